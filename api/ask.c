@@ -2,6 +2,7 @@
  *
  * Its devices tell which task it is.  Then it is greeted in its own name: a Weft task answers that with its version and
  * state and notes nothing, since nobody else spoke; TensorFlow does not know the method. */
+#include "api/argument.h"
 #include "base/cast.h"
 #include "base/clock.h"
 #include "cluster/membership/member.h"
@@ -106,6 +107,9 @@ static weft_err ask_report(weft_task_status *out, channel *c, int64_t timeout_ms
 }
 
 weft_err weft_task_status_ask(weft_task_status *out, const char *address, int64_t timeout_ms) {
+  API_NEED(out);
+  API_NEED(address);
+
   credentials who;
   channel *c = NULL;
   message nothing = {0};
@@ -122,6 +126,9 @@ weft_err weft_task_status_ask(weft_task_status *out, const char *address, int64_
 }
 
 weft_err weft_task_ask(weft_task_info *out, const char *address, int64_t timeout_ms) {
+  API_NEED(out);
+  API_NEED(address);
+
   credentials who;
   channel *c = NULL;
   *out = (weft_task_info){.state = ""};

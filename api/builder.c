@@ -1,4 +1,5 @@
 /* builder.c - a node of any op, put together call by call. */
+#include "api/argument.h"
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "graph/attr_proto.h"
@@ -25,6 +26,9 @@ static void fail(weft_builder *b, weft_err err) {
 }
 
 weft_builder *weft_node_begin(weft_graph *g, const char *op_name, const char *name) {
+  API_NEED_OR(g, NULL);
+  API_NEED_OR(op_name, NULL);
+
   weft_builder *b = weft__alloc_zero(1, sizeof *b);
   if (!b) {
     weft__status_update(&g->sticky, WEFT_OOM);
@@ -68,6 +72,8 @@ void weft_builder_control(weft_builder *b, weft_out x) {
 }
 
 void weft_builder_device(weft_builder *b, const char *name) {
+  API_NEED_OR(name, );
+
   if (b && !(b->device = weft__arena_strdup(&b->arena, name))) fail(b, WEFT_OOM);
 }
 
@@ -84,16 +90,33 @@ static void put(weft_builder *b, const attr *a) {
     b->n_attr++;
 }
 
-void weft_builder_int(weft_builder *b, const char *name, int64_t v) { put(b, &A_INT(name, v)); }
-void weft_builder_float(weft_builder *b, const char *name, float v) { put(b, &A_FLOAT(name, v)); }
-void weft_builder_bool(weft_builder *b, const char *name, bool v) { put(b, &A_BOOL(name, v)); }
-void weft_builder_type(weft_builder *b, const char *name, weft_dtype v) { put(b, &A_TYPE(name, v)); }
+void weft_builder_int(weft_builder *b, const char *name, int64_t v) {
+  API_NEED_OR(name, );
+  put(b, &A_INT(name, v));
+}
+void weft_builder_float(weft_builder *b, const char *name, float v) {
+  API_NEED_OR(name, );
+  put(b, &A_FLOAT(name, v));
+}
+void weft_builder_bool(weft_builder *b, const char *name, bool v) {
+  API_NEED_OR(name, );
+  put(b, &A_BOOL(name, v));
+}
+void weft_builder_type(weft_builder *b, const char *name, weft_dtype v) {
+  API_NEED_OR(name, );
+  put(b, &A_TYPE(name, v));
+}
 
 void weft_builder_string(weft_builder *b, const char *name, const char *data, size_t size) {
+  API_NEED_OR(name, );
+
   put(b, &(attr){.name = name, .kind = ATTR_STRING, .s = {data, size}});
 }
 
 void weft_builder_shape(weft_builder *b, const char *name, int rank, const int64_t *dims) {
+  API_NEED_OR(name, );
+  API_ITEMS_OR(rank, dims, );
+
   shape s = SHAPE_UNKNOWN;
   weft_err err = rank >= 0 ? weft__shape_make(&s, rank, dims) : WEFT_OK;
   if (err && b)
@@ -103,18 +126,30 @@ void weft_builder_shape(weft_builder *b, const char *name, int rank, const int64
 }
 
 void weft_builder_tensor(weft_builder *b, const char *name, const weft_tensor *t) {
+  API_NEED_OR(name, );
+  API_NEED_OR(t, );
+
   put(b, &A_TENSOR(name, (weft_tensor *)(uintptr_t)t));
 }
 
 void weft_builder_ints(weft_builder *b, const char *name, int n, const int64_t *v) {
+  API_NEED_OR(name, );
+  API_ARRAY_OR(n, v, );
+
   put(b, &A_INTS(name, (int64_t *)(uintptr_t)v, n));
 }
 
 void weft_builder_types(weft_builder *b, const char *name, int n, const weft_dtype *v) {
+  API_NEED_OR(name, );
+  API_ARRAY_OR(n, v, );
+
   put(b, &A_TYPES(name, (weft_dtype *)(uintptr_t)v, n));
 }
 
 void weft_builder_attr(weft_builder *b, const char *name, const void *attr_value, size_t size) {
+  API_NEED_OR(name, );
+  API_ITEMS_OR(size, attr_value, );
+
   if (!b) return;
   ProtobufCMessage *m;
   weft_err err = weft__proto_unpack(&m, &tensorflow__attr_value__descriptor, attr_value, size);
@@ -160,6 +195,10 @@ weft_out weft_builder_finish(weft_builder *b) {
 }
 
 weft_out weft_op(weft_graph *g, const char *op_name, const char *name, int n, const weft_out *in, const char *attrs) {
+  API_NEED_OUT(NULL, g);
+  API_NEED_OUT(g, op_name);
+  API_ARRAY_OUT(g, n, in);
+
   weft_builder *b = weft_node_begin(g, op_name, name);
   for (int i = 0; i < n; i++) weft_builder_input(b, in[i]);
   weft_builder_attrs(b, attrs);

@@ -1,4 +1,5 @@
 /* cluster.c - clusters, and the seat of a process in one. */
+#include "api/argument.h"
 #include "weft/cluster.h"
 
 #include "api/cluster.h"
@@ -21,7 +22,10 @@ static weft_err finish(weft_cluster **out, weft_err err) {
   return err;
 }
 
-weft_err weft_cluster_create(weft_cluster **out) { return create(out); }
+weft_err weft_cluster_create(weft_cluster **out) {
+  API_NEED(out);
+  return create(out);
+}
 
 void weft_cluster_destroy(weft_cluster *c) {
   if (!c) return;
@@ -30,19 +34,33 @@ void weft_cluster_destroy(weft_cluster *c) {
 }
 
 weft_err weft_cluster_add(weft_cluster *c, const char *job, int task, const char *address) {
+  API_NEED(c);
+  API_NEED(job);
+  API_NEED(address);
+
   return weft__cluster_add(&c->all, job, task, address);
 }
 
 weft_err weft_cluster_add_hosts(weft_cluster *c, const char *job, const char *hosts) {
+  API_NEED(c);
+  API_NEED(job);
+  API_NEED(hosts);
+
   return weft__cluster_add_hosts(&c->all, job, hosts);
 }
 
 weft_err weft_cluster_parse(weft_cluster **out, const char *text) {
+  API_NEED(out);
+  API_NEED(text);
+
   WEFT_TRY(create(out));
   return finish(out, weft__cluster_parse(&(*out)->all, text));
 }
 
 weft_err weft_cluster_from_def(weft_cluster **out, const void *cluster_def, size_t size) {
+  API_NEED(out);
+  API_ITEMS(size, cluster_def);
+
   ProtobufCMessage *def;
   *out = NULL;
   WEFT_TRY(weft__proto_unpack(&def, &tensorflow__cluster_def__descriptor, cluster_def, size));
@@ -53,29 +71,47 @@ weft_err weft_cluster_from_def(weft_cluster **out, const void *cluster_def, size
 }
 
 weft_err weft_cluster_to_def(void **out, size_t *size, const weft_cluster *c) {
+  API_NEED(out);
+  API_NEED(size);
+  API_NEED(c);
+
   uint8_t *bytes;
   WEFT_TRY(weft__cluster_to_def(&c->all, &bytes, size));
   *out = bytes;
   return WEFT_OK;
 }
 
-int weft_cluster_job_count(const weft_cluster *c) { return c->all.n_job; }
+int weft_cluster_job_count(const weft_cluster *c) {
+  API_NEED_OR(c, 0);
+  return c->all.n_job;
+}
 
 const char *weft_cluster_job(const weft_cluster *c, int i) {
+  API_NEED_OR(c, NULL);
+
   return i >= 0 && i < c->all.n_job ? c->all.job[i].name : NULL;
 }
 
 int weft_cluster_task_count(const weft_cluster *c, const char *job) {
+  API_NEED_OR(c, 0);
+  API_NEED_OR(job, 0);
+
   const cluster_job *j = weft__cluster_job(&c->all, job);
   return j ? j->n_task : 0;
 }
 
 int weft_cluster_task(const weft_cluster *c, const char *job, int i) {
+  API_NEED_OR(c, 0);
+  API_NEED_OR(job, 0);
+
   const cluster_job *j = weft__cluster_job(&c->all, job);
   return j && i >= 0 && i < j->n_task ? j->task[i].index : -1;
 }
 
 const char *weft_cluster_address(const weft_cluster *c, const char *job, int task) {
+  API_NEED_OR(c, NULL);
+  API_NEED_OR(job, NULL);
+
   return weft__cluster_address(&c->all, job, task);
 }
 
@@ -85,6 +121,11 @@ static const char *environment(void *arg, const char *name) {
 }
 
 weft_err weft_role_find(weft_cluster **out, char **job, int *task, int argc, char *const *argv) {
+  API_NEED(out);
+  API_NEED(job);
+  API_NEED(task);
+  API_ARRAY(argc, argv);
+
   role r;
   *out = NULL;
   WEFT_TRY(weft__role_find(&r, argc, argv, environment, NULL));

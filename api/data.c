@@ -1,4 +1,5 @@
 /* data.c - files of training data, as programs read them. */
+#include "api/argument.h"
 #include "base/alloc.h"
 #include "base/log.h"
 #include "io/samples.h"
@@ -10,11 +11,18 @@
 enum { DIGITS = 10, SIDE = 28, VALIDATION = 5000 };
 
 weft_err weft_idx_read(weft_tensor **out, const char *path) {
+  API_NEED(out);
+  API_NEED(path);
+
   *out = NULL;
   return path ? weft__idx_read(out, path) : weft__fail(WEFT_INVALID_ARGUMENT, "weft_idx_read: no path");
 }
 
 weft_err weft_cifar10_read(weft_tensor **images, weft_tensor **labels, const char *path) {
+  API_NEED(images);
+  API_NEED(labels);
+  API_NEED(path);
+
   *images = *labels = NULL;
   return path ? weft__cifar10_read(images, labels, path)
               : weft__fail(WEFT_INVALID_ARGUMENT, "weft_cifar10_read: no path");
@@ -38,6 +46,10 @@ static samples_opts read_opts(const weft_samples_opts *o, int classes) {
 
 weft_err weft_samples_create(weft_samples **out, weft_tensor *images, weft_tensor *labels,
                              const weft_samples_opts *opts) {
+  API_NEED(out);
+  API_NEED(images);
+  API_NEED(labels);
+
   *out = NULL;
   if (!images || !labels || weft_tensor_rank(labels) < 1)
     return weft__fail(WEFT_INVALID_ARGUMENT, "samples need images and labels");
@@ -46,9 +58,19 @@ weft_err weft_samples_create(weft_samples **out, weft_tensor *images, weft_tenso
 }
 
 void weft_samples_destroy(weft_samples *d) { weft__samples_destroy((samples *)d); }
-int64_t weft_samples_size(const weft_samples *d) { return weft__samples_size((const samples *)d); }
-int64_t weft_samples_epochs(const weft_samples *d) { return weft__samples_epochs((const samples *)d); }
+int64_t weft_samples_size(const weft_samples *d) {
+  API_NEED_OR(d, 0);
+  return weft__samples_size((const samples *)d);
+}
+int64_t weft_samples_epochs(const weft_samples *d) {
+  API_NEED_OR(d, 0);
+  return weft__samples_epochs((const samples *)d);
+}
 weft_err weft_samples_next(weft_samples *d, int64_t n, weft_tensor **images, weft_tensor **labels) {
+  API_NEED(d);
+  API_NEED(images);
+  API_NEED(labels);
+
   return weft__samples_next((samples *)d, n, images, labels);
 }
 
@@ -88,6 +110,8 @@ static weft_err read_part(samples **rest, samples **head, const char *folder, co
 
 weft_err weft_mnist_read(weft_samples **train, weft_samples **validation, weft_samples **test, const char *folder,
                          const weft_samples_opts *opts) {
+  API_NEED(folder);
+
   weft_samples *none, **all[] = {train ? train : &none, validation ? validation : &none, test ? test : &none};
   samples_opts o = read_opts(opts, DIGITS);
   int64_t kept = opts && opts->validation ? opts->validation : VALIDATION;

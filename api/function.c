@@ -1,4 +1,5 @@
 /* function.c - functions of a graph's library. */
+#include "api/argument.h"
 #include "weft/function.h"
 #include "base/alloc.h"
 #include "graph/function.h"
@@ -6,15 +7,27 @@
 
 weft_err weft_function_add(weft_graph *g, const char *name, weft_graph *body, int n_in, const weft_out *in, int n_out,
                            const weft_out *out) {
+  API_NEED(g);
+  API_NEED(name);
+  API_NEED(body);
+  API_ARRAY(n_in, in);
+  API_ARRAY(n_out, out);
+
   return weft__function_add(g, body,
                             &(function_spec){.name = name, .n_in = n_in, .in = in, .n_out = n_out, .out = out});
 }
 
 weft_err weft_function_of(weft_graph *g, const char *name, weft_out out) {
+  API_NEED(g);
+  API_NEED(name);
+
   return weft__function_add(g, g, &(function_spec){.name = name, .n_out = 1, .out = &out, .needed_only = true});
 }
 
 void weft_builder_function(weft_builder *b, const char *attr_name, const char *name) {
+  API_NEED_OR(attr_name, );
+  API_NEED_OR(name, );
+
   Tensorflow__AttrValue v;
   Tensorflow__NameAttrList f = TENSORFLOW__NAME_ATTR_LIST__INIT;
   f.name = (char *)(uintptr_t)name;

@@ -1,10 +1,16 @@
 /* gradient.c - gradients, as programs ask for them: dense, or slices where they are. */
+#include "api/argument.h"
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/gradient.h"
 
 weft_err weft_gradients(weft_graph *g, int n_y, const weft_out *ys, const weft_out *grad_ys, int n_x,
                         const weft_out *xs, weft_out *dxs) {
+  API_NEED(g);
+  API_ARRAY(n_y, ys);
+  API_ARRAY(n_x, xs);
+  API_ARRAY(n_x, dxs);
+
   WEFT_TRY(weft__b_ok(g));
   grad_value *d = weft__alloc_zero((size_t)n_x + 1, sizeof *d);
   if (!d) return WEFT_OOM;
@@ -17,6 +23,11 @@ weft_err weft_gradients(weft_graph *g, int n_y, const weft_out *ys, const weft_o
 
 weft_err weft_gradients_with(weft_graph *g, int n_y, const weft_out *ys, const weft_out *grad_ys, int n_x,
                              const weft_out *xs, const weft_gradient_opts *opts, weft_gradient *dxs) {
+  API_NEED(g);
+  API_ARRAY(n_y, ys);
+  API_ARRAY(n_x, xs);
+  API_ARRAY(n_x, dxs);
+
   gradient_opts o = {0};
   if (opts)
     o = (gradient_opts){.name = opts->name,

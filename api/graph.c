@@ -1,4 +1,5 @@
 /* graph.c - graphs, as programs hold them: creating, importing, looking around, scopes. */
+#include "api/argument.h"
 #include "graph/graph.h"
 #include "ops/all.h"
 #include "base/alloc.h"
@@ -8,63 +9,118 @@
 #include "graph/scope.h"
 
 weft_err weft_graph_create(weft_graph **out) {
+  API_NEED(out);
+
   const op_table *ops;
   WEFT_TRY(weft__ops_table(&ops));
   return weft__graph_create(out, ops);
 }
 
 void weft_graph_destroy(weft_graph *g) { weft__graph_destroy(g); }
-weft_err weft_graph_error(const weft_graph *g) { return weft__b_ok(g); }
-void weft_graph_clear_error(weft_graph *g) { weft__b_clear(g); }
+weft_err weft_graph_error(const weft_graph *g) {
+  API_NEED(g);
+  return weft__b_ok(g);
+}
+void weft_graph_clear_error(weft_graph *g) {
+  API_NEED_OR(g, );
+  weft__b_clear(g);
+}
 
 void weft_graph_set_seed(weft_graph *g, int64_t seed) {
+  API_NEED_OR(g, );
+
   g->seed = seed;
   g->has_seed = true;
 }
 
 weft_err weft_graph_import(weft_graph *g, const void *graph_def, size_t size, const char *prefix) {
+  API_NEED(g);
+  API_ITEMS(size, graph_def);
+
   return weft__graph_import(g, graph_def, size, &(import_opts){.prefix = prefix});
 }
 
 weft_err weft_graph_export(void **out, size_t *size, const weft_graph *g) {
+  API_NEED(out);
+  API_NEED(size);
+  API_NEED(g);
+
   return weft__graph_export((weft_graph *)(uintptr_t)g, NULL, (uint8_t **)out, size);
 }
 
 weft_err weft_graph_import_meta(weft_graph *g, const void *meta_graph_def, size_t size, const char *prefix) {
+  API_NEED(g);
+  API_ITEMS(size, meta_graph_def);
+
   return weft__metagraph_import(g, meta_graph_def, size, &(import_opts){.prefix = prefix});
 }
 
 weft_err weft_graph_export_meta(void **out, size_t *size, const weft_graph *g) {
+  API_NEED(out);
+  API_NEED(size);
+  API_NEED(g);
+
   return weft__metagraph_export((weft_graph *)(uintptr_t)g, NULL, (uint8_t **)out, size);
 }
 
 /* ---- looking around -------------------------------------------------------------------------------- */
 
 weft_out weft_graph_find(const weft_graph *g, const char *tensor_name) {
+  API_NEED_OUT(NULL, g);
+  API_NEED_OUT(NULL, tensor_name);
+
   weft_out o;
   return weft__graph_find_out(g, tensor_name, &o) == WEFT_OK ? o : WEFT_NONE;
 }
 
-int weft_graph_size(const weft_graph *g) { return g->n_node; }
+int weft_graph_size(const weft_graph *g) {
+  API_NEED_OR(g, 0);
+  return g->n_node;
+}
 
-const weft_node *weft_graph_node(const weft_graph *g, int i) { return i >= 0 && i < g->n_node ? g->node[i] : NULL; }
+const weft_node *weft_graph_node(const weft_graph *g, int i) {
+  API_NEED_OR(g, NULL);
+  return i >= 0 && i < g->n_node ? g->node[i] : NULL;
+}
 
-const char *weft_node_name(const weft_node *n) { return n->name; }
-const char *weft_node_op(const weft_node *n) { return n->op_name; }
-const char *weft_node_device(const weft_node *n) { return n->device; }
-int weft_node_output_count(const weft_node *n) { return n->n_out; }
-int weft_node_input_count(const weft_node *n) { return n->n_in; }
-weft_out weft_node_input(const weft_node *n, int i) { return i >= 0 && i < n->n_in ? n->in[i] : WEFT_NONE; }
+const char *weft_node_name(const weft_node *n) {
+  API_NEED_OR(n, NULL);
+  return n->name;
+}
+const char *weft_node_op(const weft_node *n) {
+  API_NEED_OR(n, NULL);
+  return n->op_name;
+}
+const char *weft_node_device(const weft_node *n) {
+  API_NEED_OR(n, NULL);
+  return n->device;
+}
+int weft_node_output_count(const weft_node *n) {
+  API_NEED_OR(n, 0);
+  return n->n_out;
+}
+int weft_node_input_count(const weft_node *n) {
+  API_NEED_OR(n, 0);
+  return n->n_in;
+}
+weft_out weft_node_input(const weft_node *n, int i) {
+  API_NEED_OUT(NULL, n);
+  return i >= 0 && i < n->n_in ? n->in[i] : WEFT_NONE;
+}
 
 static bool exists(const weft_graph *g, weft_out o) {
   return o.node >= 0 && o.node < g->n_node && o.slot >= 0 && o.slot < g->node[o.node]->n_out;
 }
 
 weft_dtype weft_out_dtype(const weft_graph *g, weft_out o) {
+  API_NEED_OR(g, WEFT_INVALID);
+
   return exists(g, o) ? weft__out_type(g, o) : WEFT_INVALID;
 }
 
 int weft_out_shape(const weft_graph *g, weft_out o, int64_t *dims) {
+  API_NEED_OR(g, 0);
+
   if (!exists(g, o)) return -1;
   const shape *s = weft__out_shape(g, o);
   for (int d = 0; d < s->rank; d++) dims[d] = s->dim[d];
@@ -75,29 +131,59 @@ int weft_out_shape(const weft_graph *g, weft_out o, int64_t *dims) {
 
 static void keep(weft_graph *g, weft_err err) { weft__status_update(&g->sticky, err); }
 
-void weft_scope_name(weft_graph *g, const char *name) { weft__b_pushed(g, weft__scope_push_name(g, name)); }
-void weft_scope_device(weft_graph *g, const char *name) { weft__b_pushed(g, weft__scope_push_device(g, name)); }
+void weft_scope_name(weft_graph *g, const char *name) {
+  API_NEED_OR(g, );
+  weft__b_pushed(g, weft__scope_push_name(g, name));
+}
+void weft_scope_device(weft_graph *g, const char *name) {
+  API_NEED_OR(g, );
+  weft__b_pushed(g, weft__scope_push_device(g, name));
+}
 void weft_scope_colocate(weft_graph *g, weft_out with) {
+  API_NEED_OR(g, );
+
   weft__b_pushed(g, weft__scope_push_colocate(g, with.node, false));
 }
 void weft_scope_colocate_only(weft_graph *g, weft_out with) {
+  API_NEED_OR(g, );
+
   weft__b_pushed(g, weft__scope_push_colocate(g, with.node, true));
 }
-void weft_scope_belong(weft_graph *g, const char *node) { weft__b_pushed(g, weft__scope_push_class(g, node)); }
-void weft_scope_container(weft_graph *g, const char *name) { weft__b_pushed(g, weft__scope_push_container(g, name)); }
+void weft_scope_belong(weft_graph *g, const char *node) {
+  API_NEED_OR(g, );
+  API_NEED_OR(node, );
+  weft__b_pushed(g, weft__scope_push_class(g, node));
+}
+void weft_scope_container(weft_graph *g, const char *name) {
+  API_NEED_OR(g, );
+  API_NEED_OR(name, );
+  weft__b_pushed(g, weft__scope_push_container(g, name));
+}
 void weft_scope_gradient(weft_graph *g, const char *op_type, const char *gradient) {
+  API_NEED_OR(g, );
+  API_NEED_OR(op_type, );
+  API_NEED_OR(gradient, );
+
   weft__b_pushed(g, weft__scope_push_gradient(g, op_type, gradient));
 }
-void weft_scope_pop(weft_graph *g) { weft__scope_pop(g); }
-int weft_scope_depth(const weft_graph *g) { return weft__scope_depth(g); }
+void weft_scope_pop(weft_graph *g) {
+  API_NEED_OR(g, );
+  weft__scope_pop(g);
+}
+int weft_scope_depth(const weft_graph *g) {
+  API_NEED_OR(g, 0);
+  return weft__scope_depth(g);
+}
 
 weft_parked *weft_scope_park(weft_graph *g, int depth) {
+  API_NEED_OR(g, NULL);
   parked_scopes *p = NULL;
   keep(g, weft__scope_park(g, depth, &p));
   return (weft_parked *)p;
 }
 
 void weft_scope_unpark(weft_graph *g, weft_parked *p) {
+  API_NEED_OR(g, );
   if (p) keep(g, weft__scope_unpark(g, (parked_scopes *)p));
 }
 
@@ -124,6 +210,8 @@ static weft_err adapt_edges(void *arg, node_spec *spec) {
 }
 
 void weft_graph_set_adapter(weft_graph *g, weft_adapt_fn *fn, void *arg) {
+  API_NEED_OR(g, );
+
   g->adapt_fn = fn;
   g->adapt_fn_arg = arg;
   g->adapt = fn ? adapt_edges : NULL;
@@ -131,13 +219,21 @@ void weft_graph_set_adapter(weft_graph *g, weft_adapt_fn *fn, void *arg) {
 }
 
 void weft_graph_set_gradient_fn(weft_graph *g, weft_gradient_fn *fn, void *arg) {
+  API_NEED_OR(g, );
+
   g->gradient_fn = fn;
   g->gradient_arg = arg;
 }
 
-const char *weft_scope_prefix(const weft_graph *g) { return weft__scope_prefix(g); }
+const char *weft_scope_prefix(const weft_graph *g) {
+  API_NEED_OR(g, NULL);
+  return weft__scope_prefix(g);
+}
 
 const char *weft_scope_unique(weft_graph *g, const char *name, bool take) {
+  API_NEED_OR(g, NULL);
+  API_NEED_OR(name, NULL);
+
   const char *full = NULL;
   weft_err err = take ? weft__scope_unique(g, name, &full) : weft__scope_name(g, name, &full);
   keep(g, err);
@@ -145,6 +241,9 @@ const char *weft_scope_unique(weft_graph *g, const char *name, bool take) {
 }
 
 void weft_scope_control(weft_graph *g, int n, const weft_out *before) {
+  API_NEED_OR(g, );
+  API_ARRAY_OR(n, before, );
+
   int *ids = weft__alloc(sizeof *ids * (size_t)(n < 0 ? 1 : n + 1));
   if (!ids) {
     keep(g, WEFT_OOM);

@@ -1,4 +1,5 @@
 /* inspect.c - what files of records, Events and Examples hold, for programs that look at them or make them. */
+#include "api/argument.h"
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/progress.h"
@@ -13,6 +14,9 @@
 /* ---- records ---- */
 
 weft_err weft_records_each(const char *path, weft_record_fn *fn, void *arg) {
+  API_NEED(path);
+  API_NEED(fn);
+
   record_reader *r;
   text record = {0};
   uint64_t offset, n = 0;
@@ -33,9 +37,15 @@ weft_err weft_records_each(const char *path, weft_record_fn *fn, void *arg) {
 
 /* A public writer is one of io/record.h by another name. */
 weft_err weft_record_writer_create(weft_record_writer **out, const char *path) {
+  API_NEED(out);
+  API_NEED(path);
+
   return weft__record_writer_create((record_writer **)out, path, COMPRESSION_NONE);
 }
 weft_err weft_record_write(weft_record_writer *w, const void *record, size_t size) {
+  API_NEED(w);
+  API_ITEMS(size, record);
+
   return weft__record_write((record_writer *)w, record, size);
 }
 weft_err weft_record_writer_close(weft_record_writer *w) { return weft__record_writer_destroy((record_writer *)w); }
@@ -56,6 +66,10 @@ static bool type_number(const char *name, int32_t *number) {
 }
 
 weft_err weft_graph_def_parse(void **out, size_t *size, const char *source, size_t length) {
+  API_NEED(out);
+  API_NEED(size);
+  API_NEED(source);
+
   text bytes = {0};
   weft_err err = weft__proto_from_text(&bytes, &tensorflow__graph_def__descriptor, source, length, type_number);
   *size = bytes.size;
@@ -80,6 +94,9 @@ static weft_err read_scalar(const Tensorflow__SummaryValue *v, double *value, bo
 }
 
 weft_err weft_event_scalars(const void *event, size_t size, weft_event_scalar_fn *fn, void *arg) {
+  API_ITEMS(size, event);
+  API_NEED(fn);
+
   ProtobufCMessage *m;
   weft_err err = WEFT_OK;
   WEFT_TRY(weft__proto_unpack(&m, &tensorflow__event__descriptor, event, size));
@@ -122,6 +139,9 @@ static weft_err read_feature(weft_tensor **out, const Tensorflow__Feature *f) {
 }
 
 weft_err weft_example_features(const void *example, size_t size, weft_feature_fn *fn, void *arg) {
+  API_ITEMS(size, example);
+  API_NEED(fn);
+
   ProtobufCMessage *m;
   weft_err err = WEFT_OK;
   WEFT_TRY(weft__proto_unpack(&m, &tensorflow__example__descriptor, example, size));
@@ -191,6 +211,11 @@ static weft_err fill_feature(feature *f, const char *name, const weft_tensor *t,
 
 weft_err weft_example_create(void **out, size_t *size, int n, const char *const *names,
                              const weft_tensor *const *values) {
+  API_NEED(out);
+  API_NEED(size);
+  API_ARRAY(n, names);
+  API_ARRAY(n, values);
+
   arena a = {0};
   Tensorflow__Example example = TENSORFLOW__EXAMPLE__INIT;
   Tensorflow__Features features = TENSORFLOW__FEATURES__INIT;
@@ -217,9 +242,15 @@ weft_err weft_example_create(void **out, size_t *size, int n, const char *const 
 
 /* ---- tensors ---- */
 
-double weft_tensor_number(const weft_tensor *t, int64_t i) { return weft__tensor_double(t, i); }
+double weft_tensor_number(const weft_tensor *t, int64_t i) {
+  API_NEED_OR(t, 0);
+  return weft__tensor_double(t, i);
+}
 
 weft_err weft_tensor_text(char **out, const weft_tensor *t, int limit) {
+  API_NEED(out);
+  API_NEED(t);
+
   text shown = {0};
   weft__tensor_print(&shown, t, limit);
   *out = weft__text_take(&shown);

@@ -1,4 +1,5 @@
 /* node.c - looking into nodes and outputs, and changing nodes that exist: what language front ends need. */
+#include "api/argument.h"
 #include "base/alloc.h"
 #include "graph/attr_proto.h"
 #include "graph/graph.h"
@@ -22,9 +23,15 @@ static weft_err no_out(weft_out o) {
 
 /* ---- outputs --------------------------------------------------------------------------------------- */
 
-bool weft_out_is_ref(const weft_graph *g, weft_out o) { return is_out(g, o) && weft__out_is_ref(g, o); }
+bool weft_out_is_ref(const weft_graph *g, weft_out o) {
+  API_NEED_OR(g, false);
+  return is_out(g, o) && weft__out_is_ref(g, o);
+}
 
 weft_err weft_out_set_shape(weft_graph *g, weft_out o, int rank, const int64_t *dims) {
+  API_NEED(g);
+  API_ITEMS(rank, dims);
+
   shape more = SHAPE_UNKNOWN, merged;
   if (!is_out(g, o)) return no_out(o);
   if (rank >= 0) WEFT_TRY(weft__shape_make(&more, rank, dims));
@@ -37,6 +44,9 @@ weft_err weft_out_set_shape(weft_graph *g, weft_out o, int rank, const int64_t *
 }
 
 weft_err weft_out_constant(weft_tensor **out, const weft_graph *g, weft_out o) {
+  API_NEED(out);
+  API_NEED(g);
+
   *out = NULL;
   if (!is_out(g, o)) return no_out(o);
   *out = weft__graph_constant(g, o);
@@ -45,9 +55,14 @@ weft_err weft_out_constant(weft_tensor **out, const weft_graph *g, weft_out o) {
 
 /* ---- nodes ----------------------------------------------------------------------------------------- */
 
-int weft_node_control_count(const weft_node *n) { return n->n_control; }
+int weft_node_control_count(const weft_node *n) {
+  API_NEED_OR(n, 0);
+  return n->n_control;
+}
 
 weft_out weft_node_control(const weft_node *n, int i) {
+  API_NEED_OUT(NULL, n);
+
   return i >= 0 && i < n->n_control ? (weft_out){n->control[i], 0} : WEFT_NONE;
 }
 
@@ -60,6 +75,10 @@ static weft_err packed(void **out, size_t *size, const ProtobufCMessage *m) {
 }
 
 weft_err weft_node_export(void **out, size_t *size, const weft_node *n) {
+  API_NEED(out);
+  API_NEED(size);
+  API_NEED(n);
+
   arena a = {0};
   Tensorflow__NodeDef def;
   pthread_mutex_lock(&n->graph->lock);
@@ -71,6 +90,11 @@ weft_err weft_node_export(void **out, size_t *size, const weft_node *n) {
 }
 
 weft_err weft_node_attr(void **out, size_t *size, const weft_node *n, const char *name) {
+  API_NEED(out);
+  API_NEED(size);
+  API_NEED(n);
+  API_NEED(name);
+
   const attr *found = weft__node_attr(n, name);
   if (!found) return weft__fail(WEFT_NOT_FOUND, "Operation '%s' has no attr named '%s'.", n->name, name);
   arena a = {0};
@@ -82,6 +106,10 @@ weft_err weft_node_attr(void **out, size_t *size, const weft_node *n, const char
 }
 
 weft_err weft_node_set_attr(weft_graph *g, int node, const char *name, const void *attr_value, size_t size) {
+  API_NEED(g);
+  API_NEED(name);
+  API_ITEMS(size, attr_value);
+
   ProtobufCMessage *m;
   arena a = {0};
   attr made = {0};
@@ -96,6 +124,8 @@ weft_err weft_node_set_attr(weft_graph *g, int node, const char *name, const voi
 }
 
 weft_err weft_node_set_device(weft_graph *g, int node, const char *device) {
+  API_NEED(g);
+
   if (!is_node(g, node)) return no_node(g, node);
   pthread_mutex_lock(&g->lock);
   const char *copy = weft__arena_strdup(&g->arena, device ? device : "");
@@ -106,10 +136,14 @@ weft_err weft_node_set_device(weft_graph *g, int node, const char *device) {
 }
 
 weft_err weft_node_add_control(weft_graph *g, int node, weft_out before) {
+  API_NEED(g);
+
   return is_node(g, node) ? weft__graph_add_control(g, g->node[node], before.node) : no_node(g, node);
 }
 
 weft_err weft_loop_options(weft_graph *g, weft_out output, bool no_back_prop, bool swap_memory) {
+  API_NEED(g);
+
   if (!is_node(g, output.node)) return no_node(g, output.node);
   weft_node *n = g->node[output.node];
   if (strcmp(n->op_name, "Exit") != 0 && strcmp(n->op_name, "RefExit") != 0)
@@ -119,5 +153,7 @@ weft_err weft_loop_options(weft_graph *g, weft_out output, bool no_back_prop, bo
 }
 
 weft_err weft_node_set_input(weft_graph *g, int node, int i, weft_out from) {
+  API_NEED(g);
+
   return is_node(g, node) ? weft__graph_set_input(g, g->node[node], i, from) : no_node(g, node);
 }

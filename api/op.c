@@ -1,4 +1,5 @@
 /* op.c - how a program (or a test) walks the table of ops. */
+#include "api/argument.h"
 #include "base/alloc.h"
 #include "base/text.h"
 #include "ops/all.h"
@@ -69,6 +70,8 @@ const char *weft_op_gradient(int i) {
 }
 
 weft_err weft_op_json(char **out, int i) {
+  API_NEED(out);
+
   const op *o = op_at(i);
   if (!o) return weft__fail(WEFT_NOT_FOUND, "there is no op %d", i);
   text t = {0};

@@ -1,4 +1,5 @@
 /* scope.c - variable scopes, as programs use them. */
+#include "api/argument.h"
 #include "api/initial.h"
 #include "graph/build.h"
 #include "graph/scope.h"
@@ -22,6 +23,8 @@ static weft_err push_variables(weft_graph *g, const char *name, weft_reuse reuse
 }
 
 void weft_scope_variables(weft_graph *g, const char *name, weft_reuse reuse, const weft_initial *init) {
+  API_NEED_OR(g, );
+
   weft__status_update(&g->sticky, push_variables(g, name, reuse, init));
 }
 
@@ -39,6 +42,10 @@ static weft_err get_variable(weft_graph *g, const char *name, weft_dtype dtype, 
 
 weft_out weft_get_variable(weft_graph *g, const char *name, weft_dtype dtype, int rank, const int64_t *dims,
                            const weft_initial *init, bool trainable) {
+  API_NEED_OUT(NULL, g);
+  API_NEED_OUT(g, name);
+  API_ITEMS_OUT(g, rank, dims);
+
   variable_nodes v;
   weft_err err = get_variable(g, name, dtype, rank, dims, init, trainable, &v);
   weft__status_update(&g->sticky, err);
@@ -47,31 +54,51 @@ weft_out weft_get_variable(weft_graph *g, const char *name, weft_dtype dtype, in
 
 /* ---- variable scopes as objects -------------------------------------------------------------------- */
 
-weft_err weft_variable_scope_enter(const weft_variable_scope **out, weft_graph *g, const weft_variable_scope_opts *o) {
-  if (o->reuse < WEFT_REUSE_INHERIT || o->reuse > WEFT_REUSE_AUTO)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "%d is no way of reusing variables", (int)o->reuse);
+weft_err weft_variable_scope_enter(const weft_variable_scope **out, weft_graph *g,
+                                   const weft_variable_scope_opts *opts) {
+  API_NEED(out);
+  API_NEED(g);
+  API_NEED(opts);
+
+  if (opts->reuse < WEFT_REUSE_INHERIT || opts->reuse > WEFT_REUSE_AUTO)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%d is no way of reusing variables", (int)opts->reuse);
   return weft__variable_scope_push(g,
-                                   &(variable_scope_opts){.name = o->name,
-                                                          .again = (const variable_scope *)o->again,
-                                                          .default_name = o->default_name,
-                                                          .reuse = modes[o->reuse],
-                                                          .no_name_scope = o->no_name_scope},
+                                   &(variable_scope_opts){.name = opts->name,
+                                                          .again = (const variable_scope *)opts->again,
+                                                          .default_name = opts->default_name,
+                                                          .reuse = modes[opts->reuse],
+                                                          .no_name_scope = opts->no_name_scope},
                                    (const variable_scope **)out);
 }
 
 const weft_variable_scope *weft_variable_scope_now(weft_graph *g) {
+  API_NEED_OR(g, NULL);
+
   return (const weft_variable_scope *)weft__variable_scope_now(g);
 }
 
-const char *weft_variable_scope_name(const weft_variable_scope *s) { return ((const variable_scope *)s)->name; }
+const char *weft_variable_scope_name(const weft_variable_scope *s) {
+  API_NEED_OR(s, NULL);
+  return ((const variable_scope *)s)->name;
+}
 const char *weft_variable_scope_name_scope(const weft_variable_scope *s) {
+  API_NEED_OR(s, NULL);
+
   return ((const variable_scope *)s)->name_scope;
 }
 
 weft_reuse weft_variable_scope_reuse(const weft_variable_scope *s) {
+  API_NEED_OR(s, (weft_reuse)0);
+
   reuse_mode mode = ((const variable_scope *)s)->reuse;
   return mode == REUSE_ALWAYS ? WEFT_REUSE_ALWAYS : mode == REUSE_AUTO ? WEFT_REUSE_AUTO : WEFT_REUSE_NEVER;
 }
 
-void weft_variable_scope_set_reuse(weft_graph *g) { weft__variable_scope_reuse(g); }
-void weft_variable_scope_set_resource(weft_graph *g, bool on) { weft__variable_scope_set_resource(g, on); }
+void weft_variable_scope_set_reuse(weft_graph *g) {
+  API_NEED_OR(g, );
+  weft__variable_scope_reuse(g);
+}
+void weft_variable_scope_set_resource(weft_graph *g, bool on) {
+  API_NEED_OR(g, );
+  weft__variable_scope_set_resource(g, on);
+}

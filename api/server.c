@@ -1,4 +1,5 @@
 /* server.c - servers, as programs make them; what the options leave open comes from the environment. */
+#include "api/argument.h"
 #include "cluster/server.h"
 
 #include "api/cluster.h"
@@ -73,11 +74,17 @@ static weft_err create(weft_server **out, const cluster *c, const char *job, int
 }
 
 weft_err weft_server_create(weft_server **out, const weft_cluster *c, const weft_server_opts *opts) {
+  API_NEED(out);
+  API_NEED(c);
+  API_NEED(opts);
+
   if (!opts || !opts->job) return weft__fail(WEFT_INVALID_ARGUMENT, "a server needs the name of its job");
   return create(out, &c->all, opts->job, opts->task, opts);
 }
 
 weft_err weft_server_create_local(weft_server **out, const weft_server_opts *opts) {
+  API_NEED(out);
+
   cluster c;
   const weft_server_opts none = {0};
   WEFT_TRY(weft__cluster_parse(&c, "local=localhost:0"));
@@ -87,6 +94,9 @@ weft_err weft_server_create_local(weft_server **out, const weft_server_opts *opt
 }
 
 weft_err weft_server_create_from_args(weft_server **out, int argc, char *const *argv) {
+  API_NEED(out);
+  API_ARRAY(argc, argv);
+
   weft_cluster *c;
   char *job;
   int index;
@@ -98,15 +108,36 @@ weft_err weft_server_create_from_args(weft_server **out, int argc, char *const *
   return err;
 }
 
-weft_err weft_server_start(weft_server *s) { return weft__server_start(s); }
-weft_err weft_server_join(weft_server *s) { return weft__server_join(s); }
+weft_err weft_server_start(weft_server *s) {
+  API_NEED(s);
+  return weft__server_start(s);
+}
+weft_err weft_server_join(weft_server *s) {
+  API_NEED(s);
+  return weft__server_join(s);
+}
 bool weft_server_left_kernel(void) { return weft__server_left_kernel(); }
 void weft_server_destroy(weft_server *s) { weft__server_destroy(s); }
-void weft_server_set_failed(weft_server *s) { weft__server_set_failed(s); }
-const char *weft_server_target(const weft_server *s) { return weft__server_target(s); }
-const char *weft_server_job(const weft_server *s) { return weft__server_job(s); }
-int weft_server_task(const weft_server *s) { return weft__server_task(s); }
-const weft_cluster *weft_server_cluster(const weft_server *s) { return (const weft_cluster *)weft__server_cluster(s); }
+void weft_server_set_failed(weft_server *s) {
+  API_NEED_OR(s, );
+  weft__server_set_failed(s);
+}
+const char *weft_server_target(const weft_server *s) {
+  API_NEED_OR(s, NULL);
+  return weft__server_target(s);
+}
+const char *weft_server_job(const weft_server *s) {
+  API_NEED_OR(s, NULL);
+  return weft__server_job(s);
+}
+int weft_server_task(const weft_server *s) {
+  API_NEED_OR(s, 0);
+  return weft__server_task(s);
+}
+const weft_cluster *weft_server_cluster(const weft_server *s) {
+  API_NEED_OR(s, NULL);
+  return (const weft_cluster *)weft__server_cluster(s);
+}
 
 /* ---- devices ---- */
 
@@ -116,6 +147,9 @@ struct weft_devices {
 };
 
 weft_err weft_session_devices(weft_devices **out, weft_session *sess) {
+  API_NEED(out);
+  API_NEED(sess);
+
   weft_devices *d = weft__alloc_zero(1, sizeof *d);
   if (!d) return WEFT_OOM;
   weft_err err = weft__session_devices(sess, &d->info, &d->n);
@@ -132,16 +166,34 @@ void weft_devices_destroy(weft_devices *d) {
   weft__free(d);
 }
 
-int weft_devices_count(const weft_devices *d) { return d->n; }
+int weft_devices_count(const weft_devices *d) {
+  API_NEED_OR(d, 0);
+  return d->n;
+}
 static bool has(const weft_devices *d, int i) { return i >= 0 && i < d->n; }
-const char *weft_devices_name(const weft_devices *d, int i) { return has(d, i) ? d->info[i].name : NULL; }
-const char *weft_devices_type(const weft_devices *d, int i) { return has(d, i) ? d->info[i].type : NULL; }
-int64_t weft_devices_memory(const weft_devices *d, int i) { return has(d, i) ? d->info[i].memory_limit : 0; }
-uint64_t weft_devices_incarnation(const weft_devices *d, int i) { return has(d, i) ? d->info[i].incarnation : 0; }
+const char *weft_devices_name(const weft_devices *d, int i) {
+  API_NEED_OR(d, NULL);
+  return has(d, i) ? d->info[i].name : NULL;
+}
+const char *weft_devices_type(const weft_devices *d, int i) {
+  API_NEED_OR(d, NULL);
+  return has(d, i) ? d->info[i].type : NULL;
+}
+int64_t weft_devices_memory(const weft_devices *d, int i) {
+  API_NEED_OR(d, 0);
+  return has(d, i) ? d->info[i].memory_limit : 0;
+}
+uint64_t weft_devices_incarnation(const weft_devices *d, int i) {
+  API_NEED_OR(d, 0);
+  return has(d, i) ? d->info[i].incarnation : 0;
+}
 
 /* ---- reset ---- */
 
 weft_err weft_session_reset(const char *target, int n, const char *const *containers) {
+  API_NEED(target);
+  API_ARRAY(n, containers);
+
   credentials who;
   WEFT_TRY(weft__credentials_find(&who, NULL, NULL, NULL, NULL));
   weft_err err = weft__client_reset(target, n, containers, 0, &who.security);

@@ -1,8 +1,12 @@
 /* session.c - sessions, as programs run them. */
+#include "api/argument.h"
 #include "base/alloc.h"
 #include "cluster/open.h"
 
 weft_err weft_session_create(weft_session **out, weft_graph *g, const weft_session_opts *opts) {
+  API_NEED(out);
+  API_NEED(g);
+
   return weft__session_open(out, g, opts);
 }
 
@@ -39,6 +43,12 @@ static run_opts from_public(const weft_run_opts *opts) {
 weft_err weft_session_run_with(weft_session *sess, int n_feed, const weft_feed *feeds, int n_fetch,
                                const weft_out *fetches, weft_tensor **fetched, int n_target, const weft_out *targets,
                                const weft_run_opts *opts) {
+  API_NEED(sess);
+  API_ARRAY(n_feed, feeds);
+  API_ARRAY(n_fetch, fetches);
+  API_ARRAY(n_fetch, fetched);
+  API_ARRAY(n_target, targets);
+
   run_opts o = from_public(opts);
   plan_request r = {.n_feed = n_feed, .n_fetch = n_fetch, .n_target = n_target, .fetch = fetches};
   for (int i = 0; i < n_fetch; i++) fetched[i] = NULL;
@@ -59,6 +69,12 @@ weft_err weft_session_run_with(weft_session *sess, int n_feed, const weft_feed *
 
 weft_err weft_session_run(weft_session *sess, int n_feed, const weft_feed *feeds, int n_fetch, const weft_out *fetches,
                           weft_tensor **fetched, int n_target, const weft_out *targets) {
+  API_NEED(sess);
+  API_ARRAY(n_feed, feeds);
+  API_ARRAY(n_fetch, fetches);
+  API_ARRAY(n_fetch, fetched);
+  API_ARRAY(n_target, targets);
+
   return weft_session_run_with(sess, n_feed, feeds, n_fetch, fetches, fetched, n_target, targets, NULL);
 }
 
@@ -74,6 +90,12 @@ static weft_err target_numbers(int **out, int n, const weft_out *targets) {
 
 weft_err weft_session_partial_setup(weft_partial_run **out, weft_session *sess, int n_feed, const weft_out *feeds,
                                     int n_fetch, const weft_out *fetches, int n_target, const weft_out *targets) {
+  API_NEED(out);
+  API_NEED(sess);
+  API_ARRAY(n_feed, feeds);
+  API_ARRAY(n_fetch, fetches);
+  API_ARRAY(n_target, targets);
+
   int *target;
   WEFT_TRY(target_numbers(&target, n_target, targets));
   const plan_request r = {n_feed, n_fetch, n_target, feeds, fetches, target};
@@ -94,6 +116,11 @@ static weft_err copy_feeds(int n, const weft_feed *feeds, weft_out *feed, weft_t
 
 weft_err weft_session_partial_run(weft_partial_run *run, int n_feed, const weft_feed *feeds, int n_fetch,
                                   const weft_out *fetches, weft_tensor **fetched) {
+  API_NEED(run);
+  API_ARRAY(n_feed, feeds);
+  API_ARRAY(n_fetch, fetches);
+  API_ARRAY(n_fetch, fetched);
+
   weft_out *feed = weft__alloc(sizeof *feed * ((size_t)n_feed + 1));
   weft_tensor *copy = weft__alloc_zero((size_t)n_feed + 1, sizeof *copy);
   const weft_tensor **fed = weft__alloc(sizeof *fed * ((size_t)n_feed + 1));
@@ -111,6 +138,8 @@ weft_err weft_session_partial_run(weft_partial_run *run, int n_feed, const weft_
 }
 
 bool weft_session_partial_over(const weft_partial_run *run) {
+  API_NEED_OR(run, false);
+
   return atomic_load(&((partial_run *)(uintptr_t)run)->over);
 }
 
@@ -118,6 +147,12 @@ void weft_session_partial_destroy(weft_partial_run *run) { weft__partial_run_des
 
 weft_err weft_session_callable_create(weft_callable **out, weft_session *sess, int n_feed, const weft_out *feeds,
                                       int n_fetch, const weft_out *fetches, int n_target, const weft_out *targets) {
+  API_NEED(out);
+  API_NEED(sess);
+  API_ARRAY(n_feed, feeds);
+  API_ARRAY(n_fetch, fetches);
+  API_ARRAY(n_target, targets);
+
   int *target;
   WEFT_TRY(target_numbers(&target, n_target, targets));
   const plan_request r = {n_feed, n_fetch, n_target, feeds, fetches, target};
@@ -128,6 +163,10 @@ weft_err weft_session_callable_create(weft_callable **out, weft_session *sess, i
 
 weft_err weft_session_callable_run(weft_callable *c, int n_feed, const weft_tensor *const *values,
                                    weft_tensor **fetched, const weft_run_opts *opts) {
+  API_NEED(c);
+  API_ARRAY(n_feed, values);
+  API_ITEMS(((callable *)c)->n_fetch, fetched);
+
   const run_opts o = from_public(opts);
   for (int i = 0; i < n_feed; i++)
     if (!values[i]) return weft__fail(WEFT_INVALID_ARGUMENT, "feed %d has no value", i);

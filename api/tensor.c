@@ -1,4 +1,5 @@
 /* tensor.c - tensors from and to the program's memory. */
+#include "api/argument.h"
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "proto/scan.h"
@@ -15,6 +16,9 @@ static weft_err known_shape(shape *s, weft_dtype dtype, int rank, const int64_t 
 }
 
 weft_err weft_tensor_create(weft_tensor **out, weft_dtype dtype, int rank, const int64_t *dims, const void *data) {
+  API_NEED(out);
+  API_ARRAY(rank, dims);
+
   shape s;
   WEFT_TRY(known_shape(&s, dtype, rank, dims));
   if (data && !weft__dtype_is_plain(dtype))
@@ -30,6 +34,10 @@ weft_err weft_tensor_create(weft_tensor **out, weft_dtype dtype, int rank, const
 
 weft_err weft_tensor_adopt(weft_tensor **out, weft_dtype dtype, int rank, const int64_t *dims, void *data, size_t size,
                            void (*release)(void *arg), void *arg) {
+  API_NEED(out);
+  API_ARRAY(rank, dims);
+  API_ITEMS(size, data);
+
   shape s;
   WEFT_TRY(known_shape(&s, dtype, rank, dims));
   if (!weft__dtype_is_plain(dtype) || size != (size_t)weft__shape_count(&s) * weft__dtype_size(dtype))
@@ -54,14 +62,24 @@ weft_err weft_tensor_adopt(weft_tensor **out, weft_dtype dtype, int rank, const 
 
 weft_err weft_tensor_borrow(weft_tensor **out, weft_dtype dtype, int rank, const int64_t *dims, void *data,
                             size_t size) {
+  API_NEED(out);
+  API_ARRAY(rank, dims);
+  API_ITEMS(size, data);
+
   WEFT_TRY(weft_tensor_adopt(out, dtype, rank, dims, data, size, NULL, NULL));
   (*out)->buf->transient = true; /* as memory of a step is: copied by whatever outlives it */
   return WEFT_OK;
 }
 
-bool weft_tensor_shared(const weft_tensor *t) { return t->buf && !weft__tensor_writable(t); }
+bool weft_tensor_shared(const weft_tensor *t) {
+  API_NEED_OR(t, false);
+  return t->buf && !weft__tensor_writable(t);
+}
 
 weft_err weft_tensor_parse(weft_tensor **out, const void *proto, size_t size) {
+  API_NEED(out);
+  API_ITEMS(size, proto);
+
   ProtobufCMessage *m;
   WEFT_TRY(weft__proto_unpack(&m, &tensorflow__tensor_proto__descriptor, proto, size));
   weft_err err = weft__tensor_from_proto(out, (const Tensorflow__TensorProto *)m);
@@ -70,6 +88,10 @@ weft_err weft_tensor_parse(weft_tensor **out, const void *proto, size_t size) {
 }
 
 weft_err weft_tensor_serialize(void **out, size_t *size, const weft_tensor *t) {
+  API_NEED(out);
+  API_NEED(size);
+  API_NEED(t);
+
   arena a = {0};
   Tensorflow__TensorProto p = TENSORFLOW__TENSOR_PROTO__INIT;
   weft_err err = weft__tensor_to_proto(&p, t, &a);
@@ -83,12 +105,30 @@ weft_err weft_tensor_serialize(void **out, size_t *size, const weft_tensor *t) {
   return err;
 }
 
-weft_dtype weft_tensor_dtype(const weft_tensor *t) { return t->dtype; }
-int weft_tensor_rank(const weft_tensor *t) { return t->shape.rank; }
-const int64_t *weft_tensor_dims(const weft_tensor *t) { return t->shape.dim; }
-int64_t weft_tensor_count(const weft_tensor *t) { return weft__tensor_count(t); }
-size_t weft_tensor_bytes(const weft_tensor *t) { return weft__tensor_bytes(t); }
-void *weft_tensor_data(const weft_tensor *t) { return weft__dtype_is_plain(t->dtype) ? t->data : NULL; }
+weft_dtype weft_tensor_dtype(const weft_tensor *t) {
+  API_NEED_OR(t, WEFT_INVALID);
+  return t->dtype;
+}
+int weft_tensor_rank(const weft_tensor *t) {
+  API_NEED_OR(t, 0);
+  return t->shape.rank;
+}
+const int64_t *weft_tensor_dims(const weft_tensor *t) {
+  API_NEED_OR(t, NULL);
+  return t->shape.dim;
+}
+int64_t weft_tensor_count(const weft_tensor *t) {
+  API_NEED_OR(t, 0);
+  return weft__tensor_count(t);
+}
+size_t weft_tensor_bytes(const weft_tensor *t) {
+  API_NEED_OR(t, 0);
+  return weft__tensor_bytes(t);
+}
+void *weft_tensor_data(const weft_tensor *t) {
+  API_NEED_OR(t, NULL);
+  return weft__dtype_is_plain(t->dtype) ? t->data : NULL;
+}
 
 static weft_err string_element(const weft_tensor *t, int64_t i, str **out) {
   if (t->dtype != WEFT_STRING || i < 0 || i >= weft__tensor_count(t))
@@ -99,6 +139,10 @@ static weft_err string_element(const weft_tensor *t, int64_t i, str **out) {
 }
 
 weft_err weft_tensor_string(const weft_tensor *t, int64_t i, const char **data, size_t *size) {
+  API_NEED(t);
+  API_NEED(data);
+  API_NEED(size);
+
   str *s;
   WEFT_TRY(string_element(t, i, &s));
   *data = s->size ? s->data : "";
@@ -107,6 +151,8 @@ weft_err weft_tensor_string(const weft_tensor *t, int64_t i, const char **data, 
 }
 
 weft_err weft_tensor_set_string(weft_tensor *t, int64_t i, const char *data, size_t size) {
+  API_NEED(t);
+
   str *s;
   WEFT_TRY(string_element(t, i, &s));
   return weft__str_set(s, data, size);

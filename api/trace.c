@@ -1,4 +1,5 @@
 /* trace.c - step stats as JSON for Chrome's trace viewer: a row for each thread, a span for each node. */
+#include "api/argument.h"
 #include "api/trace.h"
 #include "base/alloc.h"
 #include "base/cast.h"
@@ -50,6 +51,9 @@ static void put_node(text *t, const Tensorflow__NodeExecStats *n, int pid) {
 }
 
 weft_err weft_trace_json(char **out, const void *metadata, size_t size) {
+  API_NEED(out);
+  API_ITEMS(size, metadata);
+
   ProtobufCMessage *m;
   WEFT_TRY(weft__proto_unpack(&m, &tensorflow__run_metadata__descriptor, metadata, size));
   const Tensorflow__StepStats *stats = ((const Tensorflow__RunMetadata *)m)->step_stats;

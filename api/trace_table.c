@@ -1,4 +1,5 @@
 /* trace_table.c - step stats as text for people: for every device which ops took the time, then which nodes. */
+#include "api/argument.h"
 #include "api/trace.h"
 #include "base/alloc.h"
 #include "base/text.h"
@@ -85,6 +86,9 @@ static weft_err put_stats(text *t, const Tensorflow__StepStats *stats, size_t li
 }
 
 weft_err weft_trace_table(char **out, const void *metadata, size_t size, int max_nodes) {
+  API_NEED(out);
+  API_ITEMS(size, metadata);
+
   ProtobufCMessage *m;
   text t = {0};
   *out = NULL;

@@ -1,4 +1,5 @@
 /* train_average.c - moving averages, as programs ask for them. */
+#include "api/argument.h"
 #include "base/alloc.h"
 #include "train/model/average.h"
 #include "weft/train.h"
@@ -6,6 +7,9 @@
 
 weft_err weft_average_create(weft_average **out, weft_graph *g, const char *name, double decay, weft_out updates,
                              bool zero_debias) {
+  API_NEED(out);
+  API_NEED(g);
+
   *out = NULL;
   if (updates.node >= 0 && !weft__named_given(g, "average", 1, &updates)) return weft__b_ok(g);
   return weft__average_create(out, g, decay, updates, zero_debias, name);
@@ -14,6 +18,9 @@ weft_err weft_average_create(weft_average **out, weft_graph *g, const char *name
 void weft_average_destroy(weft_average *a) { weft__average_destroy(a); }
 
 weft_out weft_average_apply(weft_average *a, int n, const weft_out *values) {
+  API_NEED_OUT(NULL, a);
+  API_ARRAY_OUT(a->g, n, values);
+
   if (n > 0) return weft__named_given(a->g, "average", n, values) ? weft__average_apply(a, n, values) : WEFT_NONE;
   n = weft__variables_in(a->g, "trainable_variables", NULL, 0);
   weft_out *all = weft__alloc(((size_t)n + 1) * sizeof *all), o = WEFT_NONE;
@@ -27,9 +34,14 @@ weft_out weft_average_apply(weft_average *a, int n, const weft_out *values) {
   return o;
 }
 
-weft_out weft_average_of(const weft_average *a, weft_out value) { return weft__average_of(a, value); }
+weft_out weft_average_of(const weft_average *a, weft_out value) {
+  API_NEED_OUT(NULL, a);
+  return weft__average_of(a, value);
+}
 
 const char *weft_average_name(weft_average *a, weft_out value) {
+  API_NEED_OR(a, NULL);
+
   const char *name;
   return weft__average_name(a, value, &name) == WEFT_OK ? name : NULL;
 }
@@ -60,6 +72,10 @@ static int put_names(weft_average *a, int n, const weft_out *all, weft_out *vari
 }
 
 int weft_average_to_restore(weft_average *a, weft_out *variables, const char **names, int room) {
+  API_NEED_OR(a, 0);
+  API_NEED_OR(variables, 0);
+  API_NEED_OR(names, 0);
+
   int n = weft__variables_in(a->g, "variables", NULL, 0), used = 0;
   size_t size = (size_t)n + 1;
   weft_out *all = weft__alloc(size * sizeof *all), *found = weft__alloc(size * sizeof *found);

@@ -59,7 +59,8 @@ TEST(outputs_of_nowhere_are_refused) {
 static weft_out network(weft_graph *g, weft_optimizer **o, weft_average **a) {
   weft_layer_opts relu = {.activation = "Relu", .l2 = .01};
   weft_out x = weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(2, 3)), y = weft_dense(g, x, 4, &relu), state[2];
-  weft_dynamic_rnn(g, WEFT_CELL_BASIC_LSTM, 2, weft_reshape(g, y, WEFT_DIMS(1, 2, 4)), NULL, &y, state);
+  if (weft_dynamic_rnn(g, WEFT_CELL_BASIC_LSTM, 2, weft_reshape(g, y, WEFT_DIMS(1, 2, 4)), NULL, &y, state))
+    y = WEFT_NONE;
   y = weft_batch_normalization(g, y, &(weft_batch_norm_opts){.training = true});
   weft_loss(g, "mean_squared_error", weft_mul(g, y, y), y, NULL);
   weft_out loss = weft_total_loss(g, NULL, true), step = weft_global_step_make(g);

@@ -1,58 +1,84 @@
 /* train_image.c - what input pipelines do to pictures, as programs ask for it. */
+#include "api/argument.h"
 #include "train/model/image.h"
 #include "weft/train.h"
 
 weft_out weft_image_convert(weft_graph *g, weft_out x, weft_dtype to, bool saturate) {
+  API_NEED_OUT(NULL, g);
+
   return weft__named_given(g, "image_convert", 1, &x) ? weft__image_convert(g, x, to, saturate) : WEFT_NONE;
 }
 
 weft_out weft_image_resize(weft_graph *g, weft_out x, int64_t height, int64_t width, const char *method,
                            bool align_corners) {
+  API_NEED_OUT(NULL, g);
+
   if (!weft__named_given(g, "image_resize", 1, &x)) return WEFT_NONE;
   return weft__image_resize(g, x, (int64_t[]){height, width}, method, align_corners);
 }
 
 weft_out weft_image_crop(weft_graph *g, weft_out x, int64_t top, int64_t left, int64_t height, int64_t width) {
+  API_NEED_OUT(NULL, g);
+
   if (!weft__named_given(g, "image_crop", 1, &x)) return WEFT_NONE;
   return weft__image_crop(g, x, (int64_t[]){top, left}, (int64_t[]){height, width});
 }
 
 weft_out weft_image_central_crop(weft_graph *g, weft_out x, double fraction) {
+  API_NEED_OUT(NULL, g);
+
   return weft__named_given(g, "image_central_crop", 1, &x) ? weft__image_central_crop(g, x, fraction) : WEFT_NONE;
 }
 
 weft_out weft_image_random_crop(weft_graph *g, weft_out x, int n, const int64_t *sizes, const int64_t *seed) {
+  API_NEED_OUT(NULL, g);
+  API_ARRAY_OUT(g, n, sizes);
+
   return weft__named_given(g, "image_random_crop", 1, &x) ? weft__image_random_crop(g, x, n, sizes, seed) : WEFT_NONE;
 }
 
 weft_out weft_image_flip(weft_graph *g, weft_out x, bool up_down) {
+  API_NEED_OUT(NULL, g);
+
   return weft__named_given(g, "image_flip", 1, &x) ? weft__image_flip(g, x, up_down) : WEFT_NONE;
 }
 
 weft_out weft_image_random_flip(weft_graph *g, weft_out x, bool up_down, const int64_t *seed) {
+  API_NEED_OUT(NULL, g);
+
   return weft__named_given(g, "image_random_flip", 1, &x) ? weft__image_random_flip(g, x, up_down, seed) : WEFT_NONE;
 }
 
 weft_out weft_image_brightness(weft_graph *g, weft_out x, double delta) {
+  API_NEED_OUT(NULL, g);
+
   if (!weft__named_given(g, "image_brightness", 1, &x)) return WEFT_NONE;
   return weft__image_brightness(g, x, weft__b_scalar(g, WEFT_FLOAT, delta));
 }
 
 weft_out weft_image_random_brightness(weft_graph *g, weft_out x, double max_delta, const int64_t *seed) {
+  API_NEED_OUT(NULL, g);
+
   if (!weft__named_given(g, "image_random_brightness", 1, &x)) return WEFT_NONE;
   return weft__image_brightness(g, x, weft__image_draw(g, -max_delta, max_delta, seed));
 }
 
 weft_out weft_image_contrast(weft_graph *g, weft_out x, double factor) {
+  API_NEED_OUT(NULL, g);
+
   if (!weft__named_given(g, "image_contrast", 1, &x)) return WEFT_NONE;
   return weft__image_contrast(g, x, weft__b_scalar(g, WEFT_FLOAT, factor));
 }
 
 weft_out weft_image_random_contrast(weft_graph *g, weft_out x, double lower, double upper, const int64_t *seed) {
+  API_NEED_OUT(NULL, g);
+
   if (!weft__named_given(g, "image_random_contrast", 1, &x)) return WEFT_NONE;
   return weft__image_contrast(g, x, weft__image_draw(g, lower, upper, seed));
 }
 
 weft_out weft_image_standardize(weft_graph *g, weft_out x) {
+  API_NEED_OUT(NULL, g);
+
   return weft__named_given(g, "image_standardize", 1, &x) ? weft__image_standardize(g, x) : WEFT_NONE;
 }

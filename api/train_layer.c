@@ -1,4 +1,5 @@
 /* train_layer.c - layers, as programs ask for them. */
+#include "api/argument.h"
 #include "api/initial.h"
 #include "train/model/layer.h"
 #include "train/model/rnn.h"
@@ -39,12 +40,16 @@ static bool given(weft_graph *g, const char *what, weft_out x, layer *l, const w
 }
 
 weft_out weft_dense(weft_graph *g, weft_out x, int64_t units, const weft_layer_opts *opts) {
+  API_NEED_OUT(NULL, g);
+
   layer l;
   return given(g, "dense", x, &l, opts) ? weft__dense(g, x, units, &l) : WEFT_NONE;
 }
 
 weft_out weft_conv2d_layer(weft_graph *g, weft_out x, int64_t filters, int height, int width,
                            const weft_layer_opts *opts) {
+  API_NEED_OUT(NULL, g);
+
   layer l;
   if (!given(g, "conv2d", x, &l, opts)) return WEFT_NONE;
   return weft__conv2d_layer(g, x, filters, (int64_t[]){height, width}, &l);
@@ -57,18 +62,26 @@ static weft_out pool(weft_graph *g, bool average, weft_out x, int height, int wi
 }
 
 weft_out weft_max_pooling2d(weft_graph *g, weft_out x, int height, int width, const weft_layer_opts *opts) {
+  API_NEED_OUT(NULL, g);
+
   return pool(g, false, x, height, width, opts);
 }
 
 weft_out weft_average_pooling2d(weft_graph *g, weft_out x, int height, int width, const weft_layer_opts *opts) {
+  API_NEED_OUT(NULL, g);
+
   return pool(g, true, x, height, width, opts);
 }
 
 weft_out weft_flatten(weft_graph *g, const char *name, weft_out x) {
+  API_NEED_OUT(NULL, g);
+
   return weft__named_given(g, "flatten", 1, &x) ? weft__flatten(g, x, name) : WEFT_NONE;
 }
 
 weft_out weft_dropout(weft_graph *g, weft_out x, double rate, const weft_dropout_opts *opts) {
+  API_NEED_OUT(NULL, g);
+
   const weft_dropout_opts standard = {0}, *o = opts ? opts : &standard;
   training t = {o->training, o->when ? *o->when : WEFT_NONE};
   if (!weft__named_given(g, "dropout", 1, &x) || (o->when && !weft__named_given(g, "dropout", 1, o->when)))
@@ -77,6 +90,8 @@ weft_out weft_dropout(weft_graph *g, weft_out x, double rate, const weft_dropout
 }
 
 weft_out weft_batch_normalization(weft_graph *g, weft_out x, const weft_batch_norm_opts *opts) {
+  API_NEED_OUT(NULL, g);
+
   const weft_batch_norm_opts standard = {0}, *o = opts ? opts : &standard;
   training t = {o->training, o->when ? *o->when : WEFT_NONE};
   batch_norm b = {.name = o->name,
@@ -94,16 +109,23 @@ weft_out weft_batch_normalization(weft_graph *g, weft_out x, const weft_batch_no
 }
 
 weft_out weft_embedding_lookup(weft_graph *g, const char *name, int n, const weft_out *parts, weft_out ids, bool div) {
+  API_NEED_OUT(NULL, g);
+  API_ARRAY_OUT(g, n, parts);
+
   if (!weft__named_given(g, "embedding_lookup", n, parts) || !weft__named_given(g, "embedding_lookup", 1, &ids))
     return WEFT_NONE;
   return weft__embedding_lookup(g, n, parts, ids, div, name);
 }
 
 weft_out weft_l1_regularizer(weft_graph *g, double scale, weft_out w) {
+  API_NEED_OUT(NULL, g);
+
   return weft__named_given(g, "l1_regularizer", 1, &w) ? weft__l1_regularizer(g, scale, w) : WEFT_NONE;
 }
 
 weft_out weft_l2_regularizer(weft_graph *g, double scale, weft_out w) {
+  API_NEED_OUT(NULL, g);
+
   return weft__named_given(g, "l2_regularizer", 1, &w) ? weft__l2_regularizer(g, scale, w) : WEFT_NONE;
 }
 
@@ -132,6 +154,11 @@ static bool rnn_given(weft_graph *g, const cell *c, const rnn *r, int n, const w
 
 weft_err weft_static_rnn(weft_graph *g, weft_cell kind, int64_t units, int n, const weft_out *inputs,
                          const weft_rnn_opts *opts, weft_out *outputs, weft_out *state) {
+  API_NEED(g);
+  API_ARRAY(n, inputs);
+  API_ARRAY(n, outputs);
+  API_NEED(state);
+
   cell c;
   rnn r;
   if (weft__named_keep(g, read_rnn(&c, &r, kind, units, opts)) && rnn_given(g, &c, &r, n, inputs))
@@ -141,6 +168,9 @@ weft_err weft_static_rnn(weft_graph *g, weft_cell kind, int64_t units, int n, co
 
 weft_err weft_dynamic_rnn(weft_graph *g, weft_cell kind, int64_t units, weft_out inputs, const weft_rnn_opts *opts,
                           weft_out *outputs, weft_out *state) {
+  API_NEED(g);
+  API_NEED(outputs);
+
   cell c;
   rnn r;
   *outputs = WEFT_NONE;

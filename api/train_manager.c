@@ -1,4 +1,5 @@
 /* train_manager.c - sessions whose variables have values, for programs that supervise themselves. */
+#include "api/argument.h"
 #include "train/session/session_manager.h"
 #include "weft/supervise.h"
 
@@ -35,18 +36,27 @@ static managed read_opts(weft_graph *g, const weft_manager_opts *opts) {
 }
 
 weft_err weft_manager_prepare(weft_session **out, weft_graph *g, const weft_manager_opts *opts) {
+  API_NEED(out);
+  API_NEED(g);
+
   managed m = read_opts(g, opts);
   *out = NULL;
   return weft__manager_prepare(&m.manager, &m.how, out);
 }
 
 weft_err weft_manager_wait(weft_session **out, weft_graph *g, const weft_manager_opts *opts) {
+  API_NEED(out);
+  API_NEED(g);
+
   managed m = read_opts(g, opts);
   *out = NULL;
   return weft__manager_wait(&m.manager, &m.how, out);
 }
 
 weft_err weft_manager_recover(weft_session **out, weft_graph *g, const weft_manager_opts *opts, bool *restored) {
+  API_NEED(out);
+  API_NEED(g);
+
   managed m = read_opts(g, opts);
   bool unused;
   *out = NULL;

@@ -1,4 +1,5 @@
 /* train_optimizer.c - gradients, clipping and optimizers, as programs ask for them. */
+#include "api/argument.h"
 #include "base/alloc.h"
 #include "train/model/clip.h"
 #include "train/model/optimizer.h"
@@ -34,20 +35,29 @@ static weft_err keep(weft_graph *g, weft_err err) {
 }
 
 weft_out weft_clip_by_value(weft_graph *g, const char *name, weft_out x, weft_out low, weft_out high) {
+  API_NEED_OUT(NULL, g);
+
   if (!weft__named_given(g, "clip_by_value", 3, (weft_out[]){x, low, high})) return WEFT_NONE;
   return weft__clip_by_value(g, name, x, OUT(low), OUT(high));
 }
 
 weft_out weft_clip_by_norm(weft_graph *g, const char *name, weft_out x, double norm) {
+  API_NEED_OUT(NULL, g);
+
   return weft__named_given(g, "clip_by_norm", 1, &x) ? weft__clip_by_norm(g, name, x, norm) : WEFT_NONE;
 }
 
 weft_out weft_clip_by_average_norm(weft_graph *g, const char *name, weft_out x, double norm) {
+  API_NEED_OUT(NULL, g);
+
   if (!weft__named_given(g, "clip_by_average_norm", 1, &x)) return WEFT_NONE;
   return weft__clip_by_average_norm(g, name, x, norm);
 }
 
 weft_out weft_global_norm(weft_graph *g, const char *name, int n, const weft_gradient *d) {
+  API_NEED_OUT(NULL, g);
+  API_ARRAY_OUT(g, n, d);
+
   grad_value *in = take(g, n, d);
   weft_out o = in ? weft__global_norm(g, name, n, in) : WEFT_NONE;
   weft__free(in);
@@ -56,6 +66,10 @@ weft_out weft_global_norm(weft_graph *g, const char *name, int n, const weft_gra
 
 weft_err weft_clip_by_global_norm(weft_graph *g, const char *name, int n, const weft_gradient *d, double limit,
                                   const weft_out *use_norm, weft_gradient *clipped, weft_out *norm) {
+  API_NEED(g);
+  API_ARRAY(n, d);
+  API_NEED(clipped);
+
   grad_value *in = take(g, n, d);
   if (!in || (use_norm && !weft__named_given(g, "clip_by_global_norm", 1, use_norm))) {
     weft__free(in);
@@ -71,16 +85,26 @@ weft_err weft_clip_by_global_norm(weft_graph *g, const char *name, int n, const 
 /* ---- optimizers ---- */
 
 weft_err weft_optimizer_create(weft_optimizer **out, weft_graph *g, const char *kind, const char *name) {
+  API_NEED(out);
+  API_NEED(g);
+  API_NEED(kind);
+
   return weft__optimizer_create(out, g, kind, name);
 }
 
 void weft_optimizer_destroy(weft_optimizer *o) { weft__optimizer_destroy(o); }
 
 weft_err weft_optimizer_set(weft_optimizer *o, const char *param, double value) {
+  API_NEED(o);
+  API_NEED(param);
+
   return weft__optimizer_set(o, param, &(setting){.number = value, .output = WEFT_NONE});
 }
 
 weft_err weft_optimizer_set_output(weft_optimizer *o, const char *param, weft_out value) {
+  API_NEED(o);
+  API_NEED(param);
+
   if (value.node < 0 || value.node >= o->g->n_node || value.slot < 0 || value.slot >= o->g->node[value.node]->n_out)
     return weft__fail(WEFT_INVALID_ARGUMENT, "'%s' of %s: %d:%d is no output of the graph", param, o->name,
                       (int)value.node, (int)value.slot);
@@ -89,6 +113,10 @@ weft_err weft_optimizer_set_output(weft_optimizer *o, const char *param, weft_ou
 
 weft_err weft_optimizer_compute(weft_optimizer *o, weft_out loss, int n, const weft_out *variables,
                                 const weft_minimize_opts *opts, weft_gradient *d) {
+  API_NEED(o);
+  API_ARRAY(n, variables);
+  API_ARRAY(n, d);
+
   grad_value *out = weft__alloc_zero((size_t)n + 1, sizeof *out);
   weft_err err = out ? weft__optimizer_compute(o->g, loss, n, variables, opts, out) : WEFT_OOM;
   if (err == WEFT_OK) give(n, out, d);
@@ -98,6 +126,10 @@ weft_err weft_optimizer_compute(weft_optimizer *o, weft_out loss, int n, const w
 
 weft_out weft_optimizer_apply(weft_optimizer *o, int n, const weft_out *variables, const weft_gradient *d,
                               weft_out step, const char *name) {
+  API_NEED_OUT(NULL, o);
+  API_ARRAY_OUT(o->g, n, variables);
+  API_ARRAY_OUT(o->g, n, d);
+
   grad_value *in = take(o->g, n, d);
   weft_out train = in ? weft__optimizer_apply(o, n, variables, in, step, name) : WEFT_NONE;
   weft__free(in);
@@ -116,6 +148,9 @@ static weft_out minimize(weft_optimizer *o, weft_out loss, weft_out step, int n,
 
 weft_out weft_optimizer_minimize(weft_optimizer *o, weft_out loss, weft_out step, int n, const weft_out *variables,
                                  const weft_minimize_opts *opts, const char *name) {
+  API_NEED_OUT(NULL, o);
+  API_ARRAY_OUT(o->g, n, variables);
+
   if (n > 0) return minimize(o, loss, step, n, variables, opts, name);
   n = weft__variables_in(o->g, "trainable_variables", NULL, 0);
   weft_out *all = weft__alloc(((size_t)n + 1) * sizeof *all), train = WEFT_NONE;
@@ -130,12 +165,23 @@ weft_out weft_optimizer_minimize(weft_optimizer *o, weft_out loss, weft_out step
 }
 
 weft_out weft_optimizer_slot(const weft_optimizer *o, weft_out variable, const char *slot) {
+  API_NEED_OUT(NULL, o);
+  API_NEED_OUT(NULL, slot);
+
   return weft__optimizer_slot(o, variable, slot);
 }
 
-const char *weft_optimizer_slot_name(const weft_optimizer *o, int i) { return weft__optimizer_slot_name(o, i); }
-const char *weft_optimizer_name(const weft_optimizer *o) { return o->name; }
+const char *weft_optimizer_slot_name(const weft_optimizer *o, int i) {
+  API_NEED_OR(o, NULL);
+  return weft__optimizer_slot_name(o, i);
+}
+const char *weft_optimizer_name(const weft_optimizer *o) {
+  API_NEED_OR(o, NULL);
+  return o->name;
+}
 
 int weft_optimizer_variables(const weft_optimizer *o, weft_out *out, int room) {
-  return weft__optimizer_variables(o, out, room);
+  API_NEED_OR(o, 0);
+
+  return weft__optimizer_variables(o, out, out ? room : 0);
 }

@@ -1,6 +1,7 @@
 /* train_profiler.c - the hook that writes what a step did when: timeline-STEP.json for Chrome's trace viewer.
  *
  * It lives up here because the text is made by weft_trace_json. */
+#include "api/argument.h"
 #include "base/alloc.h"
 #include "io/file.h"
 #include "train/session/hook.h"
@@ -59,6 +60,9 @@ static void profiler_release(void *arg) {
 }
 
 weft_err weft_hook_profiler(weft_hook **out, const char *dir, int64_t save_steps, double save_secs) {
+  API_NEED(out);
+  API_NEED(dir);
+
   static const weft_hook_fns fns = {profiler_begin, NULL, profiler_before, profiler_after, NULL};
   if ((save_steps > 0) == (save_secs > 0))
     return weft__fail(WEFT_INVALID_ARGUMENT, "exactly one of save_steps and save_secs should be provided.");

@@ -113,6 +113,7 @@ TEST(a_piece_that_reaches_beyond_the_whole_is_refused) {
   int64_t full[] = {5, 2}, late[] = {1, 0};
   EXPECT_ERR(weft_variable_set_slice(g, piece, "e", 2, full, late), WEFT_OUT_OF_RANGE, "from 1 to 6 in dimension 0");
   EXPECT_ERR(weft_variable_set_slice(g, piece, "e", 1, full, late), WEFT_INVALID_ARGUMENT, "of rank 2 is no piece");
-  EXPECT_ERR(weft_variable_set_slice(g, piece, NULL, 2, full, late), WEFT_INVALID_ARGUMENT, "needs the name");
+  EXPECT_ERR(weft_variable_set_slice(g, piece, NULL, 2, full, late), WEFT_INVALID_ARGUMENT,
+             "'full_name' must not be NULL");
   weft_graph_destroy(g);
 }

@@ -1,18 +1,30 @@
 /* train_sync.c - synchronous training, as programs ask for it. */
+#include "api/argument.h"
 #include "base/alloc.h"
 #include "train/model/sync.h"
 
 weft_err weft_sync_create(weft_sync **out, weft_optimizer *o, const char *name, int aggregate, int replicas) {
+  API_NEED(out);
+  API_NEED(o);
+
   return weft__sync_create(out, o, aggregate, replicas, name);
 }
 
 void weft_sync_destroy(weft_sync *s) { weft__sync_destroy(s); }
 
 weft_err weft_sync_average(weft_sync *s, weft_average *a, int n, const weft_out *variables) {
+  API_NEED(s);
+  API_NEED(a);
+  API_ARRAY(n, variables);
+
   return weft__sync_average(s, a, n, variables);
 }
 
 weft_out weft_sync_apply(weft_sync *s, int n, const weft_out *variables, const weft_gradient *d, weft_out step) {
+  API_NEED_OUT(NULL, s);
+  API_ARRAY_OUT(s->o->g, n, variables);
+  API_ARRAY_OUT(s->o->g, n, d);
+
   grad_value *in = weft__alloc_zero((size_t)n + 1, sizeof *in);
   if (!in) {
     weft__named_keep(s->o->g, WEFT_OOM);
@@ -29,12 +41,39 @@ weft_out weft_sync_apply(weft_sync *s, int n, const weft_out *variables, const w
   return train;
 }
 
-weft_out weft_sync_init_tokens(weft_sync *s, int tokens) { return weft__sync_init_tokens(s, tokens); }
-weft_out weft_sync_op(const weft_sync *s) { return s->sync; }
-weft_out weft_sync_close_op(const weft_sync *s) { return s->close; }
-weft_out weft_sync_cancel_op(const weft_sync *s) { return s->cancel; }
-weft_out weft_sync_queue(const weft_sync *s) { return s->queue; }
-weft_out weft_sync_local_step(const weft_sync *s) { return s->local_step; }
-weft_out weft_sync_local_init(const weft_sync *s) { return s->local_init; }
-weft_out weft_sync_chief_init(const weft_sync *s) { return s->chief_init; }
-weft_out weft_sync_ready_for_local_init(const weft_sync *s) { return s->ready_for_local_init; }
+weft_out weft_sync_init_tokens(weft_sync *s, int tokens) {
+  API_NEED_OUT(NULL, s);
+  return weft__sync_init_tokens(s, tokens);
+}
+weft_out weft_sync_op(const weft_sync *s) {
+  API_NEED_OUT(NULL, s);
+  return s->sync;
+}
+weft_out weft_sync_close_op(const weft_sync *s) {
+  API_NEED_OUT(NULL, s);
+  return s->close;
+}
+weft_out weft_sync_cancel_op(const weft_sync *s) {
+  API_NEED_OUT(NULL, s);
+  return s->cancel;
+}
+weft_out weft_sync_queue(const weft_sync *s) {
+  API_NEED_OUT(NULL, s);
+  return s->queue;
+}
+weft_out weft_sync_local_step(const weft_sync *s) {
+  API_NEED_OUT(NULL, s);
+  return s->local_step;
+}
+weft_out weft_sync_local_init(const weft_sync *s) {
+  API_NEED_OUT(NULL, s);
+  return s->local_init;
+}
+weft_out weft_sync_chief_init(const weft_sync *s) {
+  API_NEED_OUT(NULL, s);
+  return s->chief_init;
+}
+weft_out weft_sync_ready_for_local_init(const weft_sync *s) {
+  API_NEED_OUT(NULL, s);
+  return s->ready_for_local_init;
+}

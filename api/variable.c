@@ -3,6 +3,7 @@
  * A variable is TensorFlow's: a VariableV2 `name`, its `name/Assign` and its `name/read`, listed as a
  * VariableDef in the collections that savers and other programs look at.  So weft_trainable and
  * weft_initializer also see what came with an imported MetaGraphDef. */
+#include "api/argument.h"
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/collection.h"
@@ -49,6 +50,8 @@ static weft_err list_variable(weft_graph *g, weft_out variable, weft_out initial
 }
 
 weft_out weft_variable(weft_graph *g, const char *name, weft_out initial, bool trainable) {
+  API_NEED_OUT(NULL, g);
+
   if (initial.node < 0) return WEFT_NONE;
   if (weft__variable_scope_resource(g))
     return weft__variable_new(
@@ -90,6 +93,9 @@ static const collection *variables(const weft_graph *g, const char *name) {
 }
 
 int weft_trainable(const weft_graph *g, weft_out *out, int room) {
+  API_NEED_OR(g, 0);
+  if (!out) room = 0;
+
   const collection *list = variables(g, TRAINABLE);
   int found = 0;
   for (int i = 0; list && i < list->n; i++) {
@@ -110,6 +116,8 @@ static weft_out run_after(weft_graph *g, const char *name, int n, const int *ids
 }
 
 weft_out weft_initializer(weft_graph *g) {
+  API_NEED_OUT(NULL, g);
+
   const collection *list = variables(g, ALL);
   int n = 0, *ids = weft__alloc(sizeof *ids * (size_t)((list ? list->n : 0) + 1));
   if (!ids) keep(g, WEFT_OOM);
@@ -125,6 +133,9 @@ weft_out weft_initializer(weft_graph *g) {
 }
 
 weft_out weft_group(weft_graph *g, const char *name, int n, const weft_out *all) {
+  API_NEED_OUT(NULL, g);
+  API_ARRAY_OUT(g, n, all);
+
   int *ids = weft__alloc(sizeof *ids * (size_t)(n + 1));
   if (!ids) keep(g, WEFT_OOM);
   weft_err err = ids ? WEFT_OK : WEFT_OOM;

@@ -186,6 +186,12 @@ foreach(source ${benches})
   weft_floor_program(bench.${name} ${floor} ${source})
 endforeach()
 
+# Every public function with NULL and negative counts.
+if(TARGET weft_shared AND NOT WEFT_SANITIZE)
+  weft_test(api.misuse python3 tests/misuse.py ${PROJECT_BINARY_DIR})
+  weft_test(api.cplusplus bash tests/cplusplus.sh ${PROJECT_BINARY_DIR})
+endif()
+
 # The programs, as a shell sees them.
 if(TARGET weft)
   weft_test(cli bash tests/cli.sh $<TARGET_FILE:weft>)

@@ -185,10 +185,12 @@ static weft_err supervise(model *m, weft_server *server, const settings *s, digi
   if (!err && !stopped) err = validate(m, sess, s, d);
   if (err && !stopped) fprintf(stderr, "distribute_mnist: %s\n", weft_error_message());
   weft_out closes = m->sync ? weft_sync_cancel_op(m->sync) : WEFT_NONE;
-  if (m->sync && chief) weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &closes);
+  if (m->sync && chief && weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &closes) != WEFT_OK && !err && !stopped)
+    fprintf(stderr, "distribute_mnist: the queue was not closed: %s\n", weft_error_message());
   weft_supervisor_request_stop(sv, WEFT_OK);
   weft_session_close(sess); /* ends the chief's thread, which waits for gradients */
-  weft_supervisor_stop(sv, false, true);
+  weft_err over = weft_supervisor_stop(sv, false, true);
+  if (!err) err = over;
   weft_supervisor_destroy(sv), weft_session_destroy(sess);
   if (chief && !err && !stopped && !s->log_dir) nftw(logdir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
   return stopped ? WEFT_OK : err;

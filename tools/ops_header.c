@@ -68,9 +68,10 @@ static void print_op(int i) {
 int main(void) {
   printf("/* ops.h - a function for every op.  Made by the build from the op table; do not edit.\n *\n"
          " * attrs is text, \"transpose_b=true\", or NULL; types and lengths follow from the inputs. */\n"
-         "#ifndef WEFT_OPS_H\n#define WEFT_OPS_H\n\n#include \"weft/weft.h\"\n");
+         "#ifndef WEFT_OPS_H\n#define WEFT_OPS_H\n\n#include \"weft/weft.h\"\n\n#ifdef __cplusplus\nextern \"C\" "
+         "{\n#endif\n");
   for (int i = 0; i < weft_op_count(); i++)
     if (weft_op_name(i)[0] != '_') print_op(i);
-  printf("\n#endif\n");
+  printf("\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
   return weft_op_count() == 0 || ferror(stdout) || fflush(stdout) != 0;
 }

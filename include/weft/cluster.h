@@ -18,18 +18,18 @@ extern "C" {
 
 typedef struct weft_cluster weft_cluster;
 
-WEFT_API weft_err weft_cluster_create(weft_cluster **out); /* empty */
+WEFT_CHECKED weft_err weft_cluster_create(weft_cluster **out); /* empty */
 WEFT_API void weft_cluster_destroy(weft_cluster *c);
 /* Indices may have gaps.  ALREADY_EXISTS if the task has an address. */
-WEFT_API weft_err weft_cluster_add(weft_cluster *c, const char *job, int task, const char *address);
+WEFT_CHECKED weft_err weft_cluster_add(weft_cluster *c, const char *job, int task, const char *address);
 /* Tasks 0, 1, ... from "host:port,host:port". */
-WEFT_API weft_err weft_cluster_add_hosts(weft_cluster *c, const char *job, const char *hosts);
+WEFT_CHECKED weft_err weft_cluster_add_hosts(weft_cluster *c, const char *job, const char *hosts);
 /* "ps=host:port,host:port;worker=host:port" (lines will do for semicolons), or JSON: {"ps": ["host:port"]}, also as the
  * "cluster" of a TF_CONFIG. */
-WEFT_API weft_err weft_cluster_parse(weft_cluster **out, const char *text);
+WEFT_CHECKED weft_err weft_cluster_parse(weft_cluster **out, const char *text);
 /* From and to a serialised ClusterDef.  The bytes written are yours: weft_free. */
-WEFT_API weft_err weft_cluster_from_def(weft_cluster **out, const void *cluster_def, size_t size);
-WEFT_API weft_err weft_cluster_to_def(void **out, size_t *size, const weft_cluster *c);
+WEFT_CHECKED weft_err weft_cluster_from_def(weft_cluster **out, const void *cluster_def, size_t size);
+WEFT_CHECKED weft_err weft_cluster_to_def(void **out, size_t *size, const weft_cluster *c);
 /* Jobs in ascending order of name; the tasks of one in ascending order of index. */
 WEFT_API int weft_cluster_job_count(const weft_cluster *c);
 WEFT_API const char *weft_cluster_job(const weft_cluster *c, int i);
@@ -41,7 +41,7 @@ WEFT_API const char *weft_cluster_address(const weft_cluster *c, const char *job
  * --workers; --job_name; --task_index or --task_id; other arguments are left alone), TF_CONFIG, Slurm's environment,
  * MPI's (hosts from --hosts, else localhost).  Under the last two the first WEFT_NUM_PS (1) tasks are ps and the rest
  * workers, on ports from WEFT_PORT (8888) on.  *cluster is NULL, and *job "", if nothing was found.  *job: weft_free. */
-WEFT_API weft_err weft_role_find(weft_cluster **cluster, char **job, int *task, int argc, char *const *argv);
+WEFT_CHECKED weft_err weft_role_find(weft_cluster **out, char **job, int *task, int argc, char *const *argv);
 
 /* ---- servers -------------------------------------------------------------------------------- */
 
@@ -71,16 +71,16 @@ typedef struct weft_server_opts {
 
 /* A cluster that is all loopback is listened for on loopback only; any other on the task's own address, with a warning
  * in the log if neither token nor TLS guards it. */
-WEFT_API weft_err weft_server_create(weft_server **out, const weft_cluster *c, const weft_server_opts *opts);
+WEFT_CHECKED weft_err weft_server_create(weft_server **out, const weft_cluster *c, const weft_server_opts *opts);
 /* A cluster of one, /job:local/task:0, on a free port of this host.  opts may be NULL; job and task are not read. */
-WEFT_API weft_err weft_server_create_local(weft_server **out, const weft_server_opts *opts);
+WEFT_CHECKED weft_err weft_server_create_local(weft_server **out, const weft_server_opts *WEFT_OPTIONAL opts);
 /* The seat that weft_role_find finds; a cluster of one if it finds none. */
-WEFT_API weft_err weft_server_create_from_args(weft_server **out, int argc, char *const *argv);
-WEFT_API weft_err weft_server_start(weft_server *s); /* fine if it has been */
+WEFT_CHECKED weft_err weft_server_create_from_args(weft_server **out, int argc, char *const *argv);
+WEFT_CHECKED weft_err weft_server_start(weft_server *s); /* fine if it has been */
 /* Waits until the job is over: every other task was seen and is in join too or has left, sessions have been idle for
  * 5 s, and some task has run a session through its own server.  CANCELLED by weft_interrupt.  A task that died or never
  * came is waited for WEFT_JOIN_TIMEOUT seconds (1800; 0: for ever), then DEADLINE_EXCEEDED says who. */
-WEFT_API weft_err weft_server_join(weft_server *s);
+WEFT_CHECKED weft_err weft_server_join(weft_server *s);
 /* Says goodbye to the other tasks, cancels what runs here, closes the sessions of clients and frees the port.  A program
  * that exits says goodbye as well.  Waits 5 s at most: a kernel that still computes then keeps the server's memory and port
  * until the process ends, which the log says. */
@@ -106,7 +106,7 @@ typedef struct weft_task_info {
   int devices;
   double round_trip_ms; /* of a call on a connection that stands */
 } weft_task_info;
-WEFT_API weft_err weft_task_ask(weft_task_info *out, const char *address, int64_t timeout_ms);
+WEFT_CHECKED weft_err weft_task_ask(weft_task_info *out, const char *address, int64_t timeout_ms);
 
 /* How the Weft task at "host:port" fares.  The numbers are those of its process, since that began; rates are over its
  * last seconds.  As weft_task_ask; UNIMPLEMENTED by a TensorFlow task. */
@@ -130,12 +130,12 @@ typedef struct weft_task_status {
   char error[256];                        /* the last warning or error */
   int64_t client_sessions, idle_sessions; /* of other processes, whose master it is; those whose client is away */
 } weft_task_status;
-WEFT_API weft_err weft_task_status_ask(weft_task_status *out, const char *address, int64_t timeout_ms);
+WEFT_CHECKED weft_err weft_task_status_ask(weft_task_status *out, const char *address, int64_t timeout_ms);
 
 /* ---- sessions on clusters: weft_session_opts.target in core.h ------------------------------- */
 
 typedef struct weft_devices weft_devices; /* a list */
-WEFT_API weft_err weft_session_devices(weft_devices **out, weft_session *sess);
+WEFT_CHECKED weft_err weft_session_devices(weft_devices **out, weft_session *sess);
 WEFT_API void weft_devices_destroy(weft_devices *d);
 WEFT_API int weft_devices_count(const weft_devices *d);
 WEFT_API const char *weft_devices_name(const weft_devices *d, int i); /* "/job:ps/replica:0/task:0/device:CPU:0" */
@@ -144,7 +144,7 @@ WEFT_API int64_t weft_devices_memory(const weft_devices *d, int i);
 WEFT_API uint64_t weft_devices_incarnation(const weft_devices *d, int i);
 /* Closes the sessions of the master at the target and empties resource containers (n 0: the default one) on the
  * cluster behind it: variables and queues are gone. */
-WEFT_API weft_err weft_session_reset(const char *target, int n, const char *const *containers);
+WEFT_CHECKED weft_err weft_session_reset(const char *target, int n, const char *const *containers);
 
 #ifdef __cplusplus
 }

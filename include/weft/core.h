@@ -11,6 +11,11 @@ extern "C" {
 #endif
 
 #define WEFT_API __attribute__((visibility("default")))
+/* As WEFT_API, for functions whose error must be looked at: a compiler warns of a call that does not. */
+#define WEFT_CHECKED WEFT_API __attribute__((warn_unused_result))
+/* Marks a pointer that may be NULL.  Every other pointer is required: with NULL a function that returns weft_err says
+ * INVALID_ARGUMENT and names the parameter, one that returns a weft_out fails the graph, any other returns 0 or NULL. */
+#define WEFT_OPTIONAL
 
 /* ---- errors ------------------------------------------------------------------------------ */
 
@@ -89,16 +94,21 @@ typedef struct weft_session weft_session;
 typedef struct weft_out {
   int32_t node, slot;
 } weft_out;
+#ifdef __cplusplus
+#define WEFT_NONE (weft_out{-1, 0})
+#else
 #define WEFT_NONE ((weft_out){-1, 0})
+#endif
 
 /* ---- log and signals ------------------------------------------------------------------------ */
 
 /* level: 0 debug, 1 info, 2 warning, 3 error.  May be called from any thread, by one at a time. */
 typedef void weft_log_fn(void *arg, int level, const char *file, int line, const char *message);
 /* Where the library speaks; NULL makes it silent, as it is at the start. */
-WEFT_API void weft_log_set(weft_log_fn *fn, void *arg);
+WEFT_API void weft_log_set(weft_log_fn *WEFT_OPTIONAL fn, void *WEFT_OPTIONAL arg);
 /* For programs: writes TensorFlow-like lines ("I file.c:12] message") to stderr; heeds TF_CPP_MIN_LOG_LEVEL. */
-WEFT_API void weft_log_stderr(void *arg, int level, const char *file, int line, const char *message);
+WEFT_API void weft_log_stderr(void *WEFT_OPTIONAL arg, int level, const char *WEFT_OPTIONAL file, int line,
+                              const char *WEFT_OPTIONAL message);
 /* Ends every wait inside the library with WEFT_CANCELLED.  Safe in a signal handler. */
 WEFT_API void weft_interrupt(void);
 /* Forgets interrupts: waits may begin again. */
@@ -110,23 +120,23 @@ WEFT_API const char *weft_version(void);
 
 /* A tensor of the given type and dimensions.  data is copied when not NULL (numbers only); otherwise the
  * elements are zero or empty. */
-WEFT_API weft_err weft_tensor_create(weft_tensor **out, weft_dtype dtype, int rank, const int64_t *dims,
-                                     const void *data);
+WEFT_CHECKED weft_err weft_tensor_create(weft_tensor **out, weft_dtype dtype, int rank, const int64_t *dims,
+                                         const void *WEFT_OPTIONAL data);
 /* Borrows foreign memory of `size` bytes instead of copying; release(arg) is called when the last tensor that
  * shares it is gone (release may be NULL). */
-WEFT_API weft_err weft_tensor_adopt(weft_tensor **out, weft_dtype dtype, int rank, const int64_t *dims, void *data,
-                                    size_t size, void (*release)(void *arg), void *arg);
+WEFT_CHECKED weft_err weft_tensor_adopt(weft_tensor **out, weft_dtype dtype, int rank, const int64_t *dims, void *data,
+                                        size_t size, void (*WEFT_OPTIONAL release)(void *arg), void *WEFT_OPTIONAL arg);
 /* As adopt, for a value to be fed: nothing that outlives the run keeps it (what does, copies), so the memory is the
  * caller's again when the run has returned and the tensor is destroyed. */
-WEFT_API weft_err weft_tensor_borrow(weft_tensor **out, weft_dtype dtype, int rank, const int64_t *dims, void *data,
-                                     size_t size);
+WEFT_CHECKED weft_err weft_tensor_borrow(weft_tensor **out, weft_dtype dtype, int rank, const int64_t *dims, void *data,
+                                         size_t size);
 /* Does something else (a variable, another tensor) hold the elements too?  Then they must not be written. */
 WEFT_API bool weft_tensor_shared(const weft_tensor *t);
 /* From and to a serialised TensorProto.  The bytes written are yours: weft_free. */
-WEFT_API weft_err weft_tensor_parse(weft_tensor **out, const void *proto, size_t size);
-WEFT_API weft_err weft_tensor_serialize(void **out, size_t *size, const weft_tensor *t);
+WEFT_CHECKED weft_err weft_tensor_parse(weft_tensor **out, const void *proto, size_t size);
+WEFT_CHECKED weft_err weft_tensor_serialize(void **out, size_t *size, const weft_tensor *t);
 /* Tensors are counted: retain adds a holder and returns t, destroy takes one away (NULL is fine). */
-WEFT_API weft_tensor *weft_tensor_retain(weft_tensor *t);
+WEFT_API weft_tensor *weft_tensor_retain(weft_tensor *WEFT_OPTIONAL t);
 WEFT_API void weft_tensor_destroy(weft_tensor *t);
 
 WEFT_API weft_dtype weft_tensor_dtype(const weft_tensor *t);
@@ -137,32 +147,34 @@ WEFT_API size_t weft_tensor_bytes(const weft_tensor *t);
 /* The elements, row-major.  Write only to tensors you made and nobody shares.  NULL for strings and handles. */
 WEFT_API void *weft_tensor_data(const weft_tensor *t);
 /* String element i: borrowed bytes, not NUL-terminated. */
-WEFT_API weft_err weft_tensor_string(const weft_tensor *t, int64_t i, const char **data, size_t *size);
-WEFT_API weft_err weft_tensor_set_string(weft_tensor *t, int64_t i, const char *data, size_t size);
+WEFT_CHECKED weft_err weft_tensor_string(const weft_tensor *t, int64_t i, const char **data, size_t *size);
+WEFT_CHECKED weft_err weft_tensor_set_string(weft_tensor *t, int64_t i, const char *WEFT_OPTIONAL data, size_t size);
 /* "float32" for WEFT_FLOAT; bytes of one element (0 for strings and handles). */
 WEFT_API const char *weft_dtype_name(weft_dtype dtype);
 WEFT_API size_t weft_dtype_size(weft_dtype dtype);
 
 /* Frees memory that a function of this header handed out as bytes or text. */
-WEFT_API void weft_free(void *p);
+WEFT_API void weft_free(void *WEFT_OPTIONAL p);
 
 /* ---- graphs --------------------------------------------------------------------------------- */
 
-WEFT_API weft_err weft_graph_create(weft_graph **out);
+WEFT_CHECKED weft_err weft_graph_create(weft_graph **out);
 WEFT_API void weft_graph_destroy(weft_graph *g);
 /* The first failure of a builder call, with its message made this thread's; WEFT_OK if there was none. */
-WEFT_API weft_err weft_graph_error(const weft_graph *g);
+WEFT_CHECKED weft_err weft_graph_error(const weft_graph *g);
 WEFT_API void weft_graph_clear_error(weft_graph *g);
 /* Seeds every random op that has no seed of its own, as tf.set_random_seed does. */
 WEFT_API void weft_graph_set_seed(weft_graph *g, int64_t seed);
 
 /* A serialised GraphDef; prefix (NULL: none) is put before every name.  All or nothing.  Ops that this library does
  * not know are kept and exported unchanged; running one fails. */
-WEFT_API weft_err weft_graph_import(weft_graph *g, const void *graph_def, size_t size, const char *prefix);
-WEFT_API weft_err weft_graph_export(void **out, size_t *size, const weft_graph *g);
+WEFT_CHECKED weft_err weft_graph_import(weft_graph *g, const void *graph_def, size_t size,
+                                        const char *WEFT_OPTIONAL prefix);
+WEFT_CHECKED weft_err weft_graph_export(void **out, size_t *size, const weft_graph *g);
 /* The same for a MetaGraphDef: graph, collections, saver and signatures. */
-WEFT_API weft_err weft_graph_import_meta(weft_graph *g, const void *meta_graph_def, size_t size, const char *prefix);
-WEFT_API weft_err weft_graph_export_meta(void **out, size_t *size, const weft_graph *g);
+WEFT_CHECKED weft_err weft_graph_import_meta(weft_graph *g, const void *meta_graph_def, size_t size,
+                                             const char *WEFT_OPTIONAL prefix);
+WEFT_CHECKED weft_err weft_graph_export_meta(void **out, size_t *size, const weft_graph *g);
 
 /* "name" or "name:1".  WEFT_NONE if there is no such output. */
 WEFT_API weft_out weft_graph_find(const weft_graph *g, const char *tensor_name);
@@ -177,27 +189,28 @@ WEFT_API int weft_node_input_count(const weft_node *n);
 WEFT_API weft_out weft_node_input(const weft_node *n, int i);
 /* What is known of an output while building.  rank -1: unknown; dims has room for 16. */
 WEFT_API weft_dtype weft_out_dtype(const weft_graph *g, weft_out o);
-WEFT_API int weft_out_shape(const weft_graph *g, weft_out o, int64_t *dims);
+WEFT_API int weft_out_shape(const weft_graph *g, weft_out o, int64_t *WEFT_OPTIONAL dims);
 
 WEFT_API bool weft_out_is_ref(const weft_graph *g, weft_out o);
 /* Adds what the program knows of a shape; INVALID_ARGUMENT when it contradicts what is known. */
-WEFT_API weft_err weft_out_set_shape(weft_graph *g, weft_out o, int rank, const int64_t *dims);
+WEFT_CHECKED weft_err weft_out_set_shape(weft_graph *g, weft_out o, int rank, const int64_t *dims);
 /* The value when it is known without running (constants, small arithmetic of shapes), else NULL. */
-WEFT_API weft_err weft_out_constant(weft_tensor **out, const weft_graph *g, weft_out o);
+WEFT_CHECKED weft_err weft_out_constant(weft_tensor **out, const weft_graph *g, weft_out o);
 WEFT_API int weft_node_control_count(const weft_node *n);
 WEFT_API weft_out weft_node_control(const weft_node *n, int i);
 /* A serialised NodeDef; one attribute as a serialised AttrValue (NOT_FOUND when the node has none of that name). */
-WEFT_API weft_err weft_node_export(void **out, size_t *size, const weft_node *n);
-WEFT_API weft_err weft_node_attr(void **out, size_t *size, const weft_node *n, const char *name);
+WEFT_CHECKED weft_err weft_node_export(void **out, size_t *size, const weft_node *n);
+WEFT_CHECKED weft_err weft_node_attr(void **out, size_t *size, const weft_node *n, const char *name);
 /* Changes to node `node` of the graph, for programs that rewrite: an attribute (a serialised AttrValue), its device,
  * a control edge, data input i (how a loop's back edge is closed). */
-WEFT_API weft_err weft_node_set_attr(weft_graph *g, int node, const char *name, const void *attr_value, size_t size);
-WEFT_API weft_err weft_node_set_device(weft_graph *g, int node, const char *device);
-WEFT_API weft_err weft_node_add_control(weft_graph *g, int node, weft_out before);
+WEFT_CHECKED weft_err weft_node_set_attr(weft_graph *g, int node, const char *name, const void *attr_value,
+                                         size_t size);
+WEFT_CHECKED weft_err weft_node_set_device(weft_graph *g, int node, const char *WEFT_OPTIONAL device);
+WEFT_CHECKED weft_err weft_node_add_control(weft_graph *g, int node, weft_out before);
 /* What gradients do with a loop, told for each of its outputs (an Exit): nothing at all, and whether the values that they
  * save may leave the device.  GraphDefs do not carry it. */
-WEFT_API weft_err weft_loop_options(weft_graph *g, weft_out output, bool no_back_prop, bool swap_memory);
-WEFT_API weft_err weft_node_set_input(weft_graph *g, int node, int i, weft_out from);
+WEFT_CHECKED weft_err weft_loop_options(weft_graph *g, weft_out output, bool no_back_prop, bool swap_memory);
+WEFT_CHECKED weft_err weft_node_set_input(weft_graph *g, int node, int i, weft_out from);
 
 /* Building a node of any op:
  *     weft_builder *b = weft_node_begin(g, "MatMul", "xw");
@@ -208,52 +221,53 @@ WEFT_API weft_err weft_node_set_input(weft_graph *g, int node, int i, weft_out f
  * Types and lengths of lists follow from the inputs.  finish frees the builder and returns output 0 (a node without
  * outputs: slot 0 of it, for use as a target), or WEFT_NONE with the graph's error set. */
 typedef struct weft_builder weft_builder;
-WEFT_API weft_builder *weft_node_begin(weft_graph *g, const char *op, const char *name);
-WEFT_API void weft_builder_input(weft_builder *b, weft_out x);
-WEFT_API void weft_builder_control(weft_builder *b, weft_out x); /* runs after x's node */
-WEFT_API void weft_builder_device(weft_builder *b, const char *device);
-WEFT_API void weft_builder_int(weft_builder *b, const char *attr, int64_t v);
-WEFT_API void weft_builder_float(weft_builder *b, const char *attr, float v);
-WEFT_API void weft_builder_bool(weft_builder *b, const char *attr, bool v);
-WEFT_API void weft_builder_type(weft_builder *b, const char *attr, weft_dtype v);
-WEFT_API void weft_builder_string(weft_builder *b, const char *attr, const char *data, size_t size);
-WEFT_API void weft_builder_shape(weft_builder *b, const char *attr, int rank, const int64_t *dims);
-WEFT_API void weft_builder_tensor(weft_builder *b, const char *attr, const weft_tensor *t);
-WEFT_API void weft_builder_ints(weft_builder *b, const char *attr, int n, const int64_t *v);
-WEFT_API void weft_builder_types(weft_builder *b, const char *attr, int n, const weft_dtype *v);
+WEFT_API weft_builder *weft_node_begin(weft_graph *g, const char *op_name, const char *WEFT_OPTIONAL name);
+WEFT_API void weft_builder_input(weft_builder *WEFT_OPTIONAL b, weft_out x);
+WEFT_API void weft_builder_control(weft_builder *WEFT_OPTIONAL b, weft_out x); /* runs after x's node */
+WEFT_API void weft_builder_device(weft_builder *WEFT_OPTIONAL b, const char *device);
+WEFT_API void weft_builder_int(weft_builder *WEFT_OPTIONAL b, const char *name, int64_t v);
+WEFT_API void weft_builder_float(weft_builder *WEFT_OPTIONAL b, const char *name, float v);
+WEFT_API void weft_builder_bool(weft_builder *WEFT_OPTIONAL b, const char *name, bool v);
+WEFT_API void weft_builder_type(weft_builder *WEFT_OPTIONAL b, const char *name, weft_dtype v);
+WEFT_API void weft_builder_string(weft_builder *WEFT_OPTIONAL b, const char *name, const char *WEFT_OPTIONAL data,
+                                  size_t size);
+WEFT_API void weft_builder_shape(weft_builder *WEFT_OPTIONAL b, const char *name, int rank, const int64_t *dims);
+WEFT_API void weft_builder_tensor(weft_builder *WEFT_OPTIONAL b, const char *name, const weft_tensor *t);
+WEFT_API void weft_builder_ints(weft_builder *WEFT_OPTIONAL b, const char *name, int n, const int64_t *v);
+WEFT_API void weft_builder_types(weft_builder *WEFT_OPTIONAL b, const char *name, int n, const weft_dtype *v);
 /* Any attribute, as a serialised AttrValue. */
-WEFT_API void weft_builder_attr(weft_builder *b, const char *attr, const void *attr_value, size_t size);
+WEFT_API void weft_builder_attr(weft_builder *WEFT_OPTIONAL b, const char *name, const void *attr_value, size_t size);
 /* Attributes as text: "strides=[1,2,2,1] padding='SAME' T=float"; strings stand in single quotes.  NULL: none. */
-WEFT_API void weft_builder_attrs(weft_builder *b, const char *attrs);
-WEFT_API weft_out weft_builder_finish(weft_builder *b);
+WEFT_API void weft_builder_attrs(weft_builder *WEFT_OPTIONAL b, const char *WEFT_OPTIONAL attrs);
+WEFT_API weft_out weft_builder_finish(weft_builder *WEFT_OPTIONAL b);
 
 /* The same in one call: weft_op(g, "MatMul", NULL, 2, (weft_out[]){x, w}, "transpose_b=true"). */
-WEFT_API weft_out weft_op(weft_graph *g, const char *op, const char *name, int n, const weft_out *in,
-                          const char *attrs);
+WEFT_API weft_out weft_op(weft_graph *g, const char *op_name, const char *WEFT_OPTIONAL name, int n, const weft_out *in,
+                          const char *WEFT_OPTIONAL attrs);
 
 /* Scopes for the nodes that follow, popped innermost first: names, devices ("/gpu:0", "/job:ps/task:1"), nodes that
  * must run before, a node to be placed with. */
-WEFT_API void weft_scope_name(weft_graph *g, const char *name);
-WEFT_API void weft_scope_device(weft_graph *g, const char *device);
+WEFT_API void weft_scope_name(weft_graph *g, const char *WEFT_OPTIONAL name);
+WEFT_API void weft_scope_device(weft_graph *g, const char *WEFT_OPTIONAL device);
 WEFT_API void weft_scope_control(weft_graph *g, int n, const weft_out *before);
 WEFT_API void weft_scope_colocate(weft_graph *g, weft_out with);
 /* replica_device_setter: variables go to the ps tasks in turn (or to the one with the fewest bytes), all else to
  * worker_device.  NULL devices: "/job:ps" and "/job:worker".  The setter must outlive the scopes that use it and may
  * be entered again: it goes on counting. */
 typedef struct weft_replica weft_replica;
-WEFT_API weft_err weft_replica_create(weft_replica **out, int ps_tasks, const char *ps_device,
-                                      const char *worker_device, bool by_bytes);
+WEFT_CHECKED weft_err weft_replica_create(weft_replica **out, int ps_tasks, const char *WEFT_OPTIONAL ps_device,
+                                          const char *WEFT_OPTIONAL worker_device, bool by_bytes);
 WEFT_API void weft_replica_destroy(weft_replica *r);
 WEFT_API void weft_scope_replica(weft_graph *g, weft_replica *r);
 /* A device function of the program: gets a node that is about to be added (its name, op and inputs stand) and the
  * device inner scopes gave it; returns the device to use, valid until the next call, or NULL to refuse the node. */
 typedef const char *weft_device_fn(void *arg, const weft_node *n, const char *current);
-WEFT_API void weft_scope_device_fn(weft_graph *g, weft_device_fn *fn, void *arg);
+WEFT_API void weft_scope_device_fn(weft_graph *g, weft_device_fn *fn, void *WEFT_OPTIONAL arg);
 /* As colocate, with outer colocations dropped; WEFT_NONE: drops them and no more. */
 WEFT_API void weft_scope_colocate_only(weft_graph *g, weft_out with);
 /* Nodes that follow say that they belong to this node (`_class`), wherever they are placed. */
 WEFT_API void weft_scope_belong(weft_graph *g, const char *node);
-WEFT_API void weft_scope_container(weft_graph *g, const char *container);
+WEFT_API void weft_scope_container(weft_graph *g, const char *name);
 /* Nodes of this op are differentiated as nodes of another op are, or by the gradient function of the graph under that
  * name: they get the attribute `_gradient_op_type`. */
 WEFT_API void weft_scope_gradient(weft_graph *g, const char *op_type, const char *gradient);
@@ -263,7 +277,7 @@ WEFT_API void weft_scope_pop(weft_graph *g);
 typedef struct weft_parked weft_parked;
 WEFT_API int weft_scope_depth(const weft_graph *g);
 WEFT_API weft_parked *weft_scope_park(weft_graph *g, int depth);
-WEFT_API void weft_scope_unpark(weft_graph *g, weft_parked *p);
+WEFT_API void weft_scope_unpark(weft_graph *g, weft_parked *WEFT_OPTIONAL p);
 /* The name scope we are in ("a/b", "" at the root); a full name in it that nobody has, taken from now on if `take`.
  * Both are valid until the next call. */
 WEFT_API const char *weft_scope_prefix(const weft_graph *g);
@@ -295,7 +309,8 @@ typedef struct weft_initial {
   weft_fan fan;       /* SCALING: divided by the number of inputs, of outputs, or their mean */
   weft_spread spread; /* SCALING */
 } weft_initial;
-WEFT_API void weft_scope_variables(weft_graph *g, const char *name, weft_reuse reuse, const weft_initial *init);
+WEFT_API void weft_scope_variables(weft_graph *g, const char *WEFT_OPTIONAL name, weft_reuse reuse,
+                                   const weft_initial *WEFT_OPTIONAL init);
 /* The same with more to say.  One of name, again (a scope entered before) and default_name (made unique) is given.
  * What is entered lives as long as the graph. */
 typedef struct weft_variable_scope weft_variable_scope;
@@ -306,8 +321,8 @@ typedef struct weft_variable_scope_opts {
   weft_reuse reuse;
   bool no_name_scope;
 } weft_variable_scope_opts;
-WEFT_API weft_err weft_variable_scope_enter(const weft_variable_scope **out, weft_graph *g,
-                                            const weft_variable_scope_opts *opts);
+WEFT_CHECKED weft_err weft_variable_scope_enter(const weft_variable_scope **out, weft_graph *g,
+                                                const weft_variable_scope_opts *opts);
 WEFT_API const weft_variable_scope *weft_variable_scope_now(weft_graph *g);
 WEFT_API const char *weft_variable_scope_name(const weft_variable_scope *s);       /* "a/b" */
 WEFT_API const char *weft_variable_scope_name_scope(const weft_variable_scope *s); /* "a_1/b/" */
@@ -317,20 +332,22 @@ WEFT_API void weft_variable_scope_set_reuse(weft_graph *g); /* reuse_variables()
 WEFT_API void weft_variable_scope_set_resource(weft_graph *g, bool on);
 /* init may be NULL: the default.  A variable for weft_assign and the optimizers; usable as any output. */
 WEFT_API weft_out weft_get_variable(weft_graph *g, const char *name, weft_dtype dtype, int rank, const int64_t *dims,
-                                    const weft_initial *init, bool trainable);
+                                    const weft_initial *WEFT_OPTIONAL init, bool trainable);
 
 /* Named lists that travel with a graph in its MetaGraphDef: names of nodes ("train") or outputs ("loss:0"), serialised
  * messages (a VariableDef, a QueueRunnerDef), integers or floating-point numbers.  A list holds one kind. */
-WEFT_API weft_err weft_collection_add(weft_graph *g, const char *list, const char *name);
+WEFT_CHECKED weft_err weft_collection_add(weft_graph *g, const char *list, const char *name);
 WEFT_API int weft_collection_size(const weft_graph *g, const char *list);
 WEFT_API const char *weft_collection_name(const weft_graph *g, const char *list, int i); /* NULL if there is none */
-WEFT_API weft_err weft_collection_add_bytes(weft_graph *g, const char *list, const void *data, size_t size);
+WEFT_CHECKED weft_err weft_collection_add_bytes(weft_graph *g, const char *list, const void *data, size_t size);
 /* Item i of names or bytes, borrowed; NULL if there is none. */
-WEFT_API const void *weft_collection_item(const weft_graph *g, const char *list, int i, size_t *size, bool *is_name);
-WEFT_API weft_err weft_collection_add_int(weft_graph *g, const char *list, int64_t v);
-WEFT_API weft_err weft_collection_add_float(weft_graph *g, const char *list, float v);
+WEFT_API const void *weft_collection_item(const weft_graph *g, const char *list, int i, size_t *WEFT_OPTIONAL size,
+                                          bool *WEFT_OPTIONAL is_name);
+WEFT_CHECKED weft_err weft_collection_add_int(weft_graph *g, const char *list, int64_t v);
+WEFT_CHECKED weft_err weft_collection_add_float(weft_graph *g, const char *list, float v);
 /* Item i of a list of numbers: true when there is one.  *is_int says which of the two is set. */
-WEFT_API bool weft_collection_number(const weft_graph *g, const char *list, int i, int64_t *v, float *f, bool *is_int);
+WEFT_API bool weft_collection_number(const weft_graph *g, const char *list, int i, int64_t *WEFT_OPTIONAL v,
+                                     float *WEFT_OPTIONAL f, bool *WEFT_OPTIONAL is_int);
 WEFT_API void weft_collection_clear(weft_graph *g, const char *list);
 /* The lists there are. */
 WEFT_API int weft_collection_count(const weft_graph *g);
@@ -338,8 +355,8 @@ WEFT_API const char *weft_collection_at(const weft_graph *g, int i);
 
 /* The gradients of the sum of ys with respect to each of xs; grad_ys may be NULL (ones).  dxs has room for n_x:
  * WEFT_NONE where nothing connects; slices are made dense. */
-WEFT_API weft_err weft_gradients(weft_graph *g, int n_y, const weft_out *ys, const weft_out *grad_ys, int n_x,
-                                 const weft_out *xs, weft_out *dxs);
+WEFT_CHECKED weft_err weft_gradients(weft_graph *g, int n_y, const weft_out *ys, const weft_out *WEFT_OPTIONAL grad_ys,
+                                     int n_x, const weft_out *xs, weft_out *dxs);
 
 /* The same, with slices left as slices: dense, or indices and values (and dense_shape) with dense WEFT_NONE. */
 typedef struct weft_gradient {
@@ -353,40 +370,56 @@ typedef struct weft_gradient_opts {
   int n_stop;       /* these are taken as constants */
   const weft_out *stop;
 } weft_gradient_opts;
-WEFT_API weft_err weft_gradients_with(weft_graph *g, int n_y, const weft_out *ys, const weft_out *grad_ys, int n_x,
-                                      const weft_out *xs, const weft_gradient_opts *opts, weft_gradient *dxs);
+WEFT_CHECKED weft_err weft_gradients_with(weft_graph *g, int n_y, const weft_out *ys,
+                                          const weft_out *WEFT_OPTIONAL grad_ys, int n_x, const weft_out *xs,
+                                          const weft_gradient_opts *WEFT_OPTIONAL opts, weft_gradient *dxs);
 /* A gradient function of the program: `type` is the node's op, or what a gradient scope gave instead.  It adds nodes that
  * turn dout, one for each output, into din, one for each input (all WEFT_NONE at first), and sets *found; or it leaves
  * *found false where it has no gradient of that name.  Called by the thread that asks for gradients, in their scopes. */
 typedef weft_err weft_gradient_fn(void *arg, int node, const char *type, int n_out, const weft_gradient *dout, int n_in,
                                   weft_gradient *din, bool *found);
 /* Asked about ops, and names of gradient scopes, for which the library has no gradient.  NULL: nobody is asked. */
-WEFT_API void weft_graph_set_gradient_fn(weft_graph *g, weft_gradient_fn *fn, void *arg);
+WEFT_API void weft_graph_set_gradient_fn(weft_graph *g, weft_gradient_fn *WEFT_OPTIONAL fn, void *WEFT_OPTIONAL arg);
 /* Sees every node that is about to be added and may change its edges: in[0..n_in), and control[0..*n_control) with
  * room for one more.  Nodes that it adds itself pass unseen.  NULL: nobody looks.  A graph has one, which gradients,
  * too, call for what they add. */
 typedef weft_err weft_adapt_fn(void *arg, const char *op, int n_in, weft_out *in, int *n_control, int *control);
-WEFT_API void weft_graph_set_adapter(weft_graph *g, weft_adapt_fn *fn, void *arg);
+WEFT_API void weft_graph_set_adapter(weft_graph *g, weft_adapt_fn *WEFT_OPTIONAL fn, void *WEFT_OPTIONAL arg);
 
 /* ---- everyday nodes: weft/ops.h, made by the build, has a function for every op --------------- */
 
+/* The rank and the dimensions as two arguments: weft_input(g, "x", WEFT_FLOAT, WEFT_DIMS(-1, 784)).  They live until the
+ * end of the expression. */
+#ifdef __cplusplus
+} /* a constructor has C++'s linkage */
+struct weft_dims_of {
+  int64_t dim[16];
+  int rank;
+  template <class... T>
+  weft_dims_of(T... dims) : dim{static_cast<int64_t>(dims)...}, rank(static_cast<int>(sizeof...(dims))) {}
+};
+extern "C" {
+#define WEFT_DIMS(...) weft_dims_of(__VA_ARGS__).rank, weft_dims_of(__VA_ARGS__).dim
+#else
 #define WEFT_DIMS(...)                                                                                                 \
   (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]) { __VA_ARGS__ }
+#endif
 #define WEFT_SCALAR 0, NULL
 
-WEFT_API weft_out weft_input(weft_graph *g, const char *name, weft_dtype dtype, int rank, const int64_t *dims);
+WEFT_API weft_out weft_input(weft_graph *g, const char *WEFT_OPTIONAL name, weft_dtype dtype, int rank,
+                             const int64_t *dims);
 WEFT_API weft_out weft_constant(weft_graph *g, const weft_tensor *value);
 WEFT_API weft_out weft_scalar(weft_graph *g, weft_dtype dtype, double value);
 /* A variable with its initial value; trainable ones are found by weft_trainable.  Use it as any output; pass it to
  * weft_assign and the optimizer ops to change it. */
-WEFT_API weft_out weft_variable(weft_graph *g, const char *name, weft_out initial, bool trainable);
+WEFT_API weft_out weft_variable(weft_graph *g, const char *WEFT_OPTIONAL name, weft_out initial, bool trainable);
 WEFT_API weft_out weft_assign(weft_graph *g, weft_out variable, weft_out value);
 /* One node that runs every variable's initial assignment so far. */
 WEFT_API weft_out weft_initializer(weft_graph *g);
 /* The trainable variables so far, at most `room` of them; returns how many there are. */
-WEFT_API int weft_trainable(const weft_graph *g, weft_out *out, int room);
+WEFT_API int weft_trainable(const weft_graph *g, weft_out *WEFT_OPTIONAL out, int room);
 /* One node that runs after all of them. */
-WEFT_API weft_out weft_group(weft_graph *g, const char *name, int n, const weft_out *all);
+WEFT_API weft_out weft_group(weft_graph *g, const char *WEFT_OPTIONAL name, int n, const weft_out *all);
 /* A normal distribution cut off at two deviations; uniform in [0, 1) times (high - low) plus low. */
 WEFT_API weft_out weft_truncated_normal(weft_graph *g, int rank, const int64_t *dims, float stddev);
 WEFT_API weft_out weft_random_uniform(weft_graph *g, int rank, const int64_t *dims, float low, float high);
@@ -428,7 +461,8 @@ typedef struct weft_session_opts {
 } weft_session_opts;
 
 /* The graph must outlive the session and may go on growing.  Reports the graph's sticky error, if any. */
-WEFT_API weft_err weft_session_create(weft_session **out, weft_graph *g, const weft_session_opts *opts);
+WEFT_CHECKED weft_err weft_session_create(weft_session **out, weft_graph *g,
+                                          const weft_session_opts *WEFT_OPTIONAL opts);
 /* Refuses new runs, cancels those in flight and waits for them. */
 WEFT_API weft_err weft_session_close(weft_session *sess);
 WEFT_API void weft_session_destroy(weft_session *sess);
@@ -440,9 +474,9 @@ typedef struct weft_feed {
 
 /* Runs what the fetches and targets need.  fetched has room for n_fetch tensors, yours to destroy; on failure all
  * are NULL.  Any thread may call it at any time. */
-WEFT_API weft_err weft_session_run(weft_session *sess, int n_feed, const weft_feed *feeds, int n_fetch,
-                                   const weft_out *fetches, weft_tensor **fetched, int n_target,
-                                   const weft_out *targets);
+WEFT_CHECKED weft_err weft_session_run(weft_session *sess, int n_feed, const weft_feed *feeds, int n_fetch,
+                                       const weft_out *fetches, weft_tensor **fetched, int n_target,
+                                       const weft_out *targets);
 
 typedef struct weft_run_opts {
   int64_t timeout_ms; /* 0: the session's */
@@ -450,35 +484,35 @@ typedef struct weft_run_opts {
   void **metadata;    /* where a serialised RunMetadata goes (weft_free), or NULL */
   size_t *metadata_size;
 } weft_run_opts;
-WEFT_API weft_err weft_session_run_with(weft_session *sess, int n_feed, const weft_feed *feeds, int n_fetch,
-                                        const weft_out *fetches, weft_tensor **fetched, int n_target,
-                                        const weft_out *targets, const weft_run_opts *opts);
+WEFT_CHECKED weft_err weft_session_run_with(weft_session *sess, int n_feed, const weft_feed *feeds, int n_fetch,
+                                            const weft_out *fetches, weft_tensor **fetched, int n_target,
+                                            const weft_out *targets, const weft_run_opts *WEFT_OPTIONAL opts);
 /* A partial run: one step that is fed and fetched in several calls (TensorFlow's partial_run).  Each node runs once, as
  * soon as its feeds are there.  Set up all feeds, fetches and targets; destroy it before the session. */
 typedef struct weft_partial_run weft_partial_run;
-WEFT_API weft_err weft_session_partial_setup(weft_partial_run **out, weft_session *sess, int n_feed,
-                                             const weft_out *feeds, int n_fetch, const weft_out *fetches, int n_target,
-                                             const weft_out *targets);
+WEFT_CHECKED weft_err weft_session_partial_setup(weft_partial_run **out, weft_session *sess, int n_feed,
+                                                 const weft_out *feeds, int n_fetch, const weft_out *fetches,
+                                                 int n_target, const weft_out *targets);
 /* Feeds some and waits for some of the fetches; fetched as in weft_session_run.  INVALID_ARGUMENT for what was not set
  * up, was used before or cannot be computed from the feeds so far; the partial run then goes on as before.  It is over
  * after any other error and when everything was fed and fetched. */
-WEFT_API weft_err weft_session_partial_run(weft_partial_run *run, int n_feed, const weft_feed *feeds, int n_fetch,
-                                           const weft_out *fetches, weft_tensor **fetched);
+WEFT_CHECKED weft_err weft_session_partial_run(weft_partial_run *run, int n_feed, const weft_feed *feeds, int n_fetch,
+                                               const weft_out *fetches, weft_tensor **fetched);
 WEFT_API bool weft_session_partial_over(const weft_partial_run *run);
 WEFT_API void weft_session_partial_destroy(weft_partial_run *run); /* ends what still runs */
 
 /* A callable: a request that is checked and found once and then run often (TensorFlow's make_callable).  Any number of
  * threads may run it.  Destroy it before the session. */
 typedef struct weft_callable weft_callable;
-WEFT_API weft_err weft_session_callable_create(weft_callable **out, weft_session *sess, int n_feed,
-                                               const weft_out *feeds, int n_fetch, const weft_out *fetches,
-                                               int n_target, const weft_out *targets);
+WEFT_CHECKED weft_err weft_session_callable_create(weft_callable **out, weft_session *sess, int n_feed,
+                                                   const weft_out *feeds, int n_fetch, const weft_out *fetches,
+                                                   int n_target, const weft_out *targets);
 /* values are the n_feed feeds in their order; fetched has room for the fetches. */
-WEFT_API weft_err weft_session_callable_run(weft_callable *callable, int n_feed, const weft_tensor *const *values,
-                                            weft_tensor **fetched, const weft_run_opts *opts);
-WEFT_API void weft_session_callable_destroy(weft_callable *callable);
+WEFT_CHECKED weft_err weft_session_callable_run(weft_callable *c, int n_feed, const weft_tensor *const *values,
+                                                weft_tensor **fetched, const weft_run_opts *WEFT_OPTIONAL opts);
+WEFT_API void weft_session_callable_destroy(weft_callable *c);
 /* A serialised RunMetadata as the JSON that Chrome's trace viewer loads; weft_free. */
-WEFT_API weft_err weft_trace_json(char **out, const void *metadata, size_t size);
+WEFT_CHECKED weft_err weft_trace_json(char **out, const void *metadata, size_t size);
 
 /* ---- ops ------------------------------------------------------------------------------------ */
 
@@ -491,15 +525,15 @@ WEFT_API const char *weft_op_doc(int i);
 WEFT_API const char *weft_op_gradient(int i);
 /* A JSON object: name, definition, doc, kernel (is there one), gradient ("yes", "none", "missing"), stateful, and
  * the cases its tests are made of; weft_free. */
-WEFT_API weft_err weft_op_json(char **out, int i);
+WEFT_CHECKED weft_err weft_op_json(char **out, int i);
 
 /* What a PyFunc node calls: the function of the program that `token` names.  Fills n_out new tensors and returns
  * WEFT_OK, or says with weft_fail what went wrong.  Called from any thread, by several at once.  NULL: PyFunc fails. */
 typedef weft_err weft_call_fn(void *arg, const char *token, int n_in, const weft_tensor *const *in, int n_out,
                               weft_tensor **out);
-WEFT_API void weft_call_set(weft_call_fn *fn, void *arg);
+WEFT_API void weft_call_set(weft_call_fn *WEFT_OPTIONAL fn, void *WEFT_OPTIONAL arg);
 /* For callbacks: makes `message` this thread's, and returns err. */
-WEFT_API weft_err weft_fail(weft_err err, const char *message);
+WEFT_API weft_err weft_fail(weft_err err, const char *WEFT_OPTIONAL message);
 
 #ifdef __cplusplus
 }

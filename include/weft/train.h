@@ -16,9 +16,9 @@ extern "C" {
 
 /* All of an idx file (MNIST's), plain or gzipped (PATH or PATH.gz, whichever is there), as a tensor: uint8, int8,
  * int16, int32, float or double.  WEFT_DATA_LOSS says what is wrong with the file. */
-WEFT_API weft_err weft_idx_read(weft_tensor **out, const char *path);
+WEFT_CHECKED weft_err weft_idx_read(weft_tensor **out, const char *path);
 /* A file of CIFAR-10's binary version: (n, 32, 32, 3) and (n), both uint8. */
-WEFT_API weft_err weft_cifar10_read(weft_tensor **images, weft_tensor **labels, const char *path);
+WEFT_CHECKED weft_err weft_cifar10_read(weft_tensor **images, weft_tensor **labels, const char *path);
 
 /* Images with their labels, dealt out in batches as TensorFlow's tutorials do: shuffled before the first epoch and again
  * before each; a batch across the end of an epoch has the rest of it and the beginning of the next. */
@@ -34,40 +34,44 @@ typedef struct weft_samples_opts {
   int64_t validation; /* of MNIST: how many of the training images are kept apart; 0: 5000, < 0: none */
 } weft_samples_opts;
 /* Of uint8 tensors, which it shares.  opts may be NULL. */
-WEFT_API weft_err weft_samples_create(weft_samples **out, weft_tensor *images, weft_tensor *labels,
-                                      const weft_samples_opts *opts);
+WEFT_CHECKED weft_err weft_samples_create(weft_samples **out, weft_tensor *images, weft_tensor *labels,
+                                          const weft_samples_opts *WEFT_OPTIONAL opts);
 WEFT_API void weft_samples_destroy(weft_samples *d);
 WEFT_API int64_t weft_samples_size(const weft_samples *d);
 WEFT_API int64_t weft_samples_epochs(const weft_samples *d); /* that are over */
 /* The next n (at most all there are), in new tensors. */
-WEFT_API weft_err weft_samples_next(weft_samples *d, int64_t n, weft_tensor **images, weft_tensor **labels);
+WEFT_CHECKED weft_err weft_samples_next(weft_samples *d, int64_t n, weft_tensor **images, weft_tensor **labels);
 /* The four idx files of a folder, plain or gzipped; any of the three may be NULL. */
-WEFT_API weft_err weft_mnist_read(weft_samples **train, weft_samples **validation, weft_samples **test,
-                                  const char *folder, const weft_samples_opts *opts);
+WEFT_CHECKED weft_err weft_mnist_read(weft_samples **WEFT_OPTIONAL train, weft_samples **WEFT_OPTIONAL validation,
+                                      weft_samples **WEFT_OPTIONAL test, const char *folder,
+                                      const weft_samples_opts *WEFT_OPTIONAL opts);
 
 /* ---- variables ------------------------------------------------------------------------------ */
 
 /* A variable is its output 0: of a VariableV2, or of a VarHandleOp (a resource).  Lists are collections: "variables",
  * "trainable_variables", "local_variables", "moving_average_variables", ... */
-WEFT_API int weft_variables(const weft_graph *g, const char *list, weft_out *out, int room); /* how many there are */
-WEFT_API weft_err weft_variable_add_to(weft_graph *g, const char *list, weft_out variable);
+WEFT_API int weft_variables(const weft_graph *g, const char *list, weft_out *WEFT_OPTIONAL out,
+                            int room); /* how many there are */
+WEFT_CHECKED weft_err weft_variable_add_to(weft_graph *g, const char *list, weft_out variable);
 /* The variable is the piece at `offset` of a tensor cut into variables: savers write and read the whole, and its slots and
  * averages are pieces likewise.  Say so before a saver is made. */
-WEFT_API weft_err weft_variable_set_slice(weft_graph *g, weft_out variable, const char *full_name, int rank,
-                                          const int64_t *full, const int64_t *offset);
+WEFT_CHECKED weft_err weft_variable_set_slice(weft_graph *g, weft_out variable, const char *full_name, int rank,
+                                              const int64_t *full, const int64_t *offset);
 /* tf.get_variable with a partitioner: out[n] are pieces NAME/part_0 and on along an axis, cut as evenly as it goes.  They
  * are initialised as parts of the whole, looked up with `div`, and saved as one tensor. */
-WEFT_API weft_err weft_get_variable_parts(weft_graph *g, const char *name, weft_dtype dtype, int rank,
-                                          const int64_t *dims, int axis, int n, const weft_initial *init,
-                                          bool trainable, weft_out *out);
+WEFT_CHECKED weft_err weft_get_variable_parts(weft_graph *g, const char *name, weft_dtype dtype, int rank,
+                                              const int64_t *dims, int axis, int n,
+                                              const weft_initial *WEFT_OPTIONAL init, bool trainable, weft_out *out);
 /* The value as expressions use it: NAME/read, or a new ReadVariableOp. */
 WEFT_API weft_out weft_variable_value(weft_graph *g, weft_out variable);
 /* The node that assigns the initial value, and that value; WEFT_NONE if no list has the variable. */
 WEFT_API weft_out weft_variable_initializer(const weft_graph *g, weft_out variable);
 WEFT_API weft_out weft_variable_initial(const weft_graph *g, weft_out variable);
 /* One node that initialises these; a vector of the names of those that are not initialised.  Names may be NULL. */
-WEFT_API weft_out weft_variables_initializer(weft_graph *g, const char *name, int n, const weft_out *variables);
-WEFT_API weft_out weft_report_uninitialized(weft_graph *g, const char *name, int n, const weft_out *variables);
+WEFT_API weft_out weft_variables_initializer(weft_graph *g, const char *WEFT_OPTIONAL name, int n,
+                                             const weft_out *variables);
+WEFT_API weft_out weft_report_uninitialized(weft_graph *g, const char *WEFT_OPTIONAL name, int n,
+                                            const weft_out *variables);
 
 /* The variable "global_step" (int64) of the collection of that name; WEFT_NONE if there is none. */
 WEFT_API weft_out weft_global_step(const weft_graph *g);
@@ -77,24 +81,28 @@ WEFT_API weft_out weft_global_step_make(weft_graph *g); /* the one there is, or 
 
 /* By value, by norm, by the norm of all together (which goes to *norm unless that is NULL; use_norm, unless
  * NULL, is taken for it). */
-WEFT_API weft_out weft_clip_by_value(weft_graph *g, const char *name, weft_out x, weft_out low, weft_out high);
-WEFT_API weft_out weft_clip_by_norm(weft_graph *g, const char *name, weft_out x, double norm);
-WEFT_API weft_out weft_clip_by_average_norm(weft_graph *g, const char *name, weft_out x, double norm);
-WEFT_API weft_out weft_global_norm(weft_graph *g, const char *name, int n, const weft_gradient *d);
-WEFT_API weft_err weft_clip_by_global_norm(weft_graph *g, const char *name, int n, const weft_gradient *d, double limit,
-                                           const weft_out *use_norm, weft_gradient *clipped, weft_out *norm);
+WEFT_API weft_out weft_clip_by_value(weft_graph *g, const char *WEFT_OPTIONAL name, weft_out x, weft_out low,
+                                     weft_out high);
+WEFT_API weft_out weft_clip_by_norm(weft_graph *g, const char *WEFT_OPTIONAL name, weft_out x, double norm);
+WEFT_API weft_out weft_clip_by_average_norm(weft_graph *g, const char *WEFT_OPTIONAL name, weft_out x, double norm);
+WEFT_API weft_out weft_global_norm(weft_graph *g, const char *WEFT_OPTIONAL name, int n, const weft_gradient *d);
+WEFT_CHECKED weft_err weft_clip_by_global_norm(weft_graph *g, const char *WEFT_OPTIONAL name, int n,
+                                               const weft_gradient *d, double limit,
+                                               const weft_out *WEFT_OPTIONAL use_norm, weft_gradient *clipped,
+                                               weft_out *WEFT_OPTIONAL norm);
 
 /* ---- optimizers --------------------------------------------------------------------------------- */
 
 /* kind: "GradientDescent", "ProximalGradientDescent", "Momentum", "RMSProp", "Adam", "Adagrad", "ProximalAdagrad",
  * "Adadelta", "AdagradDA" or "Ftrl".  name (NULL: the kind) is that of its scope and slots. */
 typedef struct weft_optimizer weft_optimizer;
-WEFT_API weft_err weft_optimizer_create(weft_optimizer **out, weft_graph *g, const char *kind, const char *name);
+WEFT_CHECKED weft_err weft_optimizer_create(weft_optimizer **out, weft_graph *g, const char *kind,
+                                            const char *WEFT_OPTIONAL name);
 WEFT_API void weft_optimizer_destroy(weft_optimizer *o);
 /* Parameters by TensorFlow's keywords ("learning_rate", "momentum", "use_nesterov", "centered", "use_locking", ...):
  * a number, or for those that may change from step to step an output.  AdagradDA's "global_step" is a variable. */
-WEFT_API weft_err weft_optimizer_set(weft_optimizer *o, const char *param, double value);
-WEFT_API weft_err weft_optimizer_set_output(weft_optimizer *o, const char *param, weft_out value);
+WEFT_CHECKED weft_err weft_optimizer_set(weft_optimizer *o, const char *param, double value);
+WEFT_CHECKED weft_err weft_optimizer_set_output(weft_optimizer *o, const char *param, weft_out value);
 typedef enum weft_gate {
   WEFT_GATE_OP, /* all gradients of one node before any of them is used */
   WEFT_GATE_NONE,
@@ -107,51 +115,52 @@ typedef struct weft_minimize_opts {
   const weft_out *grad_loss; /* NULL: ones */
 } weft_minimize_opts;
 /* d[i] becomes the gradient of the loss by variable i. */
-WEFT_API weft_err weft_optimizer_compute(weft_optimizer *o, weft_out loss, int n, const weft_out *variables,
-                                         const weft_minimize_opts *opts, weft_gradient *d);
+WEFT_CHECKED weft_err weft_optimizer_compute(weft_optimizer *o, weft_out loss, int n, const weft_out *variables,
+                                             const weft_minimize_opts *WEFT_OPTIONAL opts, weft_gradient *d);
 /* The node that applies gradients; variables without one are left alone.  step (or WEFT_NONE) is counted up after
  * that.  name may be NULL. */
 WEFT_API weft_out weft_optimizer_apply(weft_optimizer *o, int n, const weft_out *variables, const weft_gradient *d,
-                                       weft_out step, const char *name);
+                                       weft_out step, const char *WEFT_OPTIONAL name);
 /* Both; n 0: every trainable variable. */
 WEFT_API weft_out weft_optimizer_minimize(weft_optimizer *o, weft_out loss, weft_out step, int n,
-                                          const weft_out *variables, const weft_minimize_opts *opts, const char *name);
+                                          const weft_out *variables, const weft_minimize_opts *WEFT_OPTIONAL opts,
+                                          const char *WEFT_OPTIONAL name);
 /* What it keeps for a variable: slot "momentum" of Momentum, "m" and "v" of Adam; WEFT_NONE if there is none.  The
  * names of slots: NULL from the number of slots on. */
 WEFT_API weft_out weft_optimizer_slot(const weft_optimizer *o, weft_out variable, const char *slot);
 WEFT_API const char *weft_optimizer_slot_name(const weft_optimizer *o, int i);
 WEFT_API const char *weft_optimizer_name(const weft_optimizer *o);
 /* All that it keeps, Adam's powers included; returns how many there are, and fills in at most `room`. */
-WEFT_API int weft_optimizer_variables(const weft_optimizer *o, weft_out *out, int room);
+WEFT_API int weft_optimizer_variables(const weft_optimizer *o, weft_out *WEFT_OPTIONAL out, int room);
 
 /* ---- learning rates --------------------------------------------------------------------------- */
 
 /* step is a variable or any other number; names may be NULL.  rate * factor ^ (step / steps), rate * exp(-factor * step
  * / steps), rate / (1 + factor * step / steps); staircase: step / steps is cut down to a whole number. */
-WEFT_API weft_out weft_exponential_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
-                                         double factor, bool staircase);
-WEFT_API weft_out weft_natural_exp_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
-                                         double factor, bool staircase);
-WEFT_API weft_out weft_inverse_time_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
-                                          double factor, bool staircase);
+WEFT_API weft_out weft_exponential_decay(weft_graph *g, const char *WEFT_OPTIONAL name, double rate, weft_out step,
+                                         double steps, double factor, bool staircase);
+WEFT_API weft_out weft_natural_exp_decay(weft_graph *g, const char *WEFT_OPTIONAL name, double rate, weft_out step,
+                                         double steps, double factor, bool staircase);
+WEFT_API weft_out weft_inverse_time_decay(weft_graph *g, const char *WEFT_OPTIONAL name, double rate, weft_out step,
+                                          double steps, double factor, bool staircase);
 /* From rate to end as (1 - step / steps) ^ power falls; cycle: it begins again instead of staying there. */
-WEFT_API weft_out weft_polynomial_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
-                                        double end, double power, bool cycle);
+WEFT_API weft_out weft_polynomial_decay(weft_graph *g, const char *WEFT_OPTIONAL name, double rate, weft_out step,
+                                        double steps, double end, double power, bool cycle);
 /* From rate to alpha * rate along half a cosine. */
-WEFT_API weft_out weft_cosine_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
-                                    double alpha);
+WEFT_API weft_out weft_cosine_decay(weft_graph *g, const char *WEFT_OPTIONAL name, double rate, weft_out step,
+                                    double steps, double alpha);
 /* The same again and again, each time t_mul times as long (first_steps at first) and m_mul times as high. */
-WEFT_API weft_out weft_cosine_decay_restarts(weft_graph *g, const char *name, double rate, weft_out step,
+WEFT_API weft_out weft_cosine_decay_restarts(weft_graph *g, const char *WEFT_OPTIONAL name, double rate, weft_out step,
                                              double first_steps, double t_mul, double m_mul, double alpha);
 /* rate * ((alpha + 1 - step / steps) * cosine + beta), `periods` times up and down; noisy: plus normal noise, of
  * variance / (1 + step) ^ variance_decay, to the line. */
-WEFT_API weft_out weft_linear_cosine_decay(weft_graph *g, const char *name, double rate, weft_out step, double steps,
-                                           double periods, double alpha, double beta);
-WEFT_API weft_out weft_noisy_linear_cosine_decay(weft_graph *g, const char *name, double rate, weft_out step,
-                                                 double steps, double variance, double variance_decay, double periods,
-                                                 double alpha, double beta);
+WEFT_API weft_out weft_linear_cosine_decay(weft_graph *g, const char *WEFT_OPTIONAL name, double rate, weft_out step,
+                                           double steps, double periods, double alpha, double beta);
+WEFT_API weft_out weft_noisy_linear_cosine_decay(weft_graph *g, const char *WEFT_OPTIONAL name, double rate,
+                                                 weft_out step, double steps, double variance, double variance_decay,
+                                                 double periods, double alpha, double beta);
 /* values[i] while step <= boundaries[i], values[n] after the last of n boundaries. */
-WEFT_API weft_out weft_piecewise_constant(weft_graph *g, const char *name, weft_out step, int n,
+WEFT_API weft_out weft_piecewise_constant(weft_graph *g, const char *WEFT_OPTIONAL name, weft_out step, int n,
                                           const double *boundaries, const double *values);
 
 /* ---- moving averages ---------------------------------------------------------------------------- */
@@ -159,8 +168,8 @@ WEFT_API weft_out weft_piecewise_constant(weft_graph *g, const char *name, weft_
 /* decay * average + (1 - decay) * value; with updates (a variable or output that counts; WEFT_NONE: none) decay is at
  * most (1 + updates) / (10 + updates).  name (NULL: "ExponentialMovingAverage") ends the names of the averages. */
 typedef struct weft_average weft_average;
-WEFT_API weft_err weft_average_create(weft_average **out, weft_graph *g, const char *name, double decay,
-                                      weft_out updates, bool zero_debias);
+WEFT_CHECKED weft_err weft_average_create(weft_average **out, weft_graph *g, const char *WEFT_OPTIONAL name,
+                                          double decay, weft_out updates, bool zero_debias);
 WEFT_API void weft_average_destroy(weft_average *a);
 /* The node that updates the averages of these variables or other outputs; n 0: of all trainable variables. */
 WEFT_API weft_out weft_average_apply(weft_average *a, int n, const weft_out *values);
@@ -176,10 +185,11 @@ WEFT_API int weft_average_to_restore(weft_average *a, weft_out *variables, const
 /* TensorFlow's SyncReplicasOptimizer: a step applies the mean of `aggregate` gradients; `replicas` workers (0: as many)
  * share the job.  The optimizer must outlive it.  name may be NULL. */
 typedef struct weft_sync weft_sync;
-WEFT_API weft_err weft_sync_create(weft_sync **out, weft_optimizer *o, const char *name, int aggregate, int replicas);
+WEFT_CHECKED weft_err weft_sync_create(weft_sync **out, weft_optimizer *o, const char *WEFT_OPTIONAL name,
+                                       int aggregate, int replicas);
 WEFT_API void weft_sync_destroy(weft_sync *s);
 /* Averages of these variables are updated with each step; call it before apply. */
-WEFT_API weft_err weft_sync_average(weft_sync *s, weft_average *a, int n, const weft_out *variables);
+WEFT_CHECKED weft_err weft_sync_average(weft_sync *s, weft_average *a, int n, const weft_out *variables);
 /* What a worker runs for each of its batches; gradients come from weft_optimizer_compute. */
 WEFT_API weft_out weft_sync_apply(weft_sync *s, int n, const weft_out *variables, const weft_gradient *d,
                                   weft_out step);
@@ -220,12 +230,15 @@ typedef struct weft_layer_opts {
   const char *padding;                            /* NULL: "VALID" */
   bool channels_first;                            /* images are NCHW */
 } weft_layer_opts;
-WEFT_API weft_out weft_dense(weft_graph *g, weft_out x, int64_t units, const weft_layer_opts *opts);
+WEFT_API weft_out weft_dense(weft_graph *g, weft_out x, int64_t units, const weft_layer_opts *WEFT_OPTIONAL opts);
 WEFT_API weft_out weft_conv2d_layer(weft_graph *g, weft_out x, int64_t filters, int height, int width,
-                                    const weft_layer_opts *opts);
-WEFT_API weft_out weft_max_pooling2d(weft_graph *g, weft_out x, int height, int width, const weft_layer_opts *opts);
-WEFT_API weft_out weft_average_pooling2d(weft_graph *g, weft_out x, int height, int width, const weft_layer_opts *opts);
-WEFT_API weft_out weft_flatten(weft_graph *g, const char *name, weft_out x); /* all axes but the first become one */
+                                    const weft_layer_opts *WEFT_OPTIONAL opts);
+WEFT_API weft_out weft_max_pooling2d(weft_graph *g, weft_out x, int height, int width,
+                                     const weft_layer_opts *WEFT_OPTIONAL opts);
+WEFT_API weft_out weft_average_pooling2d(weft_graph *g, weft_out x, int height, int width,
+                                         const weft_layer_opts *WEFT_OPTIONAL opts);
+WEFT_API weft_out weft_flatten(weft_graph *g, const char *WEFT_OPTIONAL name,
+                               weft_out x); /* all axes but the first become one */
 
 /* In training (or when a bool output says so) a share of x becomes 0 and the rest grows to make up for it. */
 typedef struct weft_dropout_opts {
@@ -235,7 +248,7 @@ typedef struct weft_dropout_opts {
   bool has_seed;
   int64_t seed;
 } weft_dropout_opts;
-WEFT_API weft_out weft_dropout(weft_graph *g, weft_out x, double rate, const weft_dropout_opts *opts);
+WEFT_API weft_out weft_dropout(weft_graph *g, weft_out x, double rate, const weft_dropout_opts *WEFT_OPTIONAL opts);
 
 /* Over the last axis, or over axis 1 of NCHW images.  The nodes that update the moving statistics are named in "update_ops": run them with a step. */
 typedef struct weft_batch_norm_opts {
@@ -248,12 +261,12 @@ typedef struct weft_batch_norm_opts {
   bool channels_first;
   bool unfused; /* images and volumes, too, are normalized by single ops: the moving variance lacks N/(N-1) */
 } weft_batch_norm_opts;
-WEFT_API weft_out weft_batch_normalization(weft_graph *g, weft_out x, const weft_batch_norm_opts *opts);
+WEFT_API weft_out weft_batch_normalization(weft_graph *g, weft_out x, const weft_batch_norm_opts *WEFT_OPTIONAL opts);
 
 /* Rows `ids` of a table that may be cut into n parts: row i is in part i mod n, or with div the parts hold rows that
  * follow one another. */
-WEFT_API weft_out weft_embedding_lookup(weft_graph *g, const char *name, int n, const weft_out *parts, weft_out ids,
-                                        bool div);
+WEFT_API weft_out weft_embedding_lookup(weft_graph *g, const char *WEFT_OPTIONAL name, int n, const weft_out *parts,
+                                        weft_out ids, bool div);
 /* scale * sum |w| and scale * sum w^2 / 2, as tf.contrib.layers names them. */
 WEFT_API weft_out weft_l1_regularizer(weft_graph *g, double scale, weft_out w);
 WEFT_API weft_out weft_l2_regularizer(weft_graph *g, double scale, weft_out w);
@@ -272,11 +285,12 @@ typedef struct weft_rnn_opts {
   const weft_initial *kernel;
 } weft_rnn_opts;
 /* Unrolled: n inputs of (batch, depth) give n outputs.  state has room for 2 and gets the states at the end. */
-WEFT_API weft_err weft_static_rnn(weft_graph *g, weft_cell cell, int64_t units, int n, const weft_out *inputs,
-                                  const weft_rnn_opts *opts, weft_out *outputs, weft_out *state);
+WEFT_CHECKED weft_err weft_static_rnn(weft_graph *g, weft_cell cell, int64_t units, int n, const weft_out *inputs,
+                                      const weft_rnn_opts *WEFT_OPTIONAL opts, weft_out *outputs, weft_out *state);
 /* In a loop over the time of (batch, time, depth). */
-WEFT_API weft_err weft_dynamic_rnn(weft_graph *g, weft_cell cell, int64_t units, weft_out inputs,
-                                   const weft_rnn_opts *opts, weft_out *outputs, weft_out *state);
+WEFT_CHECKED weft_err weft_dynamic_rnn(weft_graph *g, weft_cell cell, int64_t units, weft_out inputs,
+                                       const weft_rnn_opts *WEFT_OPTIONAL opts, weft_out *outputs,
+                                       weft_out *WEFT_OPTIONAL state);
 
 /* ---- losses and metrics -------------------------------------------------------------------------- */
 
@@ -300,9 +314,9 @@ typedef struct weft_loss_opts {
  * (whose reduction is its own), "mean_squared_error", "sigmoid_cross_entropy", "softmax_cross_entropy" or
  * "sparse_softmax_cross_entropy" (of logits).  opts may be NULL. */
 WEFT_API weft_out weft_loss(weft_graph *g, const char *kind, weft_out labels, weft_out predictions,
-                            const weft_loss_opts *opts);
+                            const weft_loss_opts *WEFT_OPTIONAL opts);
 /* The sum of the collection "losses", with "regularization_losses" if asked for.  name may be NULL. */
-WEFT_API weft_out weft_total_loss(weft_graph *g, const char *name, bool regularization);
+WEFT_API weft_out weft_total_loss(weft_graph *g, const char *WEFT_OPTIONAL name, bool regularization);
 
 typedef struct weft_metric_opts {
   const char *name;
@@ -312,8 +326,8 @@ typedef struct weft_metric_opts {
 /* kind: "mean" (of the predictions), "accuracy", "mean_squared_error", "mean_absolute_error", "root_mean_squared_error",
  * "precision", "recall", "auc", "true_positives", "false_positives", "true_negatives" or "false_negatives".  *value is
  * the metric over all batches so far, *update takes one in; what they add up are local variables. */
-WEFT_API weft_err weft_metric(weft_graph *g, const char *kind, weft_out labels, weft_out predictions,
-                              const weft_metric_opts *opts, weft_out *value, weft_out *update);
+WEFT_CHECKED weft_err weft_metric(weft_graph *g, const char *kind, weft_out labels, weft_out predictions,
+                                  const weft_metric_opts *WEFT_OPTIONAL opts, weft_out *value, weft_out *update);
 
 /* ---- checkpoints ---------------------------------------------------------------------------- */
 
@@ -335,11 +349,11 @@ typedef struct weft_saver_opts {
   int version;         /* of the files: 0 or 2: V2; 1: V1, one file for each shard, as before TensorFlow 0.12 */
 } weft_saver_opts;
 /* opts may be NULL.  The graph must outlive the saver.  A failure leaves the graph as it was. */
-WEFT_API weft_err weft_saver_create(weft_saver **out, weft_graph *g, const weft_saver_opts *opts);
+WEFT_CHECKED weft_err weft_saver_create(weft_saver **out, weft_graph *g, const weft_saver_opts *WEFT_OPTIONAL opts);
 /* From a serialised SaverDef, whose nodes are in the graph already. */
-WEFT_API weft_err weft_saver_adopt(weft_saver **out, weft_graph *g, const void *saver_def, size_t size);
+WEFT_CHECKED weft_err weft_saver_adopt(weft_saver **out, weft_graph *g, const void *saver_def, size_t size);
 WEFT_API void weft_saver_destroy(weft_saver *s);
-WEFT_API weft_err weft_saver_def(void **out, size_t *size, const weft_saver *s); /* serialised; weft_free */
+WEFT_CHECKED weft_err weft_saver_def(void **out, size_t *size, const weft_saver *s); /* serialised; weft_free */
 
 typedef struct weft_save_opts {
   const int64_t *step;         /* NULL: none; else the checkpoint is called "path-step" */
@@ -350,46 +364,49 @@ typedef struct weft_save_opts {
   bool no_state;               /* leaves the state file and older checkpoints alone */
 } weft_save_opts;
 /* Makes the folder if need be.  *saved (weft_free; may be NULL) is the checkpoint's name. */
-WEFT_API weft_err weft_saver_save(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts,
-                                  char **saved);
-WEFT_API weft_err weft_saver_restore(weft_saver *s, weft_session *sess, const char *path);
+WEFT_CHECKED weft_err weft_saver_save(weft_saver *s, weft_session *sess, const char *path,
+                                      const weft_save_opts *WEFT_OPTIONAL opts, char **WEFT_OPTIONAL saved);
+WEFT_CHECKED weft_err weft_saver_restore(weft_saver *s, weft_session *sess, const char *path);
 /* The newest of a folder that can be read (*restored: weft_free; NULL when it has none).  Damaged ones are logged and
  * passed over. */
-WEFT_API weft_err weft_saver_restore_latest(weft_saver *s, weft_session *sess, const char *dir,
-                                            const char *latest_filename, char **restored);
+WEFT_CHECKED weft_err weft_saver_restore_latest(weft_saver *s, weft_session *sess, const char *dir,
+                                                const char *WEFT_OPTIONAL latest_filename, char **restored);
 
 /* The checkpoints of a folder, as its state file lists them: oldest first. */
 typedef struct weft_checkpoint_state weft_checkpoint_state;
 /* *out is NULL when there is no readable state file. */
-WEFT_API weft_err weft_checkpoint_state_read(weft_checkpoint_state **out, const char *dir, const char *latest_filename);
-WEFT_API weft_err weft_checkpoint_state_write(const char *dir, const char *latest, int n, const char *const *all,
-                                              const char *latest_filename, bool relative_paths);
+WEFT_CHECKED weft_err weft_checkpoint_state_read(weft_checkpoint_state **out, const char *dir,
+                                                 const char *WEFT_OPTIONAL latest_filename);
+WEFT_CHECKED weft_err weft_checkpoint_state_write(const char *dir, const char *latest, int n, const char *const *all,
+                                                  const char *WEFT_OPTIONAL latest_filename, bool relative_paths);
 WEFT_API void weft_checkpoint_state_destroy(weft_checkpoint_state *s);
 WEFT_API const char *weft_checkpoint_state_latest(const weft_checkpoint_state *s);
 WEFT_API int weft_checkpoint_state_size(const weft_checkpoint_state *s);
 WEFT_API const char *weft_checkpoint_state_path(const weft_checkpoint_state *s, int i);
 /* The last one if its files exist, else *out is NULL; weft_free. */
-WEFT_API weft_err weft_checkpoint_latest(char **out, const char *dir, const char *latest_filename);
+WEFT_CHECKED weft_err weft_checkpoint_latest(char **out, const char *dir, const char *WEFT_OPTIONAL latest_filename);
 WEFT_API bool weft_checkpoint_exists(const char *prefix);
 /* Where the path of this machine begins in one that may name a file system: "file:///tmp/x" is "/tmp/x".  UNIMPLEMENTED
  * for others, such as "hdfs://...".  Every function that takes a path does this itself. */
-WEFT_API weft_err weft_path_local(const char *path, const char **local);
+WEFT_CHECKED weft_err weft_path_local(const char *path, const char **local);
 
 /* What a checkpoint holds, without a graph; tensors in the order of their names. */
 typedef struct weft_checkpoint weft_checkpoint;
-WEFT_API weft_err weft_checkpoint_open(weft_checkpoint **out, const char *prefix);
+WEFT_CHECKED weft_err weft_checkpoint_open(weft_checkpoint **out, const char *prefix);
 WEFT_API void weft_checkpoint_close(weft_checkpoint *c);
 WEFT_API int weft_checkpoint_size(const weft_checkpoint *c);
 WEFT_API const char *weft_checkpoint_name(const weft_checkpoint *c, int i); /* NULL if there is none */
 WEFT_API weft_dtype weft_checkpoint_dtype(const weft_checkpoint *c, int i);
-WEFT_API int weft_checkpoint_shape(const weft_checkpoint *c, int i, int64_t *dims); /* the rank; dims has room for 16 */
-WEFT_API weft_err weft_checkpoint_read(weft_tensor **out, weft_checkpoint *c, const char *name);
+WEFT_API int weft_checkpoint_shape(const weft_checkpoint *c, int i,
+                                   int64_t *WEFT_OPTIONAL dims); /* the rank; dims has room for 16 */
+WEFT_CHECKED weft_err weft_checkpoint_read(weft_tensor **out, weft_checkpoint *c, const char *name);
 
 /* Those a saver will delete in time.  set: times in seconds since 1970, or NULL; recover: times are the files', those
  * that do not exist are left out. */
-WEFT_API weft_err weft_saver_kept(weft_checkpoint_state **out, weft_saver *s);
-WEFT_API weft_err weft_saver_set_kept(weft_saver *s, int n, const char *const *paths, const double *times);
-WEFT_API weft_err weft_saver_recover_kept(weft_saver *s, int n, const char *const *paths);
+WEFT_CHECKED weft_err weft_saver_kept(weft_checkpoint_state **out, weft_saver *s);
+WEFT_CHECKED weft_err weft_saver_set_kept(weft_saver *s, int n, const char *const *paths,
+                                          const double *WEFT_OPTIONAL times);
+WEFT_CHECKED weft_err weft_saver_recover_kept(weft_saver *s, int n, const char *const *paths);
 
 /* ---- models to serve ------------------------------------------------------------------------ */
 
@@ -415,18 +432,18 @@ typedef struct weft_saved_model_opts {
   bool clear_devices;
 } weft_saved_model_opts;
 /* The folder is made when something is written; ALREADY_EXISTS if it holds something. */
-WEFT_API weft_err weft_saved_model_create(weft_saved_model **out, const char *dir);
+WEFT_CHECKED weft_err weft_saved_model_create(weft_saved_model **out, const char *dir);
 WEFT_API void weft_saved_model_destroy(weft_saved_model *m);
 /* A graph, and with a session its variables: the first graph has one, those after it share them (sess NULL). */
-WEFT_API weft_err weft_saved_model_add(weft_saved_model *m, weft_graph *g, weft_session *sess,
-                                       const weft_saved_model_opts *opts);
-WEFT_API weft_err weft_saved_model_write(weft_saved_model *m);
+WEFT_CHECKED weft_err weft_saved_model_add(weft_saved_model *m, weft_graph *g, weft_session *WEFT_OPTIONAL sess,
+                                           const weft_saved_model_opts *opts);
+WEFT_CHECKED weft_err weft_saved_model_write(weft_saved_model *m);
 /* The graph with exactly these tags comes into g, under prefix (may be NULL); then its variables are restored in the
  * session, and what it wants to be run is run.  sess NULL: only the graph.  *meta_graph_def (weft_free; may be NULL) has
  * the signatures. */
-WEFT_API weft_err weft_saved_model_load(const char *dir, weft_graph *g, weft_session *sess, int n_tag,
-                                        const char *const *tags, const char *prefix, void **meta_graph_def,
-                                        size_t *size);
+WEFT_CHECKED weft_err weft_saved_model_load(const char *dir, weft_graph *g, weft_session *WEFT_OPTIONAL sess, int n_tag,
+                                            const char *const *tags, const char *WEFT_OPTIONAL prefix,
+                                            void **WEFT_OPTIONAL meta_graph_def, size_t *WEFT_OPTIONAL size);
 
 /* ---- summaries and events --------------------------------------------------------------------- */
 
@@ -436,23 +453,27 @@ typedef struct weft_summary_opts {
   int n_collection;   /* 0: "summaries"; < 0: none */
   const char *const *collections;
 } weft_summary_opts;
-WEFT_API weft_out weft_summary_scalar(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts);
-WEFT_API weft_out weft_summary_histogram(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts);
+WEFT_API weft_out weft_summary_scalar(weft_graph *g, const char *name, weft_out x,
+                                      const weft_summary_opts *WEFT_OPTIONAL opts);
+WEFT_API weft_out weft_summary_histogram(weft_graph *g, const char *name, weft_out x,
+                                         const weft_summary_opts *WEFT_OPTIONAL opts);
 /* NHWC with 1, 3 or 4 channels, uint8 or float; max_outputs 0: 3. */
 WEFT_API weft_out weft_summary_image(weft_graph *g, const char *name, weft_out x, int max_outputs,
-                                     const weft_summary_opts *opts);
+                                     const weft_summary_opts *WEFT_OPTIONAL opts);
 /* (n, frames) or (n, frames, channels) in [-1, 1]; sample_rate is a float scalar in Hz. */
 WEFT_API weft_out weft_summary_audio(weft_graph *g, const char *name, weft_out x, weft_out sample_rate, int max_outputs,
-                                     const weft_summary_opts *opts);
-WEFT_API weft_out weft_summary_text(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts);
+                                     const weft_summary_opts *WEFT_OPTIONAL opts);
+WEFT_API weft_out weft_summary_text(weft_graph *g, const char *WEFT_OPTIONAL name, weft_out x,
+                                    const weft_summary_opts *WEFT_OPTIONAL opts);
 /* Any tensor, with a serialised SummaryMetadata that says whose it is. */
 WEFT_API weft_out weft_summary_tensor(weft_graph *g, const char *name, weft_out x, const void *metadata, size_t size,
-                                      const weft_summary_opts *opts);
+                                      const weft_summary_opts *WEFT_OPTIONAL opts);
 /* One Summary of several.  merge_all: of a collection (NULL: "summaries"), those whose names begin with within (NULL:
  * all); WEFT_NONE without an error when there are none. */
-WEFT_API weft_out weft_summary_merge(weft_graph *g, const char *name, int n, const weft_out *in,
-                                     const weft_summary_opts *opts);
-WEFT_API weft_out weft_summary_merge_all(weft_graph *g, const char *list, const char *within, const char *name);
+WEFT_API weft_out weft_summary_merge(weft_graph *g, const char *WEFT_OPTIONAL name, int n, const weft_out *in,
+                                     const weft_summary_opts *WEFT_OPTIONAL opts);
+WEFT_API weft_out weft_summary_merge_all(weft_graph *g, const char *WEFT_OPTIONAL list,
+                                         const char *WEFT_OPTIONAL within, const char *WEFT_OPTIONAL name);
 
 /* TensorFlow's FileWriter: a file DIR/events.out.tfevents.* for TensorBoard, written by a thread of its own.  Any thread
  * may add; what is added to a closed writer is dropped with a warning. */
@@ -463,26 +484,28 @@ typedef struct weft_event_writer_opts {
   double flush_secs;  /* 0: 120 */
   const char *suffix; /* of the file's name */
 } weft_event_writer_opts;
-WEFT_API weft_err weft_event_writer_create(weft_event_writer **out, const char *dir,
-                                           const weft_event_writer_opts *opts);
+WEFT_CHECKED weft_err weft_event_writer_create(weft_event_writer **out, const char *dir,
+                                               const weft_event_writer_opts *WEFT_OPTIONAL opts);
 WEFT_API void weft_event_writer_destroy(weft_event_writer *w); /* closes first */
 WEFT_API const char *weft_event_writer_dir(const weft_event_writer *w);
 /* A serialised Summary, as the nodes above make them. */
-WEFT_API weft_err weft_event_writer_add_summary(weft_event_writer *w, const void *summary, size_t size, int64_t step);
-WEFT_API weft_err weft_event_writer_add_scalar(weft_event_writer *w, const char *tag, double value, int64_t step);
-WEFT_API weft_err weft_event_writer_add_event(weft_event_writer *w, const void *event, size_t size);
-WEFT_API weft_err weft_event_writer_add_graph(weft_event_writer *w, weft_graph *g, int64_t step);
-WEFT_API weft_err weft_event_writer_add_meta_graph(weft_event_writer *w, const void *meta_graph_def, size_t size,
-                                                   int64_t step);
+WEFT_CHECKED weft_err weft_event_writer_add_summary(weft_event_writer *w, const void *summary, size_t size,
+                                                    int64_t step);
+WEFT_CHECKED weft_err weft_event_writer_add_scalar(weft_event_writer *w, const char *tag, double value, int64_t step);
+WEFT_CHECKED weft_err weft_event_writer_add_event(weft_event_writer *w, const void *event, size_t size);
+WEFT_CHECKED weft_err weft_event_writer_add_graph(weft_event_writer *w, weft_graph *g, int64_t step);
+WEFT_CHECKED weft_err weft_event_writer_add_meta_graph(weft_event_writer *w, const void *meta_graph_def, size_t size,
+                                                       int64_t step);
 /* Each tag once. */
-WEFT_API weft_err weft_event_writer_add_run_metadata(weft_event_writer *w, const void *run_metadata, size_t size,
-                                                     const char *tag, int64_t step);
+WEFT_CHECKED weft_err weft_event_writer_add_run_metadata(weft_event_writer *w, const void *run_metadata, size_t size,
+                                                         const char *tag, int64_t step);
 /* state: 1 start, 2 stop, 3 checkpoint; path and message may be NULL. */
-WEFT_API weft_err weft_event_writer_add_session_log(weft_event_writer *w, int state, const char *checkpoint_path,
-                                                    const char *message, int64_t step);
-WEFT_API weft_err weft_event_writer_flush(weft_event_writer *w);
+WEFT_CHECKED weft_err weft_event_writer_add_session_log(weft_event_writer *w, int state,
+                                                        const char *WEFT_OPTIONAL checkpoint_path,
+                                                        const char *WEFT_OPTIONAL message, int64_t step);
+WEFT_CHECKED weft_err weft_event_writer_flush(weft_event_writer *w);
 WEFT_API weft_err weft_event_writer_close(weft_event_writer *w);
-WEFT_API weft_err weft_event_writer_reopen(weft_event_writer *w); /* in a new file */
+WEFT_CHECKED weft_err weft_event_writer_reopen(weft_event_writer *w); /* in a new file */
 
 /* ---- threads and input pipelines ---------------------------------------------------------------- */
 
@@ -491,11 +514,11 @@ WEFT_API weft_err weft_event_writer_reopen(weft_event_writer *w); /* in a new fi
 typedef struct weft_coordinator weft_coordinator;
 typedef weft_err weft_thread_fn(void *arg); /* a failure is a request to stop */
 /* Errors with these codes stop without being raised (n 0: WEFT_OUT_OF_RANGE). */
-WEFT_API weft_err weft_coordinator_create(weft_coordinator **out, int n, const weft_err *clean);
+WEFT_CHECKED weft_err weft_coordinator_create(weft_coordinator **out, int n, const weft_err *clean);
 WEFT_API void weft_coordinator_destroy(weft_coordinator *c);
 /* A thread that calls fn every `seconds` until the stop (0: without a pause; < 0: once). */
-WEFT_API weft_err weft_coordinator_start(weft_coordinator *c, const char *name, double seconds, weft_thread_fn *fn,
-                                         void *arg);
+WEFT_CHECKED weft_err weft_coordinator_start(weft_coordinator *c, const char *WEFT_OPTIONAL name, double seconds,
+                                             weft_thread_fn *fn, void *WEFT_OPTIONAL arg);
 /* code: this thread's last failure, or WEFT_OK.  Only the first request counts. */
 WEFT_API void weft_coordinator_request_stop(weft_coordinator *c, weft_err code);
 WEFT_API bool weft_coordinator_should_stop(weft_coordinator *c);
@@ -503,20 +526,21 @@ WEFT_API void weft_coordinator_clear_stop(weft_coordinator *c);
 WEFT_API bool weft_coordinator_wait(weft_coordinator *c, double seconds); /* true: stopped; < 0: as long as it takes */
 /* Waits until the stop or until all threads have ended, then at most grace_secs (0: 120) for the rest.  The error that
  * stopped them comes back; WEFT_DEADLINE_EXCEEDED names threads that still run, unless ignore_live. */
-WEFT_API weft_err weft_coordinator_join(weft_coordinator *c, double grace_secs, bool ignore_live);
-WEFT_API weft_err weft_coordinator_raise(weft_coordinator *c);
+WEFT_CHECKED weft_err weft_coordinator_join(weft_coordinator *c, double grace_secs, bool ignore_live);
+WEFT_CHECKED weft_err weft_coordinator_raise(weft_coordinator *c);
 
 /* Lists a QueueRunner: n threads (an op may be listed several times) that enqueue until their input ends, and then
  * close the queue.  list NULL: "queue_runners". */
-WEFT_API weft_err weft_queue_runner_add(weft_graph *g, weft_out queue, int n, const weft_out *enqueue,
-                                        const char *list);
+WEFT_CHECKED weft_err weft_queue_runner_add(weft_graph *g, weft_out queue, int n, const weft_out *enqueue,
+                                            const char *WEFT_OPTIONAL list);
 /* Starts the threads of all that are listed; *started may be NULL.  Stop and join before the session goes. */
-WEFT_API weft_err weft_queue_runners_start(weft_session *sess, weft_coordinator *c, const char *list, int *started);
+WEFT_CHECKED weft_err weft_queue_runners_start(weft_session *sess, weft_coordinator *WEFT_OPTIONAL c,
+                                               const char *WEFT_OPTIONAL list, int *WEFT_OPTIONAL started);
 /* The chief's queue runner of synchronous training, serialised; weft_free. */
-WEFT_API weft_err weft_sync_queue_runner(void **out, size_t *size, const weft_sync *s);
+WEFT_CHECKED weft_err weft_sync_queue_runner(void **out, size_t *size, const weft_sync *s);
 /* The same for one serialised QueueRunnerDef. */
-WEFT_API weft_err weft_queue_runner_start(weft_session *sess, weft_coordinator *c, const void *queue_runner_def,
-                                          size_t size, int *started);
+WEFT_CHECKED weft_err weft_queue_runner_start(weft_session *sess, weft_coordinator *WEFT_OPTIONAL c,
+                                              const void *queue_runner_def, size_t size, int *WEFT_OPTIONAL started);
 
 typedef struct weft_producer_opts {
   int64_t num_epochs; /* 0: for ever; else a local variable counts and must be initialized */
@@ -528,14 +552,15 @@ typedef struct weft_producer_opts {
 } weft_producer_opts;
 /* Queues with their runners listed.  Rows of x; n strings (or the elements of x when n is 0); the numbers below limit
  * (or below the value of x when that is an output). */
-WEFT_API weft_out weft_input_producer(weft_graph *g, weft_out x, const weft_producer_opts *opts);
+WEFT_API weft_out weft_input_producer(weft_graph *g, weft_out x, const weft_producer_opts *WEFT_OPTIONAL opts);
 WEFT_API weft_out weft_string_input_producer(weft_graph *g, weft_out x, int n, const char *const *strings,
-                                             const weft_producer_opts *opts);
-WEFT_API weft_out weft_range_input_producer(weft_graph *g, weft_out x, int64_t limit, const weft_producer_opts *opts);
+                                             const weft_producer_opts *WEFT_OPTIONAL opts);
+WEFT_API weft_out weft_range_input_producer(weft_graph *g, weft_out x, int64_t limit,
+                                            const weft_producer_opts *WEFT_OPTIONAL opts);
 /* A row of each of n tensors at a time, into out[n]. */
 WEFT_API void weft_slice_input_producer(weft_graph *g, int n, const weft_out *x, weft_out *out,
-                                        const weft_producer_opts *opts);
-WEFT_API weft_out weft_limit_epochs(weft_graph *g, weft_out x, int64_t epochs, const char *name);
+                                        const weft_producer_opts *WEFT_OPTIONAL opts);
+WEFT_API weft_out weft_limit_epochs(weft_graph *g, weft_out x, int64_t epochs, const char *WEFT_OPTIONAL name);
 
 typedef struct weft_batch_opts {
   int batch_size;
@@ -562,41 +587,43 @@ WEFT_API weft_out weft_shuffle_batch_join(weft_graph *g, int lists, int n, const
  * to floats in [0, 1] for arithmetic, and back.  seed NULL: the graph's. */
 WEFT_API weft_out weft_image_convert(weft_graph *g, weft_out x, weft_dtype to, bool saturate);
 /* method: "bilinear" (NULL), "nearest_neighbor", "bicubic" or "area". */
-WEFT_API weft_out weft_image_resize(weft_graph *g, weft_out x, int64_t height, int64_t width, const char *method,
-                                    bool align_corners);
+WEFT_API weft_out weft_image_resize(weft_graph *g, weft_out x, int64_t height, int64_t width,
+                                    const char *WEFT_OPTIONAL method, bool align_corners);
 WEFT_API weft_out weft_image_crop(weft_graph *g, weft_out x, int64_t top, int64_t left, int64_t height, int64_t width);
 WEFT_API weft_out weft_image_central_crop(weft_graph *g, weft_out x, double fraction);
-WEFT_API weft_out weft_image_random_crop(weft_graph *g, weft_out x, int n, const int64_t *sizes, const int64_t *seed);
+WEFT_API weft_out weft_image_random_crop(weft_graph *g, weft_out x, int n, const int64_t *sizes,
+                                         const int64_t *WEFT_OPTIONAL seed);
 WEFT_API weft_out weft_image_flip(weft_graph *g, weft_out x, bool up_down); /* or left and right */
-WEFT_API weft_out weft_image_random_flip(weft_graph *g, weft_out x, bool up_down, const int64_t *seed);
+WEFT_API weft_out weft_image_random_flip(weft_graph *g, weft_out x, bool up_down, const int64_t *WEFT_OPTIONAL seed);
 WEFT_API weft_out weft_image_brightness(weft_graph *g, weft_out x, double delta);
-WEFT_API weft_out weft_image_random_brightness(weft_graph *g, weft_out x, double max_delta, const int64_t *seed);
+WEFT_API weft_out weft_image_random_brightness(weft_graph *g, weft_out x, double max_delta,
+                                               const int64_t *WEFT_OPTIONAL seed);
 WEFT_API weft_out weft_image_contrast(weft_graph *g, weft_out x, double factor);
 WEFT_API weft_out weft_image_random_contrast(weft_graph *g, weft_out x, double lower, double upper,
-                                             const int64_t *seed);
+                                             const int64_t *WEFT_OPTIONAL seed);
 WEFT_API weft_out weft_image_standardize(weft_graph *g, weft_out x); /* mean 0, deviation 1 */
 
 /* ---- step stats ----------------------------------------------------------------------------- */
 
 /* A serialised RunMetadata (of weft_session_run_with, or TensorFlow's) as a table: for each device the ops and the
  * max_nodes nodes (0: all) that took the time; weft_free.  weft_trace_json has the same for Chrome's trace viewer. */
-WEFT_API weft_err weft_trace_table(char **out, const void *metadata, size_t size, int max_nodes);
+WEFT_CHECKED weft_err weft_trace_table(char **out, const void *metadata, size_t size, int max_nodes);
 
 /* ---- inspection: what files hold, without a graph --------------------------------------------- */
 
 /* Every record of a TFRecord file, plain or gzipped, in order and with its checksums verified.  Ends with the first
  * failure, which may be fn's. */
 typedef weft_err weft_record_fn(void *arg, const void *record, size_t size);
-WEFT_API weft_err weft_records_each(const char *path, weft_record_fn *fn, void *arg);
+WEFT_CHECKED weft_err weft_records_each(const char *path, weft_record_fn *fn, void *WEFT_OPTIONAL arg);
 /* Makes or truncates a plain TFRecord file.  The first failure sticks; close reports it. */
 typedef struct weft_record_writer weft_record_writer;
-WEFT_API weft_err weft_record_writer_create(weft_record_writer **out, const char *path);
-WEFT_API weft_err weft_record_write(weft_record_writer *w, const void *record, size_t size);
+WEFT_CHECKED weft_err weft_record_writer_create(weft_record_writer **out, const char *path);
+WEFT_CHECKED weft_err weft_record_write(weft_record_writer *w, const void *record, size_t size);
 WEFT_API weft_err weft_record_writer_close(weft_record_writer *w);
 
 /* A GraphDef written as text (the graph.pbtxt of a supervisor, tf.io.write_graph's) as the bytes that weft_graph_import
  * takes; weft_free.  A mistake is reported with its line. */
-WEFT_API weft_err weft_graph_def_parse(void **out, size_t *size, const char *text, size_t length);
+WEFT_CHECKED weft_err weft_graph_def_parse(void **out, size_t *size, const char *source, size_t length);
 
 /* The scalars of a serialised Event (a record of an events file); none if it holds something else. */
 typedef struct weft_event_scalar {
@@ -605,19 +632,21 @@ typedef struct weft_event_scalar {
   double wall_time, value;
 } weft_event_scalar;
 typedef weft_err weft_event_scalar_fn(void *arg, const weft_event_scalar *s);
-WEFT_API weft_err weft_event_scalars(const void *event, size_t size, weft_event_scalar_fn *fn, void *arg);
+WEFT_CHECKED weft_err weft_event_scalars(const void *event, size_t size, weft_event_scalar_fn *fn,
+                                         void *WEFT_OPTIONAL arg);
 
 /* The features of a serialised Example, each a vector: strings, floats or int64. */
 typedef weft_err weft_feature_fn(void *arg, const char *name, const weft_tensor *value);
-WEFT_API weft_err weft_example_features(const void *example, size_t size, weft_feature_fn *fn, void *arg);
+WEFT_CHECKED weft_err weft_example_features(const void *example, size_t size, weft_feature_fn *fn,
+                                            void *WEFT_OPTIONAL arg);
 /* Makes one; weft_free.  Values of any shape are written as vectors. */
-WEFT_API weft_err weft_example_create(void **out, size_t *size, int n, const char *const *names,
-                                      const weft_tensor *const *values);
+WEFT_CHECKED weft_err weft_example_create(void **out, size_t *size, int n, const char *const *names,
+                                          const weft_tensor *const *values);
 
 /* Element i of a tensor of numbers or bools; of a complex one the real part; 0 of what is no number. */
 WEFT_API double weft_tensor_number(const weft_tensor *t, int64_t i);
 /* The first `limit` elements (< 0: all) as TensorFlow prints them; weft_free. */
-WEFT_API weft_err weft_tensor_text(char **out, const weft_tensor *t, int limit);
+WEFT_CHECKED weft_err weft_tensor_text(char **out, const weft_tensor *t, int limit);
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,9 @@
  *            half-way: a refused call leaves the graph as it was and returns WEFT_NONE, the first
  *            message sticks to the graph (weft_graph_error) until it is cleared, and opening a
  *            session reports it.
+ *   Misuse.  A pointer is required unless it is marked WEFT_OPTIONAL.  NULL for a required one and
+ *            a negative count are INVALID_ARGUMENT, with the name of the parameter; nothing
+ *            crashes.  Where a count is 0, its array may be NULL.
  *   Threads. One object, one thread at a time, except a session: any number of threads may run
  *            one, and any thread may cancel.  Tensors may be shared for reading.
  *   Silence. The library never prints, exits or aborts.  It speaks through weft_log_set's

@@ -78,6 +78,13 @@ def _parameters(function):
         return {}
 
 
+@functools.lru_cache(maxsize=4096)
+def _method_parameters(function):
+    found = dict(_parameters(function))
+    found.pop(next(iter(found), None), None)
+    return found
+
+
 class Layer(LayerWeights):
     """A layer; see the module's text for what a subclass writes."""
 
@@ -188,7 +195,9 @@ class Layer(LayerWeights):
         return "mask" in found or any(p.kind == p.VAR_KEYWORD for p in found.values())
 
     def _call_parameters(self):
-        return _parameters(self.call)
+        """The parameters of call(), without self."""
+        function = getattr(self.call, "__func__", None)
+        return _parameters(self.call) if function is None else _method_parameters(function)
 
     def _argument(self, name, args, kwargs):
         """What the caller passed for a parameter of call(), by keyword or position; None if nothing."""

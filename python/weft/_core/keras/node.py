@@ -53,6 +53,8 @@ class Node:
         for i, tensor in enumerate(flatten(outputs)):
             tensor._keras_history = KerasHistory(layer, index, i)
             tensor.graph.__dict__["_has_keras_tensors"] = True
+            if self.is_input:
+                tensor.graph.__dict__.pop("_keras_free", None)
         self.input_shapes, self.output_shapes = shapes_of(self.input_tensors), shapes_of(self.outputs)
         self.flat_input_ids = [str(id(x)) for x in self.keras_inputs]
         self.flat_output_ids = [str(id(x)) for x in flatten(outputs)]
@@ -82,18 +84,23 @@ class Node:
 
 
 def uses_history(tensor):
-    """True if the tensor is a Keras tensor or computed from one."""
+    """True if the tensor is a Keras tensor or computed from one.
+
+    Nodes that are not are remembered until a tensor becomes the input of a model, so that long graphs are not walked again.
+    """
     graph, seen, front = tensor.graph, set(), [tensor._out]
     if not graph.__dict__.get("_has_keras_tensors"):
         return False
+    free = graph.__dict__.setdefault("_keras_free", set())
     while front:
         out = front.pop()
-        if out >> 16 in seen:
+        if out >> 16 in seen or out >> 16 in free:
             continue
         if is_keras_tensor(graph._tensor(out)):
             return True
         seen.add(out >> 16)
         front.extend(graph._c.inputs(out >> 16))
+    free.update(seen)
     return False
 
 

@@ -56,10 +56,9 @@ class Layer(keras.Layer):
 
     def _track(self, variable):
         """Remembers a variable that call() made as the layer's."""
-        trained = get_default_graph().get_collection(GraphKeys.TRAINABLE_VARIABLES)
         for v in list(variable) if isinstance(variable, PartitionedVariable) else [variable]:
             if not has(self._trainable_weights, v) and not has(self._non_trainable_weights, v):
-                (self._trainable_weights if has(trained, v) else self._non_trainable_weights).append(v)
+                (self._trainable_weights if getattr(v, "trainable", False) else self._non_trainable_weights).append(v)
 
     def _set_scope(self, scope=None):
         if self._scope is not None:
@@ -96,9 +95,9 @@ class Layer(keras.Layer):
             get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, x)
 
     def _add_updates_to_collection(self):
-        graph = get_default_graph()
-        known = graph.get_collection(GraphKeys.UPDATE_OPS)
-        for x in self.updates:
+        graph, updates = get_default_graph(), self.updates
+        known = graph.get_collection(GraphKeys.UPDATE_OPS) if updates else ()
+        for x in updates:
             if not has(known, x):
                 graph.add_to_collection(GraphKeys.UPDATE_OPS, x)
 

@@ -44,7 +44,7 @@ def test_attention_reads_what_numpy_reads():
 def build(kind, feed_previous):
     """A model in two buckets with a loss for each, as the translation tutorial builds it."""
     sizes = [tf.constant([1, 2]), tf.constant([3, 1])]
-    cell = rnn.MultiRNNCell([rnn.BasicLSTMCell(UNITS) for _ in range(2)])
+    cell = rnn.MultiRNNCell([rnn.BasicLSTMCell(UNITS)])
 
     def model(encoder, decoder):
         if kind == "embedding_tied_rnn_seq2seq":

@@ -146,3 +146,14 @@ def test_modules_of_contrib_are_found_at_their_paths(tmp_path):
     assert code == 0, err
     assert out == ("(2, 4) (2, 4) ['a/kernel', 'a/bias', 'b/kernel'] AdamW 3\n"
                    "model_with_buckets crf_decode layer_norm TrainingHelper\n"), out
+
+
+@pytest.mark.parametrize("kind", ["AGN", "Model"])
+def test_workers_average_copies_of_a_model(tmp_path, kind):
+    found = scripts.cluster(scripts.PROGRAMS / "averaging.py", 1, 2, "--kind=" + kind, cwd=tmp_path)
+    for seat, (code, out, err) in found.items():
+        assert code == 0, (seat, out, err)
+    for worker in range(2):
+        said = re.search(r"worker %d: (\S+) (\S+) (\S+) after (\d+) averages" % worker, found["worker", worker][1])
+        assert [abs(float(v) - want) < 0.05 for v, want in zip(said.groups(), (2.0, -1.0, 0.5))] == [True] * 3, said.group()
+        assert int(said.group(4)) >= 20

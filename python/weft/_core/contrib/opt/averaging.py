@@ -3,6 +3,8 @@
 The optimizers for several workers give each worker a copy of every trainable variable.  A custom getter of the variable
 scope makes these copies: a worker trains its own, and now and then it and the copy on the ps move towards each other.
 """
+import re
+
 import weft as tf
 
 GLOBAL_VARIABLE_NAME, LOCAL_VARIABLE_NAME, GRAD_VARIABLE_NAME = "global_center_variable", "local_center_variable", "grad_variable"
@@ -138,6 +140,11 @@ class _BetweenWorkers(tf.train.Optimizer):
             due = tf.equal(tf.mod(step, self._period), 0)
             return tf.cond(due, update, tf.no_op).op
 
+    def _center(self, v):
+        """The copy on the ps, read there: a read on the worker could be sent before an update that it is to follow."""
+        with tf.colocate_with(self._global_map[v]):
+            return self._global_map[v].read_value()
+
     @staticmethod
     def _count(global_step):
         if global_step is None:
@@ -239,7 +246,7 @@ class AGNOptimizer(_BetweenWorkers):
         def exchange():
             center = [(self._grad_map[v].read_value(), self._global_map[v]) for _, v in pairs]
             with tf.control_dependencies([self._opt.apply_gradients(center)]):
-                fresh = [tf.assign(v, self._global_map[v].read_value()) for _, v in pairs]
+                fresh = [tf.assign(v, self._center(v)) for _, v in pairs]
                 fresh += [tf.assign(self._grad_map[v], tf.zeros_like(self._grad_map[v])) for _, v in pairs]
                 return tf.group(*fresh, *self._count(global_step))
         return self._every_period(train, exchange)
@@ -257,11 +264,16 @@ class ModelAverageOptimizer(_BetweenWorkers):
         return self._opt.compute_gradients(*args, **kwargs)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
-        """The chief waits for the values of all workers, takes their mean and lets the workers go on."""
+        """The chief waits for the values of all workers, takes their mean and lets the workers go on.
+
+        Each worker has a queue of its own, in which the chief puts a token: no worker takes that of another.
+        """
         pairs = list(grads_and_vars)
         trained = [v for g, v in pairs if g is not None]
         with tf.device(self._global_map[trained[0]].device):
-            tokens = tf.FIFOQueue(self._num_worker, tf.int32, shapes=[[]], shared_name="model_average_tokens")
+            tokens = [tf.FIFOQueue(2, tf.int32, shapes=[[]], shared_name="model_average_tokens_%d" % i) for i in range(self._num_worker)]
+        found = re.search(r"/task:(\d+)", self._getter._worker_device or "")
+        mine = tokens[int(found.group(1)) if found and self._num_worker > 1 else 0]
         sums = []
         for v in trained:
             with tf.device(self._global_map[v].device):
@@ -273,15 +285,15 @@ class ModelAverageOptimizer(_BetweenWorkers):
             with tf.control_dependencies(given):
                 go = tf.group(*self._average(trained, sums, tokens, global_step)) if self._is_chief else tf.no_op()
             with tf.control_dependencies([go]):
-                token = tokens.dequeue()
+                token = mine.dequeue()
             with tf.control_dependencies([token]):
-                return tf.group(*[tf.assign(v, self._global_map[v].read_value()) for v in trained])
+                return tf.group(*[tf.assign(v, self._center(v)) for v in trained])
         return self._every_period(self._train_locally(pairs), exchange)
 
     def _average(self, trained, sums, tokens, global_step):
         means = [tf.assign(self._global_map[v], a.take_grad(self._num_worker)) for a, v in zip(sums, trained)]
         with tf.control_dependencies(means + self._count(global_step)):
-            return [tokens.enqueue_many([tf.zeros([self._num_worker], tf.int32)])]
+            return [queue.enqueue(tf.constant(0)) for queue in tokens]
 
     def make_session_run_hook(self, is_chief=None, task_index=0):
         return _InitHook(self, is_chief, task_index)

@@ -5,6 +5,7 @@
  *   API_NEED(p)          returns INVALID_ARGUMENT
  *   API_NEED_OUT(g, p)   fails the graph and returns WEFT_NONE
  *   API_NEED_OR(p, r)    makes the message this thread's and returns r; r is empty in a void function
+ *   API_NEED_ON(g, p)    fails the graph and returns from a void function
  *   API_ARRAY...         the same for n elements at p, where p may be NULL if n is 0 */
 #ifndef WEFT_API_ARGUMENT_H
 #define WEFT_API_ARGUMENT_H
@@ -50,6 +51,20 @@ weft_out weft__argument_fail(weft_graph *g, weft_err err);
     }                                                                                                                  \
     API_NEED_OR((n) == 0 || (p), __VA_ARGS__);                                                                         \
   } while (0)
+#define API_NEED_ON(g, p)                                                                                              \
+  do {                                                                                                                 \
+    if (!(p)) {                                                                                                        \
+      weft__argument_fail(g, weft__argument_null(__func__, #p));                                                       \
+      return;                                                                                                          \
+    }                                                                                                                  \
+  } while (0)
+#define API_ARRAY_ON(g, n, p)                                                                                          \
+  do {                                                                                                                 \
+    if ((n) < 0 || ((n) > 0 && !(p))) {                                                                                \
+      weft__argument_fail(g, (n) < 0 ? weft__argument_count(__func__, #n, n) : weft__argument_null(__func__, #p));     \
+      return;                                                                                                          \
+    }                                                                                                                  \
+  } while (0)
 
 /* n elements at p, where a count that is not positive means none (of a shape: an unknown rank). */
 #define API_ITEMS(n, p)                                                                                                \
@@ -65,6 +80,14 @@ weft_out weft__argument_fail(weft_graph *g, weft_err err);
     if ((n) > 0 && !(p)) {                                                                                             \
       weft__argument_null(__func__, #p);                                                                               \
       return __VA_ARGS__;                                                                                              \
+    }                                                                                                                  \
+  } while (0)
+
+#define API_ITEMS_ON(g, n, p)                                                                                          \
+  do {                                                                                                                 \
+    if ((n) > 0 && !(p)) {                                                                                             \
+      weft__argument_fail(g, weft__argument_null(__func__, #p));                                                       \
+      return;                                                                                                          \
     }                                                                                                                  \
   } while (0)
 

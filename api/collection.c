@@ -75,7 +75,7 @@ bool weft_collection_number(const weft_graph *g, const char *list, int i, int64_
 
 void weft_collection_clear(weft_graph *g, const char *list) {
   API_NEED_OR(g, );
-  API_NEED_OR(list, );
+  API_NEED_ON(g, list);
   weft__collection_clear(g, list);
 }
 

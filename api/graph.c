@@ -151,18 +151,18 @@ void weft_scope_colocate_only(weft_graph *g, weft_out with) {
 }
 void weft_scope_belong(weft_graph *g, const char *node) {
   API_NEED_OR(g, );
-  API_NEED_OR(node, );
+  API_NEED_ON(g, node);
   weft__b_pushed(g, weft__scope_push_class(g, node));
 }
 void weft_scope_container(weft_graph *g, const char *name) {
   API_NEED_OR(g, );
-  API_NEED_OR(name, );
+  API_NEED_ON(g, name);
   weft__b_pushed(g, weft__scope_push_container(g, name));
 }
 void weft_scope_gradient(weft_graph *g, const char *op_type, const char *gradient) {
   API_NEED_OR(g, );
-  API_NEED_OR(op_type, );
-  API_NEED_OR(gradient, );
+  API_NEED_ON(g, op_type);
+  API_NEED_ON(g, gradient);
 
   weft__b_pushed(g, weft__scope_push_gradient(g, op_type, gradient));
 }
@@ -242,7 +242,7 @@ const char *weft_scope_unique(weft_graph *g, const char *name, bool take) {
 
 void weft_scope_control(weft_graph *g, int n, const weft_out *before) {
   API_NEED_OR(g, );
-  API_ARRAY_OR(n, before, );
+  API_ITEMS_ON(g, n, before);
 
   int *ids = weft__alloc(sizeof *ids * (size_t)(n < 0 ? 1 : n + 1));
   if (!ids) {

@@ -16,7 +16,7 @@ void weft_replica_destroy(weft_replica *r) { weft__replica_setter_destroy((repli
 
 void weft_scope_replica(weft_graph *g, weft_replica *r) {
   API_NEED_OR(g, );
-  API_NEED_OR(r, );
+  API_NEED_ON(g, r);
 
   weft__b_pushed(g, weft__scope_push_device_fn(g, weft__replica_setter_device, r));
 }
@@ -38,7 +38,7 @@ static weft_err call_program(void *arg, const weft_node *n, const char *current,
 
 void weft_scope_device_fn(weft_graph *g, weft_device_fn *fn, void *arg) {
   API_NEED_OR(g, );
-  API_NEED_OR(fn, );
+  API_NEED_ON(g, fn);
 
   device_call *c = weft__arena_alloc(&g->arena, sizeof *c); /* scopes may be entered often, but not in a loop */
   if (c) *c = (device_call){fn, arg};

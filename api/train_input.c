@@ -81,8 +81,8 @@ weft_out weft_range_input_producer(weft_graph *g, weft_out x, int64_t limit, con
 }
 void weft_slice_input_producer(weft_graph *g, int n, const weft_out *x, weft_out *out, const weft_producer_opts *opts) {
   API_NEED_OR(g, );
-  API_ARRAY_OR(n, x, );
-  API_ARRAY_OR(n, out, );
+  API_ARRAY_ON(g, n, x);
+  API_ARRAY_ON(g, n, out);
 
   weft__slice_producer(g, n, x, out, opts);
 }

@@ -26,7 +26,9 @@ MAKERS = {"weft_graph": "a_graph()", "weft_session": "a_session()", "weft_tensor
 ABSENT = {"weft_run_context"}  # exists only while a hook runs
 NUMBERS = {"int", "int64_t", "size_t", "double", "float", "bool", "uint64_t", "weft_dtype", "weft_err", "int32_t"}
 EXITS = {"weft_must"}  # its purpose
-UNKNOWN_RANK = {(name, "rank") for name in ("weft_input", "weft_out_set_shape", "weft_builder_shape")}  # -1 means that
+# A rank of -1 is an unknown one, and a control scope of -1 nodes forgets outer ones.
+NEGATIVE = {("weft_input", "rank"), ("weft_out_set_shape", "rank"), ("weft_builder_shape", "rank"),
+            ("weft_scope_control", "n")}
 
 
 class Parameter:
@@ -105,7 +107,7 @@ def cases():
             if p.pointer:
                 wrong = "(%s)NULL" % p.type if "(*)" not in p.type else "NULL"
             elif p.type == "int" and (p.name in ("n", "rank") or p.name.startswith("n_")) and (
-                    (name, p.name) not in UNKNOWN_RANK):
+                    (name, p.name) not in NEGATIVE):
                 wrong = "-1"
             if wrong is None or name.endswith(("_destroy", "_close")) and p.pointer and i == 0:
                 continue

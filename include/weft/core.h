@@ -246,7 +246,7 @@ WEFT_API weft_out weft_op(weft_graph *g, const char *op_name, const char *WEFT_O
                           const char *WEFT_OPTIONAL attrs);
 
 /* Scopes for the nodes that follow, popped innermost first: names, devices ("/gpu:0", "/job:ps/task:1"), nodes that
- * must run before, a node to be placed with. */
+ * must run before (n < 0: none of those that outer scopes name), a node to be placed with. */
 WEFT_API void weft_scope_name(weft_graph *g, const char *WEFT_OPTIONAL name);
 WEFT_API void weft_scope_device(weft_graph *g, const char *WEFT_OPTIONAL device);
 WEFT_API void weft_scope_control(weft_graph *g, int n, const weft_out *before);

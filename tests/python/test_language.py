@@ -117,12 +117,26 @@ def test_an_optimizer_of_the_program_updates_as_on_tensorflow():
     assert found[0][4:] == found[1][4:]
 
 
-def test_an_optimizer_of_the_program_cannot_be_synchronised():
-    with weft.Graph().as_default():
-        w = weft.Variable(1.)
-        sync = weft.train.SyncReplicasOptimizer(own(weft)(0.1), 1)
-        with pytest.raises(NotImplementedError, match="Own: an optimizer written in Python"):
-            sync.minimize(w * w, weft.train.get_or_create_global_step())
+def test_an_optimizer_of_the_program_and_constraints_are_synchronized():
+    for constrained in (False, True):
+        found = []
+        for tf in (weft, oracle):
+            class Last(tf.train.SessionRunHook):
+                def end(self, session):
+                    found.append(session.run([w, e, step]))  # noqa: B023
+            with tf.Graph().as_default():
+                keep = (lambda x: tf.clip_by_value(x, 0.5, 2.0)) if constrained else None  # noqa: B023
+                w, e = tf.Variable([1.0, 2.0], name="w", constraint=keep), tf.Variable([[1.0, 1.0], [2.0, 2.0]], name="e")
+                loss = tf.reduce_sum(w * w) + tf.reduce_sum(e if constrained else tf.gather(e, [1, 1]))
+                step = tf.train.get_or_create_global_step()
+                sync = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.1) if constrained else own(tf)(0.1), 1, 1)
+                train = sync.minimize(loss, step)
+                hooks = [sync.make_session_run_hook(True, num_tokens=0), tf.train.StopAtStepHook(last_step=4), Last()]
+                with tf.train.MonitoredTrainingSession(hooks=hooks, stop_grace_period_secs=1) as sess:
+                    while not sess.should_stop():
+                        sess.run(train)
+        compare(found[0], found[1])
+        assert found[0][2] == 4
 
 
 def test_hooks_may_run_operations_and_singular_sessions_lend_theirs():

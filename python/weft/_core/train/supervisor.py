@@ -273,8 +273,10 @@ class Supervisor(metaclass=Named):
     def start_queue_runners(self, sess, queue_runners=None):
         if queue_runners is None:
             return [None] * _weft.supervisor_start_queue_runners(self._made, sess._c)
-        own = client.Session(sess._target, sess.graph, sess._config)  # closing it ends a wait for what never comes
-        self._runner_sessions.append(own)
+        own = sess
+        if sess._target:  # closing it ends a wait for what never comes; without a server each session has its own variables
+            own = client.Session(sess._target, sess.graph, sess._config)
+            self._runner_sessions.append(own)
         return [t for qr in queue_runners for t in qr.create_threads(own, coord=self._coord, daemon=True, start=True)]
 
     StartQueueRunners = start_queue_runners

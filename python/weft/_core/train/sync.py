@@ -5,6 +5,8 @@ from weft._core.ops.gradients import _out
 from weft._core.ops.variables import variable_of
 from weft._core.train.coordinator import QueueRunner
 from weft._core.train.optimizer import Optimizer, rows_of, step_out
+from weft._core.train.python_optimizer import in_python
+from weft._core.train.sync_python import PythonSync, PythonSyncHook
 
 
 class SyncReplicasOptimizer(Optimizer):
@@ -14,7 +16,7 @@ class SyncReplicasOptimizer(Optimizer):
         self._opt, self._aggregate = opt, replicas_to_aggregate
         self._replicas = replicas_to_aggregate if total_num_replicas is None else total_num_replicas
         self._averages, self._to_average = variable_averages, variables_to_average or []
-        self._sync, self._parts, self._runner = None, {}, None
+        self._sync, self._parts, self._runner, self._python = None, {}, None, None
         self._tokens_to_aggregate = self._replicas
 
     def compute_gradients(self, *args, **kwargs):
@@ -26,12 +28,12 @@ class SyncReplicasOptimizer(Optimizer):
             raise ValueError("Must supply at least one variable")
         if global_step is None:
             raise ValueError("Global step is required to check staleness")
-        for _, v in pairs:
-            if getattr(v, "constraint", None) is not None:
-                raise NotImplementedError("SyncReplicasOptimizer cannot apply the constraint of variable %s: leave the constraint "
-                                          "out, or use the optimizer without SyncReplicasOptimizer" % v.name)
         graph = self._graph = graph_of([v for _, v in pairs])
         graph._check_not_finalized()
+        if in_python(self._opt) or any(getattr(v, "constraint", None) is not None for _, v in pairs):
+            with graph.as_default():
+                self._python = PythonSync(self, pairs, global_step)
+            return self._listed(graph, self._python.train)
         with graph.as_default():
             self._sync = _weft.sync_create(self._opt._capsule(graph), self._name, self._aggregate, self._replicas)
             if self._averages is not None:
@@ -40,7 +42,10 @@ class SyncReplicasOptimizer(Optimizer):
                                     step_out(global_step))
         self._parts = _weft.sync_parts(self._sync)
         operation = graph._operation(made >> 16)
-        made = operation.outputs[0] if operation.outputs else operation
+        return self._listed(graph, operation.outputs[0] if operation.outputs else operation)
+
+    @staticmethod
+    def _listed(graph, made):
         if made not in graph._collection(GraphKeys.TRAIN_OP):
             graph.add_to_collection(GraphKeys.TRAIN_OP, made)
         return made
@@ -52,6 +57,12 @@ class SyncReplicasOptimizer(Optimizer):
                                        colocate_gradients_with_ops=colocate_gradients_with_ops, grad_loss=grad_loss)
         return self.apply_gradients(pairs, global_step=global_step, name=name)
 
+    def _nodes(self, what):
+        """The nodes that were made in Python; None where the library made them."""
+        if self._python is None:
+            self._capsule_made(what)
+        return self._python
+
     def _capsule_made(self, what):
         if self._sync is None:
             raise ValueError("%s() should be called after apply_gradients()." % what)
@@ -62,6 +73,8 @@ class SyncReplicasOptimizer(Optimizer):
         return self._graph._operation(self._parts[name] >> 16)
 
     def get_chief_queue_runner(self):
+        if self._nodes("get_chief_queue_runner") is not None:
+            return self._python.runner
         if self._runner is None:
             op = self._part("op", "get_chief_queue_runner")
             queue = self._graph._tensor(self._parts["queue"])
@@ -75,21 +88,34 @@ class SyncReplicasOptimizer(Optimizer):
         return self._runner
 
     def get_init_tokens_op(self, num_tokens=-1):
+        if self._nodes("get_init_tokens_op") is not None:
+            return self._python.init_tokens(num_tokens)
         sync = self._capsule_made("get_init_tokens_op")
         with self._graph.as_default():
             return self._graph._operation(_weft.sync_init_tokens(self._graph._c, sync, num_tokens) >> 16)
 
     init_tokens_op = property(lambda self: self.get_init_tokens_op())
-    chief_init_op = property(lambda self: self._part("chief_init", "chief_init_op"))
-    local_step_init_op = property(lambda self: self._part("local_init", "local_step_init_op").outputs[0])
+    @property
+    def chief_init_op(self):
+        return self._part("chief_init", "chief_init_op") if self._nodes("chief_init_op") is None else self._python.chief_init
+
+    @property
+    def local_step_init_op(self):
+        if self._nodes("local_step_init_op") is not None:
+            return self._python.local_init
+        return self._part("local_init", "local_step_init_op").outputs[0]
 
     @property
     def ready_for_local_init_op(self):
+        if self._nodes("ready_for_local_init_op") is not None:
+            return self._python.ready_for_local_init
         self._part("ready_for_local_init", "ready_for_local_init_op")
         return self._graph._tensor(self._parts["ready_for_local_init"])
 
     @property
     def _local_step(self):
+        if self._nodes("_local_step") is not None:
+            return self._python.local_step
         return variable_of(self._graph, self._graph._tensor(self._parts["local_step"]).name)
 
     def get_slot(self, *args, **kwargs):
@@ -103,7 +129,8 @@ class SyncReplicasOptimizer(Optimizer):
 
     def make_session_run_hook(self, is_chief, num_tokens=-1):
         from weft._core.train.hooks import SyncReplicasHook
-        return SyncReplicasHook(self, is_chief, num_tokens)
+        kind = SyncReplicasHook if self._python is None else PythonSyncHook
+        return kind(self, is_chief, num_tokens)
 
 
 SyncReplicasOptimizerV2 = SyncReplicasOptimizer

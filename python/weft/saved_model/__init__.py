@@ -1,20 +1,29 @@
 """tf.saved_model: folders that a model is served from."""
 from weft._core.files.saved_model import (
+    ASSETS_DIRECTORY,
+    ASSETS_KEY,
     CLASSIFY_INPUTS,
     CLASSIFY_METHOD_NAME,
     CLASSIFY_OUTPUT_CLASSES,
     CLASSIFY_OUTPUT_SCORES,
     DEFAULT_SERVING_SIGNATURE_DEF_KEY,
     GPU,
+    LEGACY_INIT_OP_KEY,
+    MAIN_OP_KEY,
     PREDICT_INPUTS,
     PREDICT_METHOD_NAME,
     PREDICT_OUTPUTS,
     REGRESS_INPUTS,
     REGRESS_METHOD_NAME,
     REGRESS_OUTPUTS,
+    SAVED_MODEL_FILENAME_PB,
+    SAVED_MODEL_FILENAME_PBTXT,
+    SAVED_MODEL_SCHEMA_VERSION,
     SERVING,
     TPU,
     TRAINING,
+    VARIABLES_DIRECTORY,
+    VARIABLES_FILENAME,
     SavedModelBuilder as Builder,
     build_signature_def,
     build_tensor_info,
@@ -29,16 +38,31 @@ from weft._core.files.saved_model import (
     regression_signature_def,
     simple_save,
 )
+from weft._core.files.saved_model_objects import DEBUG_DIRECTORY, DEBUG_INFO_FILENAME_PB, Asset, SaveOptions, load_v2, save
 from weft._core.public import publish as _publish
-from weft.saved_model import builder, constants, loader, main_op, signature_constants, signature_def_utils, tag_constants, utils
+from weft.saved_model import (
+    builder,
+    constants,
+    experimental,
+    loader,
+    main_op,
+    signature_constants,
+    signature_def_utils,
+    tag_constants,
+    utils,
+)
 
 __all__ = [
-    "Builder", "CLASSIFY_INPUTS", "CLASSIFY_METHOD_NAME", "CLASSIFY_OUTPUT_CLASSES", "CLASSIFY_OUTPUT_SCORES",
-    "DEFAULT_SERVING_SIGNATURE_DEF_KEY", "GPU", "PREDICT_INPUTS", "PREDICT_METHOD_NAME", "PREDICT_OUTPUTS",
-    "REGRESS_INPUTS", "REGRESS_METHOD_NAME", "REGRESS_OUTPUTS", "SERVING", "TPU", "TRAINING", "build_signature_def",
-    "build_tensor_info", "builder", "classification_signature_def", "constants", "contains_saved_model",
-    "get_tensor_from_tensor_info", "is_valid_signature", "load", "loader", "main_op", "main_op_with_restore",
-    "maybe_saved_model_directory", "predict_signature_def", "regression_signature_def", "signature_constants",
+    "experimental",
+    "ASSETS_DIRECTORY", "ASSETS_KEY", "Asset", "Builder", "CLASSIFY_INPUTS", "CLASSIFY_METHOD_NAME",
+    "CLASSIFY_OUTPUT_CLASSES", "CLASSIFY_OUTPUT_SCORES", "DEBUG_DIRECTORY", "DEBUG_INFO_FILENAME_PB",
+    "DEFAULT_SERVING_SIGNATURE_DEF_KEY", "GPU", "LEGACY_INIT_OP_KEY", "MAIN_OP_KEY", "PREDICT_INPUTS",
+    "PREDICT_METHOD_NAME", "PREDICT_OUTPUTS", "REGRESS_INPUTS", "REGRESS_METHOD_NAME", "REGRESS_OUTPUTS",
+    "SAVED_MODEL_FILENAME_PB", "SAVED_MODEL_FILENAME_PBTXT", "SAVED_MODEL_SCHEMA_VERSION", "SERVING", "SaveOptions",
+    "TPU", "TRAINING", "VARIABLES_DIRECTORY", "VARIABLES_FILENAME", "build_signature_def", "build_tensor_info",
+    "builder", "classification_signature_def", "constants", "contains_saved_model", "get_tensor_from_tensor_info",
+    "is_valid_signature", "load", "load_v2", "loader", "main_op", "main_op_with_restore",
+    "maybe_saved_model_directory", "predict_signature_def", "regression_signature_def", "save", "signature_constants",
     "signature_def_utils", "simple_save", "tag_constants", "utils",
 ]
 __getattr__ = _publish(__name__)

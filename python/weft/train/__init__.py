@@ -114,8 +114,10 @@ from weft._core.train.supervisor import SessionManager, Supervisor, basic_train_
 from weft._core.train.sync import SyncReplicasOptimizer, SyncReplicasOptimizerV2
 from weft._core.train.training_util import assert_global_step, create_global_step, get_global_step, get_or_create_global_step, global_step
 from weft._core.train.warm_start import VocabInfo, init_from_checkpoint, warm_start
+from weft.train import experimental
 
 __all__ = [
+    "experimental",
     "AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "BytesList", "Checkpoint",
     "CheckpointManager", "CheckpointOptions", "CheckpointSaverHook", "CheckpointSaverListener", "ChiefSessionCreator",
     "ClusterDef", "ClusterSpec", "Coordinator", "Example", "ExponentialMovingAverage", "Feature", "FeatureList",

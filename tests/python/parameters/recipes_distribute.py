@@ -86,4 +86,31 @@ tf.distribute.cluster_resolver.GCEClusterResolver('p', 'z', 'g', 1, credentials=
 tf.contrib.distribute.DistributeConfig() ; train_distribute=1, eval_distribute=2, remote_cluster=3 ; list(it)
 tf.contrib.distribute.CentralStorageStrategy(compute_devices=['/cpu:0']) ; compute_devices=['/cpu:0', '/cpu:1'],
     parameter_device='/cpu:1' ; [it.extended.worker_devices, it.extended.parameter_devices]
+# ---- loss scales, models of objects ----
+tf.train.experimental.FixedLossScale(8.0) ; loss_scale_value=4.0 ; it.get_config()
+tf.train.experimental.DynamicLossScale() ; initial_loss_scale=4.0, increment_period=3, multiplier=3.0 ; it.get_config()
+tf.train.experimental.MixedPrecisionLossScaleOptimizer(tf.train.GradientDescentOptimizer(0.1), 4.0) ;
+    opt=tf.train.AdamOptimizer(0.1), loss_scale='dynamic' ; uses.trained(it)
+tf.train.experimental.enable_mixed_precision_graph_rewrite(tf.train.GradientDescentOptimizer(0.1)) ;
+    opt=tf.train.AdamOptimizer(0.1), loss_scale=2.0 ; uses.trained(it)
+tf.saved_model.SaveOptions() ; namespace_whitelist=['a'], save_debug_info=True, function_aliases={'a': 1},
+    experimental_io_device='/cpu:0', experimental_variable_policy='save_variable_devices',
+    experimental_custom_gradients=False, experimental_image_format=True, experimental_skip_saver=True ; [str(v) for v in
+    [it.namespace_whitelist, it.save_debug_info, it.function_aliases, it.experimental_io_device,
+    it.experimental_variable_policy, it.experimental_custom_gradients, it.experimental_image_format,
+    it.experimental_skip_saver]]
+tf.saved_model.Asset('given') ; path='other' ; [it.asset_path.name, uses.session().run(it.asset_path)[-5:]]
+tf.saved_model.signature_def_utils.MethodNameUpdater(uses.saved_folder()) ; export_dir='absent' ; ''
+tf.saved_model.contains_saved_model(uses.saved_folder()) ; export_dir='absent'
+tf.saved_model.predict_signature_def({'x': X}, {'y': Y}) ; inputs={'z': Y},
+    outputs={'z': Y} ; it.SerializeToString()
+tf.saved_model.regression_signature_def(tf.constant(['a']), Y) ; examples=tf.constant(['b', 'c']),
+    predictions=X[0] ; it.SerializeToString()
+tf.saved_model.classification_signature_def(tf.constant(['a']), tf.constant(['a']), Y) ;
+    examples=tf.constant(['b', 'c']), classes=tf.constant(['b', 'c']), scores=X[0] ; [[k, it.outputs[k].SerializeToString()]
+    for k in sorted(it.outputs)] + [it.inputs['inputs'].SerializeToString()]
+tf.saved_model.is_valid_signature(tf.saved_model.predict_signature_def({'x': X}, {'y': Y})) ;
+    signature_def=tf.saved_model.build_signature_def()
+tf.saved_model.get_tensor_from_tensor_info(tf.saved_model.build_tensor_info(X)) ;
+    tensor_info=tf.saved_model.build_tensor_info(Y), graph=tf.Graph(), import_scope='absent'
 """

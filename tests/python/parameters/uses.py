@@ -91,6 +91,12 @@ class Uses(uses_contrib.ContribUses, uses_keras.KerasUses):
             pod = Space(metadata=Space(name=label_selector), status=Space(phase="Running", host_ip="10.0.0.1"))
             return Space(items=[pod])
 
+    def saved_folder(self):
+        """A folder with a saved model."""
+        x = self.tf.constant(1.0)
+        self.tf.saved_model.simple_save(self.session(), "model", {"x": x}, {"y": x})
+        return "model"
+
     def managed(self, manager):
         """The checkpoints that three saves leave."""
         with self.session().as_default():

@@ -249,6 +249,121 @@ static weft_err nms_run(kernel *k, bool overlaps) {
 static weft_err nms_cpu(kernel *k) { return nms_run(k, false); }
 static weft_err nms_overlaps_cpu(kernel *k) { return nms_run(k, true); }
 
+/* ---- all classes of a batch ---- */
+
+typedef struct detection {
+  const float *box;
+  float score;
+  int32_t class, order; /* order: among all that were found, to break ties */
+} detection;
+
+typedef struct combined {
+  int64_t batch, boxes, shared, classes; /* shared: box sets, 1 or one for each class */
+  int64_t per_class, total, length;      /* length: of the outputs */
+  float threshold, lowest;
+  bool clip;
+} combined;
+
+static int better_detection(const void *a, const void *b) {
+  const detection *x = a, *y = b;
+  if (x->score != y->score) return x->score > y->score ? -1 : 1;
+  return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static weft_err combined_read(const kernel *k, combined *c) {
+  const shape *b = &k->in[0]->shape, *s = &k->in[1]->shape;
+  if (b->rank != 4 || s->rank != 3 || b->dim[3] != 4 || b->dim[0] != s->dim[0] || b->dim[1] != s->dim[1] ||
+      (b->dim[2] != 1 && b->dim[2] != s->dim[2]))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "boxes must be (batch, boxes, 1 or classes, 4) and scores (batch, boxes, classes), not %s "
+                             "and %s",
+                             weft__shape_text(b), weft__shape_text(s));
+  *c = (combined){.batch = b->dim[0], .boxes = b->dim[1], .shared = b->dim[2], .classes = s->dim[2]};
+  double lowest;
+  WEFT_TRY(count_at(k, 2, "max_size_per_class", &c->per_class));
+  WEFT_TRY(count_at(k, 3, "max_total_size", &c->total));
+  WEFT_TRY(share_at(k, 4, "iou_threshold", &c->threshold));
+  WEFT_TRY(scalar_at(k, 5, "score_threshold", &lowest));
+  if (c->per_class <= 0 || c->total <= 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "max_size_per_class and max_total_size must be > 0");
+  if (c->boxes > INT32_MAX || c->classes > INT32_MAX)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "too many boxes or classes");
+  c->lowest = (float)lowest;
+  c->clip = weft__node_bool(k->node, "clip_boxes", true);
+  const int64_t most = c->per_class > INT64_MAX / (c->classes + 1) ? INT64_MAX : c->per_class * c->classes;
+  c->length = weft__node_bool(k->node, "pad_per_class", false) && most < c->total ? most : c->total;
+  return WEFT_OK;
+}
+
+/* Adds the boxes of one class of one image to the list. */
+static weft_err combined_class(const kernel *k, const combined *c, int64_t n, int64_t class, detection *found,
+                               int64_t *count) {
+  suppression s = {.n = c->boxes, .stride = c->shared * 4, .score_stride = c->classes, .most = c->per_class};
+  s.boxes = TENSOR_DATA(k->in[0], float) + (n * c->boxes * c->shared + (c->shared > 1 ? class : 0)) * 4;
+  s.scores = TENSOR_DATA(k->in[1], float) + n * c->boxes * c->classes + class;
+  s.threshold = c->threshold, s.lowest = c->lowest;
+  const weft_err err = suppress(&s);
+  for (int64_t i = 0; !err && i < s.n_chosen; i++, ++*count)
+    found[*count] =
+        (detection){s.boxes + s.chosen[i] * s.stride, s.chosen_score[i], weft__int_sat(class), weft__int_sat(*count)};
+  suppression_finish(&s);
+  return err;
+}
+
+static float combined_clip(const combined *c, float v) { return !c->clip ? v : v < 0 ? 0 : v > 1 ? 1 : v; }
+
+static weft_err combined_image(kernel *k, const combined *c, int64_t n, detection *found, weft_tensor *const *out) {
+  int64_t count = 0;
+  for (int64_t class = 0; class < c->classes; class ++) WEFT_TRY(combined_class(k, c, n, class, found, &count));
+  if (count > 1) qsort(found, (size_t)count, sizeof *found, better_detection);
+  const int64_t valid = count < c->length ? count : c->length;
+  for (int64_t i = 0; i < c->length; i++) {
+    const int64_t at = n * c->length + i;
+    for (int j = 0; j < 4; j++)
+      TENSOR_DATA(out[0], float)[at * 4 + j] = i < valid ? combined_clip(c, found[i].box[j]) : 0;
+    TENSOR_DATA(out[1], float)[at] = i < valid ? found[i].score : 0;
+    TENSOR_DATA(out[2], float)[at] = i < valid ? (float)found[i].class : 0;
+  }
+  TENSOR_DATA(out[3], int32_t)[n] = weft__int_sat(valid);
+  return WEFT_OK;
+}
+
+static weft_err combined_cpu(kernel *k) {
+  combined c;
+  WEFT_TRY(combined_read(k, &c));
+  const shape s[4] = {SHAPE3(c.batch, c.length, 4), SHAPE2(c.batch, c.length), SHAPE2(c.batch, c.length),
+                      SHAPE1(c.batch)};
+  weft_tensor *out[4];
+  for (int i = 0; i < 4; i++) {
+    out[i] = weft__out(k, i, &s[i]);
+    if (!out[i]) return weft__out_refused(&s[i]);
+  }
+  const int64_t each = c.per_class < c.boxes ? c.per_class : c.boxes;
+  detection *found = weft__alloc_zero((size_t)(each * c.classes) + 1, sizeof *found);
+  weft_err err = found ? WEFT_OK : WEFT_OOM;
+  for (int64_t n = 0; !err && n < c.batch; n++) err = combined_image(k, &c, n, found, out);
+  weft__free(found);
+  return err;
+}
+
+static weft_err combined_infer(infer *s) {
+  shape boxes, scores;
+  WEFT_TRY(weft__infer_rank(s, 0, 4, &boxes));
+  WEFT_TRY(weft__infer_rank(s, 1, 3, &scores));
+  for (int i = 2; i < 6; i++) WEFT_TRY(weft__infer_rank(s, i, 0, NULL));
+  const weft_tensor *total = weft__infer_value(s, 3), *each = weft__infer_value(s, 2);
+  int64_t length = total ? weft__tensor_int(total, 0) : -1;
+  if (total && length <= 0) return weft__infer_fail(s, "max_total_size should be > 0");
+  if (weft__node_bool(s->node, "pad_per_class", false)) {
+    const int64_t most = each ? weft__shape_dim_mul(weft__tensor_int(each, 0), scores.dim[2]) : -1;
+    length = length < 0 || most < 0 ? -1 : most < length ? most : length;
+  }
+  s->out[0] = SHAPE3(boxes.dim[0], length, 4);
+  s->out[1] = s->out[2] = SHAPE2(boxes.dim[0], length);
+  s->out[3] = SHAPE1(boxes.dim[0]);
+  return WEFT_OK;
+}
+
 /* ---- shapes ---- */
 
 static weft_err nms_infer(infer *s) {
@@ -319,6 +434,20 @@ static const op_case overlap_cases[] = {
     {0},
 };
 
+#define BATCH "f32[1,6,1,4] 0 0 1 1 0 0.1 1 1.1 0 -0.1 1 0.9 0 10 1 11 0 10.1 1 11.1 0 100 1 101"
+#define TWO "f32[1,6,2] .9 .3 .75 .5 .6 .95 .95 .6 .5 .75 .3 .9"
+static const op_case combined_cases[] = {
+    {BATCH "; f32[1,6,1] .9 .75 .6 .95 .5 .3; i32[] 3; i32[] 4; f32[] .5; f32[] 0",
+     "f32[1,4,4] 0 1 1 1 0 0 1 1 0 1 1 1 0; f32[1,4] .95 .9 .3 0; f32[1,4] 0; i32[1] 3", NULL, CASE_NO_GRAD},
+    {BATCH "; " TWO "; i32[] 3; i32[] 4; f32[] .5; f32[] 0", NULL, "clip_boxes=false", CASE_NO_GRAD},
+    {BATCH "; " TWO "; i32[] 3; i32[] 9; f32[] .5; f32[] 0", NULL, "clip_boxes=false pad_per_class=true", CASE_NO_GRAD},
+    {BATCH "; " TWO "; i32[] 3; i32[] 9; f32[] .5; f32[] .8", NULL, NULL, CASE_NO_GRAD},
+    {"f32[2,6,2,4] unit; f32[2,6,2] unit; i32[] 3; i32[] 5; f32[] .3; f32[] .1", NULL, NULL, CASE_NO_GRAD},
+    {BATCH "; " TWO "; i32[] 3; i32[] 0; f32[] .5; f32[] .8", "error INVALID_ARGUMENT", NULL, 0},
+    {BATCH "; " TWO "; i32[] 3; i32[] 4; f32[] 1.5; f32[] .8", "error INVALID_ARGUMENT", NULL, 0},
+    {0},
+};
+
 #define HEAD "boxes:T, scores:T, max_output_size:int32"
 #define TYPES "T:type{half,float}=float"
 #define THRESHOLD_TYPES " T_threshold:type{half,float}=float"
@@ -345,5 +474,10 @@ OPS(non_max_suppression) = {
      "score_threshold:float) -> (selected_indices:int32)",
      "The best boxes of a matrix of overlaps.", .infer = nms_infer, .cpu = nms_overlaps_cpu, .no_grad = true,
      .cases = overlap_cases},
+    {"CombinedNonMaxSuppression(boxes:float, scores:float, max_output_size_per_class:int32, max_total_size:int32, "
+     "iou_threshold:float, score_threshold:float) -> (nmsed_boxes:float, nmsed_scores:float, nmsed_classes:float, "
+     "valid_detections:int32) | pad_per_class:bool=false clip_boxes:bool=true",
+     "The best boxes of all classes of a batch.", .infer = combined_infer, .cpu = combined_cpu,
+     .cases = combined_cases},
     {0},
 };

@@ -93,3 +93,12 @@ def files(tf):
 def random_quality(tf):
     tf.set_random_seed(4)
     return [tf.image.random_jpeg_quality(BYTES, 20, 90, seed=3)]
+
+
+@case(nodes=False)
+def detections(tf):
+    both = np.stack([SCORES, SCORES[::-1]], 1)[None]
+    suppress = tf.image.combined_non_max_suppression
+    return [suppress(BOXES[None, :, None], both, 3, 4), suppress(BOXES[None, :, None], both, 2, 9, 0.9, 0.6, True, clip_boxes=False),
+            tf.image.extract_glimpse(IMAGES, [3, 4], [[0.1, 0.2], [0.0, -0.3]]),
+            tf.image.extract_glimpse(IMAGES, [3, 4], [[7.0, 8.0], [8.0, 7.0]], centered=False, normalized=False, name="g")]

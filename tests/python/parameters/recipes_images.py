@@ -76,6 +76,9 @@ tf.image.non_max_suppression_padded(SQUARE_BOXES, tf.constant([0.5, 0.9, 0.3]), 
     pad_to_max_output_size=True
 tf.image.non_max_suppression_padded(SQUARE_BOXES, tf.constant([0.5, 0.9, 0.3]), 3, pad_to_max_output_size=True) ; tile_size=256,
     sorted_input=False, canonicalized_coordinates=True
+tf.image.combined_non_max_suppression(SQUARE_BOXES[None, :, None], tf.constant([[[0.5], [0.9], [0.3]]]), 3, 3) ;
+    iou_threshold=0.1, score_threshold=0.4, pad_per_class=True, clip_boxes=False
+tf.image.extract_glimpse(IMAGE, [2, 2], [[0.3, 0.4], [0.2, 0.3]]) ; centered=False, normalized=False, uniform_noise=False
 tf.image.is_jpeg(uses.jpeg())
 tf.io.is_jpeg(uses.jpeg())
 tf.image.decode_image(uses.jpeg()) ; channels=1, dtype=tf.float32, expand_animations=False

@@ -447,7 +447,45 @@ def crop_and_resize(image, boxes, box_ind=None, crop_size=None, method="bilinear
               crop_size=crop_size, method=method, extrapolation_value=extrapolation_value)
 
 
+def extract_glimpse(input, size, offsets, centered=True, normalized=True, uniform_noise=True, name=None):
+    """A part of each picture around a point; what is outside of the picture is noise.
+
+    Args:
+      input: pictures, a tensor of four dimensions, floats.
+      size: the height and width of the parts.
+      offsets: for each picture, the row and column of the point.
+      centered: whether the offsets count from the center.
+      normalized: whether the offsets are parts of the size; else they are pixels.
+      uniform_noise: whether the noise is uniform; else it is Gaussian.
+      name: a name for the operation.
+    """
+    return op("ExtractGlimpse", name, input=input, size=size, offsets=offsets, centered=centered, normalized=normalized,
+              uniform_noise=uniform_noise)
+
+
 # ---- suppression ----
+
+def combined_non_max_suppression(boxes, scores, max_output_size_per_class, max_total_size, iou_threshold=0.5,
+                                 score_threshold=float("-inf"), pad_per_class=False, clip_boxes=True, name=None):
+    """The best boxes of all classes, for each picture of a batch: boxes, scores, classes and how many are valid.
+
+    Args:
+      boxes: a tensor of [batch, boxes, 1 or classes, 4].
+      scores: a tensor of [batch, boxes, classes].
+      max_output_size_per_class: how many boxes of one class to choose at most.
+      max_total_size: how many boxes of one picture to choose at most.
+      iou_threshold: from which overlap on a box is dropped.
+      score_threshold: from which score on a box counts.
+      pad_per_class: whether the result is no longer than all classes can fill.
+      clip_boxes: whether boxes are cut to [0, 1].
+      name: a name for the operation.
+    """
+    with name_scope(name, "combined_non_max_suppression"):
+        return op("CombinedNonMaxSuppression", boxes=boxes, scores=scores, max_output_size_per_class=max_output_size_per_class,
+                  max_total_size=max_total_size, iou_threshold=convert_to_tensor(iou_threshold, name="iou_threshold"),
+                  score_threshold=convert_to_tensor(score_threshold, name="score_threshold"), pad_per_class=pad_per_class,
+                  clip_boxes=clip_boxes)
+
 
 def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"), name=None):
     """The numbers of the best boxes that do not overlap much.

@@ -58,3 +58,14 @@ def dilations(tf):
             tf.nn.dilation2d(IMAGE, filters=f, strides=[1, 1, 1, 1], dilations=[1, 1, 2, 1], padding="SAME", name="d"),
             tf.quantization.quantize_and_dequantize(IMAGE, 0.0, 0.0, num_bits=4),
             tf.quantization.quantize_and_dequantize_v2(IMAGE, [-1.0, -0.5], [1.0, 0.7], range_given=True, axis=3)]
+
+
+@case
+def samplers(tf):
+    tf.set_random_seed(3)
+    with open("counts.csv", "w") as f:
+        f.write("a,1\nb,2\nc,5\n")
+    true = tf.constant([[1], [2]], tf.int64)
+    return [tf.nn.all_candidate_sampler(true, 1, 4, True, name="all"),
+            tf.nn.fixed_unigram_candidate_sampler(true, 1, 8, False, 4, unigrams=[1.0, 2.0, 3.0, 4.0], seed=5),
+            tf.nn.fixed_unigram_candidate_sampler(true, 1, 2, True, 4, "counts.csv", num_reserved_ids=1, distortion=0.75, seed=6)]

@@ -97,6 +97,9 @@ tf.image.random_jpeg_quality(PICTURE, 20, 90)
 tf.nn.dilation2d(IMAGE, FILTER[:, :, :, 0], [1, 1, 1, 1], [1, 1, 1, 1], 'SAME') ; strides=[1, 2, 2, 1], rates=[1, 2, 2, 1],
     padding='VALID', filters=FILTER[:, :, :, 0], dilations=[1, 2, 2, 1]
 tf.nn.erosion2d(IMAGE, FILTER[:, :, :, 0], [1, 1, 1, 1], [1, 1, 1, 1], 'SAME')
+tf.nn.all_candidate_sampler(tf.constant([[1], [2]], tf.int64), 1, 4, True) ; num_sampled=3, seed=3
+tf.nn.fixed_unigram_candidate_sampler(tf.constant([[1], [2]], tf.int64), 1, 2, False, 4, unigrams=[1.0, 2.0, 3.0, 4.0], seed=3) ;
+    distortion=0.5, unique=True, vocab_file='missing', num_reserved_ids=1, num_shards=2, shard=0, unigrams=[4.0, 3.0, 2.0, 1.0]
 tf.nn.compute_average_loss(V) ; sample_weight=W, global_batch_size=8
 tf.nn.scale_regularization_loss(V)
 tf.nn.collapse_repeated([[1, 1, 2, 2, 0], [3, 3, 3, 1, 1]], [4, 5]) ; ; it[1]

@@ -24,6 +24,47 @@ log_uniform_candidate_sampler = _sampler("LogUniformCandidateSampler")
 log_uniform_candidate_sampler.__name__ = log_uniform_candidate_sampler.__qualname__ = "log_uniform_candidate_sampler"
 
 
+def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None, name=None):
+    """Every class once: (classes, how often each true class is expected, how often each sampled one is)
+
+    Args:
+      true_classes: the true classes, a matrix of `num_true` columns.
+      num_true: how many true classes an example has.
+      num_sampled: the number of classes.
+      unique: has no effect, since no class repeats.
+      seed: has no effect on the classes.
+      name: a name for the operation.
+    """
+    first, second = random_ops.seeds(seed)
+    return op("AllCandidateSampler", name, true_classes=true_classes, num_true=num_true, num_sampled=num_sampled, unique=unique,
+              seed=first, seed2=second)
+
+
+def fixed_unigram_candidate_sampler(true_classes, num_true, num_sampled, unique, range_max, vocab_file="", distortion=1.0,
+                                    num_reserved_ids=0, num_shards=1, shard=0, unigrams=(), seed=None, name=None):
+    """Classes drawn by given frequencies: (classes, how often each true class is expected, how often each sampled one is)
+
+    Args:
+      true_classes: the true classes, a matrix of `num_true` columns.
+      num_true: how many true classes an example has.
+      num_sampled: how many classes to draw.
+      unique: whether a class is drawn at most once.
+      range_max: the number of classes.
+      vocab_file: a file whose lines end in the frequency of a class.
+      distortion: the power of the frequencies that is drawn by.
+      num_reserved_ids: how many classes before the others are never drawn.
+      num_shards: in how many parts the classes are divided.
+      shard: which part to draw from.
+      unigrams: the frequencies, instead of a file.
+      seed: a number that the random numbers follow from.
+      name: a name for the operation.
+    """
+    first, second = random_ops.seeds(seed)
+    return op("FixedUnigramCandidateSampler", name, true_classes=true_classes, num_true=num_true, num_sampled=num_sampled, unique=unique,
+              range_max=range_max, vocab_file=vocab_file, distortion=distortion, num_reserved_ids=num_reserved_ids,
+              num_shards=num_shards, shard=shard, unigrams=list(unigrams), seed=first, seed2=second)
+
+
 def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
     """(rows, places among the sampled, large negative weights) where a sampled class is a true one"""
     first, second = random_ops.seeds(seed)

@@ -103,7 +103,7 @@ tf.contrib.lookup.index_to_string_table_from_file(uses.written('f', 'a\\nb\\n'))
 tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, -1) ; default_value=7 ; uses.looked_up(it, ['a'])
 tf.contrib.lookup.index_to_string(tf.constant([1, 5], tf.int64), ['a', 'b']) ; default_value='none'
 tf.contrib.lookup.string_to_index(['b', 'z'], ['a', 'b']) ; default_value=7
-tf.contrib.training.HParams() ; a=1 ; it.values()
+tf.contrib.training.HParams() ; a=1, hparam_def=3, model_structure='m' ; [it.values(), it.get_model_structure()]
 tf.contrib.training.GreedyLoadBalancingStrategy(2, tf.contrib.training.byte_size_load_fn) ; ; it(uses.variable().op)
 tf.contrib.learn.datasets.mnist.read_data_sets('d', fake_data=True) ; one_hot=True, seed=3 ; it.train.next_batch(2,
     fake_data=True)[1]

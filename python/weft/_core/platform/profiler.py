@@ -383,3 +383,14 @@ class Profiler(metaclass=Named):
     def advise(self, options):
         """Advice; Weft has none."""
         raise NotImplementedError("tf.profiler.Profiler.advise is not in Weft: use profile_operations")
+
+
+# ---- tf.contrib.tfprof.model_analyzer ----
+
+TRAINABLE_VARS_PARAMS_STAT_OPTIONS = ProfileOptionBuilder.trainable_variables_parameter()
+FLOAT_OPS_OPTIONS = ProfileOptionBuilder.float_operation()
+
+
+def print_model_analysis(graph, run_meta=None, op_log=None, tfprof_cmd="scope", tfprof_options=TRAINABLE_VARS_PARAMS_STAT_OPTIONS):
+    """profile() under its older name."""
+    return profile(graph, run_meta, op_log, tfprof_cmd, tfprof_options)

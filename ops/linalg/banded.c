@@ -124,6 +124,16 @@ static weft_err tridiagonal_cpu(kernel *k) {
   return err;
 }
 
+/* Whether the ranks of all inputs, outputs and their gradients are known and at least 2. */
+static bool ranks_known(const backprop *b) {
+  bool known = true;
+  for (int i = 0; i < b->n_in; i++) known = known && weft__out_shape(b->graph, b->in[i])->rank >= 2;
+  for (int i = 0; i < b->n_out; i++)
+    known = known && weft__out_shape(b->graph, b->out[i])->rank >= 2 && b->dout[i].node >= 0 &&
+            weft__out_shape(b->graph, b->dout[i])->rank >= 2;
+  return known;
+}
+
 /* A dimension [from, from + n) of the second-last or last axis of x; n < 0: to the end. */
 static weft_out cut(weft_graph *g, weft_out x, int back, int64_t from, int64_t n) {
   const int rank = weft__out_shape(g, x)->rank;
@@ -161,7 +171,7 @@ static weft_err tridiagonal_grad(backprop *b) {
   weft_graph *g = b->graph;
   const shape *s = weft__out_shape(g, b->in[0]);
   const int64_t n = s->rank < 2 ? -1 : s->dim[s->rank - 1];
-  if (n < 1)
+  if (n < 1 || !ranks_known(b))
     return weft__fail(WEFT_UNIMPLEMENTED, "the gradient of TridiagonalSolve '%s' needs a matrix of known size: %s",
                       b->node->name, weft__shape_text(s));
   const weft_out x = weft__b_conj(g, b->out[0]);
@@ -246,7 +256,7 @@ static weft_err tridiagonal_product_grad(backprop *b) {
   weft_graph *g = b->graph;
   const shape *s = weft__out_shape(g, b->in[3]);
   const int64_t n = s->rank < 2 ? -1 : s->dim[s->rank - 2];
-  if (n < 1)
+  if (n < 1 || !ranks_known(b))
     return weft__fail(WEFT_UNIMPLEMENTED, "the gradient of TridiagonalMatMul '%s' needs a matrix of known size: %s",
                       b->node->name, weft__shape_text(s));
   const weft_out x = weft__b_conj(g, b->in[3]), dy = b->dout[0];

@@ -1,5 +1,6 @@
 """Recipes of tf.random.Generator and of functions of a seed alone."""
 RECIPES = """
+tf.random.stateless_uniform([3], [1, 2]) ; minval=0.5, maxval=2.0 ; [tf.identity(it, name='m')]
 tf.random.categorical(tf.log(P), 5) ; dtype=tf.int32, seed=7, num_samples=3
 tf.random.stateless_gamma([3], [1, 2], 2.0) ; shape=[2], seed=[3, 4], alpha=3.0, beta=0.5
 tf.random.stateless_poisson([3], [1, 2], 2.0) ; shape=[2], seed=[3, 4], lam=9.0, dtype=tf.float32

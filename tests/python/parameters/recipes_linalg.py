@@ -33,6 +33,7 @@ tf.linalg.experimental.conjugate_gradient(tf.linalg.LinearOperatorFullMatrix(SQU
 tf.linalg.LinearOperator(tf.float32) ; dtype=tf.float64, graph_parents=[X], parameters={}, HINTS
 tf.linalg.solve(SQUARE, SQUARE + 1) ; adjoint=True
 tf.linalg.triangular_solve(SQUARE, SQUARE + 1) ; lower=False, adjoint=True
+tf.linalg.normalize(X) ; ord=1, axis=0
 tf.linalg.band_part(SQUARE, 1, 0) ; num_lower=0, num_upper=1
 tf.linalg.LinearOperatorFullMatrix(SQUARE) ; matrix=SQUARE + 1, HINTS ; USE
 tf.linalg.LinearOperatorLowerTriangular(SQUARE) ; tril=SQUARE + 1, HINTS ; USE

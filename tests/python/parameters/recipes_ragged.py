@@ -91,4 +91,9 @@ tf.io.parse_sequence_example([b''], {'a': tf.VarLenFeature(tf.int64)}, {'b': tf.
     example_names=['n'] ; [it[0]['a'].dense_shape, it[1]['b'].dense_shape]
 tf.io.parse_single_sequence_example(b'', {'a': tf.VarLenFeature(tf.int64)}, {'b': tf.VarLenFeature(tf.int64)}) ;
     example_name='n' ; [it[0]['a'].dense_shape, it[1]['b'].dense_shape]
+# ---- staging ----
+tf.contrib.staging.StagingArea([tf.float32]) ; shapes=[[2]], names=['x'], shared_name='s', capacity=3, memory_limit=64 ;
+    [it.name, it.names, it.capacity, it.memory_limit, str(it.shapes)]
+tf.contrib.staging.MapStagingArea([tf.float32]) ; shapes=[[2]], names=['x'], shared_name='s', ordered=True, capacity=3,
+    memory_limit=64 ; [it.name, it.names, it.capacity, it.memory_limit, str(it.shapes), it.size().op.type]
 """

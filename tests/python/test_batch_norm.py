@@ -184,10 +184,27 @@ def test_the_keras_layer_follows_the_learning_phase():
     same_graph(program, ordered=False)
 
 
-@pytest.mark.parametrize("key", ["renorm", "virtual_batch_size", "adjustment"])
-def test_what_is_missing_is_named(key):
-    with weft.Graph().as_default(), pytest.raises(NotImplementedError, match=r"%s=" % key):
-        weft.layers.batch_normalization(weft.ones([2, 5, 5, 3]), **{key: 2})
+@pytest.mark.parametrize("given", [
+    lambda tf: dict(renorm=True, momentum=0.5), lambda tf: dict(virtual_batch_size=2),
+    lambda tf: dict(renorm=True, renorm_clipping={"rmax": 1.5, "rmin": 0.5, "dmax": 0.1}, renorm_momentum=0.8),
+    lambda tf: dict(adjustment=lambda shape: (tf.ones([1, 3]) * 2.0, tf.ones([1, 3]) * 0.5))])
+def test_rare_options_compute_the_same(given):
+    found = []
+    for tf in (weft, oracle):
+        with tf.Graph().as_default(), tf.Session() as sess:
+            x = tf.constant(np.random.RandomState(4).randn(4, 3).astype(np.float32))
+            layer = tf.layers.BatchNormalization(**given(tf))
+            out, later = layer(x, training=True), layer(x, training=False)
+            slope = tf.gradients(tf.reduce_sum(tf.square(out)), x)[0]
+            sess.run(tf.global_variables_initializer())
+            values = [sess.run([out, slope])]
+            for _ in range(2):
+                sess.run(tf.get_collection(tf.GraphKeys.UPDATE_OPS))
+            values.append(sess.run([out, later, layer.weights]))
+            found.append((values, [v.name for v in layer.weights]))
+    compare(found[0][0], found[1][0], 1e-4)
+    assert found[0][1] == found[1][1]
+
 
 
 def contrib(shape, **more):

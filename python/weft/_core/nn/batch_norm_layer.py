@@ -22,8 +22,6 @@ def _whole(scope):
 class BatchNormalization(KerasBatchNormalization, Layer):
     """Normalizes the inputs by the mean and variance of the batch, or by their moving averages."""
 
-    _WHAT = "tf.layers.batch_normalization"
-
     def __init__(self, axis=-1, momentum=0.99, epsilon=1e-3, center=True, scale=True, beta_initializer=init_ops.Zeros(),
                  gamma_initializer=init_ops.Ones(), moving_mean_initializer=init_ops.Zeros(),
                  moving_variance_initializer=init_ops.Ones(), beta_regularizer=None, gamma_regularizer=None,

@@ -1,14 +1,12 @@
 """Layers that normalize: by the batch, by the example, or by groups of channels."""
-from weft._core.framework.absent import where
 from weft._core.framework.tensor_shape import TensorShape
 from weft._core.keras import backend, constraints, initializers, regularizers
 from weft._core.keras.base_layer import Layer
 from weft._core.keras.input_spec import InputSpec
 from weft._core.nn import nn
 from weft._core.nn.batch_norm import batch_norm_here, parameters, statistics
+from weft._core.nn.batch_renorm import Extended
 from weft._core.ops import array_ops, math_ops
-
-_ABSENT = ("renorm", "virtual_batch_size", "adjustment")
 
 
 class BatchNormalization(Layer):
@@ -16,16 +14,19 @@ class BatchNormalization(Layer):
 
     _CONFIG = ("axis", "momentum", "epsilon", "center", "scale", "beta_initializer", "gamma_initializer", "moving_mean_initializer",
                "moving_variance_initializer", "beta_regularizer", "gamma_regularizer", "beta_constraint", "gamma_constraint")
-    _WHAT = "tf.keras.layers.BatchNormalization"
 
     def __init__(self, axis=-1, momentum=0.99, epsilon=1e-3, center=True, scale=True, beta_initializer="zeros", gamma_initializer="ones",
                  moving_mean_initializer="zeros", moving_variance_initializer="ones", beta_regularizer=None, gamma_regularizer=None,
                  beta_constraint=None, gamma_constraint=None, renorm=False, renorm_clipping=None, renorm_momentum=0.99, fused=None,
                  trainable=True, virtual_batch_size=None, adjustment=None, name=None, **kwargs):
-        asked = {"renorm": renorm, "virtual_batch_size": virtual_batch_size, "adjustment": adjustment}
-        for key in (k for k in _ABSENT if asked[k]):
-            raise NotImplementedError("%s(%s=...) is not in Weft%s: leave it out" % (self._WHAT, key, where()))
         super().__init__(name=name, trainable=trainable, **kwargs)
+        self.renorm, self.virtual_batch_size, self.adjustment = renorm, virtual_batch_size, adjustment
+        self.renorm_clipping, self.renorm_momentum = dict(renorm_clipping or {}), renorm_momentum
+        if renorm and set(self.renorm_clipping) - {"rmax", "rmin", "dmax"}:
+            raise ValueError("Received invalid keys for `renorm_clipping` argument: %s. Supported values: [rmax, rmin, dmax]" % (
+                renorm_clipping,))
+        if virtual_batch_size is not None and renorm:
+            raise ValueError("When using virtual_batch_size, renorm is not supported")
         if not isinstance(axis, (int, list, tuple)):
             raise TypeError("Expected an int or a list/tuple of ints for the argument 'axis', but received: %r" % (axis,))
         self.axis = list(axis) if isinstance(axis, (list, tuple)) else axis
@@ -40,6 +41,13 @@ class BatchNormalization(Layer):
     def build(self, input_shape):
         axes, shape, dtype = parameters(input_shape, self.axis, self._dtype)
         self.axis = axes
+        if self.virtual_batch_size is not None:  # the batch becomes two axes
+            if axes[0] <= 0:
+                raise ValueError("When using virtual_batch_size, the batch dimension must be 0 and thus axis cannot include 0. Received "
+                                 "axis=%s" % axes)
+            dims = input_shape.as_list()
+            self.axis = [a + 1 for a in axes]
+            shape = [1, 1] + [dims[i] if i in axes else 1 for i in range(1, len(dims))]
         self.input_spec = InputSpec(ndim=input_shape.ndims, axes={a: input_shape.as_list()[a] for a in axes})
         self.gamma = self.add_weight(name="gamma", shape=shape, dtype=dtype, initializer=self.gamma_initializer,
                                      regularizer=self.gamma_regularizer, constraint=self.gamma_constraint,
@@ -49,6 +57,12 @@ class BatchNormalization(Layer):
                                     trainable=True) if self.center else None
         self.moving_mean = self._statistic("moving_mean", shape, dtype, self.moving_mean_initializer)
         self.moving_variance = self._statistic("moving_variance", shape, dtype, self.moving_variance_initializer)
+        if self.renorm:
+            def stddev(shape, dtype=None, **kwargs):
+                return math_ops.sqrt(self.moving_variance_initializer(shape, dtype=dtype))
+            self.moving_stddev = self._statistic("moving_stddev", shape, dtype, stddev)
+            self.renorm_mean = self._statistic("renorm_mean", shape, dtype, self.moving_mean_initializer)
+            self.renorm_stddev = self._statistic("renorm_stddev", shape, dtype, stddev)
         self.built = True
 
     def _statistic(self, name, shape, dtype, initializer):
@@ -57,6 +71,13 @@ class BatchNormalization(Layer):
 
     def call(self, inputs, training=None):
         training = backend.learning_phase() if training is None else training
+        if self.renorm or self.virtual_batch_size is not None or self.adjustment is not None:
+            if self.fused:
+                raise ValueError("Passing `fused=True` is not supported when renorm, virtual_batch_size or adjustment is given.")
+            made, updates = Extended(self, training).run(inputs)
+            for u in updates if self.trainable else ():
+                self.add_update(u)
+            return made
         made, updates = batch_norm_here(inputs, self.momentum, self.epsilon, self.center, self.scale, training, self.trainable,
                                         self.axis, lambda key, *_: getattr(self, key), self.fused)
         for u in updates:
@@ -65,6 +86,14 @@ class BatchNormalization(Layer):
 
     def compute_output_shape(self, input_shape):
         return input_shape
+
+    def get_config(self):
+        config = super().get_config()
+        if self.renorm:
+            config.update(renorm=True, renorm_clipping=self.renorm_clipping, renorm_momentum=self.renorm_momentum)
+        if self.virtual_batch_size is not None:
+            config["virtual_batch_size"] = self.virtual_batch_size
+        return config
 
 
 class _Scaled(Layer):

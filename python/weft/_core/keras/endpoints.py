@@ -63,7 +63,7 @@ class Endpoint:
         target, output, weight = self.target, self.output, self.sample_weight
         if hasattr(self.loss, "call") and hasattr(self.loss, "reduction"):
             found = self.loss.call(target, output)
-            weight = self._masked(weight, output)
+            weight = self._masked(weight, output, self.loss.reduction in (losses.AUTO, losses.SUM_OVER_BATCH_SIZE))
             found = losses.compute_weighted_loss(found, weight, losses.NONE)
             reduction = losses.SUM_OVER_BATCH_SIZE if self.loss.reduction == losses.AUTO else self.loss.reduction
             self.result = losses.reduce_weighted_loss(found, reduction)
@@ -74,11 +74,14 @@ class Endpoint:
         return self.result
 
     @staticmethod
-    def _masked(weight, output):
+    def _masked(weight, output, mean=False):
+        """The weight times the output's mask; mean: the mean of losses is over what the mask leaves."""
         mask = getattr(output, "_keras_mask", None)
         if mask is None:
             return weight
         mask = tf.cast(mask, output.dtype.base_dtype)
+        if mean:
+            mask = mask * (tf.cast(tf.size(mask), mask.dtype) / tf.reduce_sum(mask))
         if weight is None:
             return mask
         return losses.fitting_weight(weight, mask) * mask

@@ -78,7 +78,7 @@ class BatchNormalization(Layer):
             for u in updates if self.trainable else ():
                 self.add_update(u)
             return made
-        made, updates = batch_norm_here(inputs, self.momentum, self.epsilon, self.center, self.scale, training, self.trainable,
+        made, updates = batch_norm_here(inputs, self.momentum, self.epsilon, self.center, self.scale, training, True,
                                         self.axis, lambda key, *_: getattr(self, key), self.fused)
         for u in updates:
             self.add_update(u)

@@ -1,7 +1,20 @@
 """tf.compat: text and bytes."""
 import weft as v1
-from weft._core.platform.compat import as_bytes, as_str, as_str_any, as_text, path_to_str
+from weft._core.platform.compat import (
+    as_bytes,
+    as_str,
+    as_str_any,
+    as_text,
+    dimension_value,
+    forward_compatibility_horizon,
+    forward_compatible,
+    integral_types,
+    path_to_str,
+)
 from weft._core.public import publish as _publish
 
-__all__ = ["as_bytes", "as_str", "as_str_any", "as_text", "path_to_str", "v1"]
+__all__ = [
+    "as_bytes", "as_str", "as_str_any", "as_text", "dimension_value", "forward_compatibility_horizon",
+    "forward_compatible", "integral_types", "path_to_str", "v1",
+]
 __getattr__ = _publish(__name__)

@@ -22,6 +22,35 @@ def said(tf, make):
 
 
 @case(nodes=False)
+def sampled(tf):
+    tf.set_random_seed(7)
+    data, sample = tf.data.Dataset, tf.data.experimental.sample_from_datasets
+    three = [data.range(3), data.range(10, 13), data.range(20, 22)]
+    weights = data.from_tensors([.1, .9]).repeat()
+    return [drained(tf, sample(three[:2], [.5, .5], seed=3)), drained(tf, sample(three, seed=2)),
+            drained(tf, sample(three, [.6, .2, .2], seed=5, stop_on_empty_dataset=True)),
+            drained(tf, sample(three[:2], weights, seed=5)), drained(tf, sample(three[:1], seed=1)),
+            said(tf, lambda: sample(three, [.5])), said(tf, lambda: sample([])),
+            said(tf, lambda: sample([data.range(2), data.from_tensors(1.)])),
+            drained(tf, data.sample_from_datasets(three, seed=4))]
+
+
+@case(nodes=False)
+def resampled(tf):
+    more = tf.data.experimental
+    data = tf.data.Dataset.range(3000).map(lambda x: tf.cast(x % 3, tf.int32))
+    shares = []
+    for initial in ([1 / 3.] * 3, None):
+        one = data.apply(more.rejection_resample(lambda x: x, [.2, .2, .6], initial, seed=1)).batch(
+            3000).make_one_shot_iterator().get_next()
+        with tf.Session() as sess:
+            classes, elements = sess.run(one)
+        share = [float((classes == i).mean()) for i in range(3)]
+        shares += [all(abs(s - t) < .06 for s, t in zip(share, [.2, .2, .6])), bool((classes == elements).all())]
+    return shares
+
+
+@case(nodes=False)
 def chosen(tf):
     data, choose = tf.data.Dataset, tf.data.experimental.choose_from_datasets
     turns = data.from_tensor_slices(tf.constant([0, 1, 1, 0, 0, 0, 1], tf.int64))

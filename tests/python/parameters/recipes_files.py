@@ -108,6 +108,21 @@ tf.data.experimental.ignore_errors() ; ; uses.elements(tf.data.Dataset.range(3).
 tf.data.experimental.scan(tf.constant(0, tf.int64), uses.added) ; ; uses.elements(tf.data.Dataset.range(3).apply(it))
 tf.data.experimental.take_while(uses.small) ; ; uses.elements(tf.data.Dataset.range(5).apply(it))
 tf.data.experimental.get_single_element(tf.data.Dataset.range(1))
+tf.data.experimental.sample_from_datasets([tf.data.Dataset.range(3), tf.data.Dataset.range(5, 9)], seed=3) ;
+    weights=[.1, .9], seed=5, stop_on_empty_dataset=True ; uses.elements(it)
+tf.data.experimental.rejection_resample(uses.parity, [.2, .8], [.5, .5], seed=1) ; ;
+    len(uses.elements(tf.data.Dataset.range(30).apply(it))) > 4
+tf.data.experimental.DistributeOptions() ; ; it.num_devices
+tf.convert_to_tensor_or_indexed_slices(X) ; dtype=tf.float32, name='other'
+tf.convert_to_tensor_or_sparse_tensor(X) ; dtype=tf.float32, name='other'
+tf.compat.dimension_value(3)
+tf.compat.forward_compatible(2019, 1, 1)
+tf.is_symbolic_tensor(tf.constant(1))
+tf.add_check_numerics_ops()
+tf.control_flow_v2_enabled()
+tf.executing_eagerly_outside_functions()
+tf.disable_tensor_equality()
+tf.disable_v2_tensorshape()
 tf.data.get_output_types(tf.data.Dataset.range(3).batch(2))
 tf.data.get_output_shapes(tf.data.Dataset.range(3).batch(2))
 tf.data.get_output_classes(tf.data.Dataset.range(3).batch(2))

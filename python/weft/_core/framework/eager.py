@@ -22,3 +22,36 @@ def disable_v2_behavior():
 def enable_eager_execution(*args, **kwargs):
     raise NotImplementedError(
         "tf.enable_eager_execution is not in Weft%s: build a graph and run it in a tf.Session" % absent.where())
+
+
+def _only_v1(name, instead):
+    """A function that turns a part of TensorFlow 2 on, which is not here."""
+    def enable():
+        raise NotImplementedError("tf.%s is not in Weft%s: %s" % (name, absent.where(), instead))
+    enable.__name__ = enable.__qualname__ = name
+    enable.__doc__ = "Not in Weft: %s." % instead
+    return enable
+
+
+enable_v2_behavior = _only_v1("enable_v2_behavior", "programs are those of TensorFlow 1; call tf.disable_v2_behavior() or nothing")
+enable_control_flow_v2 = _only_v1("enable_control_flow_v2", "tf.cond and tf.while_loop make TensorFlow 1's nodes")
+enable_tensor_equality = _only_v1("enable_tensor_equality", "== on tensors is identity; compare values with tf.equal")
+enable_v2_tensorshape = _only_v1("enable_v2_tensorshape", "dimensions of a shape are tf.Dimension; use .value")
+
+
+def disable_tensor_equality():
+    """== on tensors is identity, as in TensorFlow 1."""
+
+
+def disable_v2_tensorshape():
+    """Dimensions of a shape are tf.Dimension, as in TensorFlow 1."""
+
+
+def control_flow_v2_enabled():
+    """False: tf.cond and tf.while_loop make TensorFlow 1's nodes."""
+    return False
+
+
+def executing_eagerly_outside_functions():
+    """False: graphs are all there is."""
+    return False

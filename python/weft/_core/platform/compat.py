@@ -1,4 +1,8 @@
-"""tf.compat: text and bytes."""
+"""tf.compat: text and bytes, dimensions, days."""
+import contextlib
+import numbers
+
+import numpy as np
 
 
 def as_bytes(bytes_or_text, encoding="utf-8"):
@@ -26,3 +30,22 @@ def as_str_any(value):
 
 def path_to_str(path):
     return str(path)
+
+
+integral_types = (numbers.Integral, np.integer)
+
+
+def dimension_value(dimension):
+    """The number of a tf.Dimension; a number or None as it is."""
+    return getattr(dimension, "value", dimension)
+
+
+def forward_compatible(year, month, day):
+    """Whether what TensorFlow added by that day may be used: it may."""
+    return True
+
+
+@contextlib.contextmanager
+def forward_compatibility_horizon(year, month, day):
+    """What is built inside is built as ever: there is one form of each node."""
+    yield

@@ -17,6 +17,25 @@
   "n = ReduceDataset(t; i64[] 0) f=@count_variants Tstate=[int64]" NO_ARGS SCALARS
 #define OVER_RANGE(op, inputs, attrs) RANGE "x = " op "(d" inputs ")" attrs COUNTED
 
+#define REDUCER                                                                                                        \
+  " key_func=@parity init_func=@parity reduce_func=@count finalize_func=@add_one Tkey_func_other_arguments=[] "        \
+  "Tinit_func_other_arguments=[] Treduce_func_other_arguments=[] Tfinalize_func_other_arguments=[]"
+#define CSV_GRAPH(op, more)                                                                                            \
+  "x = " op "(str[1] \"text.txt\"; str[] \"\"; i64[] 64; bool[] false; str[] \",\"; bool[] true; str[] \"\"; i64[0]; " \
+  "str[1] \"a\"" more ") output_types=[string] output_shapes=[[]]\n" COUNTED_STRINGS
+#define DENSE_TABLE(op, V)                                                                                             \
+  "t = " op "(i64[] -1; i64[] -2) key_dtype=int64 value_dtype=float value_shape=[] initial_num_buckets=8\n"            \
+  "i = LookupTableInsert" V "(t; i64[2] 1 2; f32[2] 3 4)\nx = LookupTableFind" V "(t; i64[2] 2 9; f32[] 0; ^i)"
+#define STAGED_MAP(kind)                                                                                               \
+  "s = " kind "Stage(i64[] 7; i32[1] 0; f32[2] 1 2) dtypes=[float] shared_name='a'\n"                                  \
+  "u = " kind "Stage(i64[] 8; i32[1] 0; f32[2] 3 4; ^s) dtypes=[float] shared_name='a'\n"                              \
+  "n = " kind "Size(^u) dtypes=[float] shared_name='a'\nm = " kind                                                     \
+  "IncompleteSize(^n) dtypes=[float] shared_name='a'\n"                                                                \
+  "p = " kind "Peek(i64[] 7; i32[1] 0; ^m) dtypes=[float] shared_name='a'\n"                                           \
+  "x = " kind "Unstage(i64[] 7; i32[1] 0; ^p) dtypes=[float] shared_name='a'\n"                                        \
+  "y = " kind "UnstageNoKey(i32[1] 0; ^x) dtypes=[float] shared_name='a'\nc = " kind                                   \
+  "Clear(^y) dtypes=[float] shared_name='a'"
+
 const char *const fuzz_functions[] = {
     "fn add_one x:int64 -> y:0:int64\ny = AddV2(x; i64[] 1)",
     "fn is_even x:int64 -> y:0:bool\nm = FloorMod(x; i64[] 2)\ny = Equal(m; i64[] 0)",
@@ -227,6 +246,37 @@ const char *const fuzz_recipes[] = {
     OVER_RANGE("MaxIntraOpParallelismDataset", "; i64[] 2", SCALARS),
     OVER_RANGE("PrivateThreadPoolDataset", "; i64[] 2", SCALARS), OVER_RANGE("NonSerializableDataset", "", SCALARS),
     OVER_RANGE("AssertCardinalityDataset", "; i64[] 6", SCALARS),
+    OVER_RANGE("RewriteDataset", "; str[] \"a\"", SCALARS), OVER_RANGE("UniqueDataset", "", SCALARS),
+    OVER_RANGE("ExperimentalUniqueDataset", "", SCALARS), RANGE "n = DatasetCardinality(d)",
+    RANGE "n = ExperimentalDatasetCardinality(d)",
+    RANGE "s = RangeDataset(i64[] 0; i64[] 2; i64[] 1)" SCALARS
+          "x = DirectedInterleaveDataset(s; d; d) N=2" SCALARS COUNTED,
+    RANGE "s = RangeDataset(i64[] 0; i64[] 2; i64[] 1)" SCALARS
+          "x = ExperimentalDirectedInterleaveDataset(s; d; d) N=2" SCALARS COUNTED,
+    "x = RandomDataset(i64[] 1; i64[] 2)" SCALARS COUNTED,
+    "x = ExperimentalRandomDataset(i64[] 1; i64[] 2)" SCALARS COUNTED,
+    OVER_RANGE("GroupByReducerDataset", "", REDUCER SCALARS),
+    OVER_RANGE("ExperimentalGroupByReducerDataset", "", REDUCER SCALARS), CSV_GRAPH("CSVDataset", ""),
+    CSV_GRAPH("ExperimentalCSVDataset", ""), CSV_GRAPH("CSVDatasetV2", "; i64[0]"),
+    "j = EncodeJpeg(u8[4,4,3] seq)\nx = DecodeAndCropJpeg(j; i32[4] 0 0 2 2)",
+    "j = EncodeJpeg(u8[4,4,3] seq)\nx = ExtractJpegShape(j)",
+    "s = SerializeSparse(i64[1,2] 0 1; f32[1] 2; i64[2] 2 2)\nx = DeserializeSparse(s) dtype=float",
+    "s = SerializeManySparse(i64[1,2] 0 1; f32[1] 2; i64[2] 2 2)\nx = DeserializeManySparse(s) dtype=float",
+    "x = ParseSingleSequenceExample(str[] \"\"; str[0]; str[] \"a\"; i64[] 3; str[] \"\") Ncontext_sparse=0 "
+    "Ncontext_dense=1 "
+    "Nfeature_list_sparse=0 Nfeature_list_dense=0 Tcontext_dense=[int64] context_dense_shapes=[[]]",
+    "x = ParseSequenceExample(str[2] \"\" \"\"; str[0]; i64[] 3) feature_list_dense_missing_assumed_empty=[] "
+    "context_sparse_keys=[] context_dense_keys=['a'] feature_list_sparse_keys=[] feature_list_dense_keys=[] "
+    "Ncontext_dense=1 Tcontext_dense=[int64] context_dense_shapes=[[]]",
+    "x = ParseSequenceExampleV2(str[2] \"\" \"\"; str[0]; str[0]; str[1] \"a\"; str[0]; str[0]; str[0]; str[0]; "
+    "bool[0]; "
+    "i64[] 3) Tcontext_dense=[int64] context_dense_shapes=[[]]",
+    DENSE_TABLE("MutableDenseHashTableV2", "V2"), DENSE_TABLE("MutableDenseHashTable", ""),
+    DENSE_TABLE("AnonymousMutableDenseHashTable", "V2"),
+    "s = Stage(f32[2] 1 2) dtypes=[float] shared_name='a'\nn = StageSize(^s) dtypes=[float] shared_name='a'\n"
+    "p = StagePeek(i32[] 0; ^n) dtypes=[float] shared_name='a'\nx = Unstage(^p) dtypes=[float] shared_name='a'\n"
+    "c = StageClear(^x) dtypes=[float] shared_name='a'",
+    STAGED_MAP("Map"), STAGED_MAP("OrderedMap"),
     RANGE "w = WrapDatasetVariant(d)\nx = UnwrapDatasetVariant(w)\n" COUNTED,
     OVER_RANGE("FlatMapDataset", "", " f=@to_range" NO_ARGS SCALARS),
     OVER_RANGE("InterleaveDataset", "; i64[] 2; i64[] 2", " f=@to_range" NO_ARGS SCALARS),

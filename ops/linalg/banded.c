@@ -124,10 +124,16 @@ static weft_err tridiagonal_cpu(kernel *k) {
   return err;
 }
 
-/* Whether the ranks of all inputs, outputs and their gradients are known and at least 2. */
-static bool ranks_known(const backprop *b) {
+/* Whether the ranks of all inputs are known and at least 2. */
+static bool input_ranks_known(const backprop *b) {
   bool known = true;
   for (int i = 0; i < b->n_in; i++) known = known && weft__out_shape(b->graph, b->in[i])->rank >= 2;
+  return known;
+}
+
+/* The same of inputs, outputs and their gradients. */
+static bool ranks_known(const backprop *b) {
+  bool known = input_ranks_known(b);
   for (int i = 0; i < b->n_out; i++)
     known = known && weft__out_shape(b->graph, b->out[i])->rank >= 2 && b->dout[i].node >= 0 &&
             weft__out_shape(b->graph, b->dout[i])->rank >= 2;
@@ -256,7 +262,7 @@ static weft_err tridiagonal_product_grad(backprop *b) {
   weft_graph *g = b->graph;
   const shape *s = weft__out_shape(g, b->in[3]);
   const int64_t n = s->rank < 2 ? -1 : s->dim[s->rank - 2];
-  if (n < 1 || !ranks_known(b))
+  if (n < 1 || !input_ranks_known(b))
     return weft__fail(WEFT_UNIMPLEMENTED, "the gradient of TridiagonalMatMul '%s' needs a matrix of known size: %s",
                       b->node->name, weft__shape_text(s));
   const weft_out x = weft__b_conj(g, b->in[3]), dy = b->dout[0];

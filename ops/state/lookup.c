@@ -308,7 +308,7 @@ static weft_err export_infer(infer *s) {
   }
 #define PAIRS " | Tin:type Tout:type"
 #define DENSE                                                                                                          \
-  TYPES " value_shape:shape=[] initial_num_buckets:int=131072 max_load_factor:float=0.800000011920929 ; stateful"
+  TYPES " value_shape:shape=[] initial_num_buckets:int=131072 max_load_factor:float=0.800000012 ; stateful"
 
 OPS(lookup) = {
     TABLE("HashTable", "", "A table that is filled once."),

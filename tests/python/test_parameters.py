@@ -52,7 +52,7 @@ def run(jobs, folder):
                                             str(name)], env=env, stdout=log, stderr=log)
     try:
         for name, task in tasks.items():
-            assert task.wait(timeout=600) == 0, name.with_suffix(".log").read_text()[-3000:]
+            assert task.wait(timeout=1500) == 0, name.with_suffix(".log").read_text()[-3000:]
     finally:
         for task in tasks.values():
             task.kill()

@@ -12,7 +12,7 @@ ONLY_THERE = {"_has_manual_control_dependencies", "allowed_devices", "_output_sh
 def shown(node):
     """A node as compared: controls in any order, and what computes gradients seen from outside only."""
     inputs = ["gradients" if i.lstrip("^").startswith("gradients") else i for i in node.input]
-    attrs = {k: v.SerializeToString() for k, v in node.attr.items() if k not in ONLY_THERE}
+    attrs = {k: v.SerializeToString() for k, v in node.attr.items() if k not in ONLY_THERE and k != "token"}  # counted
     groups = sorted(g for g in node.attr["_class"].list.s if not g.startswith(b"loc:@gradients")) if "_class" in node.attr else []
     return [node.name, SAME.get(node.op, node.op), [i for i in inputs if i[0] != "^"],
             sorted({i for i in inputs if i[0] == "^"}), node.device, groups, attrs]

@@ -4,6 +4,7 @@ A docstring is a summary and a line for each parameter.  The summary is what the
 of the op that it makes, or a row of SUMMARIES.  The line of a parameter comes from PARAMETERS, by its name, or from RULES,
 by the form of its name; its default is added.
 """
+import inspect
 import re
 import weakref
 
@@ -305,6 +306,51 @@ partitioner | A function that says into how many parts the variable is cut.
 collections | The lists of the graph that it is added to.
 caching_device | The device that keeps a copy for reading.
 validate_shape | True to refuse values of another shape.
+validate_args | True to check arguments when values are computed.
+allow_nan_stats | True to give NaN for a statistic that is not defined, False to raise an error.
+flag_values | The flags to which it is added.
+y_pred | The predictions.
+y_true | The true values.
+thresholds | The values between 0 and 1 at which a prediction counts as positive.
+from_logits | True if the predictions are logits, False if they are probabilities.
+loc | The location of the distribution.
+updates | The values that are written.
+segment_ids | The number of the segment of each row.
+ref | The variable that is changed.
+required | True if it must be given.
+estimator | The tf.estimator.Estimator.
+class_id | The class that is counted; None for all.
+help | The text that --help shows.
+msg | The text of the failure.
+prefix | What stands before each name.
+narrow_range | True to leave out the smallest quantized value.
+transition_params | A matrix of the scores of one tag after another.
+probs | Probabilities.
+add_summaries | True to add summaries to the graph.
+decoder_inputs | The inputs of the decoder, one for each step.
+opt | The optimizer.
+gamma | The scale.
+normalizer_params | More arguments for the normalizer, a dict.
+validate_indices | True to check indices.
+weight_decay | How fast weights decay.
+scores | A score for each box or row.
+fft_length | The length of the transform.
+warm_start_from | A checkpoint, or settings, from which variables start.
+loss_reduction | How losses of examples are combined.
+sequence_lengths | The length of each sequence.
+model | The model.
+outputs | The outputs.
+label_dimension | The number of labels of an example.
+summary_writer | What writes summaries.
+encoder_inputs | The inputs of the encoder, one for each step.
+encoding | The encoding of the text.
+pattern | The regular expression or pattern of names.
+matrix | A matrix, or a batch of them.
+initial_accumulator_value | The first value of the accumulators.
+cell_clip | The largest value of the cell state; None for no limit.
+channels | The number of channels.
+queue_capacity | How many elements the queue holds.
+feed_previous | True to use each output as the next input.
 custom_getter | A function that is called in place of tf.get_variable.
 use_resource | True for a resource variable, False for a ref variable.
 synchronization | When distributed copies of the variable agree.
@@ -551,6 +597,7 @@ def parameters(value):
         fields = getattr(value, "_fields", None)
         init = value.__init__ if fields is None else value.__new__
         return parameters(init)[1:] if hasattr(init, "__code__") else [(f, ...) for f in fields or ()]
+    value = inspect.unwrap(value)
     code = getattr(value, "__code__", None)
     if code is None:
         return []

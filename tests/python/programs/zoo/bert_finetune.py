@@ -59,7 +59,8 @@ def create_optimizer(loss, init_lr, num_train_steps, num_warmup_steps):
     tvars = tf.trainable_variables()
     grads, _ = tf.clip_by_global_norm(tf.gradients(loss, tvars), clip_norm=1.0)
     train_op = optimizer.apply_gradients(zip(grads, tvars), global_step=global_step)
-    return tf.group(train_op, [global_step.assign(global_step + 1)])
+    with tf.control_dependencies([train_op]):  # published code lets this race with the rate
+        return global_step.assign(global_step + 1).op
 
 
 def gelu(x):
@@ -136,7 +137,7 @@ def model_fn(features, labels, mode, params):
     tf.train.init_from_checkpoint(params["init"], initialized)
     if mode == tf.estimator.ModeKeys.TRAIN:
         print("initialized", len(initialized), "of", len(tf.trainable_variables()))
-        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=create_optimizer(loss, 2e-2, 24, 4))
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=create_optimizer(loss, 4e-3, 24, 4))
     return tf.estimator.EstimatorSpec(mode, loss=loss, eval_metric_ops={
         "eval_accuracy": tf.metrics.accuracy(labels, tf.argmax(logits, -1)), "eval_loss": tf.metrics.mean(loss)})
 

@@ -307,8 +307,7 @@ static weft_err export_infer(infer *s) {
     NAME "(table_handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .infer = INFER, .cpu = FN, __VA_ARGS__           \
   }
 #define PAIRS " | Tin:type Tout:type"
-#define DENSE                                                                                                          \
-  TYPES " value_shape:shape=[] initial_num_buckets:int=131072 max_load_factor:float=0.800000012 ; stateful"
+#define DENSE TYPES " value_shape:shape=[] initial_num_buckets:int=131072 max_load_factor:float=0.800000012 ; stateful"
 
 OPS(lookup) = {
     TABLE("HashTable", "", "A table that is filled once."),

@@ -14,9 +14,8 @@
 
 typedef struct column {
   const weft_tensor *values;
-  const weft_tensor *splits; /* ragged: row splits */
-  int64_t *first;            /* sparse: batch + 1 splits, owned */
-  int64_t width;             /* dense: features of each example */
+  int64_t *first; /* sparse and ragged: batch + 1 splits, owned: a peer may write to the inputs while they are used */
+  int64_t width;  /* dense: features of each example */
 } column;
 
 typedef struct crossing {
@@ -31,9 +30,7 @@ typedef struct crossing {
   int64_t buckets;
 } crossing;
 
-static int64_t column_from(const column *c, int64_t row) {
-  return c->first ? c->first[row] : c->splits ? weft__index_at(c->splits, row) : row * c->width;
-}
+static int64_t column_from(const column *c, int64_t row) { return c->first ? c->first[row] : row * c->width; }
 
 static int64_t column_count(const column *c, int64_t row) { return column_from(c, row + 1) - column_from(c, row); }
 
@@ -53,19 +50,22 @@ static weft_err add_sparse(crossing *x, const weft_tensor *indices, const weft_t
   if (indices->shape.dim[1] != 2)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected D2 of index to be 2 got %lld at position %d",
                              (long long)indices->shape.dim[1], x->n);
-  const int64_t n = indices->shape.dim[0], rows = TENSOR_DATA(dims, int64_t)[0], *at = TENSOR_DATA(indices, int64_t);
+  const int64_t n = indices->shape.dim[0], rows = TENSOR_DATA(dims, int64_t)[0];
   if (rows < 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "a sparse input has %lld rows", (long long)rows);
   WEFT_TRY(check_batch(x, rows, x->n));
   column *c = &x->columns[x->n];
   *c = (column){.values = values, .first = weft__alloc_zero((size_t)(rows > 0 ? rows : 0) + 2, sizeof(int64_t))};
   if (!c->first) return WEFT_OOM;
   x->n++;
+  int64_t before = 0;
   for (int64_t i = 0; i < n; i++) {
-    if (at[2 * i] < 0 || at[2 * i] >= rows || (i && at[2 * i] < at[2 * i - 2]))
+    const int64_t row = weft__index_at(indices, 2 * i);
+    if (row < before || row >= rows)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                                "indices must be sorted by rows below %lld: row %lld of the indices is in row %lld",
-                               (long long)rows, (long long)i, (long long)at[2 * i]);
-    c->first[at[2 * i] + 1]++;
+                               (long long)rows, (long long)i, (long long)row);
+    c->first[row + 1]++;
+    before = row;
   }
   for (int64_t r = 0; r < rows; r++) c->first[r + 1] += c->first[r];
   return WEFT_OK;
@@ -87,8 +87,17 @@ static weft_err add_ragged(crossing *x, const weft_tensor *values, const weft_te
                              "the values of ragged inputs must be vectors, not of shape %s",
                              weft__shape_text(&values->shape));
   WEFT_TRY(weft__ragged_check_splits(x->k, splits, values->shape.dim[0]));
-  WEFT_TRY(check_batch(x, splits->shape.dim[0] - 1, x->n));
-  x->columns[x->n++] = (column){.values = values, .splits = splits};
+  const int64_t rows = splits->shape.dim[0] - 1, n = values->shape.dim[0];
+  WEFT_TRY(check_batch(x, rows, x->n));
+  column *c = &x->columns[x->n];
+  *c = (column){.values = values, .first = weft__alloc_zero((size_t)rows + 1, sizeof(int64_t))};
+  if (!c->first) return WEFT_OOM;
+  x->n++;
+  for (int64_t r = 1; r <= rows; r++) { /* checked again: these are the ones that are used */
+    c->first[r] = weft__index_at(splits, r);
+    if (c->first[r] < c->first[r - 1] || c->first[r] > n)
+      return weft__kernel_fail(x->k, WEFT_INVALID_ARGUMENT, "row splits changed while they were read");
+  }
   return WEFT_OK;
 }
 

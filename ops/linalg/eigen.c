@@ -194,12 +194,12 @@ typedef struct eigen_job {
 static bool eigen_one(eigen_job *j, int64_t b) {
   const matrix a = weft__matrix_at(&j->m, b), values = weft__matrix_at(&j->value, b);
   const size_t n = (size_t)a.rows, one = a.is_complex ? sizeof(double complex) : sizeof(double);
-  char *room = weft__alloc_zero(n + 2, n * (one + sizeof(double complex)) + 2 * (one + sizeof(double complex)) + 16);
+  void *room = weft__alloc_zero(n + 2, n * (one + sizeof(double complex)) + 2 * (one + sizeof(double complex)) + 16);
   if (!room) {
     atomic_store(&j->failed, 2);
     return false;
   }
-  eigen_room r = {.a = a, .vs = (double complex *)room};
+  eigen_room r = {.a = a, .vs = room};
   r.tau = r.vs + n * n;
   r.value = (double *)(r.tau + n + 1);
   r.off = r.value + n + 1;

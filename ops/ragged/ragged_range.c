@@ -39,7 +39,9 @@ static int64_t row_size(const kernel *k, int64_t row) {
                 delta = weft__tensor_int(k->in[2], at[2]);
   if ((delta > 0 && start >= limit) || (delta < 0 && start <= limit)) return 0;
   const uint64_t way = delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
-  const uint64_t pace = delta > 0 ? (uint64_t)delta : 0 - (uint64_t)delta, n = way / pace + (way % pace != 0);
+  const uint64_t pace = delta > 0 ? (uint64_t)delta : 0 - (uint64_t)delta;
+  if (pace == 0) return -1; /* it was checked, but a peer may have written since */
+  const uint64_t n = way / pace + (way % pace != 0);
   return n > INT64_MAX ? -1 : (int64_t)n;
 }
 

@@ -209,8 +209,11 @@ def main(system, recipes, out):
     """Each result is written at once, so that a crash shows which recipe it was."""
     tf = importlib.import_module("walk_names_of_" + system).load()
     signal.signal(signal.SIGALRM, waited)
+    environment = dict(os.environ)
     with open(out, "wb") as f:
         for line, order, sources in json.loads(pathlib.Path(recipes).read_text()):
+            os.environ.clear()
+            os.environ.update(environment)  # a recipe may have made this process a task of a cluster
             began = time.process_time()
             print(line, flush=True)
             try:

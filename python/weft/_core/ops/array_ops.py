@@ -392,13 +392,19 @@ def placeholder_with_default(input, shape, name=None):
 
 def sparse_placeholder(dtype, shape=None, name=None):
     n = None if shape is None else len(shape)
-    prefix = name + "/" if name else ""
+
+    def named(part):
+        return name + "/" + part if name else None
     if shape is None:
-        dense = placeholder(dtypes.int64, [None], prefix + "shape" if name else None)
+        dense = placeholder(dtypes.int64, [None], named("shape"))
     else:
-        dense = convert_to_tensor([-1 if d is None else d for d in shape], dtypes.int64)
-    return SparseTensor(placeholder(dtypes.int64, [None, n], prefix + "indices" if name else None),
-                        placeholder(dtype, [None], prefix + "values" if name else None), dense)
+        known = tensor_shape.TensorShape(shape).as_list()
+        default = constant([-1 if d is None else d for d in known], dtypes.int64, name=named("shape_default") or "Const")
+        dense = placeholder_with_default(default, [n], named("shape"))
+    values = placeholder(dtype, [None], named("values"))
+    made = SparseTensor(placeholder(dtypes.int64, [None, n], named("indices")), values, dense)
+    made._declared = None if shape is None else tensor_shape.TensorShape(shape)
+    return made
 
 
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):

@@ -7,6 +7,8 @@ from weft._core.framework import tensor_shape
 class SparseTensor:
     """Where the values are (n, rank), the values (n), and the shape of the whole (rank)."""
 
+    _declared = None  # of a placeholder: the shape that it was given
+
     def __init__(self, indices, values, dense_shape=None, shape=None):
         from weft._core.framework import dtypes
         from weft._core.framework.build import convert_to_tensor
@@ -47,6 +49,8 @@ class SparseTensor:
 
     def get_shape(self):
         from weft._core.framework.build import constant_value
+        if self._declared is not None:
+            return self._declared
         known = constant_value(self._shape)
         return tensor_shape.TensorShape(None if known is None else [int(d) for d in known])
 

@@ -18,6 +18,9 @@ class TensorBoard(callbacks.Callback):
                                       "tf.train.Saver in the folder")
         if embeddings_layer_names is not None or embeddings_metadata is not None or embeddings_data is not None:
             logging.warning("embeddings_layer_names, embeddings_metadata and embeddings_data have an effect only with embeddings_freq.")
+        if profile_batch not in (0, 2):
+            logging.warning("TensorBoard(profile_batch=%s): Weft writes no profile here; use tf.train.ProfilerHook or weft trace.",
+                            profile_batch)
         self.log_dir, self.histogram_freq, self.batch_size = os.fspath(log_dir), histogram_freq, batch_size
         self.write_graph, self.write_grads, self.write_images = write_graph, write_grads, write_images
         self.update_freq, self.profile_batch = 1 if update_freq == "batch" else update_freq, profile_batch

@@ -90,7 +90,8 @@ def test_every_name_is_there_or_listed(missing):
 def test_the_list_has_only_what_is_missing(names, missing):
     table, absent = listed(), set(missing)
     spoken = {entry_of(n, table) for n in absent}
-    assert not set(table) - spoken, "these are there, or are names of nothing: %s" % sorted(set(table) - spoken)[:40]
+    if FACTS is not None:  # without the tables the names of contrib are not asked for
+        assert not set(table) - spoken, "these are there, or are names of nothing: %s" % sorted(set(table) - spoken)[:40]
     wrong = [n for n in names if n in table and n not in absent]
     assert not wrong, "these are there: %s" % wrong
 

@@ -126,7 +126,7 @@ def program(found):
         elif given == "void":
             body = '%s; printf("0 ");' % call
         else:
-            body = 'printf("0 "); (void)!%s;' % call if given in ("double",) else 'printf("0 "); (void)(%s);' % call
+            body = 'printf("%%d ", (%s) != 0);' % call
         lines.append("  case %d: { %s break; }" % (i, body))
     return "\n".join(lines + ["  }", "}", MAIN % len(found)])
 
@@ -161,6 +161,10 @@ def judge(case, code, said):
     if expected == "refused" and (number != "3" or p.name not in message):
         return "%s: %s = %s gives %s '%s', not INVALID_ARGUMENT that names it" % (
             name, p.name, wrong.replace("(%s)" % p.type, ""), number, message[:100])
+    if expected == "works" and "'%s' must not be NULL" % p.name in message:
+        return "%s: %s may be NULL, and is refused" % (name, p.name)
+    if expected == "quiet" and given != "void" and number != "0":
+        return "%s: %s = %s does not give 0 or NULL" % (name, p.name, wrong.replace("(%s)" % p.type, ""))
     if expected == "none" and number and int(number) >= 0:
         return "%s: %s = %s gives an output" % (name, p.name, wrong.replace("(%s)" % p.type, ""))
     return None

@@ -137,7 +137,7 @@ WEFT_API void weft_run_context_request_stop(weft_run_context *c);
 WEFT_CHECKED weft_err weft_hook_stop_at_step(weft_hook **out, int64_t num_steps, int64_t last_step);
 WEFT_CHECKED weft_err weft_hook_nan_tensor(weft_hook **out, weft_out loss, bool only_stop); /* instead of failing */
 WEFT_CHECKED weft_err weft_hook_global_step_waiter(weft_hook **out, int64_t wait_until_step);
-WEFT_CHECKED weft_err weft_hook_feed(weft_hook **out, weft_err (*fn)(void *WEFT_OPTIONAL arg, weft_run_context *c),
+WEFT_CHECKED weft_err weft_hook_feed(weft_hook **out, weft_err (*fn)(void *arg, weft_run_context *c),
                                      void *WEFT_OPTIONAL arg);
 WEFT_CHECKED weft_err weft_hook_final_ops(weft_hook **out, int n, const weft_out *fetches, int n_feed,
                                           const weft_feed *feeds);

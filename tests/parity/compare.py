@@ -25,7 +25,11 @@ class Unsupported(Exception):
 
 
 def run_tf(graph_def, fetches, feeds, init_feeds, init, variables, grads=None):
-    """[fetched values], [variables after], {x: gradient or None}."""
+    """[fetched values], [variables after], {x: gradient or None}.
+
+    TensorFlow gets copies of the feeds: it uses the memory of an aligned array as it is, and its in-place ops write there.
+    """
+    feeds = {n: np.copy(v) for n, v in feeds.items()}
     with tf.Graph().as_default() as g:
         try:
             tf.import_graph_def(graph_def, name="")

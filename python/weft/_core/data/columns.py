@@ -160,7 +160,8 @@ def _selected(select_columns, names):
 
 # ---- batches ----
 
-def _matched(file_pattern, shuffle, seed):
+def _matched(file_pattern):
+    """The names of the files, in order."""
     from weft._core.files.gfile import Glob
     patterns = file_pattern if isinstance(file_pattern, (list, tuple)) else [file_pattern]
     found = []
@@ -169,7 +170,7 @@ def _matched(file_pattern, shuffle, seed):
         if not names:
             raise ValueError("No files match `file_pattern` %s." % (pattern,))
         found.extend(names)
-    return sorted(found) if not shuffle else found
+    return sorted(found)
 
 
 def _shuffled_and_repeated(dataset, num_epochs, shuffle, buffer_size, seed):
@@ -214,7 +215,7 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
     from weft._core.data import experimental
     if num_parallel_reads is None:
         num_parallel_reads = 1
-    paths = _matched(file_pattern, False, shuffle_seed)
+    paths = _matched(file_pattern)
     files = _Files(paths, field_delim, use_quote_delim, compression_type, encoding)
     if column_names is None:
         if not header:

@@ -1,6 +1,6 @@
 """tf.data: elements of several data sets mixed, resampled and reduced by key."""
 from weft._core.data import structure
-from weft._core.data.dataset import Dataset, _int64, _traced
+from weft._core.data.dataset import Dataset, _int64, _most_specific, _traced
 from weft._core.data.structure import Structure
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor, op
@@ -50,18 +50,8 @@ def _same_structure(datasets):
             raise TypeError("Invalid `datasets`. `datasets` must have compatible element specs.\n Dataset 0 "
                             "element_spec=%s.\nDataset %d element_spec=%s." % (
                                 datasets[0].element_spec, i, d.element_spec))
-        form = form.with_shapes([a if a.as_list() == b.as_list() else None for a, b in zip(
-            map(_known, form.flat_shapes), map(_known, d._form.flat_shapes))]) if i else form
+        form = form.with_shapes([_most_specific(a, b) for a, b in zip(form.flat_shapes, d._form.flat_shapes)])
     return form
-
-
-class _Unknown:
-    def as_list(self):
-        return None
-
-
-def _known(shape):
-    return shape if shape.ndims is not None else _Unknown()
 
 
 def _directed(selector, datasets, stop_on_empty_dataset):

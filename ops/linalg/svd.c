@@ -456,10 +456,12 @@ static weft_err svd_run(kernel *k, svd_job *j) {
   const bool full = j->full;
   WEFT_TRY(weft__matrices_load(k, 0, &j->a));
   const int64_t m = j->a.rows, n = j->a.cols, p = m < n ? m : n;
-  shape of_s = *x, of_u = *x, of_v = *x;
+  shape of_s = *x;
   of_s.rank--;
   of_s.dim[of_s.rank - 1] = p;
+  shape of_u = *x;
   of_u.dim[x->rank - 1] = full ? m : p;
+  shape of_v = *x;
   of_v.dim[x->rank - 2] = n;
   of_v.dim[x->rank - 1] = full ? n : p;
   WEFT_TRY(weft__matrices_make(k, &j->a, 1, p, &j->s));

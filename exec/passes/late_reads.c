@@ -88,7 +88,7 @@ static void reorder(const late_reads *l, const weft_graph *g, waits *w, int *ord
 
 weft_err weft__late_reads_find(late_reads *l, const cut *c, waits *w, int *order, int n_order) {
   const weft_graph *g = c->graph;
-  *l = (late_reads){.token = c->by_name ? -1 : find_token(g, order, n_order)};
+  *l = (late_reads){.token = c->by_name || c->shown ? -1 : find_token(g, order, n_order)};
   if (l->token < 0) return WEFT_OK;
   size_t n = (size_t)g->n_node + 1;
   bool *before = weft__alloc_zero(n, sizeof *before);

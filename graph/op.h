@@ -16,6 +16,7 @@
 
 typedef struct kernel kernel; /* graph/kernel.h */
 typedef struct op op;
+typedef struct fusion fusion; /* graph/fusion.h */
 
 /* ---- shape rules ---- */
 typedef struct infer {
@@ -110,6 +111,7 @@ struct op {
   /* Optional: its loops, when cpu is nothing but weft__elementwise over them without an argument (kernels/elementwise/elementwise.h).
    * Such ops may be fused into chains. */
   const struct elem_op *elem;
+  const fusion *fusion; /* optional: how else a plan may run it together with its neighbors */
   /* Optional: cpu looks at no element, so it serves on every device.  The arguments it does look at, inputs and outputs,
    * are in host memory there: "shape axis"; "*": all; "": none; "elem?": if of int32 or bool, which TF keeps there. */
   const char *anywhere;

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
+#include "graph/fusion.h"
 #include "state/combine.h"
 #include "state/variable.h"
 
@@ -364,6 +365,8 @@ static const op_case count_cases[] = {
 
 #define IS_RESOURCE .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare
 
+static const fusion adds = {.updates = &weft__update_add}, subtracts = {.updates = &weft__update_sub};
+
 OPS(variable) = {
     {"VariableV2() -> (ref:&dtype) | shape:shape dtype:type container:string='' shared_name:string='' ; stateful",
      "A tensor that outlives steps, by reference.", .infer = variable_infer, .cpu = variable_cpu, .flags = OP_ONCE,
@@ -393,9 +396,10 @@ OPS(variable) = {
      "Gives the variable a value.", .infer = resource_assign_infer, .cpu = resource_assign_cpu,
      .cases = resource_assign_cases, .anywhere = ""},
     {"AssignAdd(ref:&T, value:T) -> (output_ref:&T) | T:type{number} use_locking:bool=false", "Adds to the variable.",
-     .infer = update_infer, .cpu = add_cpu, .no_grad = true, .cases = update_cases},
+     .infer = update_infer, .cpu = add_cpu, .no_grad = true, .fusion = &adds, .cases = update_cases},
     {"AssignSub(ref:&T, value:T) -> (output_ref:&T) | T:type{number} use_locking:bool=false",
-     "Subtracts from the variable.", .infer = update_infer, .cpu = sub_cpu, .no_grad = true, .cases = update_cases},
+     "Subtracts from the variable.", .infer = update_infer, .cpu = sub_cpu, .no_grad = true, .fusion = &subtracts,
+     .cases = update_cases},
     {"AssignAddVariableOp(resource:resource, value:dtype) -> () | dtype:type ; stateful", "Adds to the variable.",
      .infer = resource_assign_infer, .cpu = resource_add_cpu, .cases = update_cases},
     {"AssignSubVariableOp(resource:resource, value:dtype) -> () | dtype:type ; stateful",

@@ -361,13 +361,14 @@ static weft_err input_at(cutter *k, weft_out o, int to, char **out);
 
 static bool is_constant(const cutter *k, int node) {
   const weft_node *n = k->c->graph->node[node];
-  return weft__node_is(n, "Const") && n->n_control == 0 && weft__feeds_find(&k->feeds, (weft_out){node, 0}) < 0;
+  return weft__node_is(n, KIND_CONST) && n->n_control == 0 && weft__feeds_find(&k->feeds, (weft_out){node, 0}) < 0;
 }
 
 /* Into a loop, and not as a reference, which cannot leave its task. */
 static bool is_enter(const cutter *k, int node) {
   const weft_node *n = k->c->graph->node[node];
-  return strcmp(n->op_name, "Enter") == 0 && weft__feeds_find(&k->feeds, (weft_out){node, 0}) < 0;
+  return weft__node_is(n, KIND_ENTER) && !weft__out_is_ref(n->graph, (weft_out){node, 0}) &&
+         weft__feeds_find(&k->feeds, (weft_out){node, 0}) < 0;
 }
 
 /* The node on the task of device `to`, copied there when first read. */
@@ -541,7 +542,7 @@ static bool may_have_stages(const cutter *k) {
     const weft_node *n = k->c->graph->node[k->order[i]];
     if (!n->op || n->op->flags & OP_CONTROL_FLOW) return false;
     if (!(n->op->flags & OP_ASYNC)) continue;
-    if (strstr(n->op_name, "Dequeue") || strstr(n->op_name, "Take") || strstr(n->op_name, "Unstage"))
+    if (n->op->flags & OP_TAKES)
       takes = true;
     else
       fills = true;
@@ -576,7 +577,7 @@ static weft_err find_stages(cutter *k) {
 static weft_err find_loops(cutter *k) {
   const weft_graph *g = k->c->graph;
   bool loops = false;
-  for (int i = 0; i < k->n_order && !loops; i++) loops = weft__node_is(g->node[k->order[i]], "Enter");
+  for (int i = 0; i < k->n_order && !loops; i++) loops = weft__node_is(g->node[k->order[i]], KIND_ENTER);
   if (!loops) return WEFT_OK;
   return weft__frames_find(&k->loops, g, false, &k->out->arena);
 }

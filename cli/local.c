@@ -62,11 +62,10 @@ char *cli_local_find(void) {
   newest best = {.n = 0};
   char in[3000];
   size_t size;
-  for (int i = 0; i < 2; i++) {
-    DIR *d = cli_user_folder_find(in, sizeof in, i) ? opendir(in) : NULL;
-    for (const struct dirent *e; d && (e = readdir(d));) consider(&best, in, e->d_name);
-    if (d) closedir(d);
-  }
+  const char *runtime = getenv("XDG_RUNTIME_DIR"); /* the folder that a launch with this environment records in */
+  DIR *d = cli_user_folder_find(in, sizeof in, runtime && *runtime ? 0 : 1) ? opendir(in) : NULL;
+  for (const struct dirent *e; d && (e = readdir(d));) consider(&best, in, e->d_name);
+  if (d) closedir(d);
   char *text = best.n ? cli_read_file(best.path, &size) : NULL, *found = NULL;
   const char *end = text ? memchr(text, '\n', size) : NULL; /* of the cluster; then comes the program */
   if (end) found = strndup(text, (size_t)(end - text));

@@ -144,7 +144,7 @@ serve() { # JOB: its task 0, in the background, up
   done
 }
 expect 0 '^usage: weft check' check --help
-expect 2 "missing --cluster CLUSTER" check
+XDG_RUNTIME_DIR=$data expect 2 "missing --cluster CLUSTER" check
 expect 2 "--timeout: invalid number of seconds 'x'" check --timeout x
 expect 2 "unknown option '--frob'" check --frob
 expect 1 'host-port pair' check --cluster 'ps=localhost'

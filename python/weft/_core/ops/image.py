@@ -5,9 +5,10 @@ from weft._core.framework import dtypes, wrap
 from weft._core.framework.absent import Named
 from weft._core.framework.build import constant_value, convert_to_tensor, op
 from weft._core.framework.dtypes import as_dtype
-from weft._core.framework.graph import name_scope
+from weft._core.framework.graph import control_dependencies, name_scope
 from weft._core.ops import array_ops, math_ops, random_ops
-from weft._core.ops.control_flow import cond
+from weft._core.ops.check_ops import assert_equal
+from weft._core.ops.image_shape import at_least_3d, sizes
 
 wrap.functions("""
 decode_png DecodePng contents channels=0 dtype=4
@@ -49,11 +50,20 @@ resize_bicubic, resize_area = _resize("ResizeBicubic"), _resize("ResizeArea")
 
 def resize_images(images, size, method=ResizeMethod.BILINEAR, align_corners=False, preserve_aspect_ratio=False, name=None):
     with name_scope(name, "resize", [images, size]):
-        images = convert_to_tensor(images)
+        images = convert_to_tensor(images, name="images")
+        if images.shape.ndims not in (3, 4):
+            raise ValueError("'images' contains no shape." if images.shape.ndims is None else
+                             "'images' must have either 3 or 4 dimensions.")
         single = images.shape.ndims == 3
         x = array_ops.expand_dims(images, 0) if single else images
+        wanted = convert_to_tensor(size, dtypes.int32)
+        if not wanted.shape.is_compatible_with([2]):
+            raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
         if preserve_aspect_ratio:
             size = _fitted(x, size)
+        same = constant_value(convert_to_tensor(size, dtypes.int32))
+        if same is not None and list(same) == x.shape.as_list()[1:3]:
+            return images
         made = op(_RESIZE[method], images=x, size=convert_to_tensor(size, dtypes.int32, name="size"), align_corners=align_corners)
         known = constant_value(convert_to_tensor(size))
         if known is not None:
@@ -66,7 +76,7 @@ resize = resize_images
 
 def _fitted(images, size):
     """The largest size within the given one that keeps the ratio of height to width."""
-    height, width = _size(images)
+    height, width = sizes(images)
     wanted = constant_value(convert_to_tensor(size, dtypes.int32))
     if wanted is not None and isinstance(height, int) and isinstance(width, int):
         scale = min(np.float32(wanted[0]) / np.float32(height), np.float32(wanted[1]) / np.float32(width))
@@ -99,62 +109,25 @@ def _between_integers(image, have, dtype, cast, scope):
     return math_ops.multiply(cast(image, dtype), (dtype.max + 1) // (have.max + 1), name=scope)
 
 
-def central_crop(image, central_fraction):
-    if not 0 < central_fraction <= 1:
-        raise ValueError("central_fraction must be within (0, 1]")
-    image = convert_to_tensor(image)
-    shape, begin, size = array_ops.shape(image), [], []
-    for n in (shape[0], shape[1]):
-        whole = math_ops.to_double(n)
-        begin.append(math_ops.cast((whole - whole * central_fraction) / 2, dtypes.int32))
-        size.append(n - begin[-1] * 2)
-    return array_ops.slice(image, array_ops.stack(begin + [0]), array_ops.stack(size + [-1]))
-
-
-def flip_left_right(image):
-    image = convert_to_tensor(image)
-    return array_ops.reverse(image, [image.shape.ndims - 2])
-
-
-def flip_up_down(image):
-    image = convert_to_tensor(image)
-    return array_ops.reverse(image, [image.shape.ndims - 3])
-
-
-def _perhaps(image, axis, seed, name):
-    """The image turned around along an axis of its last three, or as it is; of a batch each image by itself."""
-    with name_scope(None, name, [image]) as scope:
-        image = array_ops.identity(convert_to_tensor(image, name="image"), name="control_dependency")
-        if image.shape.ndims == 4:
-            return _perhaps_each(image, axis + 1, seed)
-        drawn = random_ops.random_uniform([], 0, 1.0, seed=seed)
-        made = cond(math_ops.less(drawn, .5), lambda: array_ops.reverse(image, [axis]), lambda: image, name=scope)
-        made.set_shape(image.shape)
-        return made
-
-
-def _perhaps_each(images, axis, seed):
-    rows = array_ops.shape(images)[0]
-    drawn = random_ops.random_uniform([rows], 0, 1.0, images.dtype.base_dtype, seed)
-    flips = math_ops.round(array_ops.reshape(drawn, [rows, 1, 1, 1]))
-    return flips * array_ops.reverse(images, [axis]) + (1 - flips) * images
-
-
-def random_flip_left_right(image, seed=None):
-    return _perhaps(image, 1, seed, "random_flip_left_right")
-
-
-def random_flip_up_down(image, seed=None):
-    return _perhaps(image, 0, seed, "random_flip_up_down")
-
-
 def _as_float(adjust, image, saturate=False):
     """Adjusted as float, and back to the type it had; to be called in the name scope of the public function."""
     image = convert_to_tensor(image)
     have = image.dtype.base_dtype
-    if have.is_floating:
+    if have in (dtypes.float16, dtypes.float32):
         return array_ops.identity(adjust(image))
     return convert_image_dtype(adjust(convert_image_dtype(image, dtypes.float32)), have, saturate=saturate)
+
+
+def _check_delta(max_delta):
+    if max_delta < 0:
+        raise ValueError("max_delta must be non-negative.")
+
+
+def _check_range(lower, upper):
+    if upper <= lower:
+        raise ValueError("upper must be > lower.")
+    if lower < 0:
+        raise ValueError("lower must be non-negative.")
 
 
 def adjust_brightness(image, delta):
@@ -167,6 +140,7 @@ def adjust_brightness(image, delta):
 
 
 def random_brightness(image, max_delta, seed=None):
+    _check_delta(max_delta)
     return adjust_brightness(image, random_ops.random_uniform([], -max_delta, max_delta, seed=seed))
 
 
@@ -178,6 +152,7 @@ def adjust_contrast(images, contrast_factor):
 
 
 def random_contrast(image, lower, upper, seed=None):
+    _check_range(lower, upper)
     return adjust_contrast(image, random_ops.random_uniform([], lower, upper, seed=seed))
 
 
@@ -187,6 +162,7 @@ def adjust_saturation(image, saturation_factor, name=None):
 
 
 def random_saturation(image, lower, upper, seed=None):
+    _check_range(lower, upper)
     return adjust_saturation(image, random_ops.random_uniform([], lower, upper, seed=seed))
 
 
@@ -196,50 +172,53 @@ def adjust_hue(image, delta, name=None):
 
 
 def random_hue(image, max_delta, seed=None):
+    if max_delta > 0.5:
+        raise ValueError("max_delta must be <= 0.5.")
+    _check_delta(max_delta)
     return adjust_hue(image, random_ops.random_uniform([], -max_delta, max_delta, seed=seed))
 
 
 def rgb_to_grayscale(images, name=None):
     with name_scope(name, "rgb_to_grayscale", [images]):
+        images = convert_to_tensor(images)
+        if images.shape.ndims and images.shape[-1].value not in (None, 3):
+            raise ValueError("Dimensions must be equal, but are %d and 3: the last dimension of 'images' holds the colors." % (
+                images.shape[-1].value))
+
         def gray(x):
             return math_ops.reduce_sum(x * convert_to_tensor([0.2989, 0.587, 0.114], x.dtype.base_dtype), -1, keepdims=True)
         return _as_float(gray, images)
 
 
 def grayscale_to_rgb(images, name=None):
-    with name_scope(name, "grayscale_to_rgb", [images]):
+    with name_scope(name, "grayscale_to_rgb", [images]) as scope:
         images = convert_to_tensor(images)
-        return array_ops.tile(images, [1] * (images.shape.ndims - 1) + [3])
+        if images.shape.ndims and images.shape[-1].value not in (None, 1):
+            raise ValueError("Last dimension of a grayscale image should be size 1.")
+        if images.shape.ndims is None or images.shape[-1].value is None:
+            check = assert_equal(array_ops.shape(images)[-1], 1, message="Last dimension of a grayscale image should be size 1.")
+            with control_dependencies([check]):
+                images = array_ops.identity(images)
+        lead = array_ops.ones([array_ops.rank(images) - 1], dtypes.int32) if images.shape.ndims is None else \
+            [1] * (images.shape.ndims - 1)
+        return array_ops.tile(images, array_ops.concat([lead, [3]], 0), name=scope)
 
 
 def per_image_standardization(image):
-    image = math_ops.cast(convert_to_tensor(image), dtypes.float32)
-    count = math_ops.cast(array_ops.size(image), dtypes.float32)
-    mean = math_ops.reduce_mean(image)
-    variance = math_ops.reduce_mean(math_ops.square(image)) - math_ops.square(mean)
-    deviation = math_ops.sqrt(math_ops.maximum(variance, 0.0))
-    return (image - mean) / math_ops.maximum(deviation, math_ops.rsqrt(count))
+    """A picture, or each of a batch, less its mean and divided by its standard deviation.
 
-
-# ---- cutting and padding ----
-
-def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
-    image = convert_to_tensor(image)
-    lead = [0] * (image.shape.ndims - 3)
-    return array_ops.slice(image, array_ops.stack(lead + [offset_height, offset_width, 0]),
-                           array_ops.stack([-1] * len(lead) + [target_height, target_width, -1]))
-
-
-def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
-    image = convert_to_tensor(image)
-    lead = image.shape.ndims - 3
-    height, width = _size(image)
-    pads = [[0, 0]] * lead + [[offset_height, target_height - offset_height - height],
-                              [offset_width, target_width - offset_width - width], [0, 0]]
-    out = array_ops.pad(image, array_ops.stack([array_ops.stack(p) for p in pads]))
-    known = [v if isinstance(v, int) else None for v in (target_height, target_width)]
-    out.set_shape(image.shape.as_list()[:lead] + known + image.shape.as_list()[-1:])
-    return out
+    Args:
+      image: a tensor of three or more dimensions.
+    """
+    with name_scope(None, "per_image_standardization", [image]) as scope:
+        image = at_least_3d(image)
+        count = math_ops.reduce_prod(array_ops.shape(image)[-3:])
+        image = math_ops.cast(image, dtypes.float32)
+        axes = [-1, -2, -3]
+        image = image - math_ops.reduce_mean(image, axis=axes, keepdims=True)
+        deviation = math_ops.sqrt(math_ops.reduce_mean(math_ops.square(image), axis=axes, keepdims=True))
+        least = math_ops.rsqrt(math_ops.cast(count, dtypes.float32))
+        return math_ops.divide(image, math_ops.maximum(deviation, least), name=scope)
 
 
 def sample_distorted_bounding_box(image_size, bounding_boxes, seed=None, seed2=None, min_object_covered=0.1,
@@ -254,28 +233,3 @@ def sample_distorted_bounding_box(image_size, bounding_boxes, seed=None, seed2=N
 
 
 random_crop = random_ops.random_crop
-
-
-def _size(image):
-    """Height and width: numbers where they are known."""
-    dims, shape = image.shape.as_list(), array_ops.shape(image)
-    at = len(dims) - 3
-    return [shape[at + i] if dims[at + i] is None else dims[at + i] for i in (0, 1)]
-
-
-def resize_image_with_crop_or_pad(image, target_height, target_width):
-    """Cut or padded around its middle."""
-    def most(a, b):
-        return max(a, b) if isinstance(a, int) and isinstance(b, int) else math_ops.maximum(a, b)
-
-    def least(a, b):
-        return min(a, b) if isinstance(a, int) and isinstance(b, int) else math_ops.minimum(a, b)
-    image = convert_to_tensor(image)
-    height, width = _size(image)
-    image = crop_to_bounding_box(image, most((height - target_height) // 2, 0), most((width - target_width) // 2, 0),
-                                 least(target_height, height), least(target_width, width))
-    return pad_to_bounding_box(image, most((target_height - height) // 2, 0), most((target_width - width) // 2, 0),
-                               target_height, target_width)
-
-
-resize_with_crop_or_pad = resize_image_with_crop_or_pad

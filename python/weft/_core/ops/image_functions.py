@@ -5,7 +5,7 @@ from weft._core.framework import dtypes, wrap
 from weft._core.framework.build import constant, constant_value, convert_to_tensor, either, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import control_dependencies, name_scope
-from weft._core.ops import array_ops, image as pictures, math_ops, random_ops
+from weft._core.ops import array_ops, image as pictures, image_shape, math_ops, random_ops
 from weft._core.ops.check_ops import assert_equal, assert_greater_equal
 from weft._core.ops.control_flow import cond
 from weft._core.ops.functional_ops import map_fn
@@ -102,8 +102,9 @@ def _picture(image):
     image = convert_to_tensor(image, name="image")
     if image.shape.ndims not in (None, 3, 4):
         raise ValueError("'image' (shape %s) must be three-dimensional or four-dimensional." % image.shape)
-    if image.shape.ndims is None:
-        raise ValueError("the number of dimensions of 'image' must be known")
+    if image.shape.ndims is None:  # TensorFlow takes it for a batch
+        image = array_ops.identity(image)
+        image.set_shape([None] * 4)
     return image
 
 
@@ -142,14 +143,13 @@ def resize_image_with_pad(image, target_height, target_width, method=pictures.Re
       align_corners: whether the corners keep their values.
     """
     with name_scope(None, "resize_image_with_pad", [image]):
-        picture = _picture(image)
-        single = picture.shape.ndims == 3
-        picture = array_ops.expand_dims(picture, 0) if single else picture
+        batch = image_shape.Batch(image)
+        picture = batch.images
         for size, what in ((target_height, "target_height"), (target_width, "target_width")):
             known = constant_value(convert_to_tensor(size))
             if known is not None and known <= 0:
                 raise ValueError("%s must be > 0." % what)
-        height, width = pictures._size(picture)
+        height, width = image_shape.sizes(picture)
         h, w, th, tw = (math_ops.cast(v, dtypes.float32) for v in (height, width, target_height, target_width))
         ratio = math_ops.maximum(w / tw, h / th)
         new_h, new_w = h / ratio, w / ratio
@@ -157,8 +157,8 @@ def resize_image_with_pad(image, target_height, target_width, method=pictures.Re
                      for whole, part in ((th, new_h), (tw, new_w)))
         size = [math_ops.cast(math_ops.floor(v), dtypes.int32) for v in (new_h, new_w)]
         made = pictures.resize_images(picture, array_ops.stack(size), method, align_corners)
-        made = pictures.pad_to_bounding_box(made, top, left, target_height, target_width)
-        return array_ops.squeeze(made, [0]) if single else made
+        made = image_shape.pad_to_bounding_box(made, top, left, target_height, target_width)
+        return batch.unpacked(made)
 
 
 # ---- colors ----

@@ -97,6 +97,9 @@ static weft_err matmul_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 3, 2, &b));
   const bool flip_a = weft__node_bool(s->node, "adjoint_a", false),
              flip_b = weft__node_bool(s->node, "adjoint_b", false);
+  const int64_t inner = dims.rank == 2 ? dims.dim[!flip_a] : -1, rows = b.dim[flip_b];
+  if (inner >= 0 && rows >= 0 && inner != rows)
+    return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)inner, (long long)rows);
   s->out[0] = SHAPE2(dims.rank == 2 ? dims.dim[flip_a] : -1, b.dim[!flip_b]);
   return WEFT_OK;
 }

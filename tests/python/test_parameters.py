@@ -26,7 +26,6 @@ FACTS = None if scripts.seeds() is None else scripts.seeds().parent / "facts"
 EXEMPT = 40  # exemptions that stay
 WITHOUT_RECIPE = 284  # public functions that have parameters and no recipe
 WITHOUT_VALUE = 104  # parameters that a recipe gives no value
-PENDING = "to be cured"
 
 
 @pytest.fixture(scope="module")
@@ -60,12 +59,16 @@ def run(jobs, folder):
 
 
 def findings(lines, found):
-    """{function(parameter): (recipe, what differs)}"""
-    wrong = {}
+    """{function(parameter): (recipe, what differs)}.  Where TensorFlow lacks the function, one recipe must show an effect."""
+    wrong, effects = {}, set()
     for line, name in lines.items():
-        for parameter, said in judge.findings(found[0][line], found[1][line]).items():
-            wrong.setdefault("%s(%s)" % (name, parameter), (line, said))
-    return wrong
+        ours = found[0][line]
+        said = judge.findings(ours, found[1][line])
+        effects.update("%s(%s)" % (name, p) for p in ours if p not in said) if isinstance(ours, dict) else None
+        for parameter, words in said.items():
+            wrong.setdefault("%s(%s)" % (name, parameter), []).append((line, words))
+    found = {k: [row for row in rows if k not in effects or row[1] != judge.NO_EFFECT] for k, rows in wrong.items()}
+    return {k: rows[0] for k, rows in found.items() if rows}
 
 
 def exemptions():
@@ -92,7 +95,7 @@ def test_parameters_have_the_effect_that_they_have_in_tensorflow(recipes, tmp_pa
 def test_exemptions_are_few_and_have_reasons():
     exempt = exemptions()
     assert all(exempt.values())
-    assert sum(not reason.startswith(PENDING) for reason in exempt.values()) <= EXEMPT
+    assert len(exempt) <= EXEMPT
 
 
 def test_functions_without_a_recipe_and_parameters_without_a_value_do_not_grow(recipes):

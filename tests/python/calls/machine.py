@@ -147,11 +147,16 @@ class Described:
             return [self.take(v) for v in x]
         if isinstance(x, tf.Operation):
             return ("op", x.name, SAME.get(x.type, x.type))
-        if isinstance(x, (tf.Tensor, tf.Variable)):
+        kind = "variable" if is_variable(tf, x) else "tensor"
+        if kind == "variable" or isinstance(x, tf.Tensor):
             self.tensors.append(x)
-            kind = "variable" if isinstance(x, tf.Variable) else "tensor"
             return _Value(kind, x.name, x.dtype.base_dtype.name, shape_of(x.get_shape()), len(self.tensors) - 1)
         return plain(tf, x)
+
+
+def is_variable(tf, x):
+    """TensorFlow 2.15's resource variables are not of the class tf.Variable of its 1.x mode, but of one above it."""
+    return isinstance(x, tf.Variable) or type(x).__name__ == "ResourceVariable" and hasattr(x, "handle")
 
 
 _Value = collections.namedtuple("_Value", "kind name dtype shape at")

@@ -6,6 +6,7 @@ from walk import BASE, NAMES
 import compare_calls
 
 TOLERANCE = 1e-4
+NO_EFFECT = "no effect (TensorFlow lacks the function or the parameter)"
 
 
 def findings(ours, theirs):
@@ -46,10 +47,14 @@ def broken(outcome):
                                           and "module 'tensorflow." in outcome.error[1])
 
 
+ONLY_GPU = ("only supports NHWC", "No OpKernel was registered to support Op", "CPU implementations do not yet support",
+            "CPU only support")
+
+
 def only_gpu(outcome):
     """Whether TensorFlow has no kernel for processors; ours may have one."""
     return outcome.error is not None and (outcome.error[0][0] == "UnimplementedError" or any(
-        said in outcome.error[1] for said in ("only supports NHWC", "CPU implementations do not yet support", "CPU only support")))
+        said in outcome.error[1] for said in ONLY_GPU))
 
 
 def base(mine, other):
@@ -87,7 +92,7 @@ def one(parameter, ours, theirs):
         if mine.error is not None:
             return None if parameter in mine.error[1] else "raised without naming it: %s: %s" % (
                 mine.error[0][0], mine.error[1][:200])
-        return None if mine.digest != before.digest else "no effect (TensorFlow lacks the function or the parameter)"
+        return None if mine.digest != before.digest else NO_EFFECT
     other, was = theirs[parameter], theirs[BASE]
     if other.error is not None:
         if mine.error is None:

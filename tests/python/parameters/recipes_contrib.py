@@ -69,8 +69,8 @@ tf.contrib.framework.get_variables() ; scope='first', suffix='second', collectio
 tf.contrib.framework.get_model_variables() ; scope='first', suffix='second'
 tf.contrib.framework.get_trainable_variables() ; scope='first', suffix='second'
 tf.contrib.framework.get_variables_to_restore() ; include=['first'], exclude=['first']
-tf.contrib.framework.model_variable('v', [2, 2])
-tf.contrib.framework.variable('v', [2, 2])
+tf.contrib.framework.model_variable('v', [2, 2]) ; custom_getter=uses.slim_getter
+tf.contrib.framework.variable('v', [2, 2]) ; custom_getter=uses.slim_getter
 tf.contrib.framework.local_variable([1.0, 2.0]) ; validate_shape=False
 tf.contrib.slim.repeat(X, 2, tf.contrib.layers.fully_connected, 3) ; scope='given'
 tf.contrib.slim.stack(X, tf.contrib.layers.fully_connected, [3, 2]) ; scope='given'
@@ -78,7 +78,7 @@ tf.contrib.slim.learning.create_train_op(uses.loss(), tf.train.GradientDescentOp
     update_ops=[tf.no_op()], variables_to_train=tf.trainable_variables(), clip_gradient_norm=1,
     summarize_gradients=True, gate_gradients=0, aggregation_method=tf.AggregationMethod.EXPERIMENTAL_TREE,
     colocate_gradients_with_ops=True, gradient_multipliers={'variable': 2.0}, check_numerics=False,
-    transform_grads_fn=uses.same
+    transform_grads_fn=uses.same ; uses.after(it, tf.global_variables())
 tf.contrib.slim.learning.clip_gradient_norms([(X, uses.variable())], 0.5) ; ; it[0][0]
 tf.contrib.slim.prefetch_queue.prefetch_queue([X]) ; capacity=3, num_threads=2, dynamic_pad=True, shared_name='given'
     ; uses.fed(it.dequeue(), 1)
@@ -90,23 +90,39 @@ tf.contrib.legacy_seq2seq.sequence_loss_by_example([X, Y], [LABELS, LABELS], [W[
     average_across_timesteps=False, softmax_loss_function=uses.softmax_loss
 tf.contrib.legacy_seq2seq.rnn_decoder([X, Y], tf.ones([3, 3]), uses.cell()) ; loop_function=uses.loop_back
 tf.contrib.legacy_seq2seq.basic_rnn_seq2seq([X, Y], [X, Y], uses.cell()) ; dtype=tf.float32
+tf.contrib.legacy_seq2seq.basic_rnn_seq2seq([COMPLEX, COMPLEX], [COMPLEX, COMPLEX], uses.passing_cell(), tf.float32)
+    ; dtype=tf.complex64 ; [t.dtype for t in it[0]]
 tf.contrib.lookup.index_table_from_tensor(['a', 'b']) ; num_oov_buckets=2, default_value=5,
     hasher_spec=tf.contrib.lookup.StrongHashSpec([1, 2]), dtype=tf.string, mapping=['b', 'a'] ; uses.looked_up(it,
     ['b', 'z'])
 tf.contrib.lookup.index_table_from_file(uses.written('f', 'a\\nb\\n')) ; num_oov_buckets=2, vocab_size=1,
-    default_value=5, hasher_spec=tf.contrib.lookup.StrongHashSpec([1, 2]), key_dtype=tf.string ; uses.looked_up(it,
-    ['b', 'z'])
+    default_value=5, key_column_index=-2, value_column_index=-1 ; uses.looked_up(it, ['b', 'z'])
+tf.contrib.lookup.index_table_from_file(uses.written('f', '7\\t1\\n8\\t0\\n'), 2, key_column_index=0,
+    value_column_index=1) ; hasher_spec=tf.contrib.lookup.StrongHashSpec([1, 2]), key_column_index=1,
+    value_column_index=-1 ; uses.looked_up(it, ['7', '0', 'z'])
+tf.contrib.lookup.index_table_from_file(uses.written('f', '7 1\\t3\\n8 0\\t4\\n'), key_column_index=0, value_column_index=1)
+    ; key_column_index=0, value_column_index=1, delimiter=' 1', vocab_size=1 ; it.init.name
+tf.contrib.lookup.index_table_from_file(uses.written('f', '7\\n8\\n')) ; key_dtype=tf.int64, key_column_index=-2 ;
+    it.key_dtype
 tf.contrib.lookup.index_to_string_table_from_tensor(['a', 'b']) ; default_value='none', mapping=['b', 'a'] ;
     uses.looked_up(it, np.array([1, 5]))
 tf.contrib.lookup.index_to_string_table_from_file(uses.written('f', 'a\\nb\\n')) ; default_value='none', vocab_size=1
-    ; uses.looked_up(it, np.array([1, 5]))
-tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, -1) ; default_value=7 ; uses.looked_up(it, ['a'])
+    , key_column_index=-1, value_column_index=-2 ; uses.looked_up(it, np.array([1, 5]))
+tf.contrib.lookup.index_to_string_table_from_file(uses.written('f', '7\\t1\\n8\\t0\\n'), key_column_index=0,
+    value_column_index=1) ; key_column_index=1, value_column_index=0 ; uses.looked_up(it, np.array([0, 7]))
+tf.contrib.lookup.index_to_string_table_from_file(uses.written('f', '7\\n8\\n')) ; key_column_index=-1,
+    value_column_index=-2, delimiter=',' ; it.init.name
+tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, -1) ; default_value=7, experimental_is_anonymous=True ; uses.looked_up(it, ['a'])
 tf.contrib.lookup.index_to_string(tf.constant([1, 5], tf.int64), ['a', 'b']) ; default_value='none'
 tf.contrib.lookup.string_to_index(['b', 'z'], ['a', 'b']) ; default_value=7
 tf.contrib.training.HParams() ; a=1, hparam_def=3, model_structure='m' ; [it.values(), it.get_model_structure()]
 tf.contrib.training.GreedyLoadBalancingStrategy(2, tf.contrib.training.byte_size_load_fn) ; ; it(uses.variable().op)
-tf.contrib.learn.datasets.mnist.read_data_sets('d', fake_data=True) ; one_hot=True, seed=3 ; it.train.next_batch(2,
+tf.contrib.learn.datasets.mnist.read_data_sets('d', fake_data=True) ; one_hot=True ; it.train.next_batch(2,
     fake_data=True)[1]
+tf.contrib.learn.datasets.mnist.read_data_sets(uses.mnist(), validation_size=1) ; fake_data=True, one_hot=True,
+    dtype=tf.uint8, reshape=False, validation_size=2 ; [it.train.images, it.train.labels, it.validation.images]
+tf.contrib.learn.datasets.mnist.read_data_sets(uses.mnist(), validation_size=1, seed=uses.no_graph_seed()) ; seed=3 ;
+    it.train.next_batch(3)
 tf.contrib.learn.RunConfig() ; master='m', tf_random_seed=3, save_summary_steps=5, save_checkpoints_secs=7,
     save_checkpoints_steps=7, keep_checkpoint_max=3, num_cores=2, log_device_placement=True,
     gpu_memory_fraction=0.5, keep_checkpoint_every_n_hours=5, log_step_count_steps=6, model_dir='m',

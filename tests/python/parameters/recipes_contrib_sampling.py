@@ -41,7 +41,8 @@ tf.contrib.eager.run_test_in_graph_and_eager_modes(uses.halve, None, True, True,
 tf.profiler.ProfileOptionBuilder() ; options={'a': 1} ; sorted(it.build())
 tf.profiler.Profiler(op_log=None) ; ; it is not None
 tf.profiler.profile(op_log=None) ; run_meta=tf.RunMetadata(), cmd='code', options={'output': 'none'} ; it.name
-tf.contrib.tfprof.model_analyzer.print_model_analysis(X.graph, op_log=None) ; run_meta=tf.RunMetadata(),
+tf.contrib.tfprof.model_analyzer.print_model_analysis(X.graph, op_log=None, tfprof_cmd='scope',
+    tfprof_options=tf.profiler.ProfileOptionBuilder.time_and_memory()) ; run_meta=uses.traced(tf.exp(X)),
     tfprof_cmd='code', tfprof_options={'output': 'none'} ; it.name
 tf.profiler.GraphNodeProto(name='a') ; ; it.name
 tf.profiler.MultiGraphNodeProto(name='a') ; ; it.name

@@ -66,7 +66,7 @@ tf.saved_model.build_signature_def({}, {}, 'm') ; inputs={'x': tf.saved_model.bu
 tf.saved_model.Builder('out') ; ; it.save()
 tf.saved_model.Builder('out').add_meta_graph_and_variables(uses.session_of_two(), ['serve']) ; signature_def_map={},
     assets_collection=[], legacy_init_op=tf.no_op(), clear_devices=True, main_op=tf.no_op(), strip_default_attrs=True,
-    saver=tf.train.Saver(uses.two_variables()), assets_list=None
+    saver=tf.train.Saver(uses.two_variables())
 # ---- data ----
 tf.data.Dataset.from_tensor_slices(arrays.X).batch(2) ; batch_size=3, drop_remainder=True, num_parallel_calls=2,
     deterministic=False ; uses.elements(it)
@@ -184,7 +184,7 @@ tf.feature_column.linear_model(uses.features(), [uses.identity_column()]) ; unit
 tf.feature_column.make_parse_example_spec([tf.feature_column.numeric_column('n')]) ; ; sorted(it)
 # ---- estimators ----
 tf.estimator.RunConfig() ; model_dir='m', tf_random_seed=5, save_summary_steps=7, save_checkpoints_steps=8,
-    save_checkpoints_secs=9, session_config=tf.ConfigProto(allow_soft_placement=False), keep_checkpoint_max=3,
+    save_checkpoints_secs=9, session_config=tf.ConfigProto(log_device_placement=True), keep_checkpoint_max=3,
     keep_checkpoint_every_n_hours=2, log_step_count_steps=4, device_fn=uses.on_cpu, protocol='grpc',
     session_creation_timeout_secs=60, train_distribute=None, eval_distribute=None, experimental_distribute=None,
     experimental_max_worker_delay_secs=3, checkpoint_save_graph_def=False ; uses.fields(it)

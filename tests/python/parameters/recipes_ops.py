@@ -18,6 +18,8 @@ tf.cast(X, tf.int32)
 tf.saturate_cast(X * 300, tf.uint8)
 tf.bitcast(X, tf.int32)
 tf.convert_to_tensor([1, 2]) ; dtype=tf.float32, preferred_dtype=tf.float64, dtype_hint=tf.float64
+tf.pack([X, Y]) ; axis=1
+tf.unpack(SQUARE) ; axis=1
 tf.reshape(X, [4, 3])
 tf.expand_dims(X, 0) ; axis=1
 tf.squeeze(tf.reshape(X, [1, 12, 1])) ; axis=[0], squeeze_dims=[2]
@@ -290,6 +292,6 @@ tf.image.crop_and_resize(IMAGE, [[0, 0, 0.5, 0.5], [0, 0, 2.0, 1]], [0, 1], [3, 
 tf.image.total_variation(IMAGE)
 tf.image.rot90(PICTURE) ; k=2
 tf.image.transpose_image(PICTURE)
-tf.image.sample_distorted_bounding_box([6, 4, 3], [[[0.1, 0.2, 0.8, 0.9]]]) ; seed2=9, min_object_covered=0.5,
+tf.image.sample_distorted_bounding_box([6, 4, 3], [[[0.1, 0.2, 0.8, 0.9]]], 3) ; seed2=9, min_object_covered=0.5,
     aspect_ratio_range=[0.9, 1.1], area_range=[0.5, 0.6], max_attempts=2, use_image_if_no_bounding_boxes=True
 """

@@ -190,8 +190,9 @@ tf.train.Scaffold() ; init_op=tf.no_op('i'), init_feed_dict={}, init_fn=uses.ini
 tf.train.StopAtStepHook(last_step=3) ; num_steps=2 ; uses.hooked(it)
 tf.train.StopAtStepHook(num_steps=2) ; last_step=3 ; uses.hooked(it)
 tf.train.CheckpointSaverHook('out', save_steps=2) ; save_secs=0.001, save_steps=3,
-    saver=tf.train.Saver(uses.two_variables()), checkpoint_basename='other.ckpt', scaffold=tf.train.Scaffold(),
-    listeners=[uses.listener()], save_graph_def=False ; uses.hooked(it)
+    saver=tf.train.Saver(uses.two_variables()), checkpoint_basename='other.ckpt',
+    scaffold=tf.train.Scaffold(saver=tf.train.Saver(uses.two_variables())), listeners=[uses.listener()],
+    save_graph_def=False ; uses.hooked(it)
 tf.train.SummarySaverHook(2, output_dir='out', summary_op=tf.summary.scalar('s', 1.0)) ; save_steps=3,
     save_secs=0.001, summary_writer=tf.summary.FileWriter('other'), scaffold=tf.train.Scaffold() ; uses.hooked(it)
 tf.train.StepCounterHook(2, output_dir='out') ; every_n_steps=3, every_n_secs=0.001, output_dir='other' ;

@@ -5,7 +5,6 @@ import os
 import numpy as np
 import uses_contrib
 import uses_keras
-import uses_summary
 
 # A picture of 16 x 8 pixels, and one of a single red pixel.
 JPEG = """
@@ -21,7 +20,7 @@ EAPwBuyIfKiQI4ODvkB/TiilLKPk3xIR3SMt+vIooA/9k=
 GIF = "R0lGODlhAQABAIAAAP8AAAAAACwAAAAAAQABAAACAkQBADs="
 
 
-class Uses(uses_contrib.ContribUses, uses_keras.KerasUses, uses_summary.SummaryUses):
+class Uses(uses_contrib.ContribUses, uses_keras.KerasUses):
     """The ways to use a result, for one system."""
 
     def __init__(self, tf):
@@ -481,6 +480,13 @@ class Uses(uses_contrib.ContribUses, uses_keras.KerasUses, uses_summary.SummaryU
         with creator.create_session() as sess:
             return len(sess.graph.get_operations()) > 0
 
+    def traced(self, tensor):
+        """What a run of a tensor measured."""
+        tf = self.tf
+        made = tf.RunMetadata()
+        self.session().run(tensor, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=made)
+        return made
+
     def served(self, server):
         found = server.server_def
         return found.job_name, found.task_index, found.protocol, server.target.partition("localhost")[0]
@@ -651,30 +657,13 @@ class Uses(uses_contrib.ContribUses, uses_keras.KerasUses, uses_summary.SummaryU
                 flags(["program"])
             return getattr(flags, name)
         finally:
-            delattr(flags, name)
+            for defined in {name, "given"}.intersection(flags):
+                delattr(flags, defined)
 
     def main(self, argv):
         raise ValueError(str(argv))
 
     # ---- contrib ----
-
-    def slower(self, rate, step):
-        return rate * 0.5
-
-    def weighted(self, column):
-        """A linear model of a sparse column whose rows have several values."""
-        features = self.features()
-        features["w"] = self.tf.constant([["a", "b"], ["b", "c"], ["c", "a"]])
-        features["v"] = self.tf.constant([["x", "y"], ["y", "x"], ["x", "x"]])
-        features["i"] = self.tf.constant([[0, 1], [3, 3], [1, 2]], self.tf.int64)
-        return self.tf.contrib.layers.weighted_sum_from_feature_columns(features, [column], 1)[0] if hasattr(
-            self.tf.contrib.layers, "weighted_sum_from_feature_columns") else self.tf.feature_column.linear_model(features, [column])
-
-    def softmax_loss(self, labels, logits):
-        return self.tf.reduce_sum(logits, 1)
-
-    def loop_back(self, previous, i):
-        return self.tf.concat([previous, previous[:, :1]], 1)
 
     def attributes(self, x):
         found = {k.lstrip("_"): v for k, v in vars(x).items() if isinstance(v, (int, float, str, type(None)))}

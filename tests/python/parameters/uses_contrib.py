@@ -1,4 +1,6 @@
 """What the recipes of tf.contrib's models do with a result: a decoder decodes, an attention is asked, a chain is decoded."""
+import os
+
 import numpy as np
 
 MEMORY = np.linspace(-1, 1, 2 * 3 * 4, dtype=np.float32).reshape(2, 3, 4)
@@ -6,6 +8,53 @@ MEMORY = np.linspace(-1, 1, 2 * 3 * 4, dtype=np.float32).reshape(2, 3, 4)
 
 class ContribUses:
     """The ways to use a result of tf.contrib, for one system."""
+
+    def slim_getter(self, name, reuse=None, **kwargs):
+        """What slim calls in place of get_variable."""
+        return self.tf.get_variable(name + "_got", **kwargs)
+
+    def passing_cell(self):
+        """A cell that gives its state, whose type is the one that it was started with."""
+        tf = self.tf
+
+        class Passing(tf.nn.rnn_cell.RNNCell):
+            output_size = state_size = 3
+
+            def call(self, inputs, state):
+                return state, state
+        return Passing()
+
+    def no_graph_seed(self):
+        self.tf.set_random_seed(None)
+        np.random.seed(5)
+
+    def mnist(self):
+        """A folder with the files of five small images."""
+        os.mkdir("mnist")
+        for part, kind in (("train", "images-idx3"), ("train", "labels-idx1"), ("t10k", "images-idx3"), ("t10k", "labels-idx1")):
+            sizes = [5, 2, 2] if kind.startswith("images") else [5]
+            data = bytes([0, 0, 8, len(sizes)]) + np.array(sizes, ">i4").tobytes() + bytes(range(np.prod(sizes)))
+            with open("mnist/%s-%s-ubyte" % (part, kind), "wb") as f:
+                f.write(data)
+        return "mnist"
+
+    def slower(self, rate, step):
+        return rate * 0.5
+
+    def weighted(self, column):
+        """A linear model of a sparse column whose rows have several values."""
+        features = self.features()
+        features["w"] = self.tf.constant([["a", "b"], ["b", "c"], ["c", "a"]])
+        features["v"] = self.tf.constant([["x", "y"], ["y", "x"], ["x", "x"]])
+        features["i"] = self.tf.constant([[0, 1], [3, 3], [1, 2]], self.tf.int64)
+        return self.tf.contrib.layers.weighted_sum_from_feature_columns(features, [column], 1)[0] if hasattr(
+            self.tf.contrib.layers, "weighted_sum_from_feature_columns") else self.tf.feature_column.linear_model(features, [column])
+
+    def softmax_loss(self, labels, logits):
+        return self.tf.reduce_sum(logits, 1)
+
+    def loop_back(self, previous, i):
+        return self.tf.concat([previous, previous[:, :1]], 1)
 
     def memory(self):
         return self.tf.constant(MEMORY)

@@ -118,7 +118,8 @@ def files():
     found = []
     for path in sorted(pathlib.Path().rglob("*")):
         kind = re.sub(r"\d{6,}.*", "#", str(path)) if "tfevents" in path.name else re.sub(r"\d{9,}", "#", str(path))
-        found.append(kind)
+        text = path.suffix in (".pb", ".pbtxt", ".meta", ".index", ".txt", ".csv")
+        found.append(kind + (" " + hashlib.md5(path.read_bytes()).hexdigest() if text and path.is_file() else ""))
     return found
 
 
@@ -126,6 +127,7 @@ def observe(caller, changed, source, order):
     """The outcome of one call in a graph of its own; the folder is empty."""
     tf = caller.tf
     graph = tf.Graph()
+    tf.summary.FileWriterCache.clear()  # the writers of another call's folder
     printed, error, value, nodes = io.StringIO(), None, None, []
     with graph.as_default(), contextlib.redirect_stdout(printed):
         tf.set_random_seed(11)

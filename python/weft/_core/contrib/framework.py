@@ -3,7 +3,7 @@ import functools
 
 from weft._core.framework.absent import Named
 from weft._core.framework.graph import GraphKeys, get_collection, get_default_graph
-from weft._core.ops.variable_scope import get_variable
+from weft._core.ops.variable_scope import get_variable, get_variable_scope
 from weft._core.ops.variables import Variable
 from weft._core.train.training_util import get_global_step
 
@@ -50,17 +50,34 @@ def assign_from_checkpoint_fn(model_path, var_list, ignore_missing_vars=False, r
 
 def model_variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=True, collections=None,
                    caching_device=None, device=None, partitioner=None, custom_getter=None, use_resource=None):
-    lists = list(collections or [GraphKeys.GLOBAL_VARIABLES]) + [GraphKeys.MODEL_VARIABLES]
+    lists = list(collections or []) + [GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
     return variable(name, shape, dtype, initializer, regularizer, trainable, lists, caching_device, device, partitioner,
                     custom_getter, use_resource)
 
 
 def variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=True, collections=None,
              caching_device=None, device=None, partitioner=None, custom_getter=None, use_resource=None):
-    graph = get_default_graph()
-    with graph.device(device or ""):
-        return get_variable(name, shape, dtype, initializer, regularizer, trainable, collections, caching_device, partitioner,
-                            use_resource=use_resource, custom_getter=custom_getter)
+    """get_variable on a device.
+
+    Args:
+      name: the name of the variable.
+      shape: its shape.
+      dtype: its type.
+      initializer: its initializer.
+      regularizer: a function that makes a loss of it.
+      trainable: whether optimizers train it.
+      collections: its collections; the default is [GraphKeys.GLOBAL_VARIABLES].
+      caching_device: where reads are cached.
+      device: the device.
+      partitioner: cuts it into pieces.
+      custom_getter: called in place of get_variable, with `reuse` and the other arguments.
+      use_resource: whether it is a resource variable.
+    """
+    getter = get_variable if custom_getter is None else functools.partial(custom_getter, reuse=get_variable_scope().reuse)
+    lists = list(dict.fromkeys([GraphKeys.GLOBAL_VARIABLES] if collections is None else collections))
+    with get_default_graph().device(device or ""):
+        return getter(name, shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, trainable=trainable,
+                      collections=lists, caching_device=caching_device, partitioner=partitioner, use_resource=use_resource)
 
 
 def local_variable(initial_value, validate_shape=True, name=None, use_resource=None):

@@ -3,7 +3,7 @@ import collections
 
 from weft._core.contrib.learn_models import Learner
 from weft._core.estimator.estimator import _names
-from weft._core.estimator.run_config import RunConfig as _RunConfig
+from weft._core.estimator.run_config import RunConfig as _RunConfig, default_session_config
 from weft._core.estimator.spec import EstimatorSpec as _Spec
 
 
@@ -18,6 +18,8 @@ class RunConfig(_RunConfig):
             save_checkpoints_secs = None
         super().__init__(model_dir, tf_random_seed, save_summary_steps, save_checkpoints_steps, save_checkpoints_secs,
                          session_config, keep_checkpoint_max, keep_checkpoint_every_n_hours, log_step_count_steps)
+        if self.session_config is None:
+            self._values["session_config"] = default_session_config()
         if log_device_placement:
             self.session_config.log_device_placement = True
         if num_cores:

@@ -1,7 +1,7 @@
 """tf.data.experimental: transformations for Dataset.apply."""
-from weft._core.data.dataset import Dataset, _int64, _traced, _traced_dataset, constant_value, seeds
+from weft._core.data.dataset import Dataset, _int64, _rows_of, _traced, _traced_dataset, constant_value, seeds
 from weft._core.data.structure import Structure
-from weft._core.framework import dtypes
+from weft._core.framework import dtypes, nest, tensor_shape
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.function import trace
 
@@ -27,7 +27,7 @@ def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainde
         size, drop = _int64(batch_size, "batch_size"), convert_to_tensor(drop_remainder, dtypes.bool,
                                                                         name="drop_remainder")
         rows = constant_value(size) if constant_value(drop) else None
-        return dataset._derived("MapAndBatchDataset", form.batched(rows),
+        return dataset._derived("MapAndBatchDataset", form.with_shapes([_rows_of(rows, s) for s in form.flat_shapes]),
                                 other_arguments=f.captured, f=f, batch_size=size, drop_remainder=drop,
                                 preserve_cardinality=True,
                                 num_parallel_calls=_int64(batch_size if calls is None else calls, "num_parallel_calls"))
@@ -74,14 +74,27 @@ def group_by_window(key_func, reduce_func, window_size=None, window_size_func=No
     return apply
 
 
+def _with_known_sizes(shapes, dataset, size):
+    """The shapes of a data set's elements as tensors, with a size for each dimension that has none."""
+    from weft._core.data import structure
+    from weft._core.ops.array_ops import stack
+    types = dataset.output_types
+
+    def known(shape):
+        dims = tensor_shape.as_shape(shape).as_list()
+        return stack([size if d is None else convert_to_tensor(d, dtypes.int64) for d in dims]) if dims else \
+            convert_to_tensor([], dtypes.int64)
+    return nest.pack_sequence_as(types, [known(s) for s in structure.along(types, shapes)])
+
+
 def bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None,
                               padding_values=None, pad_to_bucket_boundary=False, no_padding=False,
                               drop_remainder=False):
     if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
         raise ValueError("Must set `len(bucket_batch_sizes)` equal to `len(bucket_boundaries) + 1`")
-    if pad_to_bucket_boundary:
-        raise NotImplementedError("bucket_by_sequence_length(pad_to_bucket_boundary=True) is not in Weft")
+    from weft._core.framework.graph import control_dependencies
     from weft._core.ops.array_ops import gather
+    from weft._core.ops.check_ops import assert_less
     from weft._core.ops.math_ops import cast, reduce_sum
 
     def bucket(*element):
@@ -95,7 +108,16 @@ def bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_bat
     def batch(key, group):
         if no_padding:
             return group.batch(size(key), drop_remainder=drop_remainder)
-        return group.padded_batch(size(key), padded_shapes, padding_values, drop_remainder=drop_remainder)
+        shapes = padded_shapes
+        if pad_to_bucket_boundary:
+            shapes = _with_known_sizes(group.output_shapes if shapes is None else shapes, group, longest(key))
+        return group.padded_batch(size(key), shapes, padding_values, drop_remainder=drop_remainder)
+
+    def longest(key):
+        check = assert_less(key, convert_to_tensor(len(bucket_boundaries), dtypes.int64), message="When "
+                            "pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries).")
+        with control_dependencies([check]):
+            return gather(convert_to_tensor(list(bucket_boundaries), dtypes.int64), key) - 1
     return group_by_window(bucket, batch, window_size_func=size)
 
 

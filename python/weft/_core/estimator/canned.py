@@ -10,12 +10,12 @@ from weft._core.estimator.spec import EstimatorSpec, ModeKeys
 from weft._core.files import summary
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
-from weft._core.framework.graph import GraphKeys, get_collection, name_scope
+from weft._core.framework.graph import GraphKeys, control_dependencies, get_collection, name_scope
 from weft._core.nn import feature_column as fc, losses, metrics, nn
 from weft._core.nn.layers import batch_normalization, dense, dropout as drop
-from weft._core.ops import array_ops, init_ops
+from weft._core.ops import array_ops, check_ops, init_ops, lookup
 from weft._core.ops.control_flow import group
-from weft._core.ops.math_ops import argmax, cast, equal, maximum, multiply, range as span, reduce_sum, sigmoid, to_float
+from weft._core.ops.math_ops import argmax, cast, maximum, multiply, range as span, sigmoid, to_float
 from weft._core.ops.variable_scope import get_variable, min_max_variable_partitioner, variable_scope
 from weft._core.train.optimizer import AdagradOptimizer, AdamOptimizer, FtrlOptimizer, GradientDescentOptimizer, Optimizer, RMSPropOptimizer
 from weft._core.train.training_util import get_global_step
@@ -43,6 +43,8 @@ class _Head:
     """weight_column names a feature that weighs examples; reduction says how the losses of a batch become one."""
 
     def __init__(self, weight_column, reduction):
+        if reduction not in losses.Reduction.all() or reduction == losses.Reduction.NONE:
+            raise ValueError("Invalid loss_reduction: %s" % reduction)
         self._weight, self._reduction = weight_column, reduction
 
     def weights(self, features):
@@ -69,9 +71,25 @@ class _Head:
             return EstimatorSpec(mode, predictions, loss, train_op_fn(loss))
 
 
-def _column(labels):
+def _column(labels, wanted=1):
+    """Labels with a last dimension of a known size."""
     labels = convert_to_tensor(labels)
-    return array_ops.expand_dims(labels, -1) if labels.shape.ndims == 1 else labels
+    labels = array_ops.expand_dims(labels, -1) if labels.shape.ndims == 1 else labels
+    have = labels.shape.as_list()[-1] if labels.shape.ndims else None
+    if have not in (None, wanted):
+        raise ValueError("Mismatched label shape. Expected labels dimension=%d. Received %d. Check the argument n_classes or "
+                         "label_dimension of the estimator and the shape of the labels." % (wanted, have))
+    return labels
+
+
+def _in_range(labels, n_classes):
+    """The labels, once an op has made sure that each of them is a class."""
+    with name_scope("assert_range"):
+        most = convert_to_tensor(n_classes - 1, labels.dtype)
+        checks = [check_ops.assert_less_equal(labels, most, message="Labels must be <= n_classes - 1"),
+                  check_ops.assert_non_negative(labels, message="Labels must be >= 0")]
+        with control_dependencies(checks):
+            return array_ops.identity(labels)
 
 
 class _ClassHead(_Head):
@@ -89,10 +107,7 @@ class _ClassHead(_Head):
                 raise ValueError("Labels dtype should be integer. Instead got string. Specify label_vocabulary to use string "
                                  "labels.")
             return labels
-        if labels.dtype.base_dtype != dtypes.string:
-            raise ValueError("Labels dtype should be string if there is a vocabulary. Instead got %s" % labels.dtype.name)
-        same = cast(equal(array_ops.expand_dims(labels, -1), convert_to_tensor(self._words)), dtypes.int64)
-        return reduce_sum(same * cast(span(self._n), dtypes.int64), -1)
+        return lookup.index_table_from_tensor(self._words, name="class_id_lookup").lookup(labels)
 
     def class_names(self):
         return convert_to_tensor(self._words or [str(i) for i in range(self._n)], dtypes.string)
@@ -117,7 +132,7 @@ class _BinaryHead(_ClassHead):
     logits = 1
 
     def labels(self, labels):
-        return to_float(self.ids(labels))
+        return _in_range(to_float(self.ids(labels)), 2)
 
     def predictions(self, logits):
         with name_scope("predictions"):
@@ -147,7 +162,10 @@ class _MultiHead(_ClassHead):
     logits = property(lambda self: self._n)
 
     def labels(self, labels):
-        return cast(self.ids(labels), dtypes.int64)
+        ids = self.ids(labels)
+        if not ids.dtype.is_integer:
+            raise ValueError("Labels dtype should be integer. Instead got %s." % ids.dtype)
+        return _in_range(cast(ids, dtypes.int64), self._n)
 
     def predictions(self, logits):
         with name_scope("predictions"):
@@ -169,7 +187,7 @@ class _RegressionHead(_Head):
         self.logits = dimension
 
     def labels(self, labels):
-        return to_float(_column(labels))
+        return to_float(_column(labels, self.logits))
 
     def predictions(self, logits):
         return {"predictions": logits}
@@ -189,7 +207,7 @@ class _RegressionHead(_Head):
 
 def _class_head(n_classes, weight_column, vocabulary, reduction):
     if n_classes < 2:
-        raise ValueError("n_classes must be > 1 for classification: %s." % n_classes)
+        raise ValueError("n_classes must be at least 2: %s." % n_classes)
     return (_BinaryHead if n_classes == 2 else _MultiHead)(n_classes, weight_column, vocabulary, reduction)
 
 
@@ -225,14 +243,14 @@ class _Network:
             net = fc.input_layer(features, self.columns)
         for i, n in enumerate(self.units):
             with variable_scope("hiddenlayer_%d" % i) as scope:
-                net = dense(net, n, activation=self.activation, name=scope)
+                net = dense(net, n, activation=self.activation, kernel_initializer=init_ops.GlorotUniform(), name=scope)
                 if self.rate is not None and training:
                     net = drop(net, rate=self.rate, training=True)
                 if self.normalize:
                     net = batch_normalization(net, momentum=0.999, training=training, trainable=True, name="batchnorm_%d" % i)
             _watch(net, scope.name)
         with variable_scope("logits") as scope:
-            made = dense(net, units, name=scope)
+            made = dense(net, units, kernel_initializer=init_ops.GlorotUniform(), name=scope)
         _watch(made, scope.name)
         return made
 
@@ -318,7 +336,6 @@ def _train_one(body, loss):
 
 
 def _after(ops):
-    from weft._core.framework.graph import control_dependencies
     return control_dependencies([group(*ops)] if ops else [])
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from weft._core.distribute.values import PerReplica, ReduceOp
 from weft._core.estimator import inputs
 from weft._core.estimator.export import export_model
-from weft._core.estimator.run_config import RunConfig
+from weft._core.estimator.run_config import RunConfig, default_session_config
 from weft._core.estimator.spec import EstimatorSpec, ModeKeys, as_fetch, warm_start_settings
 from weft._core.files import summary
 from weft._core.files.summary import FileWriterCache
@@ -82,7 +82,8 @@ class Estimator(metaclass=Named):
         if model_dir is None:
             model_dir = tempfile.mkdtemp()
             logging.warning("Using temporary folder as model directory: %s", model_dir)
-        self._config = config.replace(model_dir=os.fspath(model_dir))
+        more = {} if config.session_config is not None else {"session_config": default_session_config()}
+        self._config = config.replace(model_dir=os.fspath(model_dir), **more)
         logging.info("Using config: %s", self._config.shown())
         self._model_fn, self._params = model_fn, dict(params) if isinstance(params, dict) else params
         takes = _names(model_fn)

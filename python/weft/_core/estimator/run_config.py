@@ -21,6 +21,11 @@ _SETTABLE = ("model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoi
              "experimental_max_worker_delay_secs", "session_creation_timeout_secs")
 
 
+def default_session_config():
+    """The configuration of an estimator whose RunConfig has none."""
+    return protos.ConfigProto(allow_soft_placement=True)
+
+
 def _environment():
     """TF_CONFIG as a dict; without one, what Slurm or MPI say, in its form."""
     text = os.environ.get("TF_CONFIG")
@@ -130,17 +135,16 @@ class RunConfig(metaclass=Named):
         self._num_ps, self._num_workers, self._evaluation_master, self._global_id = ps, workers, "", 0
 
     def _default_session_config(self):
-        """A task of a cluster needs the ps and itself, and waits for no other."""
-        if self._task_type == TaskType.EVALUATOR:
+        """A task of a cluster needs the ps and itself, and waits for no other.  None where there is no cluster."""
+        if self._task_type == TaskType.EVALUATOR or not self._cluster_spec.jobs:
             return None
-        made = protos.ConfigProto(allow_soft_placement=True)
-        if self._cluster_spec.jobs:
-            own = ["%s/task:%d" % (self._task_type, self._task_id)]
-            if self._task_type in (TaskType.CHIEF, TaskType.MASTER):
-                own = [self._task_type]
-            elif self._task_type == TaskType.PS:
-                own = ["worker", "chief", "master"]
-            made.device_filters.extend(["/job:ps"] + ["/job:" + job for job in own])
+        own = ["%s/task:%d" % (self._task_type, self._task_id)]
+        if self._task_type in (TaskType.CHIEF, TaskType.MASTER):
+            own = [self._task_type]
+        elif self._task_type == TaskType.PS:
+            own = ["worker", "chief", "master"]
+        made = default_session_config()
+        made.device_filters.extend(["/job:ps"] + ["/job:" + job for job in own])
         return made
 
     def replace(self, **kwargs):

@@ -95,7 +95,7 @@ class SavedModelBuilder(metaclass=Named):
             self._made = _weft.model_create(self._dir)
         except errors.AlreadyExistsError as e:
             raise AssertionError(e.message) from None
-        self._saved = False
+        self._saved, self._stripped = False, []  # for each graph, whether defaults are left out
 
     def _add(self, graph, session, tags, signature_def_map, init, clear_devices, saver):
         if init is not None and not isinstance(init, Operation):
@@ -105,32 +105,43 @@ class SavedModelBuilder(metaclass=Named):
                         getattr(saver, "_made", None), bool(clear_devices))
 
     def add_meta_graph_and_variables(self, sess, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None,
-                                     clear_devices=False, main_op=None, strip_default_attrs=False, saver=None, **kwargs):
+                                     clear_devices=False, main_op=None, strip_default_attrs=False, saver=None):
         if self._saved:
             raise AssertionError("Graph state including variables and assets has already been saved. Please invoke "
                                  "`add_meta_graph()` instead.")
         _no_assets(assets_collection)
         self._add(sess.graph, _plain(sess)._c, tags, signature_def_map, main_op or legacy_init_op, clear_devices, saver)
         self._saved = True
+        self._stripped.append(strip_default_attrs)
 
     def add_meta_graph(self, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None, clear_devices=False,
-                       main_op=None, strip_default_attrs=False, saver=None, **kwargs):
+                       main_op=None, strip_default_attrs=False, saver=None):
         if not self._saved:
             raise AssertionError("Graph state including variables and assets has not been saved yet. Please invoke "
                                  "`add_meta_graph_and_variables()` first.")
         _no_assets(assets_collection)
         self._add(get_default_graph(), None, tags, signature_def_map, main_op or legacy_init_op, clear_devices, saver)
+        self._stripped.append(strip_default_attrs)
+
+    def _rewrite(self, path, as_text):
+        """Takes attributes that have their op's default out of the graphs for which that was asked; may write a text."""
+        from weft._core.train import meta_graph
+        with open(local(path), "rb") as f:
+            made = protos.SavedModel.FromString(f.read())
+        for meta, strip in zip(made.meta_graphs, self._stripped):
+            if strip:
+                meta_graph.strip_defaults(meta)
+        os.remove(local(path))
+        path += "txt" if as_text else ""
+        with open(local(path), "wb") as f:
+            f.write(str(made).encode() if as_text else made.SerializeToString())
+        return path
 
     def save(self, as_text=False):
         _weft.model_write(self._made)
         path = os.path.join(self._dir, "saved_model.pb")
-        if as_text:
-            with open(local(path), "rb") as f:
-                text = str(protos.SavedModel.FromString(f.read()))
-            os.remove(local(path))
-            path += "txt"
-            with open(local(path), "w") as f:
-                f.write(text)
+        if as_text or any(self._stripped):
+            path = self._rewrite(path, as_text)
         return path.encode()
 
 

@@ -48,8 +48,25 @@ def text(name, tensor, collections=None):
 
 def tensor_summary(name, tensor, summary_description=None, collections=None, summary_metadata=None, family=None,
                    display_name=None):
-    data = b"" if summary_metadata is None else summary_metadata.SerializeToString()
-    return _node("tensor", name, tensor, collections, family, metadata=data)
+    """A summary of any tensor.
+
+    Args:
+      name: a name for the node and the tag.
+      tensor: the tensor.
+      summary_description: a text about the summary, for its metadata.
+      collections: the collections to add it to; the default is [GraphKeys.SUMMARIES].
+      summary_metadata: a SummaryMetadata, which says which plugin of TensorBoard shows it.
+      family: a prefix of the tag.
+      display_name: a name that TensorBoard shows, for its metadata.
+    """
+    made = protos.SummaryMetadata()
+    if summary_metadata is not None:
+        made.CopyFrom(summary_metadata)
+    if summary_description is not None:
+        made.summary_description = summary_description
+    if display_name is not None:
+        made.display_name = display_name
+    return _node("tensor", name, tensor, collections, family, metadata=made.SerializeToString())
 
 
 def merge(inputs, collections=None, name=None):
@@ -77,9 +94,17 @@ class FileWriter(metaclass=Named):
         self._made = _weft.writer_create(self._dir, int(max_queue), float(flush_secs), filename_suffix)
         self._closed = False
         if isinstance(graph, Graph):
-            self.add_graph(graph)  # and its meta graph
+            _weft.writer_add_graph(self._made, graph._c, 0)  # and its meta graph
         elif graph is not None or graph_def is not None:
-            self.add_graph(None, graph_def=graph_def or graph)
+            self._add_definition(graph if graph_def is None else graph_def)
+
+    def _add_definition(self, graph_def):
+        """Adds a GraphDef, and the meta graph of it."""
+        from weft._core.train.meta_graph import export_meta_graph
+        self.add_graph(None, graph_def=graph_def)
+        graph = Graph()
+        graph._c.import_graph(graph_def.SerializeToString(), None)
+        self.add_meta_graph(export_meta_graph(graph=graph))
 
     def get_logdir(self):
         return self._dir
@@ -95,10 +120,12 @@ class FileWriter(metaclass=Named):
         self._add("event", event.SerializeToString(), 0)
 
     def add_graph(self, graph, global_step=None, graph_def=None):
+        if graph is not None and graph_def is not None:
+            raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
         if isinstance(graph, Graph):
-            _weft.writer_add_graph(self._made, graph._c, int(global_step or 0))
-            return
-        graph_def = graph if graph is not None else graph_def
+            graph_def = graph.as_graph_def(add_shapes=True)
+        elif graph is not None:
+            graph_def = graph
         event = protos.Event(wall_time=time.time(), graph_def=graph_def.SerializeToString())
         if global_step is not None:
             event.step = int(global_step)

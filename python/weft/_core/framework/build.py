@@ -163,10 +163,22 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
     return get_default_graph()._add("Const", name, (), [("value", "T", given), ("dtype", "t", found._number)]).outputs[0]
 
 
-def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_hint=None, as_ref=False):
-    """A Tensor of the value: itself, a variable's, or a constant."""
+def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_hint=None):
+    """A Tensor of the value: itself, a variable's, or a constant.
+
+    Args:
+      value: the value.
+      dtype: the type that the tensor must have.
+      name: a name for the constant.
+      preferred_dtype: the type that a constant has if it can.
+      dtype_hint: the other name of preferred_dtype.
+    """
+    return convert(value, dtype, name, either("dtype_hint", dtype_hint, "preferred_dtype", preferred_dtype))
+
+
+def convert(value, dtype=None, name=None, preferred_dtype=None, as_ref=False):
+    """convert_to_tensor; as_ref: a variable gives its reference, for an op that changes it."""
     dtype = None if dtype is None else as_dtype(dtype)
-    preferred_dtype = preferred_dtype or dtype_hint
     if dtype is not None and isinstance(value, (np.ndarray, np.generic)):
         check_range(np.asarray(value), dtype.base_dtype)
     if isinstance(value, Tensor):
@@ -174,16 +186,16 @@ def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_
             raise ValueError("Tensor conversion requested dtype %s for Tensor with dtype %s: %s" % (
                 dtype.name, value.dtype.base_dtype.name, value))
         return value
-    for kind, convert in _conversions:
+    for kind, function in _conversions:
         if isinstance(value, kind):
-            made = convert(value, dtype=dtype, name=name, as_ref=as_ref)
+            made = function(value, dtype=dtype, name=name, as_ref=as_ref)
             if made is not NotImplemented:
                 return made
     if isinstance(value, (list, tuple)) and _has_tensor(value):
         return _packed(value, dtype, name or "packed")
     if isinstance(value, Operation):
-        raise TypeError("Can't convert Operation '%s' to Tensor (target dtype=%s, name=%r, as_ref=%s)" % (
-            value.name, dtype and dtype.name, name, as_ref))
+        raise TypeError("Can't convert Operation '%s' to Tensor (target dtype=%s, name=%r, as_ref=False)" % (
+            value.name, dtype and dtype.name, name))
     if dtype is None and preferred_dtype is not None:
         try:
             return constant(value, preferred_dtype, name=name or "Const")
@@ -289,7 +301,7 @@ class _Call:
     def convert(self, arg, value, name):
         want = self.wanted(arg)
         try:
-            made = convert_to_tensor(value, want, name, preferred_dtype=self.hint(arg, value), as_ref=arg.is_ref)
+            made = convert(value, want, name, self.hint(arg, value), arg.is_ref)
         except OverflowError as e:
             raise OverflowError("Argument '%s' of '%s' Op: %s" % (arg.name, self.definition.name, e)) from None
         except ValueError as e:

@@ -632,7 +632,8 @@ class Graph(GraphDetails):
         from weft._core.train.coordinator import QueueRunner
         if isinstance(item, bytes):
             if key == "queue_runners":
-                return QueueRunner(queue_runner_def=protos.QueueRunnerDef.FromString(item), graph=self)
+                with self.as_default():
+                    return QueueRunner(queue_runner_def=protos.QueueRunnerDef.FromString(item))
             if key in _VARIABLE_LISTS:
                 return variable_from_def(self, protos.VariableDef.FromString(item))
             return item

@@ -78,7 +78,8 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
     first = graph._c.size()
     made = _with_stand_ins(graph_def, mapped) if mapped else graph_def
     graph._c.import_graph((made if prefix else with_free_names(graph, made)).SerializeToString(), prefix)
-    unused = set(mapped) - _rewire(graph, first, prefix, mapped) if mapped else ()
+    have = {n.name for n in graph_def.node}
+    unused = [k for k in set(mapped) - _rewire(graph, first, prefix, mapped) if _node(k) not in have] if mapped else ()
     if unused:
         raise ValueError("Attempted to map inputs that were not found in graph_def: [%s]" % ", ".join(sorted(unused)))
     if return_elements is not None:

@@ -216,7 +216,14 @@ class Message(metaclass=Named):
             raise TypeError("%r has type %s, but expected one of: bytes, str" % (value, type(value).__name__))
         elif kind == "string" and isinstance(value, bytes):
             value = value.decode()
-        self._values[name] = value
+        if value == _DEFAULT[kind] and not self._in_group(name):
+            self._values.pop(name, None)  # a default outside of a group is the same as an unset field, as in protobuf
+        else:
+            self._values[name] = value
+
+    @classmethod
+    def _in_group(cls, name):
+        return any(message == cls.__name__ and (not members or name in members) for (message, _), members in _ONEOF.items())
 
     def HasField(self, name):
         if name not in self.FIELDS:

@@ -11,6 +11,17 @@ class Reduction(metaclass=Named):
     SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
     SUM_OVER_NONZERO_WEIGHTS = SUM_BY_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
 
+    @classmethod
+    def all(cls):
+        """All kinds of reduction."""
+        return (cls.NONE, cls.SUM, cls.MEAN, cls.SUM_OVER_BATCH_SIZE, cls.SUM_OVER_NONZERO_WEIGHTS, cls.SUM_BY_NONZERO_WEIGHTS)
+
+    @classmethod
+    def validate(cls, key):
+        """Raises ValueError if key is not one of all()."""
+        if key not in cls.all():
+            raise ValueError("Invalid Reduction Key %s." % key)
+
 
 _REDUCTIONS = {Reduction.SUM_BY_NONZERO_WEIGHTS: 0, Reduction.NONE: 1, Reduction.SUM: 2, Reduction.MEAN: 3,
                Reduction.SUM_OVER_BATCH_SIZE: 4}

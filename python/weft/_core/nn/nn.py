@@ -121,7 +121,7 @@ def softmax_cross_entropy_with_logits(*args, **kwargs):
     given.pop("_sentinel", None)
     if "labels" not in given or "logits" not in given:
         raise ValueError("Both labels and logits must be provided.")
-    dim = either("axis", given.get("axis"), "dim", given.get("dim"))
+    dim = either("axis", given.get("axis"), "dim", given.get("dim", -1))  # in TensorFlow too, axis needs dim=None
     with name_scope(given.get("name"), "softmax_cross_entropy_with_logits_sg", [given["logits"]]) as scope:
         logits = convert_to_tensor(given["logits"], name="logits")
         labels = array_ops.stop_gradient(given["labels"], name="labels_stop_gradient")

@@ -1,5 +1,5 @@
 """tf.nn's pooling and convolution functions that choose the op by the rank of their input, and windows in one dimension."""
-from weft._core.framework import dtypes
+from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.build import constant, convert_to_tensor, either, op
 from weft._core.framework.graph import name_scope
 from weft._core.nn import nn
@@ -248,4 +248,7 @@ def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=N
             rows = array_ops.tile(rows, array_ops.stack([1, array_ops.shape(made)[1]]))
             made = array_ops.where(rows, array_ops.zeros_like(made), made, name=scope)
         outer_shape = array_ops.slice(math_ops.cast(shape, dtypes.int32), [0], [rank - 1])
-        return array_ops.reshape(made, array_ops.concat([outer_shape, array_ops.slice(array_ops.shape(made), [1], [-1])], 0))
+        whole = array_ops.reshape(made, array_ops.concat([outer_shape, array_ops.slice(array_ops.shape(made), [1], [-1])], 0))
+        if isinstance(rank, int):
+            whole.set_shape(tensor_shape.unknown_shape(rank - 1).concatenate(made.shape[1:]))
+        return whole

@@ -117,17 +117,11 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
             return [i + 1, math_ops.logical_or(then, ended)] + flows + flatten(x) + new + (flatten(extra) if kept else [])
         begin = [time, done] + [ta.flow for ta in outs] + inputs + states + kept
         loop = while_loop(lambda i, ended, *_: math_ops.logical_not(math_ops.reduce_all(ended)), body, begin,
-                          return_same_structure=True, parallel_iterations=parallel_iterations or 32,
-                          shape_invariants=[_loosely(convert_to_tensor(v)) for v in begin])
+                          return_same_structure=True, parallel_iterations=parallel_iterations or 32)
         rest = loop[2 + len(outs):]
         found = [ta._with(f) for ta, f in zip(outs, loop[2:])]
         last = pack_like(state, rest[len(inputs):len(inputs) + len(states)])
         return pack_like(like, found), last, pack_like(loop_state, rest[len(inputs) + len(states):]) if kept else None
-
-
-def _loosely(x):
-    """The shape that a loop keeps: how many rows there are may be learnt later."""
-    return x.shape if x.shape.ndims in (None, 0) else tensor_shape.TensorShape([None] + x.shape.as_list()[1:])
 
 
 def _time_first(x):

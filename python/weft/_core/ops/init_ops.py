@@ -162,12 +162,12 @@ class Orthogonal(Initializer):
 
 class GlorotUniform(VarianceScaling):
     def __init__(self, seed=None, dtype=dtypes.float32):
-        super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
+        super().__init__(1.0, "fan_avg", "uniform", seed)  # TensorFlow does not use dtype here
 
 
 class GlorotNormal(VarianceScaling):
     def __init__(self, seed=None, dtype=dtypes.float32):
-        super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
+        super().__init__(1.0, "fan_avg", "truncated_normal", seed)  # TensorFlow does not use dtype here
 
 
 def lecun_normal(seed=None):

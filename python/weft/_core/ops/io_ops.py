@@ -6,6 +6,7 @@ from weft._core.framework.absent import Named
 from weft._core.framework.build import constant, convert_to_tensor, either, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import name_scope
+from weft._core.ops import array_ops, math_ops
 from weft._core.ops.data_flow import QueueBase
 from weft._core.ops.sparse import SparseTensor
 
@@ -41,10 +42,26 @@ def string_join(inputs, separator="", name=None):
 
 
 def reduce_join(inputs=None, axis=None, keep_dims=None, separator="", name=None, reduction_indices=None, keepdims=None):
+    """Joins the strings of a tensor along some axes.
+
+    Args:
+      inputs: a tensor of strings.
+      axis: the axes, in the order in which they are joined; None joins all, the last one first.
+      keep_dims: whether the joined axes stay, with size 1.
+      separator: a string between two joined ones.
+      name: a name for the operation.
+      reduction_indices: the old name of axis.
+      keepdims: the other name of keep_dims.
+    """
     axis = either("axis", axis, "reduction_indices", reduction_indices)
-    x = convert_to_tensor(inputs)
-    axis = list(range(x.shape.ndims))[::-1] if axis is None else axis
-    return op("ReduceJoin", name, inputs=x, reduction_indices=axis, keep_dims=bool(keep_dims or keepdims), separator=separator)
+    keep = either("keepdims", keepdims, "keep_dims", keep_dims)
+    with name_scope(None, "ReduceJoin", [inputs]):
+        x = convert_to_tensor(inputs)
+        if axis is None and x.shape.ndims is not None:
+            axis = constant(list(range(x.shape.ndims))[::-1], dtypes.int32)
+        elif axis is None:
+            axis = math_ops.range(math_ops.subtract(array_ops.rank(x), 1), -1, -1)
+        return op("ReduceJoin", name, inputs=x, reduction_indices=axis, keep_dims=bool(keep), separator=separator)
 
 
 def string_split(source=None, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", input=None):

@@ -149,8 +149,9 @@ class StaticHashTable(LookupInterface):
         super().__init__(initializer.key_dtype, initializer.value_dtype)
         self._initializer = initializer
         self._default_value = convert_to_tensor(default_value, self._value_dtype, name="Const")
-        self._handle = op("HashTableV2", name or "hash_table", shared_name=initializer._shared_name(), key_dtype=self._key_dtype,
-                          value_dtype=self._value_dtype)
+        kind, shared = ("AnonymousHashTable", {}) if experimental_is_anonymous else (
+            "HashTableV2", {"shared_name": initializer._shared_name()})
+        self._handle = op(kind, name or "hash_table", key_dtype=self._key_dtype, value_dtype=self._value_dtype, **shared)
         self._init_op = initializer.initialize(self)
 
     initializer = init = property(lambda self: self._init_op)
@@ -226,9 +227,11 @@ class MutableHashTable(_MutableTable):
         super().__init__(key_dtype, value_dtype)
         self._default_value = convert_to_tensor(default_value, self._value_dtype, name="Const")
         shape = [d.value for d in self._default_value.get_shape()]
-        kind, more = ("MutableHashTableOfTensorsV2", {"value_shape": shape}) if shape else ("MutableHashTableV2", {})
-        self._handle = op(kind, name, shared_name=shared_name or "", use_node_name_sharing=bool(checkpoint and not shared_name),
-                          key_dtype=self._key_dtype, value_dtype=self._value_dtype, **more)
+        kind, more = ("MutableHashTableOfTensors", {"value_shape": shape}) if shape else ("MutableHashTable", {})
+        if not experimental_is_anonymous:
+            more.update(shared_name=shared_name or "", use_node_name_sharing=bool(checkpoint and not shared_name))
+        kind = "Anonymous" + kind if experimental_is_anonymous else kind + "V2"
+        self._handle = op(kind, name, key_dtype=self._key_dtype, value_dtype=self._value_dtype, **more)
         if checkpoint:
             self._save()
 
@@ -327,7 +330,7 @@ class StaticVocabularyTable(IdTableWithHashBuckets):
             raise ValueError("`num_oov_buckets` must be > 0; use StaticHashTable.")
         if initializer is not None and initializer.value_dtype != dtypes.int64:
             raise TypeError("Invalid `value_dtype`, expected int64 but got %s." % initializer.value_dtype)
-        table = StaticHashTable(initializer, -1, name=name) if initializer else None
+        table = StaticHashTable(initializer, -1, name, experimental_is_anonymous) if initializer else None
         super().__init__(table, num_oov_buckets, FastHashSpec, name, lookup_key_dtype)
 
 

@@ -279,7 +279,7 @@ def parse_single_example(serialized, features=None, name=None, example_names=Non
       name: a name for the operation.
       example_names: its name, for error messages.
     """
-    if _ragged_or_sparse(features):
+    if example_names is not None or _ragged_or_sparse(features):  # the op ParseSingleExample takes no name
         return _examples(serialized, features, example_names, "ParseSingleExample", name)
     return io_ops.parse_single_example(serialized, features, name, example_names)
 

@@ -4,7 +4,7 @@ import math
 from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.build import register_tensor_conversion_function
 from weft._core.framework.dtypes import as_dtype
-from weft._core.framework.graph import name_scope
+from weft._core.framework.graph import Tensor, name_scope
 from weft._core.ops import array_ops
 
 
@@ -95,20 +95,26 @@ def _pieces(shape, counts):
         at += size
 
 
-def _slice(tensor_or_fn, offset, dims, full):
-    if callable(tensor_or_fn):
-        return tensor_or_fn
-    return lambda: array_ops.slice(tensor_or_fn, offset, dims)
+def _slice(tensor, offset, dims, scope):
+    with name_scope(scope):
+        return array_ops.slice(tensor, offset, dims)
 
 
 def get_partitioned(name, shape, dtype, initializer, regularizer, reuse, trainable, collections, caching_device,
                     partitioner, validate_shape, constraint, use_resource=None):
     from weft._core.ops.variable_scope import single
-    full = tensor_shape.as_shape(shape).as_list()
+    given = isinstance(initializer, Tensor)
+    if given and shape is not None:
+        raise ValueError("If initializer is a constant, do not specify shape.")
+    full = initializer.shape if given else tensor_shape.as_shape(shape)
+    if not full.is_fully_defined():
+        raise ValueError("Shape of a new partitioned variable (%s) must be fully defined, but instead was %s." % (name, full))
+    full = full.as_list()
     counts = partitioner(shape=tensor_shape.as_shape(full), dtype=dtype)
     made = []
     for i, (offset, dims) in enumerate(_pieces(full, counts)):
-        piece = single("%s/part_%d" % (name, i), dims, dtype, initializer, regularizer, reuse, trainable, collections,
+        start = _slice(initializer, offset, dims, "%s/part_%d/PartitionedInitializer/" % (name, i)) if given else initializer
+        piece = single("%s/part_%d" % (name, i), dims, dtype, start, regularizer, reuse, trainable, collections,
                        caching_device, validate_shape, constraint, PartitionInfo(full, offset, name), use_resource)
         made.append(piece)
     return PartitionedVariable(name, full, dtype, made, counts)

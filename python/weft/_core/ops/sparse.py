@@ -1,20 +1,9 @@
 """SparseTensor, and the functions that take one apart."""
 import collections
 
+import numpy as np
+
 from weft._core.framework import tensor_shape
-
-
-def _shape_of_value(tensor):
-    """The shape that the value of a vector is, as far as it is known without running."""
-    from weft._core.framework.build import constant_value
-    value = constant_value(tensor)
-    if value is not None:
-        return tensor_shape.TensorShape([None if d < 0 else int(d) for d in value])
-    if tensor.op.type == "Pack":
-        sizes = [constant_value(t) for t in tensor.op.inputs]
-        return tensor_shape.TensorShape([None if d is None or d < 0 else int(d) for d in sizes])
-    count = tensor.shape[0].value if tensor.shape.ndims == 1 else None
-    return tensor_shape.TensorShape(None if count is None else [None] * count)
 
 
 class SparseTensor:
@@ -61,7 +50,11 @@ class SparseTensor:
         return self.get_shape()
 
     def get_shape(self):
-        return _shape_of_value(self._shape) if self._declared is None else self._declared
+        from weft._core.framework.build import constant_value
+        if self._declared is not None:
+            return self._declared
+        known = constant_value(self._shape)
+        return tensor_shape.TensorShape(None if known is None else [int(d) for d in known])
 
     def eval(self, feed_dict=None, session=None):
         from weft._core.framework.graph import _session
@@ -121,8 +114,8 @@ def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True, 
 def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
     from weft._core.framework.build import op
     from weft._core.framework.graph import name_scope
-    with name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]) as scope:
-        return op("SparseTensorDenseMatMul", scope, a_indices=sp_a.indices, a_values=sp_a.values, a_shape=sp_a.dense_shape,
+    with name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]):
+        return op("SparseTensorDenseMatMul", a_indices=sp_a.indices, a_values=sp_a.values, a_shape=sp_a.dense_shape,
                   b=b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
 
 
@@ -167,15 +160,27 @@ def _keep(keepdims, keep_dims):
 
 
 def sparse_concat(axis=None, sp_inputs=None, name=None, expand_nonconcat_dim=False, concat_dim=None, expand_nonconcat_dims=None):
-    from weft._core.framework.build import either, op
+    from weft._core.framework import dtypes
+    from weft._core.framework.build import constant, constant_value, either, op
     axis = either("axis", axis, "concat_dim", concat_dim)
     sp_inputs = list(sp_inputs)
-    if expand_nonconcat_dim or expand_nonconcat_dims:
+    known = _concat_shape([constant_value(s.dense_shape) for s in sp_inputs], axis)
+    if either("expand_nonconcat_dims", expand_nonconcat_dims, "expand_nonconcat_dim", expand_nonconcat_dim):
         sp_inputs = _expanded(sp_inputs, axis)
     if len(sp_inputs) == 1:
         return sp_inputs[0]
-    return SparseTensor(*op("SparseConcat", name, indices=[s.indices for s in sp_inputs], values=[s.values for s in sp_inputs],
-                            shapes=[s.dense_shape for s in sp_inputs], concat_dim=axis))
+    indices, values, shape = op("SparseConcat", name, indices=[s.indices for s in sp_inputs],
+                                values=[s.values for s in sp_inputs], shapes=[s.dense_shape for s in sp_inputs], concat_dim=axis)
+    return SparseTensor(indices, values, shape if known is None else constant(known, dtypes.int64))
+
+
+def _concat_shape(shapes, axis):
+    """The shape of a concatenation of shapes; None if one of them is not known."""
+    if any(s is None for s in shapes):
+        return None
+    made = np.max(shapes, 0)
+    made[axis] = sum(s[axis] for s in shapes)
+    return made
 
 
 def _expanded(sp_inputs, axis):

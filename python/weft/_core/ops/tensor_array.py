@@ -1,9 +1,11 @@
 """tf.TensorArray: tensors by number, written once each."""
+import contextlib
+
 from weft._core.framework import tensor_shape
 from weft._core.framework.absent import Named
 from weft._core.framework.build import constant_value, convert_to_tensor, op
 from weft._core.framework.dtypes import as_dtype
-from weft._core.framework.graph import control_dependencies, name_scope
+from weft._core.framework.graph import control_dependencies, get_default_graph, name_scope
 from weft._core.ops import array_ops
 
 
@@ -22,7 +24,7 @@ class TensorArray(metaclass=Named):
         self._dtype, self._infer_shape = as_dtype(dtype), bool(infer_shape)
         self._known = [tensor_shape.TensorShape(element_shape)]  # shared by the arrays that updates give
         self._dynamic_size, self._size = bool(dynamic_size), size
-        self._colocate_with_first_write_call = colocate_with_first_write_call
+        self._first_written = [] if colocate_with_first_write_call else None  # shared; updates run where its op does
         if handle is not None:
             self._handle, self._flow = handle, flow
             return
@@ -74,6 +76,14 @@ class TensorArray(metaclass=Named):
                 self._dtype.name, value.dtype.base_dtype.name))
         return value
 
+    def _beside(self, value):
+        """The scope of an op that writes: colocated with the first value that was written, unless the program says no."""
+        if self._first_written is None:
+            return contextlib.nullcontext()
+        if not self._first_written:
+            self._first_written.append(value)
+        return get_default_graph().colocate_with(self._first_written[0].op)
+
     def identity(self):
         return self._with(array_ops.identity(self._flow))
 
@@ -98,7 +108,8 @@ class TensorArray(metaclass=Named):
         with name_scope(name, "TensorArrayWrite", [self._handle, index, value]):
             value = self._checked(self._value(value))
             self._check_element_shape(value.shape)
-            return self._with(self._op("TensorArrayWriteV3", name, index=index, value=value))
+            with self._beside(value):
+                return self._with(self._op("TensorArrayWriteV3", name, index=index, value=value))
 
     def gather(self, indices, name=None):
         made = self._op("TensorArrayGatherV3", name, indices=indices, dtype=self._dtype, element_shape=self.element_shape)
@@ -108,14 +119,15 @@ class TensorArray(metaclass=Named):
 
     def stack(self, name=None):
         from weft._core.ops.math_ops import range as range_of
-        with name_scope(name, "TensorArrayStack", [self._handle]):
+        with get_default_graph().colocate_with(self._handle.op), name_scope(name, "TensorArrayStack", [self._handle]):
             return self.gather(range_of(0, self.size()), name=name)
 
     def scatter(self, indices, value, name=None):
         with name_scope(name, "TensorArrayScatter", [self._handle, value, indices]):
             value = self._checked(self._value(value))
             self._check_element_shape(value.shape[1:])
-            return self._with(self._op("TensorArrayScatterV3", name, indices=indices, value=value))
+            with self._beside(value):
+                return self._with(self._op("TensorArrayScatterV3", name, indices=indices, value=value))
 
     def unstack(self, value, name=None):
         from weft._core.ops.math_ops import range as range_of
@@ -133,7 +145,8 @@ class TensorArray(metaclass=Named):
             known = constant_value(lengths)
             if self._infer_shape and known is not None and known.shape and known.max() == known.min():
                 self._merge_element_shape(tensor_shape.TensorShape([int(known[0])]).concatenate(value.shape[1:]))
-            return self._with(self._op("TensorArraySplitV3", name, value=self._checked(value), lengths=lengths))
+            with self._beside(value):
+                return self._with(self._op("TensorArraySplitV3", name, value=self._checked(value), lengths=lengths))
 
     def concat(self, name=None):
         rest = self.element_shape[1:] if self.element_shape.ndims is not None else tensor_shape.unknown_shape()

@@ -206,7 +206,8 @@ def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=Non
 def _true_getter(name, shape=None, dtype=dtypes.float32, initializer=None, regularizer=None, reuse=None, trainable=True,
                  collections=None, caching_device=None, partitioner=None, validate_shape=True, use_resource=None,
                  constraint=None, synchronization=None, aggregation=None, **_):
-    if partitioner is not None and not isinstance(initializer, Tensor):
+    scalar = isinstance(shape, (list, tuple)) and not shape
+    if partitioner is not None and not scalar:
         from weft._core.ops.partitioned import get_partitioned
         return get_partitioned(name, shape, as_dtype(dtype), initializer, regularizer, reuse, trainable, collections,
                                caching_device, partitioner, validate_shape, constraint, use_resource)
@@ -232,7 +233,7 @@ def single(name, shape, dtype, initializer, regularizer=None, reuse=None, traina
         made = Variable(init_value, trainable=trainable, collections=collections, caching_device=caching_device,
                         name=name, dtype=dtype, validate_shape=validate_shape, constraint=constraint,
                         use_resource=resource_wanted(use_resource), synchronization=synchronization, aggregation=aggregation,
-                        **({} if cut is None else {"_slice": cut}))
+                        shape=shape, **({} if cut is None else {"_slice": cut}))
     graph._variable_store[name] = made
     if regularizer is not None and regularizer is not no_regularizer:
         with graph.colocate_with(made.op), graph.name_scope(name + "/Regularizer/"):
@@ -264,7 +265,7 @@ def _initial(name, shape, dtype, initializer, validate_shape, partition_info):
     if isinstance(initializer, type):
         initializer = initializer()
     if not callable(initializer):  # a value: it gives shape and type
-        if shape is not None:
+        if shape is not None and partition_info is None:
             raise ValueError("If initializer is a constant, do not specify shape.")
         return initializer, initializer.dtype.base_dtype if isinstance(initializer, Tensor) else None
     if shape is None:
@@ -308,7 +309,7 @@ def min_max_variable_partitioner(max_partitions=1, axis=0, min_slice_size=256 <<
         size = tensor_shape.as_shape(shape).num_elements() * (
             bytes_per_string_element if as_dtype(dtype) == dtypes.string else as_dtype(dtype).size)
         pieces = [1] * len(dims)
-        pieces[axis] = max(1, min(max_partitions, size // min_slice_size, dims[axis]))
+        pieces[axis] = max(1, min(max_partitions, -(-size // min_slice_size), dims[axis]))
         return pieces
     return partitioner
 

@@ -89,9 +89,8 @@ class Variable(VariableMethods, metaclass=VariableType):
             with graph.device(caching_device) if caching_device else graph.colocate_with(self._variable.op):
                 self._snapshot = op("Identity", "read", input=self._variable)
 
-    @staticmethod
-    def _node(scope, initial, validate_shape):
-        shape = initial.shape if validate_shape else tensor_shape.unknown_shape()
+    def _node(self, scope, initial, validate_shape):
+        shape = initial.shape if validate_shape else tensor_shape.as_shape(self._asked_shape)
         if validate_shape and not shape.is_fully_defined():
             raise ValueError("initial_value must have a shape specified: %s" % initial)
         return op("VariableV2", scope, shape=shape, dtype=initial.dtype.base_dtype)

@@ -393,4 +393,7 @@ FLOAT_OPS_OPTIONS = ProfileOptionBuilder.float_operation()
 
 def print_model_analysis(graph, run_meta=None, op_log=None, tfprof_cmd="scope", tfprof_options=TRAINABLE_VARS_PARAMS_STAT_OPTIONS):
     """profile() under its older name."""
+    if tfprof_cmd not in ("scope", "graph", "op"):
+        raise NotImplementedError("print_model_analysis(tfprof_cmd=%r) is not in Weft%s: use 'scope' or 'op'" % (
+            tfprof_cmd, absent.where()))
     return profile(graph, run_meta, op_log, tfprof_cmd, tfprof_options)

@@ -125,22 +125,37 @@ class LooperThread(threading.Thread, metaclass=Named):
 class LibraryThread:
     """A thread of the library, as start_queue_runners lists them; the coordinator joins it."""
 
-    def __init__(self, name):
-        self.name, self.daemon = name, True
+    def __init__(self, name, coord, begin=None):
+        """begin: starts the threads of a queue runner, all of them at once; None if they were started."""
+        self.name, self.daemon, self._coord, self._begin = name, True, coord, begin
+        self._started = begin is None
+
+    def start(self):
+        if self._started:
+            raise RuntimeError("threads can only be started once")
+        self._started = True
+        self._begin()
 
     def join(self, timeout=None):
         pass
 
     def is_alive(self):
-        return True
+        return self._started and not self._coord.joined
+
+
+def _checked_types(types):
+    if not isinstance(types, tuple) or not types or not all(
+            isinstance(t, type) and issubclass(t, errors.OpError) for t in types):
+        raise TypeError("queue_closed_exception_types, when provided, must be a tuple of tf.error types, but saw: %s" % (types,))
+    return types
 
 
 class QueueRunner(metaclass=Named):
     """Ops that fill a queue, each on a thread of its own."""
 
     def __init__(self, queue=None, enqueue_ops=None, close_op=None, cancel_op=None, queue_closed_exception_types=None,
-                 queue_runner_def=None, import_scope=None, graph=None):
-        graph = graph or get_default_graph()
+                 queue_runner_def=None, import_scope=None):
+        graph = get_default_graph()
         if queue_runner_def is not None:
             d = queue_runner_def
             self._queue_name = d.queue_name
@@ -154,7 +169,9 @@ class QueueRunner(metaclass=Named):
             self._queue, self._enqueue_ops, self._queue_name = queue, list(enqueue_ops), queue.name
             self._close_op = queue.close() if close_op is None else close_op
             self._cancel_op = queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
-        self.exceptions_raised, self._closed_types = [], queue_closed_exception_types or (errors.OutOfRangeError,)
+        self.exceptions_raised, self._closed_types = [], (errors.OutOfRangeError,)
+        if queue_closed_exception_types is not None:
+            self._closed_types = _checked_types(queue_closed_exception_types)
 
     queue = property(lambda self: self._queue)
     enqueue_ops = property(lambda self: self._enqueue_ops)
@@ -168,13 +185,16 @@ class QueueRunner(metaclass=Named):
 
     def create_threads(self, sess, coord=None, daemon=False, start=False):
         from weft._core.train.saver import _plain
-        if not start:
-            raise NotImplementedError("QueueRunner.create_threads(start=False): the library's threads start when they "
-                                      "are made; pass start=True")
         coord = coord or _own_coordinator(sess)
-        started = _weft.queue_runner_start(_plain(sess)._c, coord._made, self.to_proto().SerializeToString())
-        return [LibraryThread("QueueRunnerThread-%s-%s" % (self.name, self._enqueue_ops[i % len(self._enqueue_ops)].name))
-                for i in range(started)]
+        began = []
+
+        def begin():
+            if not began:
+                began.append(_weft.queue_runner_start(_plain(sess)._c, coord._made, self.to_proto().SerializeToString()))
+            return began[0]
+        count = begin() if start else len(self._enqueue_ops)
+        names = ["QueueRunnerThread-%s-%s" % (self.name, self._enqueue_ops[i % len(self._enqueue_ops)].name) for i in range(count)]
+        return [LibraryThread(name, coord, None if start else begin) for name in names]
 
     def to_proto(self, export_scope=None):
         return protos.QueueRunnerDef(
@@ -208,6 +228,4 @@ def start_queue_runners(sess=None, coord=None, daemon=True, start=True, collecti
     if sess is None:
         raise ValueError("Cannot start queue runners: No default session is registered. Use `with sess.as_default()` or "
                          "pass an explicit session to tf.start_queue_runners(sess=sess)")
-    if not start:
-        raise NotImplementedError("tf.train.start_queue_runners(start=False) is not in Weft")
-    return [t for qr in sess.graph.get_collection(collection) for t in qr.create_threads(sess, coord, daemon, start=True)]
+    return [t for qr in sess.graph.get_collection(collection) for t in qr.create_threads(sess, coord, daemon, start)]

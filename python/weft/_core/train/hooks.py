@@ -5,11 +5,11 @@ import time
 
 import numpy as np
 
-from weft import _weft
 from weft._core.files.gfile import local
 from weft._core.framework import protos
 from weft._core.framework.absent import Named
 from weft._core.framework.graph import GraphKeys, get_default_graph
+from weft._core.run.timeline import Timeline
 from weft._core.session import client
 from weft._core.train.training_util import get_global_step
 
@@ -84,14 +84,14 @@ class Adapter:
         args = self._guard(self.hook.before_run, self.context)
         self.fetch = None
         if args is None:
-            return (), (), (), False, False, self.context.stop_requested
+            return (), (), (), False, self.context.stop_requested
         graph = self.owner._graph
         self.fetch = client._Fetch(graph, args.fetches) if args.fetches is not None else None
         feeds = [client._feed(graph, k, v) for k, v in client._spread(args.feed_dict or {})]
         self._guard(self.owner._check_hook_feeds, [graph._tensor(out) for out, _ in feeds])
-        options = args.options or protos.RunOptions()
+        trace = args.options is not None and args.options.trace_level > 0
         outs, targets = (self.fetch.outs, self.fetch.targets) if self.fetch else ((), ())
-        return outs, targets, feeds, options.trace_level > 0, options.output_partition_graphs, self.context.stop_requested
+        return outs, targets, feeds, trace, self.context.stop_requested
 
     def after(self, c_session, values, metadata):
         results = self.fetch.rebuild(values) if self.fetch is not None else None
@@ -229,6 +229,12 @@ class LoggingTensorHook(SessionRunHook):
             self._log_tensors(session.run(self._current_tensors))
 
 
+def as_saver(found):
+    """A saver of the collection SAVERS, where the library keeps its own ones as SaverDefs."""
+    from weft._core.train.saver import Saver
+    return Saver(saver_def=protos.SaverDef.FromString(found)) if isinstance(found, bytes) else found
+
+
 class CheckpointSaverListener(metaclass=Named):
     def begin(self):
         pass
@@ -256,7 +262,9 @@ class CheckpointSaverHook(_StepHook):
         logging.info("Create CheckpointSaverHook.")
 
     def begin(self):
+        from weft._core.files.summary import FileWriterCache
         super().begin()
+        self._summary_writer = FileWriterCache.get(self._checkpoint_dir)
         for listener in self._listeners:
             listener.begin()
 
@@ -269,7 +277,17 @@ class CheckpointSaverHook(_StepHook):
         if not savers:
             raise RuntimeError("No items in collection SAVERS. Please add a saver to the collection or provide a saver or "
                                "scaffold.")
-        return savers[0]
+        if len(savers) > 1:
+            raise RuntimeError("More than one item in collection SAVERS. Please indicate which one to use by passing it to the "
+                               "constructor.")
+        return as_saver(savers[0])
+
+    def _write_graph(self, graph):
+        from weft._core.files.graph_io import write_graph
+        from weft._core.train.meta_graph import export_meta_graph
+        write_graph(graph.as_graph_def(add_shapes=True), self._checkpoint_dir, "graph.pbtxt")
+        self._summary_writer.add_graph(graph)
+        self._summary_writer.add_meta_graph(export_meta_graph(graph=graph))
 
     def _save(self, session, step):
         from weft._core.platform import logging
@@ -277,7 +295,9 @@ class CheckpointSaverHook(_StepHook):
         for listener in self._listeners:
             listener.before_save(session, step)
         logging.info("Saving checkpoints for %d into %s.", step, self._save_path)
-        self._get_saver().save(session, self._save_path, global_step=step)
+        self._get_saver().save(session, self._save_path, global_step=step, write_meta_graph=self._save_graph_def)
+        self._summary_writer.add_session_log(protos.SessionLog(
+            status=protos.SessionLog.CHECKPOINT, checkpoint_path=self._save_path), step)
         logging.info("Calling checkpoint listeners after saving checkpoint %d...", step)
         stop = False
         for listener in self._listeners:
@@ -288,6 +308,8 @@ class CheckpointSaverHook(_StepHook):
 
     def after_create_session(self, session, coord):
         step = int(session.run(self._global_step_tensor))
+        if self._save_graph_def:
+            self._write_graph(get_default_graph())
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
 
@@ -354,7 +376,9 @@ class SummarySaverHook(_StepHook):
 
 class StepCounterHook(_StepHook):
     def __init__(self, every_n_steps=100, every_n_secs=None, output_dir=None, summary_writer=None):
-        self._timer = SecondOrStepTimer(every_n_secs, None if every_n_secs else every_n_steps)
+        if (every_n_steps is None) == (every_n_secs is None):
+            raise ValueError("exactly one of every_n_steps and every_n_secs should be provided.")
+        self._timer = SecondOrStepTimer(every_n_secs, every_n_steps)
         self._output_dir, self._summary_writer = output_dir, summary_writer
         self._summary_tag, self._last_global_step, self._steps_per_run = "global_step/sec", None, 1
 
@@ -421,9 +445,16 @@ class ProfilerHook(_StepHook):
     """Writes timelines (timeline-STEP.json) every so often."""
 
     def __init__(self, save_steps=None, save_secs=None, output_dir="", show_dataflow=True, show_memory=False):
+        self._output_dir, self._summary_writer, self._shown = output_dir, None, (show_dataflow, show_memory)
         os.makedirs(local(output_dir or "."), exist_ok=True)
         self._output_file = os.path.join(output_dir, "timeline-{}.json")
         self._timer, self._next_step = SecondOrStepTimer(save_secs, save_steps), None
+
+    def begin(self):
+        from weft._core.files.summary import FileWriterCache
+        super().begin()
+        if self._output_dir:
+            self._summary_writer = FileWriterCache.get(self._output_dir)
 
     def before_run(self, run_context):
         self._request_summary = self._next_step is not None and self._timer.should_trigger_for_step(self._next_step)
@@ -437,7 +468,9 @@ class ProfilerHook(_StepHook):
         if self._request_summary:
             self._timer.update_last_triggered_step(step)
             with open(local(self._output_file.format(step)), "w") as f:
-                f.write(_weft.trace_json(run_values.run_metadata.SerializeToString()))
+                f.write(Timeline(run_values.run_metadata.step_stats).generate_chrome_trace_format(*self._shown))
+            if self._summary_writer is not None:
+                self._summary_writer.add_run_metadata(run_values.run_metadata, "step_%d" % step, step)
         self._next_step = step + 1
 
 

@@ -25,7 +25,8 @@ def strip_scope(name, scope):
 
 
 def in_scope(name, scope):
-    return not scope or name.lstrip("^").startswith(scope + "/")
+    """Whether a node is exported with a scope: its name begins with the scope's, as in TensorFlow."""
+    return not scope or name.lstrip("^").startswith(scope)
 
 
 def _stripped(item, scope):
@@ -71,7 +72,7 @@ def _collection_def(graph, key, scope):
     return made if any(len(getattr(made, f).value) for f in made.FIELDS if f != "any_list") else None
 
 
-def _strip_defaults(meta):
+def strip_defaults(meta):
     """Takes out attributes that have the default of their op."""
     defaults = {o.name: {a.name: a.default_value.SerializeToString() for a in o.attr if a.HasField("default_value")}
                 for o in meta.meta_info_def.stripped_op_list.op}
@@ -116,7 +117,7 @@ def _clear_savers(meta, saver_def):
         if "savers" in meta.collection_def else []
     own = saver_def.filename_tensor_name.rpartition("/")[0] if saver_def is not None else ""
     scopes = {s.filename_tensor_name.rpartition("/")[0] for s in savers} - {own, ""}
-    meta.graph_def.node[:] = [n for n in meta.graph_def.node if not any(in_scope(n.name, s) for s in scopes)]
+    meta.graph_def.node[:] = [n for n in meta.graph_def.node if not any(in_scope(n.name, s + "/") for s in scopes)]
     if savers:
         meta.collection_def["savers"].bytes_list.value[:] = [
             s.SerializeToString() for s in savers if s.filename_tensor_name.rpartition("/")[0] == own]
@@ -181,7 +182,7 @@ def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_d
             node.device = ""
     _ops_used(meta)
     if strip_default_attrs:
-        _strip_defaults(meta)
+        strip_defaults(meta)
     if meta_info_def is not None:
         ops = meta.meta_info_def.stripped_op_list
         meta.meta_info_def.MergeFrom(meta_info_def)

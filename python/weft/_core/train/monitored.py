@@ -2,13 +2,15 @@
 import inspect
 
 from weft import _weft
-from weft._core.framework import errors, protos
+from weft._core.framework import dtypes, errors, protos
 from weft._core.framework.absent import Named
 from weft._core.framework.graph import GraphKeys, get_default_graph
-from weft._core.ops.variables import global_variables_initializer
+from weft._core.ops import array_ops
+from weft._core.ops.control_flow import no_op
+from weft._core.ops.variables import global_variables_initializer, report_uninitialized_variables
 from weft._core.session import client
-from weft._core.train.hooks import Adapter, SessionRunArgs
-from weft._core.train.supervisor import choice, wrap_session
+from weft._core.train.hooks import Adapter, SessionRunArgs, as_saver
+from weft._core.train.supervisor import SessionManager, as_runtime_errors, choice, wrap_session
 
 USE_DEFAULT = object()
 
@@ -18,48 +20,80 @@ class Scaffold(metaclass=Named):
 
     def __init__(self, init_op=None, init_feed_dict=None, init_fn=None, ready_op=None, ready_for_local_init_op=None,
                  local_init_op=None, summary_op=None, saver=None, copy_from_scaffold=None, local_init_feed_dict=None):
+        """copy_from_scaffold: another Scaffold, for what is not given."""
         old = copy_from_scaffold
-        self.init_op, self.init_feed_dict = init_op or getattr(old, "init_op", None), init_feed_dict
+        if old is not None and not isinstance(old, Scaffold):
+            raise TypeError("copy_from_scaffold is not a Scaffold instance.")
+
+        def chosen(value, name):
+            return getattr(old, name) if value is None and old is not None else value
+        self._user_init_fn = init_fn = chosen(init_fn, "_user_init_fn")
         self.init_fn = None if init_fn is None else lambda sess: init_fn(self, sess)
-        self.ready_op = ready_op if ready_op is not None else getattr(old, "ready_op", None)
-        self.ready_for_local_init_op, self.local_init_op = ready_for_local_init_op, local_init_op
-        self.summary_op, self.saver = summary_op, saver if saver is not None else getattr(old, "saver", None)
+        self.init_op, self.init_feed_dict = chosen(init_op, "init_op"), chosen(init_feed_dict, "init_feed_dict")
+        self.ready_op = chosen(ready_op, "ready_op")
+        self.ready_for_local_init_op = chosen(ready_for_local_init_op, "ready_for_local_init_op")
+        self.local_init_op = chosen(local_init_op, "local_init_op")
+        self.local_init_feed_dict = chosen(local_init_feed_dict, "local_init_feed_dict")
+        self.summary_op, self.saver = chosen(summary_op, "summary_op"), chosen(saver, "saver")
 
     def finalize(self):
+        """Makes what was not given, unless a collection of the graph has it, and finalizes the graph."""
+        from weft._core.files.summary import merge_all
+        from weft._core.ops.control_flow import group
         from weft._core.train.saver import Saver
-        if self.init_op is None:
-            self.init_op = global_variables_initializer()
-        if self.saver is None and get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES):
-            self.saver = Saver(sharded=True, allow_empty=True)
+
+        def initializer():
+            return group(global_variables_initializer(), no_op(name="init"))
+
+        def uninitialized():
+            return array_ops.concat([report_uninitialized_variables(), array_ops.constant([], dtypes.string)], 0)
+
+        def uninitialized_global():
+            found = report_uninitialized_variables(get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES))
+            return array_ops.concat([found, array_ops.constant([], dtypes.string)], 0)
+        defaults = dict(init_op=initializer, ready_op=uninitialized, ready_for_local_init_op=uninitialized_global,
+                        local_init_op=Scaffold.default_local_init_op, summary_op=merge_all)
+        for name, make in defaults.items():
+            if getattr(self, name) is None:
+                setattr(self, name, Scaffold.get_or_default(name, name, make))
+        if self.saver is None:
+            self.saver = as_saver(Scaffold.get_or_default("saver", GraphKeys.SAVERS, lambda: Saver(
+                sharded=True, allow_empty=True)))
+        self.saver.build()
         get_default_graph().finalize()
         return self
 
     def _fill(self, graph):
         """What the library made for it, once there is a session."""
-        from weft._core.train.saver import Saver
         for name in ("init_op", "ready_op", "ready_for_local_init_op", "local_init_op", "summary_op"):
             found = graph.get_collection(name)
             if getattr(self, name) is None and found:
                 setattr(self, name, found[0])
         found = graph.get_collection(GraphKeys.SAVERS)
         if self.saver is None and found:
-            made = found[0]
-            self.saver = Saver(saver_def=protos.SaverDef.FromString(made)) if isinstance(made, bytes) else made
+            self.saver = as_saver(found[0])
 
     @staticmethod
     def get_or_default(arg_name, collection_key, default_constructor):
+        """The only element of a collection; else what the constructor makes, which is added to the collection."""
         found = get_default_graph().get_collection(collection_key)
+        if len(found) > 1:
+            raise RuntimeError("More than one item in collection %s. Please indicate which one to use by passing it to the "
+                               "constructor (argument %s)." % (collection_key, arg_name))
         if found:
             return found[0]
         made = default_constructor()
-        get_default_graph().add_to_collection(collection_key, made)
+        if made is not None:
+            get_default_graph().add_to_collection(collection_key, made)
         return made
 
     @staticmethod
     def default_local_init_op():
+        """Initializes local variables and tables."""
         from weft._core.ops.control_flow import group
+        from weft._core.ops.lookup import tables_initializer
         from weft._core.ops.variables import local_variables_initializer
-        return group(local_variables_initializer())
+        return group(local_variables_initializer(), tables_initializer(), no_op(name="init"))
 
 
 class SessionCreator(metaclass=Named):
@@ -74,12 +108,28 @@ class ChiefSessionCreator(SessionCreator):
         self._scaffold, self._master, self._config = scaffold or Scaffold(), master, config
         self._dir, self._path, self._wait = checkpoint_dir, checkpoint_filename_with_path, 7200
 
+    def create_session(self):
+        """A session of the chief: it restores a checkpoint, or runs the scaffold's init_op and init_fn."""
+        made = self._scaffold.finalize()
+        return _manager(made).prepare_session(
+            self._master, made.init_op, made.saver, self._dir, self._path, config=self._config,
+            init_feed_dict=made.init_feed_dict, init_fn=made.init_fn, max_wait_secs=self._wait)
+
 
 class WorkerSessionCreator(SessionCreator):
     _chief, _dir, _path = False, None, None
 
     def __init__(self, scaffold=None, master="", config=None, max_wait_secs=30 * 60):
         self._scaffold, self._master, self._config, self._wait = scaffold or Scaffold(), master, config, max_wait_secs
+
+    def create_session(self):
+        """A session of another worker: it waits until the chief has initialized the model."""
+        return _manager(self._scaffold.finalize()).wait_for_session(self._master, self._config, self._wait)
+
+
+def _manager(scaffold):
+    return SessionManager(scaffold.local_init_op, scaffold.ready_op, scaffold.ready_for_local_init_op,
+                          local_init_feed_dict=scaffold.local_init_feed_dict)
 
 
 class _CoordinatedCreator:
@@ -133,6 +183,8 @@ class MonitoredSession(metaclass=Named):
         self._hooks = [Adapter(h, self) for h in hooks or []]
         self._chief_hooks = [Adapter(h, self) for h in more.pop("chief_only_hooks", None) or []]
         scaffold = creator._scaffold
+        if type(scaffold).finalize is not Scaffold.finalize:
+            scaffold.finalize()  # the program's own
         if scaffold.init_op is None and graph._initializers_replaced:
             scaffold.init_op = global_variables_initializer()
         ops = tuple(choice(getattr(scaffold, n), None) for n in (
@@ -143,11 +195,12 @@ class MonitoredSession(metaclass=Named):
                        summary_dir=None)
         options.update(more)
         try:
-            self._c, self._keeper = _weft.monitored_create(
-                graph._c, creator._master or "", config, creator._chief, options["bare"], creator._dir, creator._path,
-                self._hooks, self._chief_hooks, ops, init_fn, None if scaffold.saver is None else scaffold.saver._made,
-                options["save_secs"], options["save_steps"], options["summary_steps"], options["summary_secs"],
-                options["log_steps"], options["summary_dir"], float(creator._wait), float(stop_grace_period_secs))
+            with as_runtime_errors():
+                self._c, self._keeper = _weft.monitored_create(
+                    graph._c, creator._master or "", config, creator._chief, options["bare"], creator._dir, creator._path,
+                    self._hooks, self._chief_hooks, ops, init_fn, None if scaffold.saver is None else scaffold.saver._made,
+                    options["save_secs"], options["save_steps"], options["summary_steps"], options["summary_secs"],
+                    options["log_steps"], options["summary_dir"], float(creator._wait), float(stop_grace_period_secs))
         except errors.OpError:
             self._reraise()
             raise

@@ -459,8 +459,10 @@ class CheckpointReader(metaclass=Named):
         return _weft.checkpoint_read(self._path, name)
 
     def debug_string(self):
+        from weft._core.framework.dtypes import datatype_name
         types = self.get_variable_to_dtype_map()
-        return "\n".join("%s (%s) %s" % (n, types[n].name, list(shape)) for n, (_, shape) in self._rows.items()).encode()
+        return "\n".join("%s (%s) %s" % (n, datatype_name(types[n].as_datatype_enum), list(shape))
+                         for n, (_, shape) in self._rows.items()).encode()
 
 
 NewCheckpointReader = CheckpointReader

@@ -38,7 +38,7 @@ def borrowed_coordinator(capsule):
 
 
 @contextlib.contextmanager
-def _as_runtime_errors():
+def as_runtime_errors():
     """Turns the library's words for a model that is not ready into TensorFlow's exception."""
     try:
         yield
@@ -65,7 +65,7 @@ class SessionManager(metaclass=Named):
         feeds, local_feeds = ([client._feed(graph, k, v) for k, v in client._spread(d or {})]
                               for d in (init_feed_dict, self._local_feed))
         started = None if init_fn is None else (lambda c: init_fn(wrap_session(c, graph, master, config, self)))
-        with _as_runtime_errors():
+        with as_runtime_errors():
             made, ready = fn(graph._c, master or "", (config or protos.ConfigProto()).SerializeToString(),
                              tuple(choice(op, 0) for op in (*self._ops, init_op)), feeds, local_feeds,
                              timeout_of(self._run_options), float(self._recovery_wait_secs), wait_secs(max_wait_secs),
@@ -113,7 +113,7 @@ class Supervisor(metaclass=Named):
                  init_op=USE_DEFAULT, init_feed_dict=None, local_init_op=USE_DEFAULT, logdir=None, summary_op=USE_DEFAULT,
                  saver=USE_DEFAULT, global_step=USE_DEFAULT, save_summaries_secs=120, save_model_secs=600,
                  recovery_wait_secs=30, stop_grace_secs=120, checkpoint_basename="model.ckpt", session_manager=None,
-                 summary_writer=USE_DEFAULT, init_fn=None, local_init_run_options=None, finalize=True):
+                 summary_writer=USE_DEFAULT, init_fn=None, local_init_run_options=None):
         graph = self._graph = graph or get_default_graph()
         default = Supervisor.USE_DEFAULT
         self._is_chief, self._logdir, self._stop_grace = bool(is_chief), logdir, stop_grace_secs
@@ -140,8 +140,7 @@ class Supervisor(metaclass=Named):
         coordinator, self._c_saver, self._c_writer, step, self._save_path = _weft.supervisor_parts(self._made)
         self._coord, self._step = borrowed_coordinator(coordinator), step
         self._runner_sessions = []
-        if finalize:
-            graph.finalize()
+        graph.finalize()
 
     def _collect(self, graph):
         """Lists that only Python has filled are told to the library when it is asked to supervise."""
@@ -220,7 +219,7 @@ class Supervisor(metaclass=Named):
         if self._manager_given is not None and not self.__dict__.get("_own_manager"):
             return self._session_of(self._manager_given, master, config, for_checkpoint, max_wait_secs, services)
         data = (config or protos.ConfigProto()).SerializeToString()
-        with _as_runtime_errors():
+        with as_runtime_errors():
             made = _weft.supervisor_session(self._made, master or "", data, wait_secs(max_wait_secs), bool(for_checkpoint),
                                             bool(services))
         return wrap_session(made, self._graph, master, config, self)

@@ -1,1 +1,0 @@
-"""tf.keras.applications: the well-known image classifiers, one file per family of architectures."""

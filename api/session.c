@@ -37,7 +37,13 @@ static weft_err run(weft_session *sess, plan_request *r, const weft_feed *feeds,
 
 static run_opts from_public(const weft_run_opts *opts) {
   if (!opts) return (run_opts){0};
-  return (run_opts){opts->timeout_ms, opts->trace || opts->metadata, (uint8_t **)opts->metadata, opts->metadata_size};
+  if (opts->metadata) *opts->metadata = NULL;
+  if (opts->metadata) *opts->metadata_size = 0;
+  return (run_opts){.timeout_ms = opts->timeout_ms,
+                    .trace = opts->trace,
+                    .metadata = (uint8_t **)opts->metadata,
+                    .metadata_size = opts->metadata_size,
+                    .partition_graphs = opts->partition_graphs};
 }
 
 weft_err weft_session_run_with(weft_session *sess, int n_feed, const weft_feed *feeds, int n_fetch,
@@ -48,6 +54,7 @@ weft_err weft_session_run_with(weft_session *sess, int n_feed, const weft_feed *
   API_ARRAY(n_fetch, fetches);
   API_ARRAY(n_fetch, fetched);
   API_ARRAY(n_target, targets);
+  if (opts && opts->metadata) API_NEED(opts->metadata_size);
 
   run_opts o = from_public(opts);
   plan_request r = {.n_feed = n_feed, .n_fetch = n_fetch, .n_target = n_target, .fetch = fetches};
@@ -166,6 +173,7 @@ weft_err weft_session_callable_run(weft_callable *c, int n_feed, const weft_tens
   API_NEED(c);
   API_ARRAY(n_feed, values);
   API_ITEMS(((callable *)c)->n_fetch, fetched);
+  if (opts && opts->metadata) API_NEED(opts->metadata_size);
 
   const run_opts o = from_public(opts);
   for (int i = 0; i < n_feed; i++)

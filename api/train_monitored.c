@@ -29,6 +29,10 @@ weft_err weft_run_context_feed(weft_run_context *c, weft_out to, const weft_tens
 
   return weft__context_feed(c, to, fed);
 }
+void weft_run_context_partition_graphs(weft_run_context *c) {
+  API_NEED_OR(c, );
+  c->partition_graphs = true;
+}
 void weft_run_context_trace(weft_run_context *c) {
   API_NEED_OR(c, );
   c->trace = true;

@@ -23,6 +23,11 @@ extern char *openblas_get_config(void); /* cblas.h, whose prototypes differ from
 #ifdef WEFT_HAVE_GRPC
 #include <grpc/grpc.h>
 #endif
+#ifdef WEFT_HAVE_MICROHTTPD
+#include <microhttpd.h>
+#endif
+#define TEXT_OF(x) #x
+#define VERSION_TEXT(x) TEXT_OF(x)
 
 const char *weft_version(void) { return WEFT_VERSION; }
 
@@ -53,16 +58,26 @@ static void list_libraries(void) {
   png = PNG_LIBPNG_VER_STRING;
 #endif
 #ifdef WEFT_HAVE_JPEG
-  jpeg = "found";
+#ifdef LIBJPEG_TURBO_VERSION
+  jpeg = VERSION_TEXT(LIBJPEG_TURBO_VERSION);
+#else
+  jpeg = VERSION_TEXT(JPEG_LIB_VERSION);
+#endif
 #endif
 #ifdef WEFT_HAVE_ZLIB
   zlib = zlibVersion();
 #endif
 #ifdef WEFT_HAVE_GRPC
-  grpc = grpc_version_string();
+  char grpc_text[64]; /* packages name the release, which the library does not know: it tells its core's number */
+  snprintf(grpc_text, sizeof grpc_text, "%s%score %s", WEFT_GRPC_RELEASE, *WEFT_GRPC_RELEASE ? ", " : "",
+           grpc_version_string());
+  grpc = grpc_text;
 #endif
 #ifdef WEFT_HAVE_MICROHTTPD
-  http = "found";
+  char http_text[32]; /* 0x00097500 is 0.9.75 */
+  snprintf(http_text, sizeof http_text, "%x.%x.%x", (unsigned)MHD_VERSION >> 24, (unsigned)MHD_VERSION >> 16 & 0xff,
+           (unsigned)MHD_VERSION >> 8 & 0xff);
+  http = http_text;
 #endif
   add("protobuf-c", protobuf_c_version(), "messages and files");
   add("gRPC", grpc, "clusters");

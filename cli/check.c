@@ -3,9 +3,11 @@
  * All are asked at once, each by a thread: name, port, protocol, then who it says it is.  The first step that fails is
  * what the table says. */
 #include "command.h"
+#include "json.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
@@ -127,6 +129,45 @@ static void print_row(const row *r) {
   printf("\n");
 }
 
+static void print_json_row(cli_json *j, const row *r) {
+  char life[32];
+  const bool answers = r->info.task[0] != 0;
+  snprintf(life, sizeof life, "%016" PRIx64, r->info.incarnation);
+  cli_json_open(j, NULL, '{');
+  cli_json_text(j, "job", r->job);
+  cli_json_integer(j, "task", r->task);
+  cli_json_text(j, "address", r->address);
+  cli_json_bool(j, "ok", !r->what[0]);
+  cli_json_text(j, "problem", r->what[0] ? r->what : NULL);
+  cli_json_text(j, "system", !answers ? NULL : *r->info.version ? "Weft" : "TensorFlow");
+  cli_json_text(j, "version", *r->info.version ? r->info.version : NULL);
+  cli_json_number(j, "round_trip_ms", answers ? r->info.round_trip_ms : NAN);
+  cli_json_number(j, "clock_ahead_s", r->status.task[0] ? r->status.skew_s : NAN);
+  cli_json_text(j, "incarnation", answers ? life : NULL);
+  cli_json_text(j, "state", r->info.state && *r->info.state ? r->info.state : NULL);
+  cli_json_text(j, "waits_for", r->status.waits[0] ? r->status.waits : NULL);
+  cli_json_close(j, '}');
+}
+
+static void print_json(const row *rows, int n, int up) {
+  cli_json j = {0};
+  cli_json_open(&j, NULL, '{');
+  cli_json_integer(&j, "up", up);
+  cli_json_integer(&j, "total", n);
+  cli_json_open(&j, "tasks", '[');
+  for (int i = 0; i < n; i++) print_json_row(&j, &rows[i]);
+  cli_json_close(&j, ']');
+  cli_json_close(&j, '}');
+  cli_json_end(&j);
+}
+
+static void print_table(const row *rows, int n, int up) {
+  printf("%-12s %-24s %-14s %9s %9s  %-16s  %-8s\n", "task", "address", "is", "answers", "clock", "incarnation",
+         "state");
+  for (int i = 0; i < n; i++) print_row(&rows[i]);
+  printf("%d of %d tasks are up and agree\n", up, n);
+}
+
 /* ---- the cluster ---- */
 
 static int fill(row *rows, const weft_cluster *c, int64_t timeout_ms) {
@@ -143,7 +184,7 @@ static int fill(row *rows, const weft_cluster *c, int64_t timeout_ms) {
   return n;
 }
 
-static int check(const weft_cluster *c, int64_t timeout_ms) {
+static int check(const weft_cluster *c, int64_t timeout_ms, bool json) {
   const int n = fill(NULL, c, timeout_ms);
   row *rows = calloc((size_t)n + 1, sizeof *rows);
   int up = 0;
@@ -151,13 +192,11 @@ static int check(const weft_cluster *c, int64_t timeout_ms) {
   fill(rows, c, timeout_ms);
   cli_at_once(rows, n, sizeof *rows, examine);
   agree(rows, n);
-  printf("%-12s %-24s %-14s %9s %9s  %-16s  %-8s\n", "task", "address", "is", "answers", "clock", "incarnation",
-         "state");
-  for (int i = 0; i < n; i++) {
-    print_row(&rows[i]);
-    up += !rows[i].what[0];
-  }
-  printf("%d of %d tasks are up and agree\n", up, n);
+  for (int i = 0; i < n; i++) up += !rows[i].what[0];
+  if (json)
+    print_json(rows, n, up);
+  else
+    print_table(rows, n, up);
   free(rows);
   return n > 0 && up == n ? DONE : FAILED;
 }
@@ -166,30 +205,36 @@ static int run(int argc, char **argv) {
   cli_cluster which = {0};
   weft_cluster *c = NULL;
   double timeout = (double)TIMEOUT_MS / 1000;
+  bool json = false;
   for (int i = 1; i < argc; i++) {
     const char *given, *arg = argv[i];
     char *stop;
     int code;
-    if ((given = cli_option(argc, argv, &i, "--timeout"))) {
+    if (strcmp(arg, "--json") == 0)
+      json = true;
+    else if ((given = cli_option(argc, argv, &i, "--timeout"))) {
       timeout = strtod(given, &stop);
       if (!*given || *stop || !(timeout > 0 && timeout <= 3600))
-        return cli_usage("check: --timeout takes seconds, not", given);
+        return cli_invalid("--timeout", "number of seconds", given, "it is more than 0, at most 3600");
     } else if (!cli_cluster_flag(&which, argc, argv, &i, &code))
       return cli_bad_option(arg);
     else if (code != DONE)
       return code;
   }
   int code = cli_cluster_find(&c, &which);
-  if (code == DONE) code = check(c, (int64_t)(timeout * 1000));
+  if (code == DONE) code = check(c, (int64_t)(timeout * 1000), json);
   weft_cluster_destroy(c);
   return code;
 }
 
-static const cli_flag flags[] = {CLI_CLUSTER_FLAGS, {"--timeout", "SECONDS", "for each step of each task (3)"}, {0}};
+static const cli_flag flags[] = {CLI_CLUSTER_FLAGS,
+                                 {"--timeout", "SECONDS", "for each step of each task (3)"},
+                                 {"--json", NULL, "print one JSON object"},
+                                 {0}};
 
 const cli_command cli_check = {
     .name = "check",
-    .arguments = "--cluster CLUSTER [--timeout SECONDS]",
+    .arguments = "[--cluster CLUSTER] [--timeout SECONDS] [--json]",
     .summary = "Say which tasks of a cluster are up, and whether they agree.",
     .about =
         "Asks every task of a cluster who it is: does its name resolve, is its port reachable, does it speak\n"

@@ -67,8 +67,13 @@ int cli_cluster_find(weft_cluster **out, cli_cluster *k) {
     err = weft_role_find(out, &job, &task, 1, argv);
   if (k->given) weft_cluster_destroy(k->hosts);
   weft_free(job);
+  if (err == WEFT_OK && !*out) {
+    char *local = cli_local_find();
+    if (local) err = weft_cluster_parse(out, local);
+    free(local);
+  }
   if (err != WEFT_OK) return cli_failed(k->given ? "--cluster" : "the environment's cluster", weft_error_message());
-  if (!*out) return cli_usage("there is no", "--cluster");
+  if (!*out) return cli_missing("--cluster CLUSTER");
   cli_private_find(*out);
   return DONE;
 }

@@ -2,6 +2,7 @@
 #include "command.h"
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,23 +13,44 @@ enum { CHUNK = 1 << 16, DESCRIPTORS = 1 << 16 };
 
 /* ---- what is wrong ---- */
 
-int cli_usage(const char *what, const char *value) {
-  const char *name = cli_current ? cli_current->name : "";
-  fprintf(stderr, "weft: %s '%s'; 'weft %s%s--help' says what there is\n", what, value, name, *name ? " " : "");
+/* "weft launch", or "weft" before a command is known. */
+static void put_name(void) {
+  fprintf(stderr, "weft%s%s: ", cli_current ? " " : "", cli_current ? cli_current->name : "");
+}
+
+static int put_hint(void) {
+  fprintf(stderr, "; see 'weft%s%s --help'\n", cli_current ? " " : "", cli_current ? cli_current->name : "");
   return USAGE;
 }
 
-int cli_invalid(const char *option, const char *what, const char *value) {
-  fprintf(stderr, "weft %s: %s: invalid %s '%s'\n", cli_current ? cli_current->name : "", option, what, value);
+int cli_usage(const char *format, ...) {
+  va_list arguments;
+  put_name();
+  va_start(arguments, format);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  return put_hint();
+}
+
+int cli_missing(const char *argument) { return cli_usage("missing %s", argument); }
+
+int cli_unexpected(const char *argument) { return cli_usage("unexpected argument '%s'", argument); }
+
+int cli_invalid(const char *option, const char *what, const char *value, const char *hint) {
+  put_name();
+  fprintf(stderr, "%s%sinvalid %s '%s'%s%s\n", option ? option : "", option ? ": " : "", what, value, hint ? ": " : "",
+          hint ? hint : "");
   return USAGE;
 }
 
 int cli_failed(const char *what, const char *why) {
-  fprintf(stderr, "weft: %s: %s\n", what, why);
+  put_name();
+  fprintf(stderr, "%s: %s\n", what, why);
   return FAILED;
 }
 
-int cli_distance(const char *a, const char *b) {
+/* How many letters of a word to change, add or leave out to make it another; 99: too many. */
+static int distance(const char *a, const char *b) {
   size_t n = strlen(a), m = strlen(b);
   if (n > 30 || m > 30) return 99;
   int row[32];
@@ -46,25 +68,47 @@ int cli_distance(const char *a, const char *b) {
   return row[m];
 }
 
+const char *cli_closest(const char *word, const char *const *known, int n) {
+  const char *best = NULL;
+  const int length = (int)strlen(word);
+  int least = length < 12 ? 1 + length / 6 : length / 4;
+  for (int i = 0; i < n; i++) {
+    const int d = distance(word, known[i]);
+    if (d > least || 3 * d > length || (best && d == least)) continue;
+    best = known[i];
+    least = d;
+  }
+  return best;
+}
+
+int cli_unknown(const char *what, const char *value, const char *const *known, int n) {
+  const char *meant = cli_closest(value, known, n);
+  put_name();
+  fprintf(stderr, "unknown %s '%s'", what, value);
+  if (meant) fprintf(stderr, "; did you mean '%s'?", meant);
+  for (int i = 0; !meant && i < n; i++)
+    fprintf(stderr, "%s%s", i == 0 ? ": there are " : i + 1 < n ? ", " : " and ", known[i]);
+  fprintf(stderr, "\n");
+  return USAGE;
+}
+
 int cli_bad_option(const char *option) {
   char name[64];
-  const cli_flag *nearest = NULL;
+  const char *known[32];
+  int n = 0;
   snprintf(name, sizeof name, "%.*s", (int)strcspn(option, "="), option);
   for (const cli_flag *f = cli_current->flags; f && f->name; f++) {
-    if (strcmp(f->name, name) == 0) {
-      if (f->value)
-        fprintf(stderr, "weft %s: %s takes a value: %s %s\n", cli_current->name, name, name, f->value);
-      else
-        fprintf(stderr, "weft %s: %s takes no value\n", cli_current->name, name);
-      return USAGE;
-    }
-    if (!nearest || cli_distance(name, f->name) < cli_distance(name, nearest->name)) nearest = f;
+    if (strcmp(f->name, name) != 0) {
+      if (n < 32) known[n++] = f->name;
+    } else if (f->value)
+      return cli_usage("%s: missing %s", name, f->value);
+    else
+      return cli_usage("%s: takes no value", name);
   }
-  if (nearest && cli_distance(name, nearest->name) <= 3)
-    fprintf(stderr, "weft %s: unknown option '%s'; did you mean '%s'?\n", cli_current->name, name, nearest->name);
-  else
-    fprintf(stderr, "weft %s: unknown option '%s'; 'weft %s --help' lists them\n", cli_current->name, name,
-            cli_current->name);
+  const char *meant = cli_closest(name, known, n);
+  if (!meant) return cli_usage("unknown option '%s'", name);
+  put_name();
+  fprintf(stderr, "unknown option '%s'; did you mean '%s'?\n", name, meant);
   return USAGE;
 }
 
@@ -96,11 +140,11 @@ const char *cli_option(int argc, char **argv, int *i, const char *name) {
   return argv[*i][n] == 0 && *i + 1 < argc ? argv[++*i] : NULL;
 }
 
-bool cli_is_style(const char *s) {
+int cli_check_style(const char *style) {
   static const char *const styles[] = {"tf", "task_id", "parameter_servers", "none"};
   for (int i = 0; i < 4; i++)
-    if (strcmp(s, styles[i]) == 0) return true;
-  return false;
+    if (strcmp(style, styles[i]) == 0) return DONE;
+  return cli_unknown("--style", style, styles, 4);
 }
 
 bool cli_number(const char *text, long least, long most, int *out) {

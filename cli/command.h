@@ -5,6 +5,7 @@
 #ifndef WEFT_CLI_COMMAND_H
 #define WEFT_CLI_COMMAND_H
 
+#include <sys/types.h>
 #include <weft/weft.h>
 
 /* Exit codes: the work is done, it failed, the command line makes no sense. */
@@ -31,16 +32,25 @@ typedef struct cli_command {
 extern const cli_command *const cli_commands[]; /* every file's, ended by NULL: made by the build */
 extern const cli_command *cli_current;          /* the one that runs */
 
-/* Says on stderr what is wrong with which argument, and where help is; gives USAGE. */
-int cli_usage(const char *what, const char *value);
-/* The same for an option that the command does not have, or that lacks its value: names the one that was meant. */
+/* ---- what is wrong: one line on stderr, "weft COMMAND: ...", and the exit code ---- */
+
+/* "weft trace: missing FILE; see 'weft trace --help'"; returns USAGE. */
+int cli_missing(const char *argument);
+/* "weft version: unexpected argument 'x'; see 'weft version --help'"; returns USAGE. */
+int cli_unexpected(const char *argument);
+/* "weft serve: --task: invalid index 'x'"; `option` may be NULL, `hint` (a sentence about what is valid) too.  Returns USAGE. */
+int cli_invalid(const char *option, const char *what, const char *value, const char *hint);
+/* "weft help: unknown topic 'x'; did you mean 'y'?", with the closest of n known words if one is close, else the list of
+ * all of them.  Returns USAGE. */
+int cli_unknown(const char *what, const char *value, const char *const *known, int n);
+/* The known word that is meant by another one, of which few letters are wrong.  NULL: none is close. */
+const char *cli_closest(const char *word, const char *const *known, int n);
+/* An option that the command does not have, or that lacks its value, or that takes none.  Returns USAGE. */
 int cli_bad_option(const char *option);
-/* "weft serve: --task: invalid index 'x'"; gives USAGE. */
-int cli_invalid(const char *option, const char *what, const char *value);
-/* Says on stderr why the work on what failed; gives FAILED. */
+/* Anything else that makes no sense, as printf says it; see 'weft COMMAND --help'.  Returns USAGE. */
+int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "weft inspect: model.pb: No such file or directory"; returns FAILED. */
 int cli_failed(const char *what, const char *why);
-/* How many letters of a word to change, add or leave out to make it another; 99: too many. */
-int cli_distance(const char *a, const char *b);
 
 void cli_print_help(const cli_command *c); /* help.c */
 
@@ -48,7 +58,8 @@ void cli_print_help(const cli_command *c); /* help.c */
 char *cli_read_file(const char *path, size_t *size);
 /* "--name=value" or "--name value": the value, and i moves on to where it stands. */
 const char *cli_option(int argc, char **argv, int *i, const char *name);
-bool cli_is_style(const char *s); /* of a program's flags: tf, task_id, parameter_servers, none */
+/* DONE for a style of a program's flags (tf, task_id, parameter_servers, none); else USAGE, after a line about it. */
+int cli_check_style(const char *style);
 bool cli_number(const char *text, long least, long most, int *out); /* all of the text, within these bounds */
 bool cli_ends_with(const char *s, const char *end);
 /* Is stream 1 or 2 a terminal that wants colour (NO_COLOR is not set)? */
@@ -58,7 +69,13 @@ void cli_raise_descriptors(void);
 /* Calls fn with each of n rows of `size` bytes, all at once, and waits. */
 void cli_at_once(void *rows, int n, size_t size, void *(*fn)(void *row));
 
-/* ---- private.c: the token of `weft launch --private` ---- */
+/* ---- private.c: the folder of this user's files, and the token of `weft launch --private` ---- */
+
+/* Makes the folder, of mode 0700, for files that only this user reads.  False: errno says why. */
+bool cli_user_folder_make(char *to, size_t room);
+/* The i-th such folder that is there, for i of 0 and 1. */
+bool cli_user_folder_find(char *to, size_t room, int i);
+bool cli_is_own(const char *path, mode_t type); /* is it of this user alone, and of that type? */
 
 /* Makes a token in a file that is found by the port of a task.  False: errno says why. */
 bool cli_private_make(char *path, size_t room, int port);
@@ -68,6 +85,15 @@ void cli_private_remove(const char *path, int port);
 void cli_private_find(const weft_cluster *c);
 /* Has the environment a token, or the three files of TLS? */
 bool cli_has_credentials(void);
+
+/* ---- local.c: the clusters of `weft launch` that run on this machine ---- */
+
+/* Records the cluster of this process, "ps=host:port;worker=host:port", until cli_local_forget. */
+void cli_local_record(const char *cluster, const char *program);
+void cli_local_forget(void);
+/* The newest of this user's that runs, for the caller to free; NULL: there is none.  Says on stderr which one it is if
+ * there are several. */
+char *cli_local_find(void);
 
 /* ---- cluster.c: the cluster that a command line means ---- */
 
@@ -86,7 +112,8 @@ weft_err cli_read_cluster(weft_cluster **out, const char *given);
   {                                                                                                                    \
     "--cluster", "CLUSTER",                                                                                            \
         "'ps=host:port,host:port;worker=host:port', or JSON, or a file of either;\n"                                   \
-        "or --ps_hosts=..., --worker_hosts=...; without them TF_CONFIG, Slurm and MPI are asked"                       \
+        "or --ps_hosts=..., --worker_hosts=...; without them TF_CONFIG, Slurm and MPI are asked,\n"                    \
+        "then the newest cluster of 'weft launch' on this machine"                                                     \
   }
 
 #endif

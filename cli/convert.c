@@ -195,17 +195,20 @@ static const struct {
   const char *name;
   int (*convert)(const char *from, const char *to);
 } kinds[] = {{"mnist-tfrecords", convert_mnist}, {"checkpoint", convert_checkpoint}, {"npz", convert_npz}};
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static int run(int argc, char **argv) {
   for (int i = 1; i < argc; i++)
     if (argv[i][0] == '-') return cli_bad_option(argv[i]);
-  if (argc < 2) return cli_usage("convert: what? There are mnist-tfrecords, checkpoint and", "npz");
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    if (strcmp(argv[1], kinds[i].name) != 0) continue;
-    if (argc != 4) return cli_usage("convert takes what to read and what to write after", argv[1]);
-    return kinds[i].convert(argv[2], argv[3]);
+  if (argc < 2) return cli_missing("mnist-tfrecords, checkpoint or npz");
+  const char *known[KINDS];
+  for (int i = 0; i < KINDS; i++) {
+    known[i] = kinds[i].name;
+    if (strcmp(argv[1], known[i]) != 0) continue;
+    if (argc < 4) return cli_missing(argc < 3 ? "what to read" : "what to write");
+    return argc > 4 ? cli_unexpected(argv[4]) : kinds[i].convert(argv[2], argv[3]);
   }
-  return cli_usage("convert knows mnist-tfrecords, checkpoint and npz, not", argv[1]);
+  return cli_unknown("conversion", argv[1], known, KINDS);
 }
 
 const cli_command cli_convert = {

@@ -117,9 +117,9 @@ static int read_options(int argc, char **argv, const char **style, char **hosts)
       return -cli_bad_option(arg);
   }
   if (i < argc && strcmp(argv[i], "--") == 0) i++;
-  if (i >= argc) return -cli_usage("exec: which program?", "-- PROGRAM");
-  if (cli_is_style(*style)) return i;
-  return -cli_usage("exec: no --style of flags (tf, task_id, parameter_servers, none):", *style);
+  if (i >= argc) return -cli_missing("PROGRAM");
+  const int code = cli_check_style(*style);
+  return code == DONE ? i : -code;
 }
 
 static int run(int argc, char **argv) {

@@ -1,5 +1,7 @@
-/* help.c - `weft help`: what the commands say of themselves, for a terminal, as man pages, and as bash's completion. */
+/* help.c - `weft help`: what the commands say of themselves, for a terminal and as man pages. */
 #include "command.h"
+#include "completion.h"
+#include "topics.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,7 +43,10 @@ static void print_flag(const cli_flag *f, int width) {
 static void print_overview(void) {
   printf("usage: weft COMMAND [ARGUMENT...]\n\n");
   for (const cli_command *const *c = cli_commands; *c; c++) printf("  %-10s %s\n", (*c)->name, (*c)->summary);
-  printf("\n'weft COMMAND --help' says more.  Exit codes: 0 done, 1 the work failed, 2 the command line makes no "
+  printf("\nTopics:\n\n");
+  for (const cli_topic *t = cli_topics; t->name; t++) printf("  %-12s %s\n", t->name, t->summary);
+  printf("\n'weft COMMAND --help' and 'weft help TOPIC' say more.  Exit codes: 0 done, 1 the work failed, 2 the "
+         "command line makes no "
          "sense.\n");
 }
 
@@ -159,74 +164,40 @@ static int write_man_pages(const char *dir) {
   return DONE;
 }
 
-/* ---- bash ---- */
-
-/* The words a flag's value may be, or what kind of path it is. */
-static void put_values(const cli_command *c) {
-  for (const cli_flag *f = c->flags; f && f->name; f++) {
-    if (!f->value) continue;
-    printf("    %s,%s) ", c->name, f->name);
-    if (strchr(f->value, '|')) {
-      printf("words='");
-      for (const char *p = f->value; *p; p++) putchar(*p == '|' ? ' ' : *p);
-      printf("' ;;\n");
-    } else if (strcmp(f->value, "DIR") == 0)
-      printf("kind=-d ;;\n");
-    else
-      printf("%s;;\n", strcmp(f->value, "FILE") == 0 || strcmp(f->value, "CLUSTER") == 0 ? "kind=-f " : "");
-  }
-}
-
-static int print_completion(void) {
-  printf("# bash completion of weft: written by `weft help --completion`, from what --help says.\n"
-         "_weft() {\n"
-         "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words= kind=\n"
-         "  if [ \"$COMP_CWORD\" = 1 ]; then\n"
-         "    words='--help --version");
-  for (const cli_command *const *c = cli_commands; *c; c++) printf(" %s", (*c)->name);
-  printf("'\n  else case ${COMP_WORDS[1]},$before in\n");
-  for (const cli_command *const *c = cli_commands; *c; c++) put_values(*c);
-  printf("    *) case ${COMP_WORDS[1]} in\n");
-  for (const cli_command *const *c = cli_commands; *c; c++) {
-    printf("      %s) words='--help", (*c)->name);
-    for (const cli_flag *f = (*c)->flags; f && f->name; f++) printf(" %s", f->name);
-    printf("' ;;\n");
-  }
-  printf("      esac\n"
-         "      [ \"${word:0:1}\" = - ] || { words= kind=-f; } ;;\n"
-         "  esac; fi\n"
-         "  if [ -n \"$kind\" ]; then compopt -o filenames; mapfile -t COMPREPLY < <(compgen \"$kind\" -- \"$word\")\n"
-         "  else mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\"); fi\n"
-         "}\n"
-         "complete -F _weft weft\n");
-  return DONE;
-}
-
 /* ---- the command ---- */
 
+static int print_topic(const char *name) {
+  const char *known[64];
+  int n = 0;
+  for (const cli_command *const *c = cli_commands; *c && n < 32; known[n++] = (*c)->name, c++)
+    if (strcmp((*c)->name, name) == 0) return cli_print_help(*c), DONE;
+  for (const cli_topic *t = cli_topics; t->name && n < 64; known[n++] = t->name, t++)
+    if (strcmp(t->name, name) == 0) return fputs(t->text, stdout), DONE;
+  return cli_unknown("command or topic", name, known, n);
+}
+
 static int run(int argc, char **argv) {
-  const char *dir;
+  const char *given;
   for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "--completion") == 0) return print_completion();
-    if ((dir = cli_option(argc, argv, &i, "--man-pages"))) return write_man_pages(dir);
+    if (strcmp(argv[i], "--completion") == 0 && i + 1 >= argc) return cli_print_completion("bash");
+    if ((given = cli_option(argc, argv, &i, "--completion"))) return cli_print_completion(given);
+    if ((given = cli_option(argc, argv, &i, "--man-pages"))) return write_man_pages(given);
     if (argv[i][0] == '-') return cli_bad_option(argv[i]);
-    for (const cli_command *const *c = cli_commands; *c; c++)
-      if (strcmp((*c)->name, argv[i]) == 0) return cli_print_help(*c), DONE;
-    return cli_usage("there is no command", argv[i]);
+    return i + 1 < argc ? cli_unexpected(argv[i + 1]) : print_topic(argv[i]);
   }
   cli_print_help(NULL);
   return DONE;
 }
 
 static const cli_flag flags[] = {{"--man-pages", "DIR", "write weft.1 and a page for each command into DIR"},
-                                 {"--completion", NULL, "print bash's completion of weft"},
+                                 {"--completion", "bash|zsh|fish", "print the shell's completion of weft"},
                                  {0}};
 
 const cli_command cli_help = {
     .name = "help",
-    .arguments = "[COMMAND]\n--man-pages DIR\n--completion",
-    .summary = "Say what there is, or what a command does.",
-    .about = "What the commands say of themselves: here, as man pages, or as bash's completion.",
+    .arguments = "[COMMAND|TOPIC]\n--man-pages DIR\n--completion SHELL",
+    .summary = "Explain a command or a topic: clusters, security, environment.",
+    .about = "What the commands say of themselves: here, as man pages, or as a shell's completion.",
     .flags = flags,
     .run = run,
 };

@@ -104,16 +104,16 @@ static int check_options(const request *r, int n) {
   const char *first = NULL;
   for (int i = 0; i < 4; i++) {
     if (!given[i]) continue;
-    if (n == 2) return cli_usage("inspect: two checkpoints are compared whole, without", given[i]);
+    if (n == 2) return cli_usage("%s: not with two checkpoints, which are compared whole", given[i]);
     if (first && !(r->tag && r->plot && !r->values && !r->dot))
-      return cli_usage("inspect: --values is for checkpoints, --tag and --plot for events, --dot for graphs; not",
-                       given[i]);
+      return cli_usage("%s and %s: --values is for checkpoints, --tag and --plot are for events, --dot is for graphs",
+                       first, given[i]);
     first = given[i];
   }
   const char *ending = r->dot ? strrchr(r->dot, '.') : ".";
   if (!ending || strchr(ending, '/'))
-    return cli_usage("inspect: --dot takes a file .dot, .svg, .png or .pdf, not", r->dot);
-  return n == 0 ? cli_usage("inspect: there is no", "PATH") : DONE;
+    return cli_invalid("--dot", "file", r->dot, "its name ends in .dot, .svg, .png or .pdf");
+  return n == 0 ? cli_missing("PATH") : DONE;
 }
 
 static int run(int argc, char **argv) {
@@ -133,7 +133,7 @@ static int run(int argc, char **argv) {
     else if (arg[0] == '-')
       return cli_bad_option(arg);
     else if (n == 2)
-      return cli_usage("inspect takes one path, or two checkpoints; there is a third:", arg);
+      return cli_unexpected(arg);
     else
       path[n++] = arg;
   }

@@ -186,8 +186,10 @@ int inspect_records(const char *path) {
   const weft_err err = weft_records_each(path, show_record, &v);
   struct stat st = {0};
   if (v.records == 0 && (err != WEFT_OK || (stat(path, &st) == 0 && st.st_size > 0))) {
-    fprintf(stderr, "weft: %s: neither checkpoint, graph (.pb, .pbtxt, .meta), events nor idx; as TFRecords: %s\n",
-            path, err != WEFT_OK ? weft_error_message() : "it ends in the first one");
+    fprintf(
+        stderr,
+        "weft inspect: %s: neither a checkpoint, graph (.pb, .pbtxt, .meta), events nor idx file; as TFRecords: %s\n",
+        path, err != WEFT_OK ? weft_error_message() : "it ends in the first one");
     return FAILED;
   }
   printf("%s: %" PRId64 " TFRecords, %" PRId64 " bytes of data, %s\n", path, v.records, v.bytes,

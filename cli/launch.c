@@ -4,10 +4,12 @@
  * again what dies as often as it was told, and ends as the job ended.  Ctrl-C is passed on; a second one kills. */
 #include "launch.h"
 #include "command.h"
+#include "json.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CAREFUL_STEPS "200" /* of a task that was started again */
@@ -24,8 +27,8 @@ typedef struct plan {
   int ps, workers, restarts, grace;
   int steps;       /* for a bar; 0: not known */
   int status_port; /* of the first task's page; 0: any free one; -1: no pages */
-  bool private, require_auth;
-  const char *log_dir, *style;
+  bool private, require_auth, quiet, verbose;
+  const char *log_dir, *style, *events;
   char **program; /* and its arguments, NULL-terminated */
 } plan;
 
@@ -34,12 +37,14 @@ typedef struct launch {
   launch_task *task;
   int n_task;
   char token_file[4096]; /* "": none */
+  FILE *events;          /* one JSON object a line for everything that happens to a task; NULL: nobody asked */
   char hosts[2][TEXT];   /* "localhost:1,localhost:2" of ps and workers */
   launch_look look;
   char progress[PROGRESS];
   int code;      /* of the first task that failed */
   double ending; /* when the others were told to end; 0: not yet */
   double workers_done;
+  bool killed; /* the grace is over */
 } launch;
 
 static volatile sig_atomic_t interrupts, first_signal;
@@ -94,11 +99,17 @@ static int read_options(plan *p, int argc, char **argv) {
     }
     const numeric *n = find_number(p, argc, argv, &i, &v);
     if (n) {
-      if (!cli_number(v, n->least, n->most, n->to)) return cli_invalid(n->option, n->what, v);
+      if (!cli_number(v, n->least, n->most, n->to)) return cli_invalid(n->option, n->what, v, NULL);
     } else if (strcmp(arg, "--private") == 0)
       p->private = true;
     else if (strcmp(arg, "--require-auth") == 0)
       p->require_auth = true;
+    else if (strcmp(arg, "--quiet") == 0)
+      p->quiet = true;
+    else if (strcmp(arg, "--verbose") == 0)
+      p->verbose = true;
+    else if ((v = cli_option(argc, argv, &i, "--events")))
+      p->events = v;
     else if ((v = cli_option(argc, argv, &i, "--memory")))
       setenv("WEFT_MEMORY", v, 1); /* the tasks' to read, and to refuse */
     else if ((v = cli_option(argc, argv, &i, "--log-dir")))
@@ -109,8 +120,10 @@ static int read_options(plan *p, int argc, char **argv) {
       return cli_bad_option(arg);
   }
   p->program = argv + i;
-  if (!cli_is_style(p->style)) return cli_usage("launch: no style of flags:", p->style);
-  return i < argc ? check_credentials(p) : cli_usage("launch: which program?", "-- PROGRAM");
+  const int code = cli_check_style(p->style);
+  if (code != DONE) return code;
+  if (p->quiet && p->verbose) return cli_usage("--quiet and --verbose exclude each other");
+  return i < argc ? check_credentials(p) : cli_missing("PROGRAM");
 }
 
 /* ---- the cluster ------------------------------------------------------------------------------- */
@@ -209,6 +222,43 @@ static void set_environment(const launch *l, const launch_task *t) {
   if (t->status_port) setenv("WEFT_STATUS_PORT", text, 1);
 }
 
+/* ---- telling ----------------------------------------------------------------------------------- */
+
+/* A line of our own, which --quiet leaves out. */
+static void __attribute__((format(printf, 2, 3))) tell(launch *l, const char *format, ...) {
+  va_list arguments;
+  if (l->plan.quiet) return;
+  launch_erase(&l->look);
+  fputs("weft launch: ", stderr);
+  va_start(arguments, format);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  fputc('\n', stderr);
+}
+
+/* A line of --events; t is NULL for what concerns the whole job, code is -1 where nothing ended. */
+static void note_event(launch *l, const char *event, const launch_task *t, int code) {
+  cli_json j = {.to = l->events};
+  struct timespec now;
+  if (!l->events) return;
+  clock_gettime(CLOCK_REALTIME, &now);
+  cli_json_open(&j, NULL, '{');
+  cli_json_text(&j, "event", event);
+  char at[32];
+  snprintf(at, sizeof at, "%lld.%03ld", (long long)now.tv_sec, now.tv_nsec / 1000000);
+  cli_json_raw(&j, "time", at);
+  if (t) {
+    cli_json_text(&j, "job", t->job);
+    cli_json_integer(&j, "task", t->index);
+    cli_json_integer(&j, "port", t->port);
+    if (t->pid) cli_json_integer(&j, "pid", t->pid);
+  }
+  if (code >= 0) cli_json_integer(&j, "code", code);
+  if (t && code >= 0) cli_json_integer(&j, "restarts_left", t->restarts);
+  cli_json_close(&j, '}');
+  cli_json_end(&j);
+}
+
 /* The command line of a task: scripts go through `weft run`; the flags of the style follow. */
 static bool start(launch *l, launch_task *t) {
   static char self[4096], flags[4][TEXT + 64];
@@ -232,7 +282,11 @@ static bool start(launch *l, launch_task *t) {
   for (int i = 0; i < given; i++) args[n++] = flags[i];
   args[n] = NULL;
   set_environment(l, t);
-  if (launch_start(t, args)) return true;
+  if (launch_start(t, args)) {
+    if (l->plan.verbose) tell(l, "%s%d is process %ld on port %d", t->job, t->index, (long)t->pid, t->port);
+    note_event(l, "start", t, -1);
+    return true;
+  }
   fprintf(stderr, "weft launch: cannot start %s%d: %s\n", t->job, t->index, strerror(errno));
   return false;
 }
@@ -347,6 +401,11 @@ static void tell_failure(launch *l, const launch_task *t) {
 
 /* A task is gone: it comes back, or its failure ends the job. */
 static void after_end(launch *l, launch_task *t) {
+  note_event(l, "end", t, t->code);
+  if (l->plan.verbose && (t->code == 0 || l->ending > 0)) {
+    tell_end(l, t);
+    fputc('\n', stderr);
+  }
   if (t->code == 0 || l->ending > 0) return;
   if (t->restarts > 0) {
     t->restarts--;
@@ -376,16 +435,40 @@ static bool reap(launch *l) {
   return any;
 }
 
+static int count_running(const launch *l) {
+  int n = 0;
+  for (int i = 0; i < l->n_task; i++) n += l->task[i].pid != 0;
+  return n;
+}
+
+/* Says what a signal to us did to the tasks. */
+static void tell_signal(launch *l, bool first) {
+  const int n = count_running(l);
+  note_event(l, first ? "interrupt" : "kill", NULL, -1);
+  if (first)
+    tell(l, "%s: told %d running task%s to end; %s %d s they are killed, or at once by another Ctrl-C",
+         first_signal == SIGINT ? "Ctrl-C" : strsignal(first_signal), n, n == 1 ? "" : "s", "after", l->plan.grace);
+  else
+    tell(l, "killed %d running task%s", n, n == 1 ? "" : "s");
+}
+
 /* Ctrl-C is passed on; ps tasks that wait for ever and tasks that ignore us are ended. */
 static void push_the_end(launch *l, int *passed) {
   double now = launch_now();
   if (interrupts > *passed) {
+    tell_signal(l, *passed == 0);
     signal_all(l, *passed == 0 ? SIGINT : SIGKILL);
     if (*passed == 0 && !l->code) l->code = 128 + (int)first_signal; /* as a shell says it */
     l->ending = l->ending > 0 ? l->ending : now;
     *passed = interrupts;
   }
-  if (l->ending > 0 && now > l->ending + l->plan.grace) signal_all(l, SIGKILL);
+  if (l->ending > 0 && now > l->ending + l->plan.grace && !l->killed) {
+    l->killed = true;
+    tell(l, "killed %d task%s that did not end within %d s", count_running(l), count_running(l) == 1 ? "" : "s",
+         l->plan.grace);
+    note_event(l, "kill", NULL, -1);
+  }
+  if (l->killed) signal_all(l, SIGKILL);
   if (l->workers_done > 0 && l->ending <= 0 && now > l->workers_done + l->plan.grace) {
     l->ending = now;
     signal_all(l, SIGTERM);
@@ -449,6 +532,11 @@ static void watch(launch *l) {
 }
 
 static int forget(launch *l, int code) {
+  cli_local_forget();
+  if (l->events) {
+    note_event(l, "finish", NULL, code);
+    fclose(l->events);
+  }
   for (int i = 0; l->task && l->token_file[0] && i < l->n_task; i++) cli_private_remove(l->token_file, l->task[i].port);
   for (int i = 0; l->task && i < l->n_task; i++) {
     if (l->task[i].out.file) fclose(l->task[i].out.file);
@@ -456,6 +544,27 @@ static int forget(launch *l, int code) {
   }
   free(l->task);
   return code;
+}
+
+static bool open_events(launch *l) {
+  if (!l->plan.events) return true;
+  l->events = fopen(l->plan.events, "we");
+  if (!l->events) cli_failed(l->plan.events, strerror(errno));
+  return l->events != NULL;
+}
+
+/* One line: the cluster, its page, how to watch it.  Records the cluster, so that `weft top` finds it. */
+static void tell_start(launch *l) {
+  static char cluster[2 * TEXT + 32];
+  snprintf(cluster, sizeof cluster, "%s%s%sworker=%s", l->plan.ps ? "ps=" : "", l->hosts[0], l->plan.ps ? ";" : "",
+           l->hosts[1]);
+  cli_local_record(cluster, l->plan.program[0]);
+  char page[64] = "";
+  if (l->plan.status_port >= 0)
+    snprintf(page, sizeof page, "; status page http://localhost:%d", l->task[0].status_port);
+  tell(l, "%s%s; 'weft top' shows it", cluster, page);
+  /* The tasks' own information is for those who ask; warnings and errors stay. */
+  if (!l->plan.verbose) setenv("TF_CPP_MIN_LOG_LEVEL", "1", 0);
 }
 
 static int run(int argc, char **argv) {
@@ -469,8 +578,8 @@ static int run(int argc, char **argv) {
   cli_raise_descriptors();
   if (!lay_out(&l)) return forget(&l, FAILED);
   l.look = (launch_look){.colour = cli_colour(1), .live = isatty(1), .width = 8, .progress = l.progress};
-  if (l.plan.status_port >= 0)
-    fprintf(stderr, "weft launch: the status page is http://localhost:%d\n", l.task[0].status_port);
+  if (!open_events(&l)) return forget(&l, FAILED);
+  tell_start(&l);
   struct sigaction action = {.sa_handler = on_signal};
   sigaction(SIGINT, &action, NULL), sigaction(SIGTERM, &action, NULL);
   for (int i = 0; i < l.n_task && l.ending <= 0; i++)
@@ -481,8 +590,8 @@ static int run(int argc, char **argv) {
     }
   const double began = launch_now();
   watch(&l);
-  if (l.look.live && l.code == DONE)
-    fprintf(stderr, "weft launch: all %d tasks ended well, after %.1f s\n", l.n_task, launch_now() - began);
+  if (interrupts || (l.look.live && l.code == DONE))
+    tell(&l, "all %d tasks have ended, after %.1f s", l.n_task, launch_now() - began);
   return forget(&l, l.code);
 }
 
@@ -500,6 +609,9 @@ static const cli_flag flags[] = {
      "'weft check' find it.  TensorFlow's tasks know no tokens and cannot join"},
     {"--require-auth", NULL, "refuse to start tasks without a token or TLS"},
     {"--memory", "SIZE", "a ceiling on the memory of each task, such as 800M, 4G or auto"},
+    {"--quiet", NULL, "print what the tasks print, and of ourselves only errors"},
+    {"--verbose", NULL, "say which process each task is and how it ended; tasks log information too"},
+    {"--events", "FILE", "write a JSON object a line into FILE: every start, end and signal"},
     {"--style", "tf|task_id|parameter_servers|none",
      "flags the program takes: tf (--ps_hosts --worker_hosts --job_name --task_index), task_id\n"
      "(--task_id instead), parameter_servers (--parameter_servers --workers ...), none"},

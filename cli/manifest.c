@@ -264,7 +264,7 @@ static bool read_option(plan *p, int argc, char **argv, int *i, const char **val
   if ((*value = v = cli_option(argc, argv, i, "--gpus"))) return cli_number(v, 0, MOST_GPUS, &p->gpus);
   if ((*value = v = cli_option(argc, argv, i, "--image"))) return *(p->image = v) != 0;
   if ((*value = v = cli_option(argc, argv, i, "--name"))) return is_name(p->name = v);
-  if ((*value = v = cli_option(argc, argv, i, "--style"))) return cli_is_style(p->style = v);
+  if ((*value = v = cli_option(argc, argv, i, "--style"))) return *(p->style = v) != 0;
   if ((*value = v = cli_option(argc, argv, i, "--token-secret"))) return is_name(p->secret = v);
   if ((*value = v = cli_option(argc, argv, i, "--volume")))
     return split_volume(p->volume = v, from, sizeof from, &path);
@@ -275,29 +275,32 @@ static int read_options(plan *p, int argc, char **argv) {
   int i = 2;
   for (; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--") != 0; i++) {
     const char *arg = argv[i], *value = NULL;
-    char says[64];
+    char option[64];
     if (read_option(p, argc, argv, &i, &value)) continue;
     if (!value) return cli_bad_option(arg);
-    snprintf(says, sizeof says, "manifest: %.*s cannot be", (int)strcspn(arg, "="), arg);
-    return cli_usage(says, value);
+    snprintf(option, sizeof option, "%.*s", (int)strcspn(arg, "="), arg);
+    return cli_invalid(option, "value", value, NULL);
   }
   if (i < argc && strcmp(argv[i], "--") == 0) i++;
   p->program = argv + i;
   p->n_program = argc - i;
-  return DONE;
+  return cli_check_style(p->style);
 }
 
 static int run(int argc, char **argv) {
   plan p = {.ps = 1, .workers = 2, .port = 2222, .name = "weft", .style = "tf"};
   const kind *k = NULL;
   if (argc > 1 && argv[1][0] == '-') return cli_bad_option(argv[1]);
-  if (argc < 2) return cli_usage("manifest: of which kind? One of", "kubernetes, tfjob, compose, slurm");
-  for (int i = 0; i < KINDS; i++)
-    if (strcmp(argv[1], kinds[i].name) == 0) k = &kinds[i];
-  if (!k) return cli_usage("manifest: there is kubernetes, tfjob, compose and slurm, but not", argv[1]);
+  const char *known[KINDS];
+  if (argc < 2) return cli_missing("kubernetes, tfjob, compose or slurm");
+  for (int i = 0; i < KINDS; i++) {
+    known[i] = kinds[i].name;
+    if (strcmp(argv[1], known[i]) == 0) k = &kinds[i];
+  }
+  if (!k) return cli_unknown("kind", argv[1], known, KINDS);
   const int code = read_options(&p, argc, argv);
   if (code != DONE) return code;
-  if (k->image && !p.image) return cli_usage("manifest: which container image? There is no", "--image");
+  if (k->image && !p.image) return cli_missing("--image IMAGE");
   k->print(&p);
   return DONE;
 }

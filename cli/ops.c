@@ -11,7 +11,7 @@ static int print_json(int i) {
   char *json = NULL;
   weft_err err = weft_op_json(&json, i);
   if (err != WEFT_OK) {
-    fprintf(stderr, "weft: %s: %s: %s\n", weft_op_name(i), weft_error_name(err), weft_error_message());
+    fprintf(stderr, "weft ops: %s: %s: %s\n", weft_op_name(i), weft_error_name(err), weft_error_message());
     return FAILED;
   }
   puts(json);
@@ -49,6 +49,18 @@ static int print_all(bool json) {
   return code;
 }
 
+static int unknown_op(const char *name) {
+  const int n = weft_op_count();
+  const char **known = malloc(((size_t)n + 1) * sizeof *known);
+  if (!known) return cli_failed(name, strerror(errno));
+  for (int i = 0; i < n; i++) known[i] = weft_op_name(i);
+  const char *meant = cli_closest(name, known, n);
+  const int code =
+      meant ? cli_unknown("op", name, &meant, 1) : cli_usage("unknown op '%s'; 'weft ops' lists them", name);
+  free((void *)known);
+  return code;
+}
+
 /* Without names every op, a line each; --json makes each line an object. */
 static int run(int argc, char **argv) {
   bool json = false, all = true;
@@ -58,7 +70,7 @@ static int run(int argc, char **argv) {
     else if (argv[i][0] == '-')
       return cli_bad_option(argv[i]);
     else if (find(argv[i]) < 0)
-      return cli_usage("ops: there is no op", argv[i]);
+      return unknown_op(argv[i]);
     else
       all = false;
   }

@@ -15,7 +15,7 @@
 enum { TOKEN_BYTES = 16, FOLDERS = 2 };
 
 /* The i-th folder that tokens may lie in; false: there is none. */
-static bool folder(char *to, size_t room, int i) {
+static bool user_folder(char *to, size_t room, int i) {
   const char *runtime = getenv("XDG_RUNTIME_DIR");
   int n = 0;
   if (i == 0 && runtime && *runtime)
@@ -25,8 +25,7 @@ static bool folder(char *to, size_t room, int i) {
   return n > 0 && (size_t)n < room;
 }
 
-/* Is it of this user alone? */
-static bool is_own(const char *path, mode_t type) {
+bool cli_is_own(const char *path, mode_t type) {
   struct stat s;
   return lstat(path, &s) == 0 && (s.st_mode & S_IFMT) == type && s.st_uid == geteuid() && !(s.st_mode & 077);
 }
@@ -49,13 +48,20 @@ static bool name_of(char *to, size_t room, const char *in, int port) {
   return n > 0 && (size_t)n < room;
 }
 
-bool cli_private_make(char *path, size_t room, int port) {
-  char in[3000];
+bool cli_user_folder_make(char *to, size_t room) {
   errno = ENOENT;
   for (int i = 0; i < FOLDERS; i++)
-    if (folder(in, sizeof in, i) && (mkdir(in, 0700) == 0 || errno == EEXIST) && is_own(in, S_IFDIR))
-      return name_of(path, room, in, port) && write_token(path);
+    if (user_folder(to, room, i) && (mkdir(to, 0700) == 0 || errno == EEXIST) && cli_is_own(to, S_IFDIR)) return true;
   return false;
+}
+
+bool cli_user_folder_find(char *to, size_t room, int i) {
+  return i < FOLDERS && user_folder(to, room, i) && cli_is_own(to, S_IFDIR);
+}
+
+bool cli_private_make(char *path, size_t room, int port) {
+  char in[3000];
+  return cli_user_folder_make(in, sizeof in) && name_of(path, room, in, port) && write_token(path);
 }
 
 bool cli_private_link(const char *path, int port) {
@@ -83,7 +89,7 @@ static bool find_file(char *path, size_t room, const char *address) {
     const size_t n = strlen(local[i]);
     if (strncmp(address, local[i], n) != 0 || !cli_number(address + n, 1, 65535, &port)) continue;
     for (int k = 0; k < FOLDERS; k++)
-      if (folder(in, sizeof in, k) && is_own(in, S_IFDIR) && name_of(path, room, in, port) && is_own(path, S_IFREG))
+      if (cli_user_folder_find(in, sizeof in, k) && name_of(path, room, in, port) && cli_is_own(path, S_IFREG))
         return true;
   }
   return false;

@@ -43,7 +43,7 @@ static int check_script(int argc, char **argv) {
   struct stat st;
   int i = 1;
   while (i < argc && strcmp(argv[i], "--python2") == 0) i++;
-  if (i == argc) return cli_usage("run needs a script:", "weft run SCRIPT.py ARGUMENT...");
+  if (i == argc) return cli_missing("SCRIPT.py");
   if (argv[i][0] == '-') return cli_bad_option(argv[i]);
   if (access(argv[i], R_OK) != 0 || stat(argv[i], &st) != 0) return cli_failed(argv[i], strerror(errno));
   return S_ISDIR(st.st_mode) ? cli_failed(argv[i], "a folder, not a script") : DONE;
@@ -96,7 +96,7 @@ static int run(int argc, char **argv) {
   for (int i = 1; i < argc; i++) args[i + 2] = argv[i];
   find_package();
   execvp(python, args);
-  fprintf(stderr, "weft: cannot start %s: %s; WEFT_PYTHON_PROGRAM names another\n", python, strerror(errno));
+  fprintf(stderr, "weft run: cannot start %s: %s; WEFT_PYTHON_PROGRAM names another\n", python, strerror(errno));
   free(args);
   return FAILED;
 }

@@ -45,9 +45,9 @@ static int read_options(request *r, int argc, char **argv) {
     else if ((given = cli_option(argc, argv, &i, "--job")) || (given = cli_option(argc, argv, &i, "--job_name")))
       r->job = given;
     else if ((given = cli_option(argc, argv, &i, "--task")) || (given = cli_option(argc, argv, &i, "--task_index"))) {
-      if (!cli_number(given, 0, INT_MAX, &r->task)) return cli_invalid("--task", "index", given);
+      if (!cli_number(given, 0, INT_MAX, &r->task)) return cli_invalid("--task", "index", given, NULL);
     } else if ((given = cli_option(argc, argv, &i, "--status-port"))) {
-      if (!cli_number(given, 1, 65535, &r->status_port)) return cli_invalid("--status-port", "port", given);
+      if (!cli_number(given, 1, 65535, &r->status_port)) return cli_invalid("--status-port", "port", given, NULL);
     } else if (strcmp(arg, "--require-auth") == 0)
       setenv("WEFT_REQUIRE_AUTH", "1", 1);
     else if ((given = cli_option(argc, argv, &i, "--bind")))
@@ -55,7 +55,7 @@ static int read_options(request *r, int argc, char **argv) {
     else if ((given = cli_option(argc, argv, &i, "--memory")))
       r->memory = given;
     else if ((given = cli_option(argc, argv, &i, "--allow-dir"))) {
-      if (!allow(r, given)) return cli_usage("serve: the list of directories is too long at", given);
+      if (!allow(r, given)) return cli_usage("--allow-dir: too many directories at '%s'", given);
     } else if (is_role_flag(arg))
       i += !strchr(arg, '='); /* weft_role_find's */
     else
@@ -104,13 +104,13 @@ static int run(int argc, char **argv) {
   weft_server *server = NULL;
   int code = read_options(&r, argc, argv);
   if (code != DONE) return code;
-  if (r.cluster && !r.job) return cli_usage("serve: which --job is this task of, in", r.cluster);
+  if (r.cluster && !r.job) return cli_missing("--job NAME");
   cli_raise_descriptors();
   weft_log_set(tell, NULL);
   signal(SIGINT, on_signal);
   signal(SIGTERM, on_signal);
   weft_err err = start(&server, &r, argc, argv);
-  if (err == WEFT_OK && !server) return cli_usage("serve: there is no", "--cluster");
+  if (err == WEFT_OK && !server) return cli_missing("--cluster CLUSTER");
   if (err == WEFT_OK) err = weft_server_join(server);
   if (err != WEFT_OK && err != WEFT_CANCELLED) code = fail(err);
   weft_server_destroy(server);

@@ -1,5 +1,6 @@
 /* top.c - `weft top`: a cluster that runs, task by task, drawn again and again on a terminal. */
 #include "command.h"
+#include "json.h"
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -160,6 +161,60 @@ static int draw(const view *v, row *rows, int n, const char *title) {
   return up;
 }
 
+/* What /status.json of the status page shows too has the same name here. */
+static void print_json_row(cli_json *j, const row *r) {
+  const weft_task_status *s = &r->status;
+  const bool weft = r->err == WEFT_OK;
+  cli_json_open(j, NULL, '{');
+  cli_json_text(j, "job", r->job);
+  cli_json_integer(j, "task", r->task);
+  cli_json_text(j, "address", r->address);
+  cli_json_bool(j, "up", weft || r->err == WEFT_UNIMPLEMENTED);
+  cli_json_text(j, "system", weft ? "Weft" : r->err == WEFT_UNIMPLEMENTED ? "TensorFlow" : NULL);
+  cli_json_text(j, "problem", weft || r->err == WEFT_UNIMPLEMENTED ? NULL : r->why);
+  if (weft) {
+    cli_json_text(j, "state", s->state);
+    cli_json_text(j, "version", s->version);
+    cli_json_number(j, "uptime", s->uptime_s);
+    cli_json_integer(j, "runs", s->runs);
+    cli_json_number(j, "runs_per_s", s->runs_per_s);
+    cli_json_integer(j, "parts", s->parts);
+    cli_json_number(j, "parts_per_s", s->parts_per_s);
+    cli_json_number(j, "global_step", s->global_step >= 0 ? (double)s->global_step : NAN);
+    cli_json_number(j, "loss", s->loss);
+    cli_json_integer(j, "bytes_in", s->bytes_in);
+    cli_json_integer(j, "bytes_out", s->bytes_out);
+    cli_json_number(j, "in_per_s", s->in_per_s);
+    cli_json_number(j, "out_per_s", s->out_per_s);
+    cli_json_integer(j, "resident", s->resident);
+    cli_json_integer(j, "variables", s->variables);
+    cli_json_integer(j, "variable_bytes", s->variable_bytes);
+    cli_json_integer(j, "client_sessions", s->client_sessions);
+    cli_json_integer(j, "idle_sessions", s->idle_sessions);
+    cli_json_text(j, "checkpoint", s->checkpoint[0] ? s->checkpoint : NULL);
+    cli_json_number(j, "checkpoint_age_s", s->checkpoint_age_s >= 0 ? s->checkpoint_age_s : NAN);
+    cli_json_text(j, "waits_for", s->waits[0] ? s->waits : NULL);
+    cli_json_text(j, "last_error", s->error[0] ? s->error : NULL);
+  }
+  cli_json_close(j, '}');
+}
+
+static int print_json(row *rows, int n) {
+  cli_json j = {0};
+  int up = 0;
+  cli_at_once(rows, n, sizeof *rows, ask);
+  for (int i = 0; i < n; i++) up += rows[i].err == WEFT_OK || rows[i].err == WEFT_UNIMPLEMENTED;
+  cli_json_open(&j, NULL, '{');
+  cli_json_integer(&j, "up", up);
+  cli_json_integer(&j, "total", n);
+  cli_json_open(&j, "tasks", '[');
+  for (int i = 0; i < n; i++) print_json_row(&j, &rows[i]);
+  cli_json_close(&j, ']');
+  cli_json_close(&j, '}');
+  cli_json_end(&j);
+  return up;
+}
+
 static int width_of_terminal(void) {
   struct winsize w;
   return ioctl(1, TIOCGWINSZ, &w) == 0 && w.ws_col > 40 ? w.ws_col : WIDE;
@@ -182,14 +237,16 @@ static void draw_until_stopped(view *v, row *rows, int n, double every) {
   fputs("\033[?25h\033[?1049l", stdout);
 }
 
-static int show(const weft_cluster *c, bool once, double every) {
+static int show(const weft_cluster *c, bool once, bool json, double every) {
   const int n = fill(NULL, c);
   row *rows = calloc((size_t)n + 1, sizeof *rows);
   view v = {.live = !once && isatty(1), .colour = cli_colour(1), .width = width_of_terminal()};
   int up = 1;
   if (!rows) return cli_failed("top", "out of memory");
   fill(rows, c);
-  if (v.live)
+  if (json)
+    up = print_json(rows, n);
+  else if (v.live)
     draw_until_stopped(&v, rows, n, every);
   else
     up = draw(&v, rows, n, "");
@@ -200,7 +257,7 @@ static int show(const weft_cluster *c, bool once, double every) {
 static int run(int argc, char **argv) {
   cli_cluster which = {0};
   weft_cluster *c = NULL;
-  bool once = false;
+  bool once = false, json = false;
   double every = 1;
   for (int i = 1; i < argc; i++) {
     const char *given, *arg = argv[i];
@@ -208,17 +265,19 @@ static int run(int argc, char **argv) {
     int code;
     if (strcmp(arg, "--once") == 0)
       once = true;
+    else if (strcmp(arg, "--json") == 0)
+      json = once = true;
     else if ((given = cli_option(argc, argv, &i, "--every"))) {
       every = strtod(given, &stop);
       if (!*given || *stop || !(every >= 0.1 && every <= 3600))
-        return cli_usage("top: --every takes seconds, 0.1 or more, not", given);
+        return cli_invalid("--every", "number of seconds", given, "it is 0.1 to 3600");
     } else if (!cli_cluster_flag(&which, argc, argv, &i, &code))
       return cli_bad_option(arg);
     else if (code != DONE)
       return code;
   }
   int code = cli_cluster_find(&c, &which);
-  if (code == DONE) code = show(c, once, every);
+  if (code == DONE) code = show(c, once, json, every);
   weft_cluster_destroy(c);
   return code;
 }
@@ -227,12 +286,13 @@ static const cli_flag flags[] = {
     CLI_CLUSTER_FLAGS,
     {"--every", "SECONDS", "between two looks (1)"},
     {"--once", NULL, "print one table and leave, as when the output is no terminal"},
+    {"--json", NULL, "print one JSON object and leave"},
     {0},
 };
 
 const cli_command cli_top = {
     .name = "top",
-    .arguments = "--cluster CLUSTER [--every SECONDS] [--once]",
+    .arguments = "[--cluster CLUSTER] [--every SECONDS] [--once] [--json]",
     .summary = "Watch a cluster that runs: who does how much, and who waits for whom.",
     .about = "Every task of a cluster, again and again: its state, steps a second (of its own sessions; else parts of\n"
              "others' steps), the global step and the loss as far as they are known, bytes in and out, memory, its\n"

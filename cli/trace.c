@@ -41,18 +41,17 @@ static int run(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     const char *value;
     if ((value = cli_option(argc, argv, &i, "--nodes"))) {
-      if (!cli_number(value, 0, INT_MAX, &nodes))
-        return cli_usage("trace: --nodes takes a number (0: all), not", value);
+      if (!cli_number(value, 0, INT_MAX, &nodes)) return cli_invalid("--nodes", "count", value, NULL);
     } else if ((value = cli_option(argc, argv, &i, "--chrome")))
       chrome = value;
     else if (argv[i][0] == '-')
       return cli_bad_option(argv[i]);
     else if (path)
-      return cli_usage("trace takes one file, got a second,", argv[i]);
+      return cli_unexpected(argv[i]);
     else
       path = argv[i];
   }
-  return path ? show(path, chrome, nodes) : cli_usage("trace: there is no", "FILE");
+  return path ? show(path, chrome, nodes) : cli_missing("FILE");
 }
 
 static const cli_flag flags[] = {{"--nodes", "N", "of the nodes, the N that took longest (20; 0: all)"},

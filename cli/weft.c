@@ -14,13 +14,11 @@ static int finish(int code) {
   return FAILED;
 }
 
-static int unknown(const char *name) {
-  for (const cli_command *const *c = cli_commands; *c; c++)
-    if (cli_distance(name, (*c)->name) <= 2) {
-      fprintf(stderr, "weft: unknown command '%s'; did you mean '%s'?\n", name, (*c)->name);
-      return USAGE;
-    }
-  return cli_usage("unknown command", name);
+static int unknown_command(const char *name) {
+  const char *known[64];
+  int n = 0;
+  for (const cli_command *const *c = cli_commands; *c && n < 64; c++) known[n++] = (*c)->name;
+  return cli_unknown("command", name, known, n);
 }
 
 static const cli_flag *flag_named(const cli_command *c, const char *name) {
@@ -55,5 +53,5 @@ int main(int argc, char **argv) {
     cli_print_help(*c);
     return finish(DONE);
   }
-  return name[0] == '-' ? cli_usage("unknown option", name) : unknown(name);
+  return name[0] == '-' ? cli_usage("unknown option '%s'", name) : unknown_command(name);
 }

@@ -38,6 +38,10 @@ weft_err weft__config_apply(session_opts *opts, const Tensorflow__ConfigProto *c
   if (c->operation_timeout_in_ms) opts->timeout_ms = c->operation_timeout_in_ms;
   opts->allow_soft_placement |= c->allow_soft_placement;
   opts->log_device_placement |= c->log_device_placement;
+  if (c->graph_options) {
+    opts->build_cost_model = c->graph_options->build_cost_model;
+    opts->build_cost_model_after = c->graph_options->build_cost_model_after;
+  }
   config_apply_gpu(&opts->gpu, c);
   opts->isolate_session_state |= c->isolate_session_state;
   if (c->n_device_filters) {

@@ -72,3 +72,12 @@ function(weft_print_summary)
   message(STATUS "Weft ${PROJECT_VERSION}: ${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, "
                  "${CMAKE_SYSTEM_PROCESSOR}, ${CMAKE_BUILD_TYPE}, sanitizers: ${sanitize}${weft_summary}")
 endfunction()
+
+# The release of gRPC, as its packages name it: the C library knows only the number of its core.
+set(grpc_release "")
+find_file(WEFT_GRPC_RELEASE_FILE gRPCConfigVersion.cmake PATH_SUFFIXES cmake/grpc lib/cmake/grpc lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake/grpc)
+if(WEFT_GRPC_RELEASE_FILE)
+  file(STRINGS ${WEFT_GRPC_RELEASE_FILE} grpc_release REGEX "set\\(PACKAGE_VERSION \"" LIMIT_COUNT 1)
+  string(REGEX REPLACE ".*\"([^\"]*)\".*" "\\1" grpc_release "${grpc_release}")
+endif()
+set_property(SOURCE api/version.c APPEND PROPERTY COMPILE_DEFINITIONS WEFT_GRPC_RELEASE="${grpc_release}")

@@ -69,13 +69,15 @@ if(sources)
     target_link_libraries(weft PRIVATE ${WEFT_ZLIB_LIBRARY_z})
   endif()
 
-  # What the commands say of themselves, as man pages and as bash's completion.
+  # What the commands say of themselves, as man pages and as completions of three shells.
   set(weft_man ${PROJECT_BINARY_DIR}/man)
   set(weft_completion ${PROJECT_BINARY_DIR}/completion)
   file(MAKE_DIRECTORY ${weft_completion})
   add_custom_command(OUTPUT ${weft_completion}/weft
                      COMMAND weft help --man-pages ${weft_man}
-                     COMMAND weft help --completion > ${weft_completion}/weft
+                     COMMAND weft help --completion bash > ${weft_completion}/weft
+                     COMMAND weft help --completion zsh > ${weft_completion}/_weft
+                     COMMAND weft help --completion fish > ${weft_completion}/weft.fish
                      DEPENDS weft COMMENT "Writing man pages and completion")
   add_custom_target(weft_pages ALL DEPENDS ${weft_completion}/weft)
 endif()

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "exec/executors/call.h"
 #include "exec/requests.h"
+#include "exec/run_metadata.h"
 #include "exec/executors/runs.h"
 #include "exec/executors/start.h"
 #include "exec/executors/steplog.h"
@@ -30,6 +31,8 @@ weft_err weft__session_create(weft_session **out, weft_graph *g, const session_o
       weft__task_create(&s->task, "/job:localhost/replica:0/task:0", s->opts.intra_threads, s->opts.inter_threads);
   if (!err) err = weft__task_add_gpus(s->task, &s->opts.gpu);
   if (!err) err = weft__task_devices(s->task, &s->info, &s->n_info);
+  const cost_schedule when = {s->opts.build_cost_model, s->opts.build_cost_model_after, .skips_first = true};
+  if (!err && when.every > 0) err = weft__cost_model_create(&s->costs, when);
   if (!err && s->opts.log_device_placement)
     weft__place_log_mapping(&(placement){.n_device = s->n_info, .device = s->info});
   if (err)
@@ -54,6 +57,7 @@ static void local_destroy(weft_session *base) {
   weft__requests_finish(&s->plans, destroy_plan);
   weft__device_infos_free(s->info, s->n_info);
   weft__free(s->where);
+  weft__cost_model_destroy(s->costs);
   weft__task_destroy(s->task);
   weft__runs_finish(&s->runs);
   pthread_mutex_destroy(&s->lock);
@@ -129,11 +133,23 @@ static weft_err run_step(local *s, plan *p, plan_run *run) {
   return err;
 }
 
-static weft_err finish_trace(local *s, step_log *log, weft_err err, const run_opts *opts) {
-  if (!err && opts->metadata)
-    err = weft__step_log_pack(log, s->task->device[0]->name, opts->metadata, opts->metadata_size);
-  weft__step_log_destroy(log);
-  return err;
+/* ---- metadata ------------------------------------------------------------------------------------- */
+
+/* Writes the metadata that the run was asked for, after it succeeded. */
+static weft_err write_metadata(local *s, const plan_request *r, const step_log *log, bool costs, const run_opts *opts,
+                               weft_tensor **fetched) {
+  text stats = {0}, metadata = {0};
+  const metadata_graphs graphs = {opts->partition_graphs, costs ? s->costs : NULL};
+  weft_err err = log ? weft__step_log_write(log, s->task->device[0]->name, &stats) : WEFT_OK;
+  weft__text_add(&metadata, weft__text_get(&stats), stats.size);
+  if (!err && (costs || opts->partition_graphs)) {
+    pthread_mutex_lock(&s->lock);
+    cut how = {.graph = s->base.graph, .request = r, .where = s->where, .device = s->info, .arguments = true};
+    err = weft__run_metadata_add(&metadata, &stats, &how, s->n_info, &graphs);
+    pthread_mutex_unlock(&s->lock);
+  }
+  weft__text_finish(&stats);
+  return weft__run_metadata_finish(&metadata, err, opts, r->n_fetch, fetched);
 }
 
 static weft_err local_run(weft_session *base, const plan_request *r, const weft_tensor *const *feed,
@@ -161,9 +177,11 @@ static weft_err local_run(weft_session *base, const plan_request *r, const weft_
     cancel_link link;
     err = weft__cancel_link_on(&link, opts ? opts->cancel : NULL, &entry.cancel);
     if (!err) err = check_feeds(p, feed);
-    if (!err && opts && opts->trace) err = weft__step_log_create(&run.log);
+    const bool costs = !err && s->costs && weft__cost_model_count(s->costs, weft__request_hash(r));
+    if (!err && opts && (opts->trace || costs)) err = weft__step_log_create(&run.log);
     if (!err) err = run_step(s, p, &run);
-    if (run.log) err = finish_trace(s, run.log, err, opts);
+    if (!err && opts && opts->metadata) err = write_metadata(s, r, run.log, costs, opts, fetched);
+    weft__step_log_destroy(run.log);
     weft__cancel_link_off(&link);
     weft__step_objects_finish(&objects);
     end(s, &entry);

@@ -14,7 +14,8 @@ typedef struct local {
   task *task;
   device_info *info; /* of its devices */
   int n_info;
-  pthread_mutex_t lock; /* guards what follows */
+  struct cost_model *costs; /* NULL: no run has a cost graph */
+  pthread_mutex_t lock;     /* guards what follows */
   requests plans;
   runs runs;
   int placed, *where; /* nodes placed so far, and on which devices */

@@ -40,8 +40,8 @@ static void *zeroed(maker *m, int count, size_t size) {
 static bool is_plain_read(const maker *m, const weft_node *n) {
   const weft_graph *g = m->g;
   if (m->kept_read && m->kept_read[n->id]) return false;
-  return strcmp(n->op_name, "Identity") == 0 && n->op && n->n_control == 0 && weft__out_is_ref(g, n->in[0]) &&
-         (g->node[n->in[0].node]->op->flags & OP_ONCE);
+  return weft__node_is(n, KIND_IDENTITY) && !weft__out_is_ref(g, (weft_out){n->id, 0}) && n->n_control == 0 &&
+         weft__out_is_ref(g, n->in[0]) && (g->node[n->in[0].node]->op->flags & OP_ONCE);
 }
 
 /* A read whose value another device wants is run, so that it is copied there once. */
@@ -72,7 +72,7 @@ static int slot_of(const maker *m, weft_out from) {
 
 static bool foldable(const maker *m, const weft_node *n) {
   if (n->n_control || !weft__node_may_fold(m->g, n)) return false;
-  if (strcmp(n->op_name, "Const") == 0) return true;
+  if (weft__node_is(n, KIND_CONST)) return true;
   if (n->n_in == 0) return false;
   for (int i = 0; i < n->n_in; i++)
     if (!m->known[slot_of(m, n->in[i])]) return false;
@@ -107,7 +107,7 @@ static bool fold(maker *m, const weft_node *n) {
 static weft_err cannot_run(const weft_node *n) {
   if (!n->op)
     return weft__fail(WEFT_UNIMPLEMENTED, "unimplemented op %s: node '%s' cannot be run", n->op_name, n->name);
-  if (strcmp(n->op_name, "Placeholder") == 0 || strcmp(n->op_name, "PlaceholderV2") == 0) {
+  if (weft__node_is(n, KIND_PLACEHOLDER)) {
     const shape *s = &n->out_shape[0];
     return weft__fail(WEFT_INVALID_ARGUMENT,
                       "You must feed a value for placeholder tensor '%s' with dtype %s%s%s\n\t [[{{node %s}}]]",

@@ -18,7 +18,8 @@ typedef struct session_opts {
   int intra_threads; /* 0: one per processor */
   int inter_threads;
   bool allow_soft_placement, log_device_placement;
-  int64_t timeout_ms; /* default for runs; 0: none */
+  int64_t timeout_ms;                               /* default for runs; 0: none */
+  int64_t build_cost_model, build_cost_model_after; /* of GraphOptions: every so many runs have a cost graph; 0: none */
   gpu_options gpu;
   /* Of sessions on a cluster: */
   bool isolate_session_state; /* its own variables and queues */
@@ -30,10 +31,11 @@ typedef struct session_opts {
 
 typedef struct run_opts {
   int64_t timeout_ms; /* 0: the session's */
-  bool trace;         /* fill in the metadata */
-  uint8_t **metadata; /* serialised RunMetadata, the caller's to weft__free; may be NULL */
+  bool trace;         /* the metadata has step stats */
+  uint8_t **metadata; /* serialised RunMetadata, the caller's to weft__free; NULL if it is empty; may be NULL */
   size_t *metadata_size;
-  cancel *cancel; /* or NULL: another's token that ends the run */
+  bool partition_graphs; /* the metadata has the graph that each device ran */
+  cancel *cancel;        /* or NULL: another's token that ends the run */
 } run_opts;
 
 /* A step that its caller feeds and fetches in several calls: TensorFlow's partial_run.  The first member of every kind of

@@ -5,7 +5,9 @@
 #include "base/interrupt.h"
 #include "graph/build.h"
 #include "ops/all.h"
+#include "proto/scan.h"
 #include "tests/check.h"
+#include "tf.pb-c.h"
 #include <pthread.h>
 #include <unistd.h>
 
@@ -356,5 +358,77 @@ TEST(a_traced_run_tells_when_each_node_ran) {
   weft__free(meta);
   weft_tensor_destroy(in);
   weft_tensor_destroy(out);
+  end(&b);
+}
+
+/* The metadata of a run, unpacked; the caller frees it. */
+static Tensorflow__RunMetadata *metadata_of(weft_session *s, const plan_request *r, run_opts o) {
+  weft_tensor *in = vector(2, 1), *out[3];
+  const weft_tensor *fed[] = {in, in};
+  uint8_t *meta = NULL;
+  size_t size = 0;
+  ProtobufCMessage *m;
+  o.metadata = &meta;
+  o.metadata_size = &size;
+  EXPECT_OK(weft__session_run(s, r, fed, out, &o));
+  EXPECT_OK(weft__proto_unpack(&m, &tensorflow__run_metadata__descriptor, meta, size));
+  for (int i = 0; i < r->n_fetch; i++) weft_tensor_destroy(out[i]);
+  weft_tensor_destroy(in);
+  weft__free(meta);
+  return (Tensorflow__RunMetadata *)m;
+}
+
+static void expect_node(const Tensorflow__GraphDef *g, size_t i, const char *name, const char *type,
+                        const char *input) {
+  EXPECT(i < g->n_node);
+  EXPECT_EQ_STR(g->node[i]->name, name);
+  EXPECT_EQ_STR(g->node[i]->op, type);
+  EXPECT_EQ_INT(g->node[i]->n_input, input ? 1 : 0);
+  if (input) EXPECT_EQ_STR(g->node[i]->input[0], input);
+}
+
+TEST(partition_graphs_number_feeds_and_fetches_by_name) {
+  bench b = begin();
+  weft_out a = placeholder(b.g, "a", SHAPE1(2)), c = placeholder(b.g, "a/c", SHAPE1(2));
+  weft_out y = weft__b_node(b.g, "Neg", "y", 1, &a, 0, NULL), z = weft__b_node(b.g, "Neg", "z", 1, &c, 0, NULL);
+  open_session(&b, NULL);
+  plan_request r = {.n_feed = 2, .n_fetch = 3, .feed = (weft_out[]){a, c}, .fetch = (weft_out[]){z, y, z}};
+  Tensorflow__RunMetadata *m = metadata_of(b.s, &r, (run_opts){.partition_graphs = true});
+  EXPECT(!m->step_stats && !m->cost_graph);
+  EXPECT_EQ_INT(m->n_partition_graphs, 1);
+  const Tensorflow__GraphDef *g = m->partition_graphs[0];
+  EXPECT_EQ_INT(g->n_node, 6);
+  size_t at = strcmp(g->node[1]->name, "z") == 0 ? 0 : 2; /* either branch may come first */
+  expect_node(g, at, "_arg_a/c_0_0", "_Arg", NULL);       /* "a/c:0" is before "a:0" */
+  expect_node(g, at + 1, "z", "Neg", "_arg_a/c_0_0");
+  expect_node(g, 2 - at, "_arg_a_0_1", "_Arg", NULL);
+  expect_node(g, 3 - at, "y", "Neg", "_arg_a_0_1");
+  expect_node(g, 4, "_retval_z_0_1", "_Retval", "z");
+  expect_node(g, 5, "_retval_y_0_0", "_Retval", "y");
+  protobuf_c_message_free_unpacked(&m->base, NULL);
+  end(&b);
+}
+
+TEST(a_cost_graph_comes_in_the_runs_that_are_measured) {
+  bench b = begin();
+  weft_out x = placeholder(b.g, "x", SHAPE1(-1));
+  weft_out y = weft__b_node(b.g, "Neg", "y", 1, &x, 0, NULL);
+  open_session(&b, &(session_opts){.build_cost_model = 2, .build_cost_model_after = 1});
+  plan_request r = {.n_feed = 1, .n_fetch = 1, .feed = &x, .fetch = &y};
+  static const bool measured[] = {false, false, true, false, true};
+  for (int i = 0; i < 5; i++) {
+    Tensorflow__RunMetadata *m = metadata_of(b.s, &r, (run_opts){0});
+    EXPECT(measured[i] == (m->cost_graph != NULL));
+    if (m->cost_graph) {
+      EXPECT_EQ_INT(m->cost_graph->n_node, 5);
+      const Tensorflow__CostGraphNode *n = m->cost_graph->node[3];
+      EXPECT_EQ_STR(n->name, "y");
+      EXPECT_EQ_INT(n->n_input_info, 1);
+      EXPECT_EQ_INT(n->input_info[0]->preceding_node, 2);
+      EXPECT_EQ_INT(n->n_output_info, 1);
+      EXPECT_EQ_INT(n->output_info[0]->size, 8); /* the shape of this run, which the graph does not know */
+    }
+    protobuf_c_message_free_unpacked(&m->base, NULL);
+  }
   end(&b);
 }

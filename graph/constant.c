@@ -10,11 +10,11 @@
 
 enum { MAX_DEPTH = 24, MAX_ELEMENTS = 4096, MAX_LOOKS = 512, MAX_BYTES = MAX_ELEMENTS * 16 };
 
-typedef struct asker {
+struct known_search {
   int depth, budget; /* nodes that may still be looked at */
-} asker;
+};
 
-static weft_tensor *constant(const weft_graph *g, weft_out o, asker *a);
+static weft_tensor *constant(const weft_graph *g, weft_out o, known_search *a);
 
 /* Shape, Size and Rank know their answer from the static shape alone. */
 static weft_tensor *from_static_shape(const weft_graph *g, const weft_node *n, int slot) {
@@ -22,27 +22,30 @@ static weft_tensor *from_static_shape(const weft_graph *g, const weft_node *n, i
   if (slot >= n->n_in) return NULL;
   const shape *s = weft__out_shape(g, n->in[slot]);
   weft_dtype type = weft__out_type(g, (weft_out){n->id, 0});
-  if (strcmp(n->op_name, "Rank") == 0 && s->rank >= 0) weft__tensor_scalar(&t, WEFT_INT32, s->rank);
+  if (weft__node_is(n, KIND_RANK) && s->rank >= 0) weft__tensor_scalar(&t, WEFT_INT32, s->rank);
   if (!weft__shape_known(s)) return t;
-  if (strcmp(n->op_name, "Shape") == 0 || strcmp(n->op_name, "ShapeN") == 0)
-    weft__tensor_ints(&t, type, s->dim, s->rank);
-  if (strcmp(n->op_name, "Size") == 0) {
+  if (weft__node_is(n, KIND_SHAPE) || weft__node_is(n, KIND_SHAPE_N)) weft__tensor_ints(&t, type, s->dim, s->rank);
+  if (weft__node_is(n, KIND_SIZE)) {
     const int64_t count = weft__shape_count(s);
     if (count >= 0 && weft__tensor_ints(&t, type, &count, 1) == WEFT_OK) t->shape = SHAPE_SCALAR;
   }
   return t;
 }
 
-static bool partial(const weft_graph *g, weft_out o, shape *out, asker *a);
+static bool partial(const weft_graph *g, weft_out o, shape *out, known_search *a);
+
+/* Is n one element of a vector, x[i]? */
+static bool takes_element(const weft_node *n) {
+  return n->op && n->op->known == weft__known_slice && weft__node_int(n, "shrink_axis_mask", 0) == 1;
+}
 
 /* x[i] of a vector that is known at i, if not elsewhere: a dimension of a shape. */
-static weft_tensor *known_element(const weft_graph *g, weft_out o, asker *a) {
+static weft_tensor *known_element(const weft_graph *g, weft_out o, known_search *a) {
   const weft_node *n = g->node[o.node];
   const shape *of_vector = n->n_in ? weft__out_shape(g, n->in[0]) : NULL;
   weft_tensor *t = NULL, *at = NULL;
   shape v;
-  if (strcmp(n->op_name, "StridedSlice") != 0 || weft__node_int(n, "shrink_axis_mask", 0) != 1 || of_vector->rank != 1)
-    return NULL;
+  if (!takes_element(n) || of_vector->rank != 1) return NULL;
   at = constant(g, n->in[1], a);
   if (at && weft__tensor_count(at) == 1 && partial(g, n->in[0], &v, a)) {
     int64_t i = weft__tensor_int(at, 0);
@@ -65,7 +68,7 @@ static weft_tensor *run_once(const weft_node *n, weft_tensor **in, int slot) {
   return result;
 }
 
-static weft_tensor *folded(const weft_graph *g, const weft_node *n, int slot, asker *a) {
+static weft_tensor *folded(const weft_graph *g, const weft_node *n, int slot, known_search *a) {
   weft_tensor *in[FOLD_MAX_IN] = {NULL}, *result = NULL;
   bool all = true;
   for (int i = 0; i < n->n_in && all; i++) all = small(in[i] = constant(g, n->in[i], a));
@@ -74,9 +77,9 @@ static weft_tensor *folded(const weft_graph *g, const weft_node *n, int slot, as
   return result;
 }
 
-static weft_tensor *constant(const weft_graph *g, weft_out o, asker *a) {
+static weft_tensor *constant(const weft_graph *g, weft_out o, known_search *a) {
   const weft_node *n = g->node[o.node];
-  if (strcmp(n->op_name, "Const") == 0) {
+  if (weft__node_is(n, KIND_CONST)) {
     const attr *v = weft__node_attr(n, "value");
     if (!v || v->kind != ATTR_TENSOR) return NULL;
     weft_tensor_retain(v->tensor);
@@ -95,20 +98,20 @@ static weft_tensor *constant(const weft_graph *g, weft_out o, asker *a) {
 }
 
 weft_tensor *weft__graph_constant(const weft_graph *g, weft_out o) {
-  asker a = {0, MAX_LOOKS};
+  known_search a = {0, MAX_LOOKS};
   return constant(g, o, &a);
 }
 
 /* ---- vectors that are partly known ------------------------------------------------------------ */
 
 /* A scalar that is an element of a partly known vector: x[i] with constant i.  -1 if not known. */
-static int64_t element(const weft_graph *g, weft_out o, asker *a) {
+static int64_t element(const weft_graph *g, weft_out o, known_search *a) {
   const weft_node *n = g->node[o.node];
   int64_t result = -1;
   weft_tensor *t = constant(g, o, a);
   if (t) {
     if (weft__tensor_count(t) == 1) result = weft__tensor_int(t, 0);
-  } else if (strcmp(n->op_name, "StridedSlice") == 0 && weft__node_int(n, "shrink_axis_mask", 0) == 1) {
+  } else if (takes_element(n)) {
     shape of;
     weft_tensor *begin = constant(g, n->in[1], a);
     if (begin && weft__tensor_count(begin) == 1 && partial(g, n->in[0], &of, a)) {
@@ -117,21 +120,33 @@ static int64_t element(const weft_graph *g, weft_out o, asker *a) {
       if (i >= 0 && i < of.rank) result = of.dim[i];
     }
     weft_tensor_destroy(begin);
-  } else if (a->budget > 0 && (strcmp(n->op_name, "Cast") == 0 || strcmp(n->op_name, "Identity") == 0)) {
+  } else if (a->budget > 0 && n->op && n->op->known == weft__known_input) {
     result = element(g, n->in[0], a);
   }
   weft_tensor_destroy(t);
   return result < -1 ? -1 : result;
 }
 
-static bool packed(const weft_graph *g, const weft_node *n, shape *out, asker *a) {
+bool weft__known_shape(known_search *a, const weft_graph *g, weft_out o, shape *out) {
+  (void)a;
+  *out = *weft__out_shape(g, g->node[o.node]->in[o.slot]);
+  return out->rank >= 0;
+}
+
+bool weft__known_input(known_search *a, const weft_graph *g, weft_out o, shape *out) {
+  return partial(g, g->node[o.node]->in[0], out, a);
+}
+
+bool weft__known_pack(known_search *a, const weft_graph *g, weft_out o, shape *out) {
+  const weft_node *n = g->node[o.node];
   if (n->n_in > WEFT_MAX_RANK) return false;
   out->rank = n->n_in;
   for (int i = 0; i < n->n_in; i++) out->dim[i] = element(g, n->in[i], a);
   return true;
 }
 
-static bool joined(const weft_graph *g, const weft_node *n, shape *out, asker *a) {
+bool weft__known_concat(known_search *a, const weft_graph *g, weft_out o, shape *out) {
+  const weft_node *n = g->node[o.node];
   out->rank = 0;
   for (int i = 0; i + 1 < n->n_in; i++) { /* the last input is the axis */
     shape part;
@@ -142,7 +157,8 @@ static bool joined(const weft_graph *g, const weft_node *n, shape *out, asker *a
 }
 
 /* x[begin:end] of a vector, with steps of one. */
-static bool sliced(const weft_graph *g, const weft_node *n, shape *out, asker *a) {
+bool weft__known_slice(known_search *a, const weft_graph *g, weft_out o, shape *out) {
+  const weft_node *n = g->node[o.node];
   shape of;
   if (weft__node_int(n, "shrink_axis_mask", 0) || weft__node_int(n, "new_axis_mask", 0) ||
       weft__node_int(n, "ellipsis_mask", 0) || !partial(g, n->in[0], &of, a))
@@ -173,7 +189,7 @@ static bool from_constant(const weft_tensor *t, shape *out) {
   return true;
 }
 
-static bool partial(const weft_graph *g, weft_out o, shape *out, asker *a) {
+static bool partial(const weft_graph *g, weft_out o, shape *out, known_search *a) {
   if (a->depth >= MAX_DEPTH || --a->budget < 0) return false;
   a->depth++;
   const weft_node *n = g->node[o.node];
@@ -182,16 +198,8 @@ static bool partial(const weft_graph *g, weft_out o, shape *out, asker *a) {
   *out = SHAPE_UNKNOWN;
   if (t)
     ok = from_constant(t, out);
-  else if (strcmp(n->op_name, "Shape") == 0 || strcmp(n->op_name, "ShapeN") == 0)
-    *out = *weft__out_shape(g, n->in[o.slot]), ok = out->rank >= 0;
-  else if (strcmp(n->op_name, "Cast") == 0 || strcmp(n->op_name, "Identity") == 0)
-    ok = partial(g, n->in[0], out, a);
-  else if (strcmp(n->op_name, "Pack") == 0)
-    ok = packed(g, n, out, a);
-  else if (strcmp(n->op_name, "ConcatV2") == 0)
-    ok = joined(g, n, out, a);
-  else if (strcmp(n->op_name, "StridedSlice") == 0)
-    ok = sliced(g, n, out, a);
+  else if (n->op && n->op->known)
+    ok = n->op->known(a, g, o, out);
   weft_tensor_destroy(t);
   a->depth--;
   const shape *mine = weft__out_shape(g, o);
@@ -205,6 +213,6 @@ static bool partial(const weft_graph *g, weft_out o, shape *out, asker *a) {
 }
 
 bool weft__graph_constant_shape(const weft_graph *g, weft_out o, shape *out) {
-  asker a = {0, MAX_LOOKS};
+  known_search a = {0, MAX_LOOKS};
   return partial(g, o, out, &a);
 }

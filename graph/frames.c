@@ -7,11 +7,6 @@
 
 static weft_err oom(void) { return weft__fail(WEFT_RESOURCE_EXHAUSTED, "no memory to find loops"); }
 
-bool weft__node_is(const weft_node *n, const char *type) {
-  const char *name = strncmp(n->op_name, "Ref", 3) == 0 ? n->op_name + 3 : n->op_name;
-  return n->op && strcmp(name, type) == 0; /* of a known op the number of inputs is right */
-}
-
 static void *grow(const void *old, int n, int *capacity, size_t each, arena *a) {
   *capacity = *capacity ? 2 * *capacity : 8;
   void *more = weft__arena_alloc(a, (size_t)*capacity * each);
@@ -50,14 +45,14 @@ static int input_home(const frames *f, const weft_node *n) {
 
 /* Into a loop that is one. */
 static bool is_enter(const frames *f, const weft_node *n) {
-  return weft__node_is(n, "Enter") && !(f->open && f->open[n->id]);
+  return weft__node_is(n, KIND_ENTER) && !(f->open && f->open[n->id]);
 }
 
 static weft_err settle_home(frames *f, const weft_node *n, arena *a) {
   int home = input_home(f, n);
   if (home < 0) return WEFT_OK;
   if (is_enter(f, n)) WEFT_TRY(find_frame(f, home, weft__node_str(n, "frame_name").data, &home, a));
-  if (weft__node_is(n, "Exit") && home > 0) home = f->frame[home].parent;
+  if (weft__node_is(n, KIND_EXIT) && home > 0) home = f->frame[home].parent;
   f->home[n->id] = home;
   return WEFT_OK;
 }
@@ -102,13 +97,13 @@ static weft_err collect_parts(frames *f, const weft_graph *g, arena *a) {
   for (int i = 0; i < f->n_node; i++) {
     const weft_node *n = g->node[i];
     loop_frame *l = &f->frame[f->home[i]];
-    l->iterates |= weft__node_is(n, "NextIteration");
+    l->iterates |= weft__node_is(n, KIND_NEXT_ITERATION);
     if (is_enter(f, n)) WEFT_TRY(add_id(&l->enter, &l->n_enter, i, a));
-    if (weft__node_is(n, "Exit") && f->home[n->in[0].node] > 0) {
+    if (weft__node_is(n, KIND_EXIT) && f->home[n->in[0].node] > 0) {
       loop_frame *from = &f->frame[f->home[n->in[0].node]];
       WEFT_TRY(add_id(&from->exit, &from->n_exit, i, a));
     }
-    if (weft__node_is(n, "LoopCond") && f->home[i] > 0) {
+    if (weft__node_is(n, KIND_LOOP_COND) && f->home[i] > 0) {
       if (l->loop_cond >= 0) l->odd = i;
       if (l->loop_cond < 0) l->loop_cond = i;
     }
@@ -119,18 +114,18 @@ static weft_err collect_parts(frames *f, const weft_graph *g, arena *a) {
 /* A Merge of an Enter and a NextIteration carries a variable of its loop. */
 static bool is_var_merge(const weft_graph *g, const weft_node *n, loop_var *v) {
   *v = (loop_var){-1, n->id, -1, -1, -1};
-  if (!weft__node_is(n, "Merge")) return false;
+  if (!weft__node_is(n, KIND_MERGE)) return false;
   for (int i = 0; i < n->n_in; i++) {
     const weft_node *from = g->node[n->in[i].node];
-    if (weft__node_is(from, "Enter")) v->enter = from->id;
-    if (weft__node_is(from, "NextIteration")) v->next = from->id;
+    if (weft__node_is(from, KIND_ENTER)) v->enter = from->id;
+    if (weft__node_is(from, KIND_NEXT_ITERATION)) v->next = from->id;
   }
   return v->next >= 0 && v->enter >= 0;
 }
 
 bool weft__frames_is_loop_switch(const frames *f, const weft_graph *g, int node) {
   const weft_node *n = g->node[node];
-  return weft__node_is(n, "Switch") && f->home[node] > 0 && n->in[1].node == f->frame[f->home[node]].loop_cond;
+  return weft__node_is(n, KIND_SWITCH) && f->home[node] > 0 && n->in[1].node == f->frame[f->home[node]].loop_cond;
 }
 
 static weft_err add_var(loop_frame *l, const loop_var *v, arena *a) {
@@ -179,7 +174,7 @@ static weft_err find_vars(frames *f, const weft_graph *g, arena *a) {
 
 /* Behind Identity nodes: cond makes one of its predicate and uses both. */
 static weft_out predicate(const weft_graph *g, weft_out o) {
-  while (weft__node_is(g->node[o.node], "Identity")) o = g->node[o.node]->in[0];
+  while (weft__node_is(g->node[o.node], KIND_IDENTITY)) o = g->node[o.node]->in[0];
   return o;
 }
 
@@ -206,7 +201,7 @@ static weft_err make_branch(frames *f, int parent, weft_out pred, int side, aren
 int weft__frames_branch(const frames *f, const weft_graph *g, weft_out o) {
   const weft_node *n = g->node[o.node];
   int in = f->alive[o.node];
-  if (!weft__node_is(n, "Switch") || weft__frames_is_loop_switch(f, g, o.node)) return in;
+  if (!weft__node_is(n, KIND_SWITCH) || weft__frames_is_loop_switch(f, g, o.node)) return in;
   int side = find_branch(f, in, predicate(g, n->in[1]), o.slot);
   return side >= 0 ? side : in;
 }
@@ -243,13 +238,13 @@ static weft_err settle_branch(frames *f, const weft_graph *g, const weft_node *n
   if (is_enter(f, n)) { /* inside the frame it starts anew */
     into->branch = deeper(f, into->branch, weft__frames_branch(f, g, n->in[0]));
     *alive = 0;
-  } else if (weft__node_is(n, "Exit") && f->home[n->in[0].node] > 0)
+  } else if (weft__node_is(n, KIND_EXIT) && f->home[n->in[0].node] > 0)
     *alive = f->frame[f->home[n->in[0].node]].branch;
   else if (is_var_merge(g, n, &v))
     *alive = 0;
   else
-    *alive = weft__node_is(n, "Merge") && n->n_in > 0 ? join_inputs(f, g, n) : deepest_input(f, g, n);
-  if (!weft__node_is(n, "Switch") || weft__frames_is_loop_switch(f, g, n->id)) return WEFT_OK;
+    *alive = weft__node_is(n, KIND_MERGE) && n->n_in > 0 ? join_inputs(f, g, n) : deepest_input(f, g, n);
+  if (!weft__node_is(n, KIND_SWITCH) || weft__frames_is_loop_switch(f, g, n->id)) return WEFT_OK;
   WEFT_TRY(make_branch(f, *alive, predicate(g, n->in[1]), 0, a));
   return make_branch(f, *alive, predicate(g, n->in[1]), 1, a);
 }
@@ -266,7 +261,7 @@ static weft_err find_open(frames *f, const weft_graph *g, arena *a) {
       err = weft__map_put(&round, weft__node_str(g->node[v.enter], "frame_name").data, f->open);
   for (int i = 0; i < f->n_node && !err; i++)
     f->open[i] =
-        weft__node_is(g->node[i], "Enter") && !weft__map_get(&round, weft__node_str(g->node[i], "frame_name").data);
+        weft__node_is(g->node[i], KIND_ENTER) && !weft__map_get(&round, weft__node_str(g->node[i], "frame_name").data);
   weft__map_finish(&round);
   return err;
 }
@@ -282,6 +277,6 @@ weft_err weft__frames_find(frames *f, const weft_graph *g, bool open, arena *a) 
   WEFT_TRY(find_vars(f, g, a));
   WEFT_TRY(make_branch(f, -1, WEFT_NONE, 0, a));
   for (int i = 0; i < f->n_node; i++) /* outside of loops nobody asks */
-    if (f->home[i] > 0 || weft__node_is(g->node[i], "Exit")) WEFT_TRY(settle_branch(f, g, g->node[i], a));
+    if (f->home[i] > 0 || weft__node_is(g->node[i], KIND_EXIT)) WEFT_TRY(settle_branch(f, g, g->node[i], a));
   return WEFT_OK;
 }

@@ -53,6 +53,4 @@ weft_err weft__frames_odd(const loop_frame *l, const weft_graph *g); /* INVALID_
 int weft__frames_branch(const frames *f, const weft_graph *g, weft_out o);
 bool weft__frames_is_loop_switch(const frames *f, const weft_graph *g, int node);
 
-bool weft__node_is(const weft_node *n, const char *type); /* the type, or its Ref twin */
-
 #endif

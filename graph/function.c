@@ -272,8 +272,7 @@ static weft_err connect(maker *m) {
     WEFT_TRY(weft__graph_find_out(f->body, s->input_arg[i]->name, &f->arg[f->n_arg++]));
   for (int i = 0; i < f->body->n_node; i++) {
     const weft_node *n = f->body->node[i];
-    bool arg = strcmp(n->op_name, "_Arg") == 0;
-    if (n->op && n->op->opdef.stateful && !arg) f->target[f->n_target++] = i;
+    if (n->op && n->op->opdef.stateful && n->op->kind != KIND_ARGUMENT) f->target[f->n_target++] = i;
   }
   return find_rets(m);
 }

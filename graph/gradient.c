@@ -57,18 +57,18 @@ static bool in_loop(const gradient_state *s, int node) { return s->frames.n_fram
 /* The parts of a loop that its own gradient takes care of; the walk does not pass through them. */
 static bool is_machinery(const gradient_state *s, const weft_node *n) {
   if (!in_loop(s, n->id)) return false;
-  return weft__node_is(n, "Enter") || weft__node_is(n, "NextIteration") ||
+  return weft__node_is(n, KIND_ENTER) || weft__node_is(n, KIND_NEXT_ITERATION) ||
          weft__frames_is_loop_switch(&s->frames, s->g, n->id);
 }
 
 static bool is_loop_exit(const gradient_state *s, const weft_node *n) {
-  return s->frames.n_frame > 1 && weft__node_is(n, "Exit") && in_loop(s, n->in[0].node);
+  return s->frames.n_frame > 1 && weft__node_is(n, KIND_EXIT) && in_loop(s, n->in[0].node);
 }
 
 static bool is_loop_merge(const gradient_state *s, const weft_node *n) {
-  if (!in_loop(s, n->id) || !weft__node_is(n, "Merge")) return false;
+  if (!in_loop(s, n->id) || !weft__node_is(n, KIND_MERGE)) return false;
   for (int i = 0; i < n->n_in; i++)
-    if (weft__node_is(s->g->node[n->in[i].node], "NextIteration")) return true;
+    if (weft__node_is(s->g->node[n->in[i].node], KIND_NEXT_ITERATION)) return true;
   return false;
 }
 
@@ -92,16 +92,6 @@ static bool input_between(const gradient_state *s, const weft_node *n) {
 
 /* ---- one node ---- */
 
-static const char *const pass_slices[] = {"Identity", "RefIdentity", "ReadVariableOp"};
-
-/* So does the Enter of an invariant into a loop that is still being built, with the call inside of it. */
-static bool passes_slices(const weft_node *n, const char *type) {
-  if (weft__node_is(n, "Enter") && weft__node_bool(n, "is_constant", false)) return true;
-  for (size_t i = 0; i < sizeof pass_slices / sizeof *pass_slices; i++)
-    if (strcmp(type, pass_slices[i]) == 0) return true;
-  return false;
-}
-
 static weft_err no_gradient(const weft_node *n) {
   return weft__fail(WEFT_NOT_FOUND,
                     "No gradient defined for operation'%s' (op type: %s). In general every operation must have an "
@@ -122,6 +112,13 @@ static const char *gradient_type(const weft_node *n) {
 static const op *gradient_op(const weft_node *n) {
   const char *type = gradient_type(n);
   return strcmp(type, n->op_name) == 0 ? n->op : weft__graph_op(n->graph, type);
+}
+
+/* Does the gradient of a node of op o pass slices on as they are?  So does the Enter of an invariant into a loop that is
+ * still being built, with the call inside of it. */
+static bool passes_slices(const weft_node *n, const op *o) {
+  if (weft__node_is(n, KIND_ENTER) && weft__node_bool(n, "is_constant", false)) return true;
+  return o && (o->kind == KIND_IDENTITY || o->kind == KIND_READ);
 }
 
 static bool is_known(const weft_node *n) {
@@ -229,7 +226,7 @@ static weft_err pass_on(gradient_state *s, backprop *b) {
 }
 
 static weft_err differentiate(gradient_state *s, backprop *b, const grad_value *total) {
-  if (passes_slices(b->node, gradient_type(b->node))) {
+  if (passes_slices(b->node, gradient_op(b->node))) {
     b->din[0] = total[0];
     return pass_on(s, b);
   }
@@ -421,7 +418,7 @@ static weft_err check_outs(const weft_graph *g, const char *what, int n, const w
 /* Loops and branches are looked for only where there are loops: branches alone need no help. */
 static weft_err find_loops(gradient_state *s) {
   bool any = false;
-  for (int i = 0; i < s->n && !any; i++) any = weft__node_is(s->g->node[i], "Enter");
+  for (int i = 0; i < s->n && !any; i++) any = weft__node_is(s->g->node[i], KIND_ENTER);
   if (!any) return WEFT_OK;
   WEFT_TRY(weft__frames_find(&s->frames, s->g, s->outer_adapt != NULL, &s->a));
   if (s->frames.n_frame < 2) return WEFT_OK; /* all are still being built */

@@ -133,7 +133,7 @@ weft_err weft__gradient_enter_value(gradient_state *s, back_frame *b, weft_out v
 
 static bool is_invariant(const gradient_state *s, weft_out v) {
   const weft_node *n = s->g->node[v.node];
-  return weft__node_is(n, "Enter") && weft__node_bool(n, "is_constant", false);
+  return weft__node_is(n, KIND_ENTER) && weft__node_bool(n, "is_constant", false);
 }
 
 /* A small value known while building is written down again rather than kept for every iteration. */
@@ -279,9 +279,7 @@ weft_err weft__gradient_bring(gradient_state *s, back_frame *b, weft_out v, weft
 
 /* ---- the hook ---- */
 
-static bool wants_shape_only(const char *type) {
-  return strcmp(type, "Shape") == 0 || strcmp(type, "Size") == 0 || strcmp(type, "Rank") == 0;
-}
+static bool wants_shape_only(op_kind k) { return k == KIND_SHAPE || k == KIND_SIZE || k == KIND_RANK; }
 
 /* Shape(v) of a forward v is worked out in the forward loop, and its result brought. */
 static weft_err shape_in_forward(gradient_state *s, back_frame *b, node_spec *spec, weft_out *in) {
@@ -318,8 +316,9 @@ static bool is_number(weft_dtype t) { return weft__dtype_is_plain(t) && t != WEF
 static weft_err adapt_inputs(gradient_state *s, back_frame *b, node_spec *spec, weft_out *in) {
   node_place first = spec->n_in ? place_of(s, spec->in[0]) : (node_place){0};
   bool forward = spec->n_in == 1 && !first.back && first.frame == b->forward && !is_invariant(s, spec->in[0]);
-  if (forward && wants_shape_only(spec->op)) return shape_in_forward(s, b, spec, in);
-  if (forward && strcmp(spec->op, "ZerosLike") == 0 && is_number(weft__out_type(s->g, spec->in[0])))
+  const op *o = forward ? weft__op_find(s->g->ops, spec->op) : NULL;
+  if (o && wants_shape_only(o->kind)) return shape_in_forward(s, b, spec, in);
+  if (o && o->kind == KIND_ZEROS && is_number(weft__out_type(s->g, spec->in[0])))
     return zeros_from_shape(s, b, spec, in);
   for (int i = 0; i < spec->n_in; i++) WEFT_TRY(weft__gradient_bring(s, b, spec->in[i], &in[i]));
   return WEFT_OK;

@@ -363,7 +363,7 @@ static weft_err check_loop(const gradient_state *s, int frame) {
   if (f->loop_cond < 0 || f->n_enter == 0)
     return weft__fail(WEFT_INVALID_ARGUMENT, "loop '%s' has no LoopCond", f->name);
   for (int i = 0; i < s->n; i++)
-    if (s->frames.home[i] == frame && strncmp(s->g->node[i]->op_name, "StackPop", 8) == 0)
+    if (s->frames.home[i] == frame && weft__node_is(s->g->node[i], KIND_POP))
       return weft__fail(WEFT_UNIMPLEMENTED, "Second-order gradient for while loops not supported: loop '%s'", f->name);
   return WEFT_OK;
 }

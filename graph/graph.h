@@ -28,6 +28,9 @@ struct weft_node {
   attr_str unknown;               /* fields of its NodeDef that this build does not know, serialised; mostly empty */
 };
 
+/* Of a known op the number of inputs is right. */
+static inline bool weft__node_is(const weft_node *n, op_kind kind) { return n->op && n->op->kind == kind; }
+
 typedef struct scope scope; /* name, device, control and colocation scopes: graph/scope.h */
 
 typedef struct node_spec node_spec;

@@ -123,20 +123,19 @@ static weft_err resolve(importer *im, const import_item *it, const char *input, 
   return WEFT_OK;
 }
 
-static bool is_merge(const char *name) { return strcmp(name, "Merge") == 0 || strcmp(name, "RefMerge") == 0; }
-
-static bool is_next(const char *name) {
-  return strcmp(name, "NextIteration") == 0 || strcmp(name, "RefNextIteration") == 0;
+static bool def_is(const importer *im, const import_item *it, op_kind kind) {
+  const op *o = weft__op_find(im->g->ops, it->def->op);
+  return o && o->kind == kind;
 }
 
 /* A Merge needs one input that is there before it; if every one came from round the loop, all are waited for and
  * the cycle is found. */
-static void mark_back_edges(import_item *it) {
+static void mark_back_edges(const importer *im, import_item *it) {
   int back = 0;
-  if (!is_merge(it->def->op)) return;
-  for (int i = 0; i < it->n_in; i++) back += it->edge[i].from && is_next(it->edge[i].from->def->op);
+  if (!def_is(im, it, KIND_MERGE)) return;
+  for (int i = 0; i < it->n_in; i++) back += it->edge[i].from && def_is(im, it->edge[i].from, KIND_NEXT_ITERATION);
   for (int i = 0; i < it->n_in && back < it->n_in; i++)
-    if (it->edge[i].from && is_next(it->edge[i].from->def->op)) it->edge[i].back = it->has_back = true;
+    if (it->edge[i].from && def_is(im, it->edge[i].from, KIND_NEXT_ITERATION)) it->edge[i].back = it->has_back = true;
 }
 
 static weft_err wait_for_edges(importer *im, import_item *it) {
@@ -164,7 +163,7 @@ static weft_err read_item_edges(importer *im, import_item *it) {
                         it->def->name);
     it->n_in++;
   }
-  mark_back_edges(it);
+  mark_back_edges(im, it);
   return wait_for_edges(im, it);
 }
 

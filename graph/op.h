@@ -16,6 +16,7 @@
 
 typedef struct kernel kernel; /* graph/kernel.h */
 typedef struct op op;
+typedef struct fusion fusion; /* graph/fusion.h */
 
 /* ---- shape rules ---- */
 typedef struct infer {
@@ -44,6 +45,17 @@ weft_err weft__infer_scalar(infer *s);        /* every output is a scalar */
 weft_err weft__infer_none(infer *s);          /* outputs stay unknown */
 weft_err weft__infer_output_shapes(infer *s); /* as output_shapes says, if it has any */
 weft_err weft__infer_merge_all(infer *s);     /* out[0] = all inputs merged (AddN, Merge-like) */
+
+/* Rules for integer vectors of which only some elements are known while building, as in shapes whose batch size is not
+ * (graph/constant.c).  They set *out to the elements, -1 where one is not known; false: nothing is known.  A `known_search`
+ * bounds how many nodes are looked at. */
+typedef struct known_search known_search;
+typedef bool known_rule(known_search *k, const weft_graph *g, weft_out o, shape *out);
+known_rule weft__known_shape;  /* the shape of input o.slot: Shape, ShapeN */
+known_rule weft__known_input;  /* the elements of input 0: Identity, Cast */
+known_rule weft__known_pack;   /* its inputs are scalars: Pack */
+known_rule weft__known_concat; /* the elements of all inputs but the last, which is the axis: ConcatV2 */
+known_rule weft__known_slice;  /* those of input 0 between two places, or one of them: StridedSlice */
 
 /* ---- gradients ---- */
 typedef struct grad_value {              /* the gradient towards one tensor: none, dense, or slices of it */
@@ -95,7 +107,35 @@ enum {
                           runs it once and keeps them */
   OP_BLOCKING = 64,    /* may hold its thread for long (functions, iterators): run on the blocking pool */
   OP_SHAPE_ONLY = 128, /* its outputs depend only on the shapes of its inputs */
+  OP_TAKES = 256,      /* waits for what another op puts into a queue, an accumulator or a staging area, and takes it */
 };
+/* What an op is to the graph and to the passes, where that is more than its kernel.  A Ref op has the kind of its twin. */
+typedef enum op_kind {
+  KIND_PLAIN,
+  KIND_CONST,       /* its output is the attribute `value` */
+  KIND_PLACEHOLDER, /* its output must be fed */
+  KIND_ARGUMENT,    /* its output is an argument of the function in whose body it is */
+  KIND_IDENTITY,    /* its output is its input */
+  KIND_VARIABLE,    /* its output refers to a variable */
+  KIND_HANDLE,      /* its output is the handle of a variable */
+  KIND_READ,        /* its output is the value of the variable that input 0 is the handle of */
+  KIND_SUM,         /* its output is the sum of its inputs, which have one shape */
+  KIND_ZEROS,       /* its output is zeros of its input's shape */
+  KIND_POP,         /* its output was pushed on a stack of the step */
+  KIND_SHAPE,       /* its output is its input's shape, */
+  KIND_SHAPE_N,     /* ... its outputs are its inputs' shapes, */
+  KIND_SIZE,        /* ... how many elements its input has, */
+  KIND_RANK,        /* ... how many axes it has */
+  KIND_SEND,        /* hands its input to another part of the step */
+  KIND_RECV,        /* its output comes from another part of the step */
+  KIND_SWITCH,      /* from here on control flow (OP_CONTROL_FLOW) */
+  KIND_MERGE,
+  KIND_ENTER,
+  KIND_EXIT,
+  KIND_NEXT_ITERATION,
+  KIND_LOOP_COND,
+  KIND_CONTROL_TRIGGER
+} op_kind;
 struct op {
   const char *def; /* opdef.h */
   const char *doc; /* one sentence */
@@ -107,9 +147,12 @@ struct op {
   void (*unprepare)(void *state); /* frees it; required with prepare unless the state is NULL-only */
   weft_err (*grad)(backprop *);   /* NULL: see no_grad */
   bool no_grad; /* TF registers "not differentiable": the gradient stops silently.  With neither, asking is an error */
+  op_kind kind;
+  known_rule *known; /* optional */
   /* Optional: its loops, when cpu is nothing but weft__elementwise over them without an argument (kernels/elementwise/elementwise.h).
    * Such ops may be fused into chains. */
   const struct elem_op *elem;
+  const fusion *fusion; /* optional: how else a plan may run it together with its neighbors */
   /* Optional: cpu looks at no element, so it serves on every device.  The arguments it does look at, inputs and outputs,
    * are in host memory there: "shape axis"; "*": all; "": none; "elem?": if of int32 or bool, which TF keeps there. */
   const char *anywhere;

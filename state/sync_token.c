@@ -79,8 +79,7 @@ static const char *token_receiver(const weft_node *n, char *buf, size_t size) {
   const weft_graph *g = n->graph;
   for (int i = 0; i < g->n_node; i++) {
     const weft_node *s = g->node[i];
-    bool sends = strcmp(s->op_name, "_Send") == 0 || strcmp(s->op_name, "_HostSend") == 0;
-    if (!sends || s->in[0].node != n->id) continue;
+    if (!weft__node_is(s, KIND_SEND) || s->in[0].node != n->id) continue;
     const char *to = weft__node_str(s, "recv_device").data, *at = to ? strstr(to, "/task:") : NULL;
     const char *end = at ? strchr(at + 1, '/') : NULL;
     if (!end || (size_t)(end - to) >= size) return NULL;

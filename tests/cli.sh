@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # cli.sh - the `weft` program as a shell sees it: what it prints where, and its exit codes.
 set -euo pipefail
-weft=${1:?usage: tests/cli.sh PATH-OF-WEFT}
+weft=$(realpath "${1:?usage: tests/cli.sh PATH-OF-WEFT}")
+cd "$(dirname "$0")/.."
 failed=0
 
 # expect CODE PATTERN ARGUMENT...: the exit code, and a line of the output (both streams) that matches.
@@ -25,8 +26,8 @@ expect 2 "unknown option '--frob'" --frob
 expect 0 '^MatMul +The product' ops
 expect 0 '^MatMul\(a:T, b:T\) -> \(product:T\)' ops MatMul
 expect 0 '^\{"name": "MatMul".*"cases": \[' ops --json MatMul
-expect 2 "there is no op 'Matmul'" ops Matmul
-expect 1 "^weft: /nonexistent.py: No such file" run /nonexistent.py --job_name=ps
+expect 2 "unknown op 'Matmul'; did you mean 'MatMul'" ops Matmul
+expect 1 "^weft run: /nonexistent.py: No such file" run /nonexistent.py --job_name=ps
 # A python3 without numpy, in front of the system's own, which has it.  Not in a sanitizer build (ctest sets UBSAN_OPTIONS
 # there): Python itself is not instrumented and cannot load the library.
 if [ -z "${UBSAN_OPTIONS:-}" ] && [ -e "$(dirname "$weft")/../python/weft/__init__.py" ] && /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
@@ -37,34 +38,75 @@ if [ -z "${UBSAN_OPTIONS:-}" ] && [ -e "$(dirname "$weft")/../python/weft/__init
   PATH=$without:$PATH expect 0 '^ran 1\.15' run "$without/program.py"
 fi
 expect 0 '^usage: weft exec' exec --help
-expect 2 "which program" exec
+expect 2 "missing PROGRAM" exec
 expect 2 "exec: unknown option '--frob'" exec --frob -- true
-expect 2 "no --style of flags .*'mpi'" exec --style mpi -- true
+expect 2 "unknown --style 'mpi'" exec --style mpi -- true
 expect 1 "/nonexistent: No such file" exec -- /nonexistent
 expect 0 '^alone$' exec -- echo alone
 expect 0 '^usage: weft manifest' manifest --help
-expect 2 "of which kind\? One of 'kubernetes" manifest
-expect 2 "but not 'helm'" manifest helm
-expect 2 "no '--image'" manifest kubernetes
-expect 2 "--workers cannot be 'none'" manifest slurm --workers none
-expect 2 "--name cannot be 'UPPER'" manifest slurm --name=UPPER
-expect 2 "--volume cannot be 'here'" manifest compose --volume here
+expect 2 "missing kubernetes, tfjob" manifest
+expect 2 "unknown kind 'helm'" manifest helm
+expect 2 "missing --image IMAGE" manifest kubernetes
+expect 2 "--workers: invalid value 'none'" manifest slurm --workers none
+expect 2 "--name: invalid value 'UPPER'" manifest slurm --name=UPPER
+expect 2 "--volume: invalid value 'here'" manifest compose --volume here
 expect 0 '^#SBATCH --ntasks=4$' manifest slurm --workers 3 -- train
-expect 2 "there is no 'FILE'" trace
+expect 2 "missing FILE" trace
 expect 2 "trace: unknown option '--frob'" trace --frob
 expect 2 "unknown option '--worker'; did you mean '--workers'" launch --worker 2
-expect 2 "top: --every takes a value: --every SECONDS" top --every
-expect 2 "--nodes takes a number" trace --nodes many FILE
+expect 2 "top: --every: missing SECONDS" top --every
+expect 2 "--nodes: invalid count 'many'" trace --nodes many FILE
 expect 1 "/nonexistent: No such file" trace /nonexistent
 expect 1 "no step stats" trace /dev/null
 expect 0 '^usage: weft serve' serve --help
-expect 2 "there is no '--cluster'" serve
-expect 2 "which --job" serve --cluster 'ps=localhost:1'
+expect 2 "missing --cluster" serve
+expect 2 "missing --job NAME" serve --cluster 'ps=localhost:1'
 expect 2 "^weft serve: --task: invalid index 'x'$" serve --task x
 expect 2 "unknown option '--frob'" serve --frob
 expect 1 'INVALID_ARGUMENT: .*host-port pair' serve --cluster 'ps=localhost' --job ps
 expect 1 'Job "worker" was not defined in cluster' serve --cluster 'ps=localhost:1' --job worker
 expect 1 'PERMISSION_DENIED|Could not|cannot listen' serve --cluster 'ps=192.0.2.1:1' --job ps --bind 192.0.2.1:1
+
+# ---- help: topics, and the completion of every shell
+for topic in clusters security environment; do
+  expect 0 "^  $topic +" help
+  expect 0 'WEFT_|weft' help $topic
+done
+# Every variable that the sources read is explained, and no other.
+mapfile -t sources < <(xargs -n1 <cmake/floors.txt && echo cli && echo python)
+read_here=$(grep -rhoE 'getenv\("WEFT_[A-Z0-9_]+"|environ[^"]*"WEFT_[A-Z0-9_]+"' --include='*.c' --include='*.py' --include='*.cu' \
+  "${sources[@]}" | grep -oE 'WEFT_[A-Z0-9_]+' | sort -u)
+explained=$("$weft" help environment | grep -oE 'WEFT_[A-Z0-9_]+' | sort -u)
+for name in $read_here; do
+  grep -qx "$name" <<<"$explained" || { echo "weft help environment does not explain $name" && failed=1; }
+done
+for name in $explained; do
+  grep -rqF "\"$name\"" "${sources[@]}" || { echo "weft help environment explains $name, which nobody reads" && failed=1; }
+done
+# A flag that no test gives or no document names is one that nobody checks.
+for command in $("$weft" help | sed -n -e '/^Topics/q' -e 's/^  \([a-z]*\) .*/\1/p'); do
+  for flag in $("$weft" "$command" --help 2>/dev/null | grep -oE '^  --[a-z0-9-]+' || true); do
+    grep -rqF -- "$flag" tests/*.sh tests/cluster tests/interop tests/deploy tests/campaigns tests/python scripts ||
+      { echo "weft $command $flag: no test gives it" && failed=1; }
+    grep -rqF -- "$flag" docs README.md || { echo "weft $command $flag: no document names it" && failed=1; }
+  done
+done
+expect 0 'complete -F _weft weft' help --completion bash
+expect 0 '^#compdef weft' help --completion zsh
+expect 0 "^complete -c weft -n '__fish_seen_subcommand_from launch' -l workers" help --completion fish
+for shell in bash zsh fish; do
+  if command -v "$shell" >/dev/null; then
+    "$weft" help --completion "$shell" | "$shell" -n /dev/stdin || { echo "the completion of $shell is no program of $shell" && failed=1; }
+  fi
+done
+# ---- --json
+"$weft" version --json | python3 -c 'import json, sys; v = json.load(sys.stdin); assert v["version"] and v["libraries"][0]["version"], v' || failed=1
+{ "$weft" check --json --timeout 0.2 --cluster 'ps=localhost:1' || true; } | python3 -c '
+import json, sys
+v = json.load(sys.stdin)
+task = v["tasks"][0]
+assert (v["up"], v["total"], task["job"], task["task"], task["ok"], task["version"]) == (0, 1, "ps", 0, False, None), v
+assert "the port cannot be reached" in task["problem"], v' || failed=1
 
 # A bare task starts, says so, and leaves with 0 at the first SIGTERM.
 log=$(mktemp)

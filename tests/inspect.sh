@@ -61,7 +61,7 @@ expect 0 'on /job:ps/task:0$' inspect "$last.meta"
 expect 0 'a GraphDef of [0-9]+ nodes' inspect "$log/graph.pbtxt"
 expect 0 '^ +9  VariableV2$' inspect "$log/graph.pbtxt"
 head -c 5000 "$log/graph.pbtxt" >"$data/cut.pbtxt"
-expect 1 "^weft: $data/cut.pbtxt: line [0-9]+: " inspect "$data/cut.pbtxt"
+expect 1 "^weft inspect: $data/cut.pbtxt: line [0-9]+: " inspect "$data/cut.pbtxt"
 expect 0 '^global_step/sec: [0-9]+ values' inspect "$log" --plot
 expect 0 '^ +\|.*\*' inspect "$log" --plot --tag global_step/sec
 expect 0 'picture of [0-9]+ nodes' inspect "$last.meta" --dot "$data/graph.dot"
@@ -71,9 +71,9 @@ if said=$(PATH=/nonexistent "$weft" inspect "$last.meta" --dot "$data/graph.svg"
   echo "without Graphviz it said: $said" && failed=1
 fi
 cp "$last.meta" "$data/graph.pb"
-expect 1 "^weft: $data/graph.pb: " inspect "$data/graph.pb"
+expect 1 "^weft inspect: $data/graph.pb: " inspect "$data/graph.pb"
 head -c 100 "$last.index" >"$data/broken.index"
-expect 1 "^weft: $data/broken: " inspect "$data/broken"
+expect 1 "^weft inspect: $data/broken: " inspect "$data/broken"
 
 expect 0 ': 9 arrays$' convert checkpoint "$last" "$data/all.npz"
 python3 - "$data/all.npz" <<'PY' || failed=1
@@ -123,16 +123,16 @@ expect 1 'No such file' convert mnist-tfrecords "$data/nowhere" "$data/out"
 
 # ---- wrong use
 expect 0 '^usage: weft inspect' inspect --help
-expect 2 "there is no 'PATH'" inspect
-expect 2 "there is a third: 'c'" inspect a b c
-expect 2 "values takes a value: --values NAME" inspect --values
+expect 2 "missing PATH" inspect
+expect 2 "unexpected argument 'c'" inspect a b c
+expect 2 "--values: missing NAME" inspect --values
 expect 1 '/nonexistent: No such file' inspect /nonexistent
 expect 1 'neither a checkpoint nor events' inspect "$data"
-expect 1 'neither checkpoint, graph' inspect "$weft"
+expect 1 'neither a checkpoint, graph' inspect "$weft"
 expect 1 'only those can be compared' inspect "$last" "$data/out.tfrecords"
 expect 0 '^usage: weft convert' convert --help
-expect 2 "not 'frob'" convert frob a b
-expect 2 "takes what to read and what to write after 'checkpoint'" convert checkpoint a
+expect 2 "unknown conversion 'frob'" convert frob a b
+expect 2 "missing what to write" convert checkpoint a
 
 # ---- a cluster
 serve() { # JOB: its task 0, in the background, up
@@ -144,8 +144,8 @@ serve() { # JOB: its task 0, in the background, up
   done
 }
 expect 0 '^usage: weft check' check --help
-expect 2 "there is no '--cluster'" check
-expect 2 "takes seconds, not 'x'" check --timeout x
+XDG_RUNTIME_DIR=$data expect 2 "missing --cluster CLUSTER" check
+expect 2 "--timeout: invalid number of seconds 'x'" check --timeout x
 expect 2 "unknown option '--frob'" check --frob
 expect 1 'host-port pair' check --cluster 'ps=localhost'
 expect 1 'ps:0 +localhost:1 .*cannot be reached: Connection refused' check --cluster 'ps=localhost:1'
@@ -162,7 +162,7 @@ expect 0 "^ps:0 +localhost:$a +Weft [0-9.]+ .* [0-9.]+ ms +[+-][0-9]+ ms +[0-9a-
 expect 0 '^2 of 2 tasks answer' top --once --cluster "$cluster"
 expect 0 '^worker:0 +serving +0 +- +- ' top --cluster "$cluster" # once, since this is no terminal
 expect 0 '^2 of 2' check --job_name=worker --task_index 0 --parameter_servers="localhost:$a" --workers "localhost:$b"
-expect 1 '^weft: --ps_hosts=localhost: .*host-port pair' check --ps_hosts=localhost
+expect 1 '^weft check: --ps_hosts=localhost: .*host-port pair' check --ps_hosts=localhost
 TF_CONFIG="{\"cluster\": {\"ps\": [\"localhost:$a\"], \"worker\": [\"localhost:$b\"]}, \"task\": {\"type\": \"ps\", \"index\": 0}}" \
   expect 0 '^2 of 2' check
 expect 1 '^worker:0 .*it says it is /job:ps/replica:0/task:0' check --cluster "ps=localhost:$b;worker=localhost:$a"

@@ -48,14 +48,43 @@ grep -q 'starting it again (0 left)' "$folder/err" || fail "nothing was said of 
 
 # exec: a signal that the shell waits to deliver would not end a sleep.
 program 'exec sleep 60'
-"$weft" launch --workers 2 -- "$folder/program" &
+export XDG_RUNTIME_DIR=$folder/run
+mkdir "$XDG_RUNTIME_DIR"
+"$weft" launch --workers 2 --events "$folder/events" -- "$folder/program" 2>"$folder/err" &
 pid=$! began=$SECONDS
-sleep 0.5
+for _ in $(seq 200); do
+  [ "$(grep -c '"start"' "$folder/events" 2>/dev/null)" = 3 ] && break
+  sleep 0.05
+done
+grep -Eq "^weft launch: ps=localhost:[0-9]+;worker=localhost:[0-9]+,localhost:[0-9]+; 'weft top' shows it$" "$folder/err" ||
+  fail "the cluster is not told in: $(cat "$folder/err")"
+"$weft" check --timeout 0.2 >"$folder/out" && fail "weft check took tasks for servers that only sleep"
+grep -q '^0 of 3 tasks are up' "$folder/out" || fail "weft check did not find the cluster by itself: $(cat "$folder/out")"
+code=0
+"$weft" top --json >"$folder/out" || code=$?
+[ "$code" = 1 ] || fail "weft top gave $code where nobody answers"
+python3 -c 'import json, sys; v = json.load(open(sys.argv[1])); assert (v["up"], v["total"]) == (0, 3), v' "$folder/out" ||
+  fail "weft top --json: $(cat "$folder/out")"
 kill -INT "$pid"
 code=0
 wait "$pid" || code=$?
 [ "$code" = 130 ] || fail "Ctrl-C gave $code"
+grep -q '^weft launch: Ctrl-C: told 3 running tasks to end' "$folder/err" || fail "Ctrl-C is not told in: $(cat "$folder/err")"
+grep -q '^weft launch: all 3 tasks have ended' "$folder/err" || fail "the end is not told in: $(cat "$folder/err")"
+python3 - "$folder/events" <<'P' || fail "the events are wrong: $(cat "$folder/events")"
+import json, sys
+events = [json.loads(line) for line in open(sys.argv[1])]
+assert [e["event"] for e in events] == 3 * ["start"] + ["interrupt"] + 3 * ["end"] + ["finish"], events
+assert all(e["code"] == 130 for e in events[4:]), events
+P
+"$weft" check 2>"$folder/err" && fail "weft check found a cluster that has ended"
+grep -q 'missing --cluster' "$folder/err" || fail "weft check said: $(cat "$folder/err")"
 [ $((SECONDS - began)) -lt 8 ] || fail "Ctrl-C took $((SECONDS - began)) s"
 
-"$weft" launch --ps 1 --workers 2 -- "$linear" --steps=5 >"$folder/out" 2>/dev/null || fail "the linear example gave $?"
+"$weft" launch --ps 1 --workers 2 --quiet -- "$linear" --steps=5 >"$folder/out" 2>"$folder/err" || fail "the linear example gave $?"
+[ ! -s "$folder/err" ] || fail "--quiet: a normal job has lines that are not the program's: $(cat "$folder/err")"
+"$weft" launch --verbose -- "$linear" --steps=1 >/dev/null 2>"$folder/err" || fail "the linear example gave $?"
+grep -q '^weft launch: worker0 is process [0-9]* on port' "$folder/err" || fail "--verbose does not tell processes: $(cat "$folder/err")"
+grep -q 'Started server with target' "$folder/err" || fail "--verbose does not show the tasks' information: $(cat "$folder/err")"
+grep -q '^weft launch: ps0 ended with 0' "$folder/err" || fail "--verbose does not tell how tasks end: $(cat "$folder/err")"
 [ "$(grep -c '=> step: 4' "$folder/out")" = 2 ] || fail "two workers did not finish: $(cat "$folder/out")"

@@ -80,5 +80,5 @@ P
 grep -qP '\x1b\[3[0-9]mworker1 +\|\x1b\[0m step 20 loss 0.5' "$folder/tty" || fail "no coloured prefix: $(cat -v "$folder/tty")"
 grep -qP 'worker0 +\[##\.+\] +25 % +step 10, [0-9.]+ steps/s, loss 0\.5' "$folder/tty" || fail "no live line: $(cat -v "$folder/tty")"
 grep -qP 'worker1 +\[#+\.+\] +75 % +step 30, .*loss 0\.25' "$folder/tty" || fail "no live line of a sentence: $(cat -v "$folder/tty")"
-grep -q 'weft launch: all 3 tasks ended well, after [0-9.]* s' "$folder/tty" || fail "no word at the end: $(cat -v "$folder/tty")"
+grep -q 'weft launch: all 3 tasks have ended, after [0-9.]* s' "$folder/tty" || fail "no word at the end: $(cat -v "$folder/tty")"
 grep -qP '\x1b\[J' "$folder/tty" || fail "the live lines were not taken away"

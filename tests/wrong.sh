@@ -21,11 +21,11 @@ wrong() {
 }
 
 # Every command there is knows --help and refuses an option it does not have.
-commands=$("$weft" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+commands=$("$weft" help | sed -n -e '/^Topics/q' -e 's/^  \([a-z]*\) .*/\1/p')
 [ -n "$commands" ] || { echo "wrong.sh: weft help lists nothing" && exit 1; }
 for command in $commands; do
   "$weft" "$command" --help | grep -q "^usage: weft $command" || { echo "weft $command --help has no usage" && failed=1; }
-  wrong 2 "^weft $command: unknown option '--frobnicate'; 'weft $command --help'" "$command" --frobnicate=1
+  wrong 2 "^weft $command: unknown option '--frobnicate'; see 'weft $command --help'\$" "$command" --frobnicate=1
 done
 
 printf 'not a checkpoint' >"$data/broken.index"
@@ -49,42 +49,42 @@ P
 )
 
 # ---- missing files
-wrong 1 "^weft: $data/none: No such file" inspect "$data/none"
-wrong 1 "^weft: $data/none.py: No such file" run "$data/none.py"
-wrong 1 "^weft: $data/none: No such file" trace "$data/none"
+wrong 1 "^weft inspect: $data/none: No such file" inspect "$data/none"
+wrong 1 "^weft run: $data/none.py: No such file" run "$data/none.py"
+wrong 1 "^weft trace: $data/none: No such file" trace "$data/none"
 wrong 1 "No such file" convert checkpoint "$data/none" "$data/x.npz"
 wrong 1 "No such file" convert mnist-tfrecords "$data/none" "$data/x"
 wrong 1 "cannot start $data/none: No such file" launch -- "$data/none"
 wrong 1 "No such file" help --man-pages "$data/no/such"
-wrong 1 "^weft: $data/none: No such file" exec -- "$data/none"
-wrong 1 "^weft: $data/none: No such file" convert npz "$data/none" "$data/x"
+wrong 1 "^weft exec: $data/none: No such file" exec -- "$data/none"
+wrong 1 "^weft convert: $data/none: No such file" convert npz "$data/none" "$data/x"
 wrong 1 "/proc/none: No such file" launch --log-dir /proc/none -- true
 for command in check top "serve --job ps"; do
   # shellcheck disable=SC2086 # words of a command
   wrong 1 "$data/none.json: No such file or directory; neither a file nor 'ps=host" $command --cluster "$data/none.json"
 done
 # ---- what cannot be read
-wrong 1 "^weft: $data/broken: " inspect "$data/broken"
-wrong 1 "^weft: $data/broken: " convert checkpoint "$data/broken" "$data/x.npz"
-wrong 1 "^weft: $data/rubbish.pb: " inspect "$data/rubbish.pb"
-wrong 1 "^weft: $data/rubbish: neither" inspect "$data/rubbish"
-wrong 1 "^weft: $data/rubbish: " trace "$data/rubbish"
-wrong 1 "^weft: $data/none: no checkpoint, and only those can be compared" inspect "$data/none" "$data/broken"
-wrong 1 "^weft: $data/broken: " inspect "$data/broken" "$data/broken"
-wrong 1 "^weft: $data/broken: " inspect "$data/broken" --values x
-wrong 1 "^weft: $data: a folder, not a script" run "$data"
+wrong 1 "^weft inspect: $data/broken: " inspect "$data/broken"
+wrong 1 "^weft convert: $data/broken: " convert checkpoint "$data/broken" "$data/x.npz"
+wrong 1 "^weft inspect: $data/rubbish.pb: " inspect "$data/rubbish.pb"
+wrong 1 "^weft inspect: $data/rubbish: neither" inspect "$data/rubbish"
+wrong 1 "^weft trace: $data/rubbish: " trace "$data/rubbish"
+wrong 1 "^weft inspect: $data/none: no checkpoint, and only those can be compared" inspect "$data/none" "$data/broken"
+wrong 1 "^weft inspect: $data/broken: " inspect "$data/broken" "$data/broken"
+wrong 1 "^weft inspect: $data/broken: " inspect "$data/broken" --values x
+wrong 1 "^weft run: $data: a folder, not a script" run "$data"
 printf 'node {' >"$data/cut.pbtxt"
-wrong 1 "^weft: $data/cut.pbtxt: line 1: it breaks off" inspect "$data/cut.pbtxt"
+wrong 1 "^weft inspect: $data/cut.pbtxt: line 1: it breaks off" inspect "$data/cut.pbtxt"
 # ---- clusters that make no sense
 for command in check top; do
-  wrong 2 "there is no '--cluster'" "$command"
-  wrong 1 "^weft: --cluster: .*host-port pair" "$command" --cluster ps=localhost
-  wrong 1 "^weft: --cluster: " "$command" --cluster "$data/cluster.json"
-  wrong 2 "--cluster takes a value: --cluster CLUSTER" "$command" --cluster
+  XDG_RUNTIME_DIR=$data wrong 2 "^weft $command: missing --cluster CLUSTER; see 'weft $command --help'\$" "$command"
+  wrong 1 "^weft $command: --cluster: .*host-port pair" "$command" --cluster ps=localhost
+  wrong 1 "^weft $command: --cluster: " "$command" --cluster "$data/cluster.json"
+  wrong 2 "^weft $command: --cluster: missing CLUSTER; see" "$command" --cluster
   wrong 2 "did you mean '--cluster'" "$command" --clusterr x
 done
-wrong 2 "there is no '--cluster'" serve
-wrong 2 "which --job" serve --cluster ps=localhost:1
+wrong 2 "^weft serve: missing --cluster CLUSTER; see" serve
+wrong 2 "^weft serve: missing --job NAME; see" serve --cluster ps=localhost:1
 wrong 1 "host-port pair" serve --cluster ps=localhost --job ps
 wrong 1 'Job "worker" was not defined' serve --cluster ps=localhost:1 --job worker
 wrong 1 'Task 7 was not defined' serve --cluster ps=localhost:1 --job ps --task 7
@@ -103,20 +103,20 @@ wrong 1 "no status page on port $port: Address already in use; --status-port 0" 
 wrong 1 "no status page on port 65536: there is none" launch --status-port 65535 -- true
 # ---- values
 for kind in kubernetes tfjob compose; do
-  wrong 2 "manifest: which container image\\? There is no '--image'" manifest $kind
-  wrong 2 "^weft manifest: --image takes a value: --image IMAGE" manifest $kind --image
-  wrong 2 "manifest: --workers cannot be '0'" manifest $kind --workers 0 --image x
+  wrong 2 "^weft manifest: missing --image IMAGE; see" manifest $kind
+  wrong 2 "^weft manifest: --image: missing IMAGE; see" manifest $kind --image
+  wrong 2 "^weft manifest: --workers: invalid value '0'\$" manifest $kind --workers 0 --image x
 done
-wrong 2 "manifest: --port cannot be '70000'" manifest kubernetes --port=70000 --image x
-wrong 2 "manifest: --name cannot be 'A'" manifest kubernetes --name A --image x
+wrong 2 "^weft manifest: --port: invalid value '70000'$" manifest kubernetes --port=70000 --image x
+wrong 2 "^weft manifest: --name: invalid value 'A'$" manifest kubernetes --name A --image x
 wrong 2 "did you mean '--image'" manifest kubernetes --imag x
-wrong 2 "manifest: of which kind" manifest
-wrong 2 "kubernetes, tfjob, compose and slurm, but not 'swarm'" manifest swarm
-wrong 2 "there is no 'FILE'" trace
-wrong 2 "--nodes takes a number .*, not 'x'" trace --nodes x
-wrong 2 "exec: which program" exec
-wrong 2 "takes seconds, not 'x'" check --timeout x
-wrong 2 "takes seconds, 0.1 or more, not '0'" top --every 0
+wrong 2 "^weft manifest: missing kubernetes, tfjob, compose or slurm; see" manifest
+wrong 2 "^weft manifest: unknown kind 'swarm': there are kubernetes, tfjob, compose and slurm$" manifest swarm
+wrong 2 "^weft trace: missing FILE; see" trace
+wrong 2 "^weft trace: --nodes: invalid count 'x'$" trace --nodes x
+wrong 2 "^weft exec: missing PROGRAM; see" exec
+wrong 2 "^weft check: --timeout: invalid number of seconds 'x': it is more than 0" check --timeout x
+wrong 2 "^weft top: --every: invalid number of seconds '0': it is 0.1 to 3600$" top --every 0
 wrong 2 "^weft serve: --task: invalid index 'x'$" serve --task x
 wrong 2 "^weft serve: --status-port: invalid port '70000'$" serve --status-port 70000
 wrong 2 "^weft serve: --task: invalid index '4294967296'$" serve --cluster ps=localhost:0 --job ps --task 4294967296
@@ -125,22 +125,27 @@ wrong 1 "^weft serve: FAILED_PRECONDITION: .*without a token or TLS" serve --clu
 wrong 2 "^weft launch: --require-auth: .*WEFT_TOKEN.*--private" launch --require-auth -- true
 WEFT_TOKEN=x wrong 2 "^weft launch: --private makes a token of its own" launch --private -- true
 wrong 2 "^weft launch: --workers: invalid count 'many'$" launch --workers many -- true
-wrong 2 "no style of flags: 'mpi'.*--help" launch --style mpi -- true
-wrong 2 "which program" launch --ps 1
+wrong 2 "^weft launch: unknown --style 'mpi': there are tf, task_id, parameter_servers and none$" launch --style mpi -- true
+wrong 2 "^weft launch: missing PROGRAM; see" launch --ps 1
+wrong 2 "^weft launch: --quiet and --verbose exclude each other; see" launch --quiet --verbose -- true
+wrong 1 "^weft launch: $data/no/such: No such file" launch --events "$data/no/such" -- true
 wrong 2 "did you mean '--workers'" launch --worker 2 -- true
-wrong 2 "there is no op 'Matmul'" ops Matmul
-wrong 2 "there is no command 'lunch'" help lunch
-wrong 2 "did you mean 'launch'" lunch
-wrong 2 "--dot takes a file .dot" inspect "$data/rubbish.pb" --dot picture
+wrong 2 "^weft ops: unknown op 'Matmul'; did you mean 'MatMul'\\?$" ops Matmul
+wrong 2 "^weft help: unknown command or topic 'lunch'; did you mean 'launch'\\?$" help lunch
+wrong 2 "^weft: unknown command 'lunch'; did you mean 'launch'\\?$" lunch
+wrong 2 "^weft help: unknown shell 'tcsh': there are bash, zsh and fish$" help --completion tcsh
+wrong 2 "^weft help: unexpected argument 'x'; see" help top x
+wrong 2 "^weft inspect: --dot: invalid file .picture.: its name ends in .dot" inspect "$data/rubbish.pb" --dot picture
 wrong 1 "--dot is for graphs" inspect "$data" --dot x.dot
-wrong 2 "--values is for checkpoints, --tag and --plot for events" inspect "$data" --values x --plot
+wrong 2 "--values is for checkpoints, --tag and --plot are for events" inspect "$data" --values x --plot
 wrong 2 "^weft launch: --grace: invalid number of seconds 'x'$" launch --grace x -- true
 wrong 1 "$data/rubbish: no .npz" convert npz "$data/rubbish" "$data/x"
-wrong 2 "there is no 'PATH'" inspect
-wrong 2 "knows .*, not 'frob'" convert frob a b
-wrong 2 "what to read and what to write after 'checkpoint'" convert checkpoint a
-wrong 2 "version takes no argument, got 'x'" version x
-wrong 2 "needs a script" run
+wrong 2 "^weft inspect: missing PATH; see" inspect
+wrong 2 "^weft inspect: unexpected argument 'c'; see" inspect a b c
+wrong 2 "^weft convert: unknown conversion 'frob': there are mnist-tfrecords, checkpoint and npz$" convert frob a b
+wrong 2 "^weft convert: missing what to write; see" convert checkpoint a
+wrong 2 "^weft version: unexpected argument 'x'; see" version x
+wrong 2 "^weft run: missing SCRIPT.py; see" run
 WEFT_PYTHON_PROGRAM=$data/none wrong 1 "cannot start $data/none: .*WEFT_PYTHON_PROGRAM" run "$data/rubbish"
 if [ -e "$(dirname "$weft")/../python/weft/__init__.py" ]; then
   mkdir "$data/without" && echo 'raise ModuleNotFoundError' >"$data/without/numpy.py"

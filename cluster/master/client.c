@@ -61,12 +61,16 @@ weft_err weft__client_call_master(client *s, run_entry *a, const char *method, m
 
 static weft_err client_pack_config(client *s, const session_opts *o) {
   Tensorflow__ConfigProto c = TENSORFLOW__CONFIG_PROTO__INIT;
+  Tensorflow__GraphOptions graph = TENSORFLOW__GRAPH_OPTIONS__INIT;
   c.allow_soft_placement = o->allow_soft_placement;
   c.log_device_placement = o->log_device_placement;
   c.isolate_session_state = o->isolate_session_state;
   c.operation_timeout_in_ms = o->timeout_ms;
   c.n_device_filters = (size_t)o->n_filter;
   c.device_filters = (char **)o->filter;
+  graph.build_cost_model = o->build_cost_model;
+  graph.build_cost_model_after = o->build_cost_model_after;
+  if (o->build_cost_model) c.graph_options = &graph;
   s->config_size = tensorflow__config_proto__get_packed_size(&c);
   if (!(s->config = weft__alloc(s->config_size + 1))) return WEFT_OOM;
   tensorflow__config_proto__pack(&c, s->config);
@@ -241,12 +245,13 @@ static weft_err client_add_request(message *m, const weft_graph *g, const plan_r
 }
 
 static weft_err client_write_run_step(client *s, const plan_request *r, const weft_tensor *const *feed,
-                                      int64_t timeout_ms, bool trace, const char *partial, message *m) {
+                                      int64_t timeout_ms, const run_opts *run, const char *partial, message *m) {
   weft_graph *g = s->base.graph;
   Tensorflow__RunOptions opts = TENSORFLOW__RUN_OPTIONS__INIT;
   uint8_t packed[64];
   opts.timeout_in_ms = timeout_ms;
-  opts.trace_level = trace ? 3 : 0; /* FULL_TRACE */
+  opts.trace_level = run && run->trace ? 3 : 0; /* FULL_TRACE */
+  opts.output_partition_graphs = run && run->partition_graphs;
   size_t size = tensorflow__run_options__pack(&opts, packed);
   WEFT_TRY(weft__message_add_string(m, 1, s->handle, strlen(s->handle)));
   pthread_mutex_lock(&g->lock);
@@ -323,7 +328,7 @@ weft_err weft__client_run_step(client *s, const plan_request *r, const weft_tens
   WEFT_TRY(weft__request_check(s->base.graph, r));
   WEFT_TRY(weft__client_begin_call(s, &a, false));
   weft_err err = weft__client_update_session(s, &a, timeout_ms);
-  if (!err) err = client_write_run_step(s, r, feed, timeout_ms, opts && opts->trace, partial, &m);
+  if (!err) err = client_write_run_step(s, r, feed, timeout_ms, opts, partial, &m);
   call_opts how = {.timeout_ms = timeout_ms ? timeout_ms + SLACK_MS : 0, .cancel = &a.cancel};
   if (!err) err = weft__channel_call_wait(s->channel, MASTER "RunStep", &m, &how, &reply);
   if (!err) err = client_read_run_step(s, r, &reply, fetched, opts);

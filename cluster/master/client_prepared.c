@@ -162,7 +162,7 @@ static weft_err client_callable_run(callable *base, const weft_tensor *const *fe
                                     const run_opts *opts) {
   client_callable *c = (client_callable *)base;
   const callable_call args = {c, feed};
-  if (opts && opts->trace) /* RunCallable has no options: a run that is traced is a step of its own */
+  if (opts && opts->metadata) /* RunCallable has no options: a run with metadata is a step of its own */
     return weft__client_run_step(c->session, &c->request, feed, fetched, opts, NULL);
   const int64_t timeout_ms = opts && opts->timeout_ms ? opts->timeout_ms : c->session->opts.timeout_ms;
   ProtobufCMessage *answer;

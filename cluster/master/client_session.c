@@ -219,11 +219,10 @@ static weft_err client_session_run(client_session *s, call *c, const plan_reques
   if (options) {
     o.timeout_ms = options->timeout_in_ms;
     o.trace = options->trace_level > 0;
+    o.partition_graphs = options->output_partition_graphs;
   }
-  if (o.trace) {
-    o.metadata = metadata;
-    o.metadata_size = metadata_size;
-  }
+  o.metadata = metadata;
+  o.metadata_size = metadata_size;
   return weft__session_run(s->session, r, (const weft_tensor *const *)x->fed, x->fetched, &o);
 }
 

@@ -19,6 +19,7 @@
 #include "cluster/master/restore.h"
 #include "cluster/master/task_set.h"
 #include "exec/requests.h"
+#include "exec/run_metadata.h"
 #include "exec/executors/runs.h"
 #include "rpc.pb-c.h"
 
@@ -33,6 +34,8 @@ typedef struct cluster_session {
   session_env env;
   session_opts opts;
   char handle[WEFT_HANDLE_SIZE];
+
+  cost_model *costs; /* NULL: no run has a cost graph */
 
   pthread_mutex_t placement_lock; /* guards what follows */
   task_set tasks;
@@ -66,6 +69,8 @@ weft_err weft__cluster_session_create(weft_session **out, weft_graph *g, const s
   pthread_mutex_init(&s->lock, NULL);
   weft__runs_init(&s->runs);
   weft_err err = s->opts.config_text ? weft__task_set_init(&s->tasks, env->peers, env->task, opts) : WEFT_OOM;
+  const cost_schedule when = {.every = opts->build_cost_model, .after = opts->build_cost_model_after};
+  if (!err && when.every > 0) err = weft__cost_model_create(&s->costs, when);
   if (!err) err = weft__worker_open_session(env->worker, s->handle, s->opts.isolate_session_state);
   if (err)
     weft__session_destroy(&s->base);
@@ -160,6 +165,7 @@ static void cluster_session_destroy(weft_session *base) {
   cluster_session *s = (cluster_session *)base;
   weft__requests_finish(&s->steps, cluster_session_destroy_step);
   weft__task_set_finish(&s->tasks);
+  weft__cost_model_destroy(s->costs);
   weft__free(s->node_device);
   weft__free((char *)(uintptr_t)s->opts.config_text);
   weft__runs_finish(&s->runs);
@@ -364,6 +370,36 @@ static void cluster_session_end_run(cluster_session *s, run_entry *r) {
   pthread_mutex_unlock(&s->lock);
 }
 
+/* Writes the metadata of a run that succeeded; stats is what the step gave. */
+static weft_err cluster_session_write_metadata(cluster_session *s, const plan_request *r, bool costs, text *stats,
+                                               const run_opts *opts, weft_tensor **fetched) {
+  text metadata = {0};
+  const metadata_graphs graphs = {opts->partition_graphs, costs ? s->costs : NULL};
+  weft_err err = WEFT_OK;
+  if (opts->trace) weft__text_add(&metadata, weft__text_get(stats), stats->size);
+  if (costs || opts->partition_graphs) {
+    pthread_mutex_lock(&s->placement_lock);
+    cut how = {
+        .graph = s->base.graph, .request = r, .where = s->node_device, .device = s->tasks.device, .by_name = true};
+    err = weft__run_metadata_add(&metadata, stats, &how, s->tasks.n_device, &graphs);
+    pthread_mutex_unlock(&s->placement_lock);
+  }
+  return weft__run_metadata_finish(&metadata, err, opts, r->n_fetch, fetched);
+}
+
+/* Runs the step, and writes the metadata if the caller wants it. */
+static weft_err cluster_session_run_step(cluster_session *s, cluster_step *st, const plan_request *r,
+                                         const weft_tensor *const *feed, weft_tensor **fetched, cancel *c,
+                                         int64_t deadline_ns, const run_opts *opts) {
+  const bool costs = s->costs && weft__cost_model_count(s->costs, weft__request_hash(r));
+  text stats = {0};
+  if (!opts || !opts->metadata) return weft__cluster_step_run(st, feed, fetched, c, deadline_ns, NULL);
+  WEFT_TRY(weft__cluster_step_run(st, feed, fetched, c, deadline_ns, opts->trace || costs ? &stats : NULL));
+  weft_err err = cluster_session_write_metadata(s, r, costs, &stats, opts, fetched);
+  weft__text_finish(&stats);
+  return err;
+}
+
 static weft_err cluster_session_run(weft_session *base, const plan_request *r, const weft_tensor *const *feed,
                                     weft_tensor **fetched, const run_opts *opts) {
   cluster_session *s = (cluster_session *)base;
@@ -377,7 +413,7 @@ static weft_err cluster_session_run(weft_session *base, const plan_request *r, c
     cancel_link link;
     err = weft__cancel_link_on(&link, opts ? opts->cancel : NULL, &entry.cancel);
     if (!err) err = cluster_session_get_step(s, r, deadline_ns, &entry.cancel, &st);
-    if (!err) err = weft__cluster_step_run(st, feed, fetched, &entry.cancel, deadline_ns, opts);
+    if (!err) err = cluster_session_run_step(s, st, r, feed, fetched, &entry.cancel, deadline_ns, opts);
     weft__cancel_link_off(&link);
     weft__report_run(base->graph, r, fetched, err);
     cluster_session_end_run(s, &entry);

@@ -216,7 +216,7 @@ typedef struct step_run {
   status failure;       /* the first error, or the first that is not derived from another */
   bool derived;         /* the error is derived: a consequence of another part's error */
   int64_t failed_ns;    /* when the first error came (monotonic) */
-  text stats;           /* when traced: pieces of RunMetadata, which protobuf merges by appending */
+  text *stats;          /* NULL, or pieces of RunMetadata, which protobuf merges by appending */
 } step_run;
 
 typedef struct remote_run {
@@ -253,12 +253,12 @@ static void step_part_ended(step_run *r, weft_err err) {
 static void step_local_ended(void *arg, weft_err err) { step_part_ended(arg, err); }
 
 static void step_add_stats(step_run *r, const Tensorflow__RunGraphResponse *p) {
-  if (!p->step_stats) return;
+  if (!p->step_stats || !r->stats) return;
   Tensorflow__RunMetadata m = TENSORFLOW__RUN_METADATA__INIT;
   m.step_stats = p->step_stats;
   pthread_mutex_lock(&r->lock);
-  uint8_t *to = (uint8_t *)weft__text_reserve(&r->stats, tensorflow__run_metadata__get_packed_size(&m));
-  if (to) r->stats.size += tensorflow__run_metadata__pack(&m, to);
+  uint8_t *to = (uint8_t *)weft__text_reserve(r->stats, tensorflow__run_metadata__get_packed_size(&m));
+  if (to) r->stats->size += tensorflow__run_metadata__pack(&m, to);
   pthread_mutex_unlock(&r->lock);
 }
 
@@ -311,11 +311,11 @@ static weft_err step_pack_run(message *m, const remote_part *p, int64_t id, bool
   return trace ? weft__message_add_string(m, EXEC_OPTS, record_timeline, sizeof record_timeline) : WEFT_OK;
 }
 
-static void step_start_remote(step_run *r, const remote_part *p, bool trace) {
+static void step_start_remote(step_run *r, const remote_part *p) {
   message m = {0};
   weft__message_init(&m);
   remote_run *remote = weft__alloc(sizeof *remote);
-  weft_err err = remote ? step_pack_run(&m, p, r->id, trace) : WEFT_OOM;
+  weft_err err = remote ? step_pack_run(&m, p, r->id, r->stats != NULL) : WEFT_OOM;
   if (err) {
     weft__message_finish(&m);
     weft__free(remote);
@@ -368,20 +368,6 @@ static void step_cleanup_remotes(cluster_step *s, int64_t id, bool failed) {
   }
 }
 
-static weft_err step_write_metadata(step_run *r, const step_log *log, const char *device_name, const run_opts *opts) {
-  uint8_t *own;
-  size_t size;
-  WEFT_TRY(weft__step_log_pack(log, device_name, &own, &size));
-  weft__text_add(&r->stats, (const char *)own, size);
-  weft__free(own);
-  if (r->stats.failed) return WEFT_OOM;
-  *opts->metadata = weft__alloc(r->stats.size + 1);
-  if (!*opts->metadata) return WEFT_OOM;
-  memcpy(*opts->metadata, r->stats.data, r->stats.size);
-  *opts->metadata_size = r->stats.size;
-  return WEFT_OK;
-}
-
 /* Runs the local part on this thread.  It gets the deadline itself, since this thread does not wait meanwhile. */
 static void step_start_local(step_run *r, const weft_tensor **fed, const weft_tensor *const *feed,
                              weft_tensor **fetched, int64_t deadline_ns, part_run *run) {
@@ -411,17 +397,16 @@ static weft_err step_final_error(const step_run *r) {
 }
 
 static weft_err step_run_parts(cluster_step *s, int64_t id, const weft_tensor *const *feed, weft_tensor **fetched,
-                               cancel *c, int64_t deadline_ns, const run_opts *opts) {
-  bool trace = opts && opts->trace;
+                               cancel *c, int64_t deadline_ns, text *stats) {
   const weft_tensor *few[16], **fed = s->n_feed <= 16 ? few : weft__alloc(sizeof *fed * (size_t)s->n_feed);
   part_run local = {0};
-  step_run r = {.step = s, .id = id, .cancel = c, .left = s->n_remote + (s->local != NULL) + 1};
+  step_run r = {.step = s, .id = id, .cancel = c, .left = s->n_remote + (s->local != NULL) + 1, .stats = stats};
   if (!fed) return WEFT_OOM;
-  weft_err err = trace ? weft__step_log_create(&local.log) : WEFT_OK;
+  weft_err err = stats ? weft__step_log_create(&local.log) : WEFT_OK;
   pthread_mutex_init(&r.lock, NULL);
   for (int i = 0; i < s->n_fetch; i++) fetched[i] = NULL;
   if (!err) {
-    for (int i = 0; i < s->n_remote; i++) step_start_remote(&r, &s->remote[i], trace);
+    for (int i = 0; i < s->n_remote; i++) step_start_remote(&r, &s->remote[i]);
     if (s->local) step_start_local(&r, fed, feed, fetched, deadline_ns, &local);
     for (int i = 0; i < s->n_remote; i++)
       if (s->remote[i].local_receives)
@@ -431,24 +416,23 @@ static weft_err step_run_parts(cluster_step *s, int64_t id, const weft_tensor *c
     step_cleanup_remotes(s, r.id, r.failure.code != WEFT_OK);
     err = step_final_error(&r);
   }
-  if (!err && trace && opts->metadata) err = step_write_metadata(&r, local.log, s->device, opts);
+  if (!err && stats) err = weft__step_log_write(local.log, s->device, stats);
   for (int i = 0; i < s->n_fetch && err; i++) {
     weft_tensor_destroy(fetched[i]);
     fetched[i] = NULL;
   }
   weft__step_log_destroy(local.log);
   weft__status_finish(&r.failure);
-  weft__text_finish(&r.stats);
   pthread_mutex_destroy(&r.lock);
   if (fed != few) weft__free((void *)fed);
   return err;
 }
 
 weft_err weft__cluster_step_run(cluster_step *s, const weft_tensor *const *feed, weft_tensor **fetched, cancel *c,
-                                int64_t deadline_ns, const run_opts *opts) {
+                                int64_t deadline_ns, text *stats) {
   WEFT_TRY(step_check_feeds(s, feed));
   int64_t id = weft__cluster_step_new_id();
-  weft_err err = step_run_parts(s, id, feed, fetched, c, deadline_ns, opts);
+  weft_err err = step_run_parts(s, id, feed, fetched, c, deadline_ns, stats);
   weft__worker_cleanup_step(s->worker, id);
   return err;
 }

@@ -30,9 +30,10 @@ void weft__cluster_step_destroy(cluster_step *s);
 /* Tells the other tasks to free their parts, without waiting for them, and destroys the step.  NULL is allowed. */
 void weft__cluster_step_deregister(cluster_step *s);
 /* Runs all parts and waits for them.  Fires c itself when the deadline passes or the program is interrupted.  The
- * caller destroys the fetched tensors; after an error there are none. */
+ * caller destroys the fetched tensors; after an error there are none.  stats, if it is not NULL, gets a serialized
+ * RunMetadata with the step stats of all parts. */
 weft_err weft__cluster_step_run(cluster_step *s, const weft_tensor *const *feed, weft_tensor **fetched, cancel *c,
-                                int64_t deadline_ns, const run_opts *opts);
+                                int64_t deadline_ns, struct text *stats);
 /* Runs a step that was partitioned by name under the given id.  What it leaves for its client stays in the rendezvous
  * of this task until weft__worker_cleanup_step. */
 weft_err weft__cluster_step_run_by_name(cluster_step *s, int64_t id, cancel *c, int64_t deadline_ns);

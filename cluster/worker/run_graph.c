@@ -9,6 +9,7 @@
 #include "base/cast.h"
 #include "cluster/named_tensor.h"
 #include "cluster/worker/state.h"
+#include "exec/cost_graph.h"
 #include "exec/executors/steplog.h"
 #include "graph/graphdef.h"
 #include "tensor/tensor_proto.h"
@@ -47,12 +48,23 @@ struct worker_partial {
 
 /* ---- the answer ---- */
 
-static weft_err run_call_add_stats(const run_call *r, message *m) {
-  uint8_t *stats;
+static weft_err run_call_add_costs(const run_call *r, const text *stats, message *m) {
+  uint8_t *costs;
   size_t size;
-  WEFT_TRY(weft__step_log_pack_stats(r->log, r->worker->task->device[0]->name, &stats, &size));
-  weft_err err = weft__message_add_string(m, 2, stats, size);
-  weft__free(stats);
+  WEFT_TRY(weft__cost_graph_pack(r->part->graph, (const uint8_t *)weft__text_get(stats), stats->size, &costs, &size));
+  weft_err err = weft__message_add_string(m, 3, costs, size);
+  weft__free(costs);
+  return err;
+}
+
+/* Adds the step stats and the cost graph, whichever the master asked for. */
+static weft_err run_call_add_stats(const run_call *r, message *m) {
+  text stats = {0};
+  weft_err err = weft__step_log_write_stats(r->log, r->worker->task->device[0]->name, &stats);
+  if (!err && r->q->exec_opts->record_timeline)
+    err = weft__message_add_string(m, 2, weft__text_get(&stats), stats.size);
+  if (!err && r->q->exec_opts->record_costs) err = run_call_add_costs(r, &stats, m);
+  weft__text_finish(&stats);
   return err;
 }
 
@@ -76,9 +88,9 @@ static weft_err run_call_write_answer(const run_call *r, message *m) {
 /* Writes the error into the body if the master asked for that; otherwise returns it. */
 static weft_err run_call_write_error(const run_call *r, weft_err err, message *m) {
   if (!r->q->store_errors_in_response_body) return err;
-  const char *text = weft__error_message();
+  const char *why = weft__error_message();
   weft_err failed = weft__message_add_varint(m, 5, (uint64_t)err);
-  if (!failed) failed = weft__message_add_string(m, 6, text, strlen(text));
+  if (!failed) failed = weft__message_add_string(m, 6, why, strlen(why));
   return failed;
 }
 
@@ -262,7 +274,8 @@ static weft_err run_call_prepare(run_call *r, bool *created) {
       weft__worker_find_part(r->worker, q->session_handle, q->create_worker_session_called, q->graph_handle, &r->part));
   r->out = weft__alloc_zero(q->n_recv_key + 1, sizeof *r->out);
   if (!r->out) return WEFT_OOM;
-  if (q->exec_opts && q->exec_opts->record_timeline && !q->is_partial) WEFT_TRY(weft__step_log_create(&r->log));
+  const Tensorflow__ExecutorOpts *o = q->exec_opts;
+  if (o && (o->record_timeline || o->record_costs) && !q->is_partial) WEFT_TRY(weft__step_log_create(&r->log));
   WEFT_TRY(weft__worker_step_get(r->worker, q->step_id, true, &r->step));
   if (q->is_partial) WEFT_TRY(run_call_find_partial(r, created));
   return run_call_send_inputs(r);

@@ -128,7 +128,7 @@ TEST(run_graph_takes_inputs_and_returns_stats) {
   fed.float_val = &number;
   named.name = (char *)(uintptr_t)key_of(&in, &in_key);
   named.tensor = &fed;
-  opts.record_timeline = opts.record_partition_graphs = true;
+  opts.record_timeline = opts.record_partition_graphs = opts.record_costs = true;
   q.n_send = 1, q.send = send;
   q.n_recv_key = 1, q.recv_key = keys;
   q.exec_opts = &opts;
@@ -141,6 +141,7 @@ TEST(run_graph_takes_inputs_and_returns_stats) {
   EXPECT_EQ_INT(body->step_stats->dev_stats[0]->n_node_stats, 3);
   EXPECT_EQ_INT(body->n_partition_graph, 1);
   EXPECT_EQ_INT(body->partition_graph[0]->n_node, 3);
+  EXPECT(body->cost_graph && body->cost_graph->n_node == 5); /* with _SOURCE and _SINK */
   EXPECT_EQ_INT(body->n_recv, 1);
   protobuf_c_message_free_unpacked(&body->base, NULL);
   weft__message_finish(&reply);

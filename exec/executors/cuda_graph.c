@@ -33,15 +33,14 @@ static void find_steady(const plan *p, bool *steady) {
   }
 }
 
-static bool is_copy(const plan_item *it) { return strcmp(it->node->op_name, "_Copy") == 0; }
-
 /* Returns true if the item may be inside a GPU segment of device d (NULL: not known yet).  Arguments from the 64th on
  * are never in host memory (exec/plan.h). */
 static bool recordable(const plan_item *it, const bool *steady, const device *d) {
   if (it->op->flags & OP_ONCE) return true; /* ran in an earlier run, and is skipped */
   if (weft__is_copy_wait(it)) return false;
   if (!it->device) return (it->n_in == 0 && it->n_out == 0) || (it->n_out && steady[it->first_out]);
-  if ((d && it->device != d) || it->no_record || is_copy(it) || !weft__device_can_capture(it->device)) return false;
+  if ((d && it->device != d) || it->no_record || weft__is_copy_to_device(it) || !weft__device_can_capture(it->device))
+    return false;
   for (int j = 0; j < it->n_in && j < 64; j++)
     if (it->host_in >> j & 1 && !steady[it->in[j].slot] &&
         weft__dtype_is_plain(weft__out_type(it->node->graph, it->node->in[j])))

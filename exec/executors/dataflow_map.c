@@ -21,32 +21,17 @@ static void *zeroed(mapper *w, int count, size_t size) {
 
 /* ---- kinds ------------------------------------------------------------------------------------- */
 
-static const struct {
-  const char *op;
-  dataflow_kind kind;
-} kinds[] = {
-    {"Merge", DATAFLOW_MERGE},
-    {"RefMerge", DATAFLOW_MERGE},
-    {"Enter", DATAFLOW_ENTER},
-    {"RefEnter", DATAFLOW_ENTER},
-    {"Exit", DATAFLOW_EXIT},
-    {"RefExit", DATAFLOW_EXIT},
-    {"NextIteration", DATAFLOW_NEXT},
-    {"RefNextIteration", DATAFLOW_NEXT},
-    {"ControlTrigger", DATAFLOW_TRIGGER},
-    {"_Send", DATAFLOW_TRANSFER},
-    {"_HostSend", DATAFLOW_TRANSFER},
-    {"_Recv", DATAFLOW_TRANSFER},
-    {"_HostRecv", DATAFLOW_TRANSFER},
-};
-
 static dataflow_kind kind_of(const weft_node *n) {
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if (strcmp(kinds[i].op, n->op_name) == 0) {
-      bool constant = kinds[i].kind == DATAFLOW_ENTER && weft__node_bool(n, "is_constant", false);
-      return constant ? DATAFLOW_ENTER_CONSTANT : kinds[i].kind;
-    }
-  return DATAFLOW_PLAIN;
+  switch (n->op->kind) {
+  case KIND_MERGE: return DATAFLOW_MERGE;
+  case KIND_ENTER: return weft__node_bool(n, "is_constant", false) ? DATAFLOW_ENTER_CONSTANT : DATAFLOW_ENTER;
+  case KIND_EXIT: return DATAFLOW_EXIT;
+  case KIND_NEXT_ITERATION: return DATAFLOW_NEXT;
+  case KIND_CONTROL_TRIGGER: return DATAFLOW_TRIGGER;
+  case KIND_SEND:
+  case KIND_RECV: return DATAFLOW_TRANSFER;
+  default: return DATAFLOW_PLAIN;
+  }
 }
 
 static bool enters(const dataflow_node *n) { return n->kind == DATAFLOW_ENTER || n->kind == DATAFLOW_ENTER_CONSTANT; }

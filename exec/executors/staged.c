@@ -15,12 +15,8 @@
 #include "state/resource.h"
 #include <stdlib.h>
 
-static bool is_recv(const weft_node *n) {
-  return strcmp(n->op_name, "_Recv") == 0 || strcmp(n->op_name, "_HostRecv") == 0;
-}
-static bool is_send(const weft_node *n) {
-  return strcmp(n->op_name, "_Send") == 0 || strcmp(n->op_name, "_HostSend") == 0;
-}
+static bool is_recv(const weft_node *n) { return weft__node_is(n, KIND_RECV); }
+static bool is_send(const weft_node *n) { return weft__node_is(n, KIND_SEND); }
 
 /* ---- order ------------------------------------------------------------------------------------- */
 

@@ -108,16 +108,8 @@ static weft_err pack_node(Tensorflow__NodeExecStats **out, const step_log *l, co
   return WEFT_OK;
 }
 
-static weft_err pack_message(const ProtobufCMessage *m, uint8_t **out, size_t *size) {
-  *size = protobuf_c_message_get_packed_size(m);
-  *out = weft__alloc(*size + 1);
-  if (!*out) return WEFT_OOM;
-  protobuf_c_message_pack(m, *out);
-  return WEFT_OK;
-}
-
 /* whole: as RunMetadata. */
-static weft_err pack(const step_log *l, const char *on_device, bool whole, uint8_t **out, size_t *size, arena *a) {
+static weft_err pack(const step_log *l, const char *on_device, bool whole, text *out, arena *a) {
   Tensorflow__RunMetadata meta = TENSORFLOW__RUN_METADATA__INIT;
   Tensorflow__StepStats stats = TENSORFLOW__STEP_STATS__INIT;
   Tensorflow__DeviceStepStats dev = TENSORFLOW__DEVICE_STEP_STATS__INIT, *devs[1] = {&dev};
@@ -128,19 +120,23 @@ static weft_err pack(const step_log *l, const char *on_device, bool whole, uint8
   stats.n_dev_stats = 1;
   stats.dev_stats = devs;
   meta.step_stats = &stats;
-  return pack_message(whole ? &meta.base : &stats.base, out, size);
+  const ProtobufCMessage *m = whole ? &meta.base : &stats.base;
+  uint8_t *to = (uint8_t *)weft__text_reserve(out, protobuf_c_message_get_packed_size(m));
+  if (!to) return WEFT_OOM;
+  out->size += protobuf_c_message_pack(m, to);
+  return WEFT_OK;
 }
 
-weft_err weft__step_log_pack(const step_log *l, const char *on_device, uint8_t **out, size_t *size) {
+weft_err weft__step_log_write(const step_log *l, const char *on_device, text *out) {
   arena a = {0};
-  weft_err err = pack(l, on_device, true, out, size, &a);
+  weft_err err = pack(l, on_device, true, out, &a);
   weft__arena_finish(&a);
   return err;
 }
 
-weft_err weft__step_log_pack_stats(const step_log *l, const char *on_device, uint8_t **out, size_t *size) {
+weft_err weft__step_log_write_stats(const step_log *l, const char *on_device, text *out) {
   arena a = {0};
-  weft_err err = pack(l, on_device, false, out, size, &a);
+  weft_err err = pack(l, on_device, false, out, &a);
   weft__arena_finish(&a);
   return err;
 }

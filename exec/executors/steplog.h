@@ -2,6 +2,7 @@
 #ifndef WEFT_EXEC_EXECUTORS_STEPLOG_H
 #define WEFT_EXEC_EXECUTORS_STEPLOG_H
 
+#include "base/text.h"
 #include "exec/plan.h"
 
 typedef struct step_log step_log;
@@ -10,9 +11,9 @@ weft_err weft__step_log_create(step_log **out);
 void weft__step_log_destroy(step_log *l);
 /* Thread safe.  Times are monotonic nanoseconds; out is what it made. */
 void weft__step_log_add(step_log *l, const plan_item *it, const value *out, int64_t begin_ns, int64_t end_ns);
-/* A serialised RunMetadata with StepStats of one device; free with weft__free. */
-weft_err weft__step_log_pack(const step_log *l, const char *device, uint8_t **out, size_t *size);
+/* Appends a serialized RunMetadata with the StepStats of one device. */
+weft_err weft__step_log_write(const step_log *l, const char *device, text *out);
 /* The StepStats alone. */
-weft_err weft__step_log_pack_stats(const step_log *l, const char *device, uint8_t **out, size_t *size);
+weft_err weft__step_log_write_stats(const step_log *l, const char *device, text *out);
 
 #endif

@@ -259,7 +259,7 @@ static weft_err check_reference(const spreader *s, const plan_item *it, const pl
   const int maker = s->p->slot_item[in->slot];
   if (maker < 0 || !(s->p->item[maker].op->flags & OP_ONCE) || s->p->item[maker].device == it->device) return WEFT_OK;
   const weft_node *v = s->p->item[maker].node;
-  if (!in->wants_ref && strcmp(v->op_name, "VarHandleOp") != 0) return WEFT_OK;
+  if (!in->wants_ref && !weft__node_is(v, KIND_HANDLE)) return WEFT_OK;
   return weft__fail(WEFT_INVALID_ARGUMENT,
                     "'%s' runs on %s and wants the variable '%s' itself, which is on %s\n\t [[{{node %s}}]]",
                     it->node->name, it->device ? it->device->name : "the CPU", v->name,
@@ -312,8 +312,7 @@ static weft_err bring_feeds(spreader *s) {
 static bool sums_over_cards(const spreader *s, const plan_item *it) {
   device *d[GPU_MAX_CARDS];
   bool own = false;
-  if (!it->device || strcmp(it->node->op_name, "AddN") != 0 || it->n_in < 2 || it->n_in > GPU_MAX_CARDS ||
-      s->p->dataflow)
+  if (!it->device || !weft__node_is(it->node, KIND_SUM) || it->n_in < 2 || it->n_in > GPU_MAX_CARDS || s->p->dataflow)
     return false;
   for (int j = 0; j < it->n_in; j++) {
     const int from = s->memory[it->in[j].slot];

@@ -1,93 +1,17 @@
-/* fuse.c - chains of elementwise ops become one pass over memory.
+/* fuse.c - finds ops that may run as one, by what their rows declare (graph/fusion.h).
  *
  * Where a value goes from one elementwise op to another and nowhere else, it need not be written to
- * memory: both loops run on a block that stays in the cache.  A group is a tree of such ops; what
- * it takes from outside broadcasts to its result exactly as it did through the tree, so the group
- * is itself one elementwise loop with more inputs.  A group that begins with a convolution's result is
- * run on its parts as they are made (exec/passes/fuse_conv.c); a product that is only a descent's gradient is made there
- * (exec/passes/fuse_descent.c).
+ * memory: both loops run on a block that stays in the cache.  A group is a tree of such ops, and becomes a program
+ * (kernels/elementwise/program.h).  A group that begins with the result of an op that takes an epilogue becomes part of
+ * that op's kernel.  A value that is only the change of a variable is made where the variable is changed.
  *
  * On a card a group is one kernel that interprets its steps (kernels/elementwise/chain.cu), and what changes a variable element by
  * element ends a group too: gradients, their decay and the update itself are then one launch. */
 #include "exec/passes/fuse.h"
 
 #include "base/alloc.h"
-#include "device/gpu_api.h"
-#include "exec/passes/program.h"
+#include "kernels/elementwise/program.h"
 #include "kernels/gpu/gpu_host.h"
-#include "state/variable.h"
-
-/* ---- running a group --------------------------------------------------------------------------- */
-
-void weft__program_run(void *z, const void *const *in, int64_t n, const void *arg) {
-  const program *p = arg;
-  const size_t size = weft__dtype_size(p->type);
-  _Alignas(WEFT_ALIGN) char temp[PROGRAM_STEPS][PROGRAM_BLOCK * sizeof(double)];
-  for (int64_t at = 0; at < n; at += PROGRAM_BLOCK) {
-    int64_t count = n - at < PROGRAM_BLOCK ? n - at : PROGRAM_BLOCK;
-    for (int s = 0; s < p->n_step; s++) {
-      const fused_step *f = &p->step[s];
-      const void *from[2];
-      for (int i = 0; i < f->n_in; i++)
-        from[i] = f->arg[i] >= 0 ? (const char *)in[f->arg[i]] + (size_t)at * size : temp[-1 - f->arg[i]];
-      f->loop(s == p->n_step - 1 ? (char *)z + (size_t)at * size : temp[s], from, count, NULL);
-    }
-  }
-}
-
-static weft_err fused_cpu(kernel *k) {
-  const program *p = k->state;
-  shape s = k->in[0]->shape;
-  for (int i = 1; i < k->n_in; i++) {
-    weft_err err = weft__shape_broadcast(&s, &s, &k->in[i]->shape);
-    if (err) return weft__kernel_fail(k, err, "%s", weft__error_message());
-  }
-  weft_tensor *out = weft__elementwise_out(k, &s);
-  if (!out) return WEFT_RESOURCE_EXHAUSTED;
-  weft__elementwise_run(k, weft__program_run, p->cost, p, false, k->n_in, k->in, out);
-  return WEFT_OK;
-}
-
-static const op fused_op = {.def = "_Fused", .cpu = fused_cpu, .unprepare = weft__free, .flags = OP_INPLACE};
-
-/* Input 0 is a variable, which takes the result; it is locked. */
-static weft_err update_locked(kernel *k, const program *p) {
-  const weft_tensor *in[ELEM_MAX_IN];
-  weft_tensor *now = NULL;
-  if (!k->ref[0]->value.buf) return weft__variable_fail_uninitialized(k, k->ref[0]);
-  WEFT_TRY(weft__variable_writable(k->ref[0], &now));
-  if (k->device) WEFT_TRY(k->device->ops->sync(k->device)); /* a simulated one: the value may be a copy to come */
-  in[0] = now;
-  shape s = now->shape;
-  for (int i = 1; i < k->n_in; i++) {
-    in[i] = k->in[i];
-    weft_err err = weft__shape_broadcast(&s, &s, &in[i]->shape);
-    if (err) return weft__kernel_fail(k, err, "%s", weft__error_message());
-  }
-  if (!weft__shape_equal(&s, &now->shape))
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the variable and its update do not have the same shape");
-  weft__elementwise_run(k, weft__program_run, p->cost, p, false, k->n_in, in, now);
-  return WEFT_OK;
-}
-
-static weft_err update_cpu(kernel *k) {
-  weft__variable_lock(1, k->ref);
-  weft_err err = update_locked(k, k->state);
-  weft__variable_unlock(1, k->ref);
-  if (!err && k->n_out) weft__out_ref(k, 0, k->ref[0]);
-  return err;
-}
-
-static const op update_op = {.def = "_FusedUpdate", .cpu = update_cpu, .unprepare = weft__free};
-
-/* On a simulated card the CPU's loops stand for a card's. */
-static weft_err simulated_run(kernel *k) {
-  const gpu_api *api = weft__device_api(k->device);
-  api->kernel_begin(k->stream);
-  weft_err err = k->op->cpu(k);
-  api->kernel_end(k->stream);
-  return err;
-}
 
 /* ---- finding groups ------------------------------------------------------------------------------ */
 
@@ -106,12 +30,10 @@ typedef struct group {
   bool updates; /* input 0 is a variable, which takes the result */
 } group;
 
-/* BiasAdd is an addition with broadcasting where the channels are last and a vector of them is known to be added. */
-static bool adds_last(const weft_node *n) {
-  const weft_graph *g = n->graph;
-  const shape *x = weft__out_shape(g, n->in[0]), *b = weft__out_shape(g, n->in[1]);
-  return !weft__node_str_is(n, "data_format", "NCHW") && x->rank > 1 && b->rank == 1 && b->dim[0] >= 0 &&
-         x->dim[x->rank - 1] == b->dim[0];
+/* What the op of an item's node declares; all empty if that is nothing. */
+static const fusion *fusion_of(const plan_item *it) {
+  static const fusion none = {0};
+  return it->node->op->fusion ? it->node->op->fusion : &none;
 }
 
 /* The float type of all an item's arguments; else WEFT_INVALID.  A card's chain computes 16-bit floats in float. */
@@ -136,7 +58,8 @@ static bool named_step(const plan_item *it, const char *name, const op *o, int n
 static bool step_of(const plan_item *it, fused_step *s) {
   const weft_dtype t = type_of(it);
   if (t == WEFT_INVALID || it->n_in < 1 || it->n_in > 2 || it->in[0].wants_ref) return false;
-  if (strncmp(it->node->op_name, "BiasAdd", 7) == 0 && !adds_last(it->node)) return false;
+  const fusion *f = fusion_of(it);
+  if (f->elementwise && !f->elementwise(it->node)) return false;
   return named_step(it, it->node->op_name, it->op, it->n_in, t, s);
 }
 
@@ -219,16 +142,13 @@ static bool grow(const finder *f, group *g, int i, const plan_item *root, int *o
 /* An update of a reference variable, element by element, as steps; on cards alone. */
 static bool grow_update(const finder *f, group *g, int i) {
   const plan_item *it = &f->p->item[i];
-  const char *name = it->node->op_name;
-  const bool adds = strcmp(name, "AssignAdd") == 0, descends = strcmp(name, "ApplyGradientDescent") == 0;
-  if (!it->device || (!adds && !descends && strcmp(name, "AssignSub") != 0) || type_of(it) == WEFT_INVALID)
-    return false;
+  const update_form *u = fusion_of(it)->updates;
+  if (!it->device || !u || type_of(it) == WEFT_INVALID) return false;
   if (!it->in[0].wants_ref || !it->in[0].from_ref) return false;
   const op_table *ops = it->node->graph->ops;
   fused_step times, last;
-  const char *end = adds ? "Add" : "Sub";
   if (!named_step(it, "Mul", weft__op_find(ops, "Mul"), 2, g->prog.type, &times) ||
-      !named_step(it, end, weft__op_find(ops, end), 2, g->prog.type, &last))
+      !named_step(it, u->combine, weft__op_find(ops, u->combine), 2, g->prog.type, &last))
     return false;
   g->in[g->n_in++] = it->in[0];
   g->member[g->n_member++] = i;
@@ -236,9 +156,10 @@ static bool grow_update(const finder *f, group *g, int i) {
   g->prog.cost += COST_CHEAP;
   int ignored;
   last.arg[0] = 0;
-  if (!descends) return take_operand(f, g, &it->in[1], it, &last.arg[1]) && add_step(g, &last, &ignored);
-  times.arg[0] = add_input(g, &it->in[1]);
-  return times.arg[0] >= 0 && take_operand(f, g, &it->in[2], it, &times.arg[1]) && add_step(g, &times, &last.arg[1]) &&
+  const plan_input *change = &it->in[u->change];
+  if (!u->factor) return take_operand(f, g, change, it, &last.arg[1]) && add_step(g, &last, &ignored);
+  times.arg[0] = add_input(g, &it->in[u->factor]);
+  return times.arg[0] >= 0 && take_operand(f, g, change, it, &times.arg[1]) && add_step(g, &times, &last.arg[1]) &&
          add_step(g, &last, &ignored);
 }
 
@@ -303,8 +224,8 @@ static weft_err replace(finder *f, int i, const group *g) {
     f->gone[g->member[m]] = true;
   }
   if (it->op->unprepare) it->op->unprepare(it->state);
-  it->op = g->updates ? &update_op : &fused_op;
-  it->run = chains ? chains->run : it->device ? simulated_run : it->op->cpu;
+  it->op = g->updates ? &weft__program_update_op : &weft__program_op;
+  it->run = chains ? chains->run : it->device ? weft__program_simulated : it->op->cpu;
   it->state = state;
   it->in = in;
   it->n_in = g->n_in;
@@ -330,35 +251,65 @@ static const shape *shape_of(const plan *p, int slot) {
   return i < 0 ? NULL : &p->item[i].node->out_shape[slot - p->item[i].first_out];
 }
 
-/* Does the input of a group come from a convolution that only the group reads, and are its others vectors along the
- * channels? */
-static bool follows_conv(const finder *f, const plan_item *root, int from) {
+/* The item that makes what `in` reads, if it makes it for this reader alone, on the host, by an op that may run as one
+ * with its reader; else -1. */
+static int lone_maker(const finder *f, const plan_input *in) {
+  const int j = f->p->slot_item[in->slot];
+  if (j < 0 || f->gone[j] || f->ordered[j] || f->uses[in->slot] != 1) return -1;
+  const plan_item *it = &f->p->item[j];
+  const fusion *how = fusion_of(it);
+  return !it->device && it->op == it->node->op && how->fits && how->fits(it->node) ? j : -1;
+}
+
+static fused_node fused_of(const plan_item *it) { return (fused_node){it->node, it->op, it->state, it->n_in}; }
+
+/* ---- epilogues ----------------------------------------------------------------------------------- */
+
+/* Can the group be the epilogue of the op that makes its input `from`?  Its other inputs are then vectors along the last
+ * axis. */
+static bool follows(const finder *f, const plan_item *root, int from) {
   const plan *p = f->p;
   const shape *out = &root->node->out_shape[0];
-  const int c = p->slot_item[root->in[from].slot];
-  if (c < 0 || f->gone[c] || f->ordered[c] || f->uses[root->in[from].slot] != 1) return false;
+  const int c = lone_maker(f, &root->in[from]);
+  if (c < 0 || !fusion_of(&p->item[c])->with_epilogue || !same_size(&p->item[c], root)) return false;
   const plan_item *it = &p->item[c];
-  if (it->device || strcmp(it->node->op_name, "Conv2D") != 0 || out->rank != 4 || !same_size(it, root)) return false;
-  if (weft__node_str_is(it->node, "data_format", "NCHW")) return false;
   for (int i = 0; i < it->n_in; i++)
     if (it->in[i].from_ref && writes_between(f, c, root, it->in[i].slot))
       return false; /* it reads now, the group later */
   for (int i = 0; i < root->n_in; i++) {
     const shape *s = shape_of(p, root->in[i].slot);
-    if (i != from && (!s || s->rank != 1 || s->dim[0] < 0 || s->dim[0] != out->dim[3])) return false;
+    if (i != from && (!s || s->rank != 1 || s->dim[0] < 0 || s->dim[0] != out->dim[out->rank - 1])) return false;
   }
   return true;
 }
 
-static weft_err join_convs(finder *f) {
+/* Makes `root`, which runs a program, run the item too that makes its input `from`.  The item's state goes over to it. */
+static weft_err join_epilogue(plan *p, plan_item *root, const plan_item *it, int from) {
+  fused_epilogue *e = weft__alloc(sizeof *e);
+  plan_input *in = weft__arena_alloc(&p->arena, sizeof *in * (size_t)(root->n_in + it->n_in));
+  if (!e || !in) {
+    weft__free(e);
+    return WEFT_OOM;
+  }
+  *e = (fused_epilogue){fused_of(it), from, *(const program *)root->state};
+  int n = 0;
+  for (int i = 0; i < it->n_in; i++) in[n++] = it->in[i];
+  for (int i = 0; i < root->n_in; i++)
+    if (i != from) in[n++] = root->in[i];
+  root->op->unprepare(root->state);
+  root->op = fusion_of(it)->with_epilogue;
+  root->run = root->op->cpu, root->state = e, root->in = in, root->n_in = n;
+  return WEFT_OK;
+}
+
+static weft_err join_epilogues(finder *f) {
   for (int i = 0; i < f->p->n_item; i++) {
     plan_item *root = &f->p->item[i];
-    if (root->op != &fused_op || root->device || f->gone[i] || ((const program *)root->state)->type != WEFT_FLOAT)
-      continue;
+    if (root->op != &weft__program_op || root->device || f->gone[i]) continue;
     for (int from = 0; from < root->n_in; from++) {
-      if (!follows_conv(f, root, from)) continue;
+      if (!follows(f, root, from)) continue;
       const int c = f->p->slot_item[root->in[from].slot];
-      WEFT_TRY(weft__fuse_conv(f->p, root, &f->p->item[c], from));
+      WEFT_TRY(join_epilogue(f->p, root, &f->p->item[c], from));
       f->gone[c] = true;
       break;
     }
@@ -366,26 +317,49 @@ static weft_err join_convs(finder *f) {
   return WEFT_OK;
 }
 
-/* Is the item a product of float matrices that only `root` reads, of values that nothing changes? */
-static bool is_lone_product(const finder *f, const plan_input *in) {
-  const int j = f->p->slot_item[in->slot];
-  if (j < 0 || f->gone[j] || f->ordered[j] || f->uses[in->slot] != 1) return false;
-  const plan_item *it = &f->p->item[j];
-  return !it->device && strcmp(it->node->op_name, "MatMul") == 0 && type_of(it) == WEFT_FLOAT && !it->in[0].from_ref &&
-         !it->in[1].from_ref;
+/* ---- updates ------------------------------------------------------------------------------------- */
+
+/* The item that makes the change of the variable that `root` changes, if one kernel can do both; else -1. */
+static int maker_of_change(const finder *f, const plan_item *root) {
+  const update_form *u = fusion_of(root)->updates;
+  if (root->device || !u || !root->in[0].wants_ref || !root->in[0].from_ref) return -1;
+  const int j = lone_maker(f, &root->in[u->change]);
+  if (j < 0 || !fusion_of(&f->p->item[j])->with_update || fusion_of(&f->p->item[j])->update != u) return -1;
+  for (int i = 0; i < f->p->item[j].n_in; i++)
+    if (f->p->item[j].in[i].from_ref) return -1;
+  return j;
 }
 
-static weft_err join_descents(finder *f) {
+/* Makes `root`, which changes a variable, run the item too that makes the change.  Its state goes over to it. */
+static weft_err join_update(plan *p, plan_item *root, const plan_item *it) {
+  const int change = fusion_of(root)->updates->change;
+  fused_update *u = weft__alloc(sizeof *u);
+  plan_input *in = weft__arena_alloc(&p->arena, sizeof *in * (size_t)(root->n_in + it->n_in));
+  if (!u || !in) {
+    weft__free(u);
+    return WEFT_OOM;
+  }
+  *u = (fused_update){fused_of(it), root->op, root->state};
+  int n = 0;
+  for (int i = 0; i < root->n_in; i++)
+    if (i != change) in[n++] = root->in[i];
+  for (int i = 0; i < it->n_in; i++) in[n++] = it->in[i];
+  root->op = fusion_of(it)->with_update;
+  root->run = root->op->cpu, root->state = u, root->in = in, root->n_in = n;
+  return WEFT_OK;
+}
+
+static weft_err join_updates(finder *f) {
   for (int i = 0; i < f->p->n_item; i++) {
-    plan_item *root = &f->p->item[i];
-    if (f->gone[i] || root->device || strcmp(root->node->op_name, "ApplyGradientDescent") != 0) continue;
-    if (!root->in[0].wants_ref || !root->in[0].from_ref || !is_lone_product(f, &root->in[2])) continue;
-    const int j = f->p->slot_item[root->in[2].slot];
-    WEFT_TRY(weft__fuse_matmul_descent(f->p, root, &f->p->item[j]));
+    const int j = f->gone[i] ? -1 : maker_of_change(f, &f->p->item[i]);
+    if (j < 0) continue;
+    WEFT_TRY(join_update(f->p, &f->p->item[i], &f->p->item[j]));
     f->gone[j] = true;
   }
   return WEFT_OK;
 }
+
+/* ---- the pass ------------------------------------------------------------------------------------ */
 
 /* Closes the gaps that absorbed items leave. */
 static void compact(finder *f, int *to) {
@@ -423,8 +397,8 @@ weft_err weft__fuse(plan *p) {
   if (!err) {
     count_uses(&f);
     err = find_groups(&f);
-    if (!err) err = join_convs(&f);
-    if (!err) err = join_descents(&f);
+    if (!err) err = join_epilogues(&f);
+    if (!err) err = join_updates(&f);
     compact(&f, to); /* also after a failure: what was absorbed so far is gone */
   }
   weft__free(f.uses);

@@ -1,5 +1,4 @@
 /* fuse_conv_test.c - a bias and an activation on the parts of a convolution give what they give on the whole. */
-#include "exec/passes/program.h"
 #include "exec/session.h"
 #include "exec/test_numbers.h"
 #include "graph/build.h"

@@ -5,12 +5,8 @@
 #include "state/sync_token.h"
 #include <string.h>
 
-static bool is_one_of(const weft_node *n, const char *a, const char *b) {
-  return strcmp(n->op_name, a) == 0 || strcmp(n->op_name, b) == 0;
-}
-
 static bool takes_token(const weft_graph *g, const weft_node *n) {
-  if (!is_one_of(n, "QueueDequeueV2", "QueueDequeue")) return false;
+  if (!n->op || !(n->op->flags & OP_TAKES) || n->n_in != 1) return false; /* one element, not n of them */
   const attr *name = weft__node_attr(g->node[n->in[0].node], "shared_name");
   return name && name->kind == ATTR_STRING && name->s.size == strlen(SYNC_TOKEN_QUEUE) &&
          memcmp(name->s.data, SYNC_TOKEN_QUEUE, name->s.size) == 0;
@@ -24,11 +20,10 @@ static int find_token(const weft_graph *g, const int *order, int n_order) {
   return n == 1 ? found : -1;
 }
 
-static bool is_variable(const weft_node *n) { return is_one_of(n, "VariableV2", "Variable"); }
-
 static bool is_read(const weft_graph *g, const weft_node *n) {
-  if (is_variable(n) || strcmp(n->op_name, "ReadVariableOp") == 0) return true;
-  return strcmp(n->op_name, "Identity") == 0 && is_variable(g->node[n->in[0].node]);
+  if (weft__node_is(n, KIND_VARIABLE) || weft__node_is(n, KIND_READ)) return true;
+  return weft__node_is(n, KIND_IDENTITY) && !weft__out_is_ref(g, (weft_out){n->id, 0}) &&
+         weft__node_is(g->node[n->in[0].node], KIND_VARIABLE);
 }
 
 /* Marks all that a node depends on, and itself; todo has room for every node. */
@@ -88,7 +83,7 @@ static void reorder(const late_reads *l, const weft_graph *g, waits *w, int *ord
 
 weft_err weft__late_reads_find(late_reads *l, const cut *c, waits *w, int *order, int n_order) {
   const weft_graph *g = c->graph;
-  *l = (late_reads){.token = c->by_name ? -1 : find_token(g, order, n_order)};
+  *l = (late_reads){.token = c->by_name || c->shown ? -1 : find_token(g, order, n_order)};
   if (l->token < 0) return WEFT_OK;
   size_t n = (size_t)g->n_node + 1;
   bool *before = weft__alloc_zero(n, sizeof *before);

@@ -27,9 +27,7 @@ typedef struct walk {
 
 static bool is_fed(const walk *w, weft_out o) { return weft__feeds_find(&w->feeds, o) >= 0; }
 
-static bool closes_loop(const weft_node *n) {
-  return strcmp(n->op_name, "NextIteration") == 0 || strcmp(n->op_name, "RefNextIteration") == 0;
-}
+static bool closes_loop(const weft_node *n) { return weft__node_is(n, KIND_NEXT_ITERATION); }
 
 /* Edge e of node n: its data inputs first, then its control inputs.  -1: cut by a feed. */
 static int edge_source(const walk *w, const weft_node *n, int e) {
@@ -40,7 +38,7 @@ static int edge_source(const walk *w, const weft_node *n, int e) {
 /* Does it do nothing but make values from values?  A placeholder has something to say: that it was not fed. */
 static bool only_computes(const walk *w, const weft_node *n) {
   const op *o = n->op;
-  if (n->n_in == 0 && !weft__node_is(n, "Const")) return false;
+  if (n->n_in == 0 && !weft__node_is(n, KIND_CONST)) return false;
   if (w->branches || !o || !o->cpu || o->opdef.stateful || n->n_out == 0 || o->flags & OP_ASYNC) return false;
   for (int i = 0; i < n->n_out; i++)
     if (weft__out_is_ref(w->g, (weft_out){n->id, i}) || is_fed(w, (weft_out){n->id, i})) return false;

@@ -122,6 +122,14 @@ static weft_err attr_type(cutter *k, node_def *n, const char *name, weft_dtype t
   return WEFT_OK;
 }
 
+static weft_err attr_int(cutter *k, node_def *n, const char *name, int64_t number) {
+  Tensorflow__AttrValue *v = new_attr(k, n, name);
+  if (!v) return oom();
+  v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I;
+  v->i = number;
+  return WEFT_OK;
+}
+
 static weft_err attr_text(cutter *k, node_def *n, const char *name, const char *text) {
   Tensorflow__AttrValue *v = new_attr(k, n, name);
   if (!v) return oom();
@@ -132,6 +140,7 @@ static weft_err attr_text(cutter *k, node_def *n, const char *name, const char *
 
 /* For a Weft task on the other side: when the value may be waited for, and its shape.  Others skip such attributes. */
 static weft_err attr_hints(cutter *k, node_def *n, int from_node, const shape *s) {
+  if (k->c->shown) return WEFT_OK;
   Tensorflow__AttrValue *stage = k->stage ? new_attr(k, n, WEFT_STAGE_ATTR) : NULL;
   if (k->stage && !stage) return oom();
   if (stage) {
@@ -149,7 +158,7 @@ static weft_err attr_hints(cutter *k, node_def *n, int from_node, const shape *s
 }
 
 /* What both ends of a pair say of it. */
-static weft_err attr_pair(cutter *k, node_def *n, const char *tensor_name, int from, int to) {
+static weft_err attr_pair(cutter *k, node_def *n, const char *tensor_name, int from, int to, bool by_client) {
   Tensorflow__AttrValue *incarnation, *client;
   WEFT_TRY(attr_text(k, n, "tensor_name", tensor_name));
   WEFT_TRY(attr_text(k, n, "send_device", k->c->device[from].name));
@@ -159,6 +168,7 @@ static weft_err attr_pair(cutter *k, node_def *n, const char *tensor_name, int f
   incarnation->i = (int64_t)k->c->device[from].incarnation;
   if (!(client = new_attr(k, n, "client_terminated"))) return oom();
   client->value_case = TENSORFLOW__ATTR_VALUE__VALUE_B;
+  client->b = by_client;
   return WEFT_OK;
 }
 
@@ -210,12 +220,12 @@ static weft_err pair_nodes(cutter *k, const edge *e, int to, const char *after, 
   }
   WEFT_TRY(new_node(k, &send, format(k, "%s_S%d", base, k->edges++), "_Send", source, 6));
   WEFT_TRY(attr_type(k, send, "T", e->type));
-  WEFT_TRY(attr_pair(k, send, tensor_name, e->device, to));
+  WEFT_TRY(attr_pair(k, send, tensor_name, e->device, to, false));
   WEFT_TRY(add_node(k, e->device, send));
   char *begun = after ? format(k, "^%s", after) : NULL;
   WEFT_TRY(new_node(k, &recv, format(k, "%s_S%d", base, k->edges++), "_Recv", begun, 8));
   WEFT_TRY(attr_type(k, recv, "tensor_type", e->type));
-  WEFT_TRY(attr_pair(k, recv, tensor_name, e->device, to));
+  WEFT_TRY(attr_pair(k, recv, tensor_name, e->device, to, false));
   WEFT_TRY(attr_hints(k, recv, e->node, e->shape));
   WEFT_TRY(add_node(k, to, recv));
   *received = recv->name;
@@ -239,6 +249,13 @@ static weft_err bring(cutter *k, const edge *e, int to, char **received) {
   return e->is_ref ? WEFT_OK : weft__map_put(&k->pairs, key, *received);
 }
 
+/* Is entry i of the list equal to an earlier one? */
+static bool listed_before(const weft_out *list, int i) {
+  for (int j = 0; j < i; j++)
+    if (list[j].node == list[i].node && list[j].slot == list[i].slot) return true;
+  return false;
+}
+
 /* "name:slot", which is how the client calls it. */
 static char *tensor_name(cutter *k, weft_out o) { return format(k, "%s:%d", k->c->graph->node[o.node]->name, o.slot); }
 
@@ -248,7 +265,7 @@ static weft_err recv_from_client(cutter *k, weft_out o, char **name) {
   if (!called) return oom();
   WEFT_TRY(new_node(k, &n, format(k, "_recv_%s_%d", k->c->graph->node[o.node]->name, o.slot), "_Recv", NULL, 6));
   WEFT_TRY(attr_type(k, n, "tensor_type", weft__out_type(k->c->graph, o)));
-  WEFT_TRY(attr_pair(k, n, called, k->c->client, k->c->client));
+  WEFT_TRY(attr_pair(k, n, called, k->c->client, k->c->client, true));
   *name = n->name;
   return add_node(k, k->c->client, n);
 }
@@ -259,7 +276,40 @@ static weft_err send_to_client(cutter *k, weft_out o, char *source) {
   if (!called) return oom();
   WEFT_TRY(new_node(k, &n, format(k, "_send_%s_%d", k->c->graph->node[o.node]->name, o.slot), "_Send", source, 6));
   WEFT_TRY(attr_type(k, n, "T", weft__out_type(k->c->graph, o)));
-  WEFT_TRY(attr_pair(k, n, called, k->c->client, k->c->client));
+  WEFT_TRY(attr_pair(k, n, called, k->c->client, k->c->client, true));
+  return add_node(k, k->c->client, n);
+}
+
+/* Orders outputs as the strings "name:slot" are ordered. */
+static int compare_names(const weft_graph *g, weft_out a, weft_out b) {
+  const char *p = g->node[a.node]->name, *q = g->node[b.node]->name;
+  char own[16], other[16];
+  while (*p && *p == *q) p++, q++;
+  if (*p || *q) return (*p ? (unsigned char)*p : ':') - (*q ? (unsigned char)*q : ':');
+  snprintf(own, sizeof own, "%d", a.slot);
+  snprintf(other, sizeof other, "%d", b.slot);
+  return strcmp(own, other);
+}
+
+/* The position of an output among the distinct ones of a list that is sorted by name, as TensorFlow numbers them. */
+static int sorted_position(const weft_graph *g, weft_out o, int n, const weft_out *list) {
+  int before = 0;
+  for (int i = 0; i < n; i++) before += compare_names(g, list[i], o) < 0 && !listed_before(list, i);
+  return before;
+}
+
+/* An _Arg for a feed; with a source: a _Retval for a fetch. */
+static weft_err argument_node(cutter *k, weft_out o, char *source, char **name) {
+  const plan_request *r = k->c->request;
+  const char *base = k->c->graph->node[o.node]->name;
+  node_def *n;
+  int index = source ? sorted_position(k->c->graph, o, r->n_fetch, r->fetch)
+                     : sorted_position(k->c->graph, o, r->n_feed, r->feed);
+  char *called = format(k, source ? "_retval_%s_%d_%d" : "_arg_%s_%d_%d", base, o.slot, index);
+  WEFT_TRY(new_node(k, &n, called, source ? "_Retval" : "_Arg", source, 2));
+  WEFT_TRY(attr_type(k, n, "T", weft__out_type(k->c->graph, o)));
+  WEFT_TRY(attr_int(k, n, "index", index));
+  *name = n->name;
   return add_node(k, k->c->client, n);
 }
 
@@ -272,6 +322,7 @@ char *weft__client_key(const device_info *client, const char *name) {
 static weft_err feed_node(cutter *k, int feed, char **name) {
   const weft_graph *g = k->c->graph;
   weft_out o = k->c->request->feed[feed];
+  if (!k->out->feed_name[feed] && k->c->arguments) WEFT_TRY(argument_node(k, o, NULL, &k->out->feed_name[feed]));
   if (!k->out->feed_name[feed] && k->c->by_name) WEFT_TRY(recv_from_client(k, o, &k->out->feed_name[feed]));
   if (!k->out->feed_name[feed]) {
     node_def *n;
@@ -310,13 +361,14 @@ static weft_err input_at(cutter *k, weft_out o, int to, char **out);
 
 static bool is_constant(const cutter *k, int node) {
   const weft_node *n = k->c->graph->node[node];
-  return weft__node_is(n, "Const") && n->n_control == 0 && weft__feeds_find(&k->feeds, (weft_out){node, 0}) < 0;
+  return weft__node_is(n, KIND_CONST) && n->n_control == 0 && weft__feeds_find(&k->feeds, (weft_out){node, 0}) < 0;
 }
 
 /* Into a loop, and not as a reference, which cannot leave its task. */
 static bool is_enter(const cutter *k, int node) {
   const weft_node *n = k->c->graph->node[node];
-  return strcmp(n->op_name, "Enter") == 0 && weft__feeds_find(&k->feeds, (weft_out){node, 0}) < 0;
+  return weft__node_is(n, KIND_ENTER) && !weft__out_is_ref(n->graph, (weft_out){node, 0}) &&
+         weft__feeds_find(&k->feeds, (weft_out){node, 0}) < 0;
 }
 
 /* The node on the task of device `to`, copied there when first read. */
@@ -370,10 +422,7 @@ static weft_err turning_enter(cutter *k, int loop, int at, char *name) {
   WEFT_TRY(new_node(k, &n, name, "Enter", first, 3));
   WEFT_TRY(attr_type(k, n, "T", WEFT_FLOAT));
   WEFT_TRY(attr_text(k, n, "frame_name", f->name));
-  Tensorflow__AttrValue *v = new_attr(k, n, "parallel_iterations");
-  if (!v) return oom();
-  v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I;
-  v->i = parallel_of(k, f);
+  WEFT_TRY(attr_int(k, n, "parallel_iterations", parallel_of(k, f)));
   return add_node(k, at, n);
 }
 
@@ -383,12 +432,7 @@ static weft_err turning_node(cutter *k, int at, const char *type, char *name, ch
   WEFT_TRY(new_node(k, &n, name, type, in, 2));
   if (other) n->input[n->n_input++] = other;
   WEFT_TRY(attr_type(k, n, "T", WEFT_FLOAT));
-  if (strcmp(type, "Merge") == 0) {
-    Tensorflow__AttrValue *v = new_attr(k, n, "N");
-    if (!v) return oom();
-    v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I;
-    v->i = 2;
-  }
+  if (strcmp(type, "Merge") == 0) WEFT_TRY(attr_int(k, n, "N", 2));
   return add_node(k, at, n);
 }
 
@@ -446,7 +490,7 @@ static weft_err copy_attrs(cutter *k, node_def *n, const node_def *from) {
   n->attr = get(k, sizeof *n->attr * (from->n_attr + 1));
   if (!n->attr) return oom();
   for (size_t i = 0; i < from->n_attr; i++)
-    if (!is_class(from->attr[i])) n->attr[n->n_attr++] = from->attr[i];
+    if (k->c->shown || !is_class(from->attr[i])) n->attr[n->n_attr++] = from->attr[i];
   return WEFT_OK;
 }
 
@@ -480,6 +524,8 @@ static weft_err bring_fetches(cutter *k) {
   const plan_request *r = k->c->request;
   for (int i = 0; i < r->n_fetch; i++) {
     WEFT_TRY(input_at(k, r->fetch[i], k->c->client, &k->out->fetch_name[i]));
+    if (listed_before(r->fetch, i)) continue;
+    if (k->c->arguments) WEFT_TRY(argument_node(k, r->fetch[i], k->out->fetch_name[i], &k->out->fetch_name[i]));
     if (k->c->by_name) WEFT_TRY(send_to_client(k, r->fetch[i], k->out->fetch_name[i]));
   }
   return WEFT_OK;
@@ -490,13 +536,13 @@ static weft_err bring_fetches(cutter *k) {
 /* Branches may leave values dead, and a queue that one node fills for another in the same step orders them without an
  * edge: such steps have no stages. */
 static bool may_have_stages(const cutter *k) {
-  if (k->c->by_name) return false;
+  if (k->c->by_name || k->c->shown) return false;
   bool fills = false, takes = false;
   for (int i = 0; i < k->n_order; i++) {
     const weft_node *n = k->c->graph->node[k->order[i]];
     if (!n->op || n->op->flags & OP_CONTROL_FLOW) return false;
     if (!(n->op->flags & OP_ASYNC)) continue;
-    if (strstr(n->op_name, "Dequeue") || strstr(n->op_name, "Take") || strstr(n->op_name, "Unstage"))
+    if (n->op->flags & OP_TAKES)
       takes = true;
     else
       fills = true;
@@ -531,7 +577,7 @@ static weft_err find_stages(cutter *k) {
 static weft_err find_loops(cutter *k) {
   const weft_graph *g = k->c->graph;
   bool loops = false;
-  for (int i = 0; i < k->n_order && !loops; i++) loops = weft__node_is(g->node[k->order[i]], "Enter");
+  for (int i = 0; i < k->n_order && !loops; i++) loops = weft__node_is(g->node[k->order[i]], KIND_ENTER);
   if (!loops) return WEFT_OK;
   return weft__frames_find(&k->loops, g, false, &k->out->arena);
 }

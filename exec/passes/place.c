@@ -206,7 +206,7 @@ static bool only_makes_a_value(const weft_node *n) {
 }
 
 static bool only_asks_for_a_shape(const weft_node *n) {
-  return strcmp(n->op_name, "Shape") == 0 || strcmp(n->op_name, "Size") == 0 || strcmp(n->op_name, "Rank") == 0;
+  return weft__node_is(n, KIND_SHAPE) || weft__node_is(n, KIND_SIZE) || weft__node_is(n, KIND_RANK);
 }
 
 static void note_users(placer *s) {

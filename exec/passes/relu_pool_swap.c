@@ -5,40 +5,43 @@
  *
  *   ReluGrad(MaxPoolGrad(x, y, dy), x)  is  MaxPoolGrad(x, y, ReluGrad(dy, y)),
  *
- * to the bit, and the second form multiplies a quarter as much where windows are two by two. */
+ * to the bit, and the second form multiplies a quarter as much where windows are two by two.  The same holds for every
+ * op whose row says that it masks, and every pair whose rows share a selection (graph/fusion.h). */
 #include "exec/passes/relu_pool_swap.h"
 
 #include "base/alloc.h"
-#include <string.h>
+#include "graph/fusion.h"
 
-static bool is(const plan_item *it, const device *where, const char *name, int n_in) {
-  if (it->device != where || it->op != it->node->op || strcmp(it->node->op_name, name) != 0 || it->n_in != n_in ||
-      it->n_out != 1 || it->n_control)
-    return false;
+/* What a plain item on this device, of so many values as inputs, declares; NULL if it is not one. */
+static const fusion *declared(const plan_item *it, const device *where, int n_in) {
+  if (it->device != where || it->op != it->node->op || it->n_in != n_in || it->n_out != 1 || it->n_control) return NULL;
   for (int i = 0; i < n_in; i++)
-    if (it->in[i].from_ref) return false;
-  return true;
+    if (it->in[i].from_ref) return NULL;
+  return it->op->fusion;
 }
 
-static bool same_windows(const weft_node *a, const weft_node *b) {
-  static const char *const names[] = {"ksize", "strides", "padding", "explicit_paddings", "data_format"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    const attr *x = weft__node_attr(a, names[i]), *y = weft__node_attr(b, names[i]);
+static bool same_attrs(const selection *s, const weft_node *a, const weft_node *b) {
+  for (const char *const *name = s->attrs; *name; name++) {
+    const attr *x = weft__node_attr(a, *name), *y = weft__node_attr(b, *name);
     if (x && y ? !weft__attr_equal(x, y) : x != y) return false;
   }
   return true;
 }
 
-/* Is the item a ReluGrad of this form?  *back is then the MaxPoolGrad. */
+/* Is the item a mask of this form?  *back is then the gradient of the selection. */
 static bool matches(const plan *p, const int *uses, plan_item *slope, plan_item **back) {
   const device *where = slope->device;
-  if (!is(slope, where, "ReluGrad", 2)) return false;
+  const fusion *mask = declared(slope, where, 2);
+  if (!mask || !mask->masks) return false;
   const int spread = slope->in[0].slot, from = p->slot_item[spread];
-  if (from < 0 || uses[spread] != 1 || !is(&p->item[from], where, "MaxPoolGrad", 3)) return false;
+  const fusion *grad = from < 0 || uses[spread] != 1 ? NULL : declared(&p->item[from], where, 3);
+  if (!grad || !grad->selects_grad) return false;
   *back = &p->item[from];
   const int x = (*back)->in[0].slot, y = (*back)->in[1].slot, made = p->slot_item[y];
-  if (slope->in[1].slot != x || made < 0 || !is(&p->item[made], where, "MaxPool", 1)) return false;
-  return p->item[made].in[0].slot == x && same_windows(p->item[made].node, (*back)->node);
+  if (slope->in[1].slot != x || made < 0) return false;
+  const fusion *forward = declared(&p->item[made], where, 1);
+  if (!forward || forward->selects != grad->selects_grad) return false;
+  return p->item[made].in[0].slot == x && same_attrs(forward->selects, p->item[made].node, (*back)->node);
 }
 
 /* The two change places; their slots stay. */

@@ -481,8 +481,9 @@ WEFT_CHECKED weft_err weft_session_run(weft_session *sess, int n_feed, const wef
 typedef struct weft_run_opts {
   int64_t timeout_ms; /* 0: the session's */
   bool trace;         /* collect step stats */
-  void **metadata;    /* where a serialised RunMetadata goes (weft_free), or NULL */
+  void **metadata;    /* where a serialised RunMetadata goes (weft_free; NULL if it is empty), or NULL */
   size_t *metadata_size;
+  bool partition_graphs; /* RunMetadata.partition_graphs: the graph that each device ran */
 } weft_run_opts;
 WEFT_CHECKED weft_err weft_session_run_with(weft_session *sess, int n_feed, const weft_feed *feeds, int n_fetch,
                                             const weft_out *fetches, weft_tensor **fetched, int n_target,

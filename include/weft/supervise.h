@@ -125,6 +125,8 @@ WEFT_CHECKED weft_err weft_run_context_fetch(weft_run_context *c, int n, const w
 WEFT_CHECKED weft_err weft_run_context_target(weft_run_context *c, int n, const weft_out *nodes);
 WEFT_CHECKED weft_err weft_run_context_feed(weft_run_context *c, weft_out to, const weft_tensor *fed);
 WEFT_API void weft_run_context_trace(weft_run_context *c);
+/* In before_run: the RunMetadata has the graph that each device runs. */
+WEFT_API void weft_run_context_partition_graphs(weft_run_context *c);
 /* In after_run: what this hook fetched, in order (borrowed; NULL: not asked for), and the RunMetadata. */
 WEFT_API const weft_tensor *weft_run_context_value(const weft_run_context *c, int i);
 WEFT_API const void *weft_run_context_metadata(const weft_run_context *c, size_t *size);

@@ -518,6 +518,12 @@ static const op_case diag_part_cases[] = {
     {0},
 };
 
+static const op_case old_keep_cases[] = {
+    {"f32[3,3] 1; i64[] 1; i64[] 0", "f32[3,3] 1 0 0 1 1 0 0 1 1", NULL, 0},
+    {"f64[2,3,4] rand; i64[] -1; i64[] 1", NULL, NULL, 0},
+    {0},
+};
+
 #define ALIGN "T:type align:string{'LEFT_RIGHT','RIGHT_LEFT','LEFT_LEFT','RIGHT_RIGHT'}='RIGHT_LEFT'"
 #define MAKE "(diagonal:T, k:int32, num_rows:int32, num_cols:int32, padding_value:T) -> (output:T) | "
 #define PART "(input:T, k:int32, padding_value:T) -> (diagonal:T) | "
@@ -551,5 +557,16 @@ OPS(diag) = {
      .cpu = diag_cpu, .grad = diag_grad, .cases = diag_cases},
     {"DiagPart(input:T) -> (diagonal:T) | " PLAIN_DIAG, "The diagonal of a tensor.", .infer = diag_part_infer,
      .cpu = diag_part_cpu, .grad = diag_part_grad, .cases = diag_part_cases},
+    {"BatchMatrixDiag(diagonal:T) -> (output:T) | T:type", "MatrixDiag under its name in graphs before version 14.",
+     .infer = make_infer, .cpu = make_cpu, .cases = make_v1_cases},
+    {"BatchMatrixDiagPart(input:T) -> (diagonal:T) | T:type",
+     "MatrixDiagPart under its name in graphs before version 14.", .infer = part_infer, .cpu = part_cpu,
+     .cases = part_v1_cases},
+    {"BatchMatrixSetDiag(input:T, diagonal:T) -> (output:T) | T:type",
+     "MatrixSetDiag under its name in graphs before version 14.", .infer = set_infer, .cpu = set_cpu,
+     .cases = set_v1_cases},
+    {"BatchMatrixBandPart(input:T, num_lower:int64, num_upper:int64) -> (band:T) | T:type",
+     "MatrixBandPart under its name in graphs before version 14.", .infer = weft__infer_same, .cpu = keep_cpu,
+     .cases = old_keep_cases},
     {0},
 };

@@ -319,8 +319,9 @@ OPS(slice) = {
      .grad = slice_grad, .cases = slice_cases},
     {"StridedSlice(input:T, begin:Index, end:Index, strides:Index) -> (output:T) | T:type "
      "Index:type{int16,int32,int64} " MASKS,
-     "x[begin:end:stride, ...] with new axes and single indices.", .infer = strided_infer, .cpu = strided_cpu,
-     .prepare = weft__strided_prepare, .unprepare = weft__free, .grad = strided_grad, .cases = strided_cases},
+     "x[begin:end:stride, ...] with new axes and single indices.", .known = weft__known_slice, .infer = strided_infer,
+     .cpu = strided_cpu, .prepare = weft__strided_prepare, .unprepare = weft__free, .grad = strided_grad,
+     .cases = strided_cases},
     {"StridedSliceGrad(shape:Index, begin:Index, end:Index, strides:Index, dy:T) -> (output:T) | T:type "
      "Index:type{int32,int64} " MASKS,
      "Zeros, with dy where the slice was taken.", .infer = put_back_infer, .cpu = put_back_cpu,

@@ -198,11 +198,16 @@ static weft_err push_infer(infer *s) {
   return WEFT_OK;
 }
 
-#define ASKS(NAME, ARGS, RESULT, ATTRS, DOC, INFER, FN, HOST)                                                          \
-  {NAME "V2(handle:resource" ARGS ") -> (" RESULT ")" ATTRS " ; stateful", DOC, .infer = INFER, .cpu = FN,             \
+#define ASKS(NAME, ARGS, RESULT, ATTRS, DOC, KIND, INFER, FN, HOST)                                                    \
+  {NAME "V2(handle:resource" ARGS ") -> (" RESULT ")" ATTRS " ; stateful",                                             \
+   DOC,                                                                                                                \
+   .kind = KIND,                                                                                                       \
+   .infer = INFER,                                                                                                     \
+   .cpu = FN,                                                                                                          \
    .anywhere = HOST},                                                                                                  \
   {                                                                                                                    \
-    NAME "(handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .infer = INFER, .cpu = FN, .no_grad = true             \
+    NAME "(handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .kind = KIND, .infer = INFER, .cpu = FN,               \
+                                                                .no_grad = true                                        \
   }
 
 OPS(stack) = {
@@ -211,9 +216,9 @@ OPS(stack) = {
     {"Stack() -> (handle:&string) | elem_type:type stack_name:string='' ; stateful",
      "A stack for this step, by reference.", .infer = handle_infer, .cpu = stack_cpu, .no_grad = true},
     ASKS("StackPush", ", elem:T", "output:T", " | T:type swap_memory:bool=false", "Pushes a value and hands it on.",
-         push_infer, push_cpu, "elem? output?"),
-    ASKS("StackPop", "", "elem:elem_type", " | elem_type:type", "Takes the value pushed last.", weft__infer_none,
-         pop_cpu, "elem?"),
-    ASKS("StackClose", "", "", "", "Lets go of the values.", weft__infer_none, close_cpu, ""),
+         KIND_PLAIN, push_infer, push_cpu, "elem? output?"),
+    ASKS("StackPop", "", "elem:elem_type", " | elem_type:type", "Takes the value pushed last.", KIND_POP,
+         weft__infer_none, pop_cpu, "elem?"),
+    ASKS("StackClose", "", "", "", "Lets go of the values.", KIND_PLAIN, weft__infer_none, close_cpu, ""),
     {.scenario = "tests/parity/test_old_names.py"},
 };

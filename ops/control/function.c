@@ -21,7 +21,7 @@ static const op_case retval_cases[] = {
 
 OPS(function) = {
     {"_Arg() -> (output:T) | T:type index:int>=0 ; stateful", "An argument of a function; it must be fed.",
-     .infer = weft__infer_none, .cases = arg_cases},
+     .kind = KIND_ARGUMENT, .infer = weft__infer_none, .cases = arg_cases},
     {"_Retval(input:T) -> () | T:type index:int>=0 ; stateful", "A result of a function.", .infer = weft__infer_none,
      .cpu = retval_cpu, .cases = retval_cases},
     {0},

@@ -64,13 +64,13 @@ static weft_err recv_cpu(kernel *k) {
 #define WITH_KEY .prepare = prepare, .unprepare = weft__free
 
 OPS(transfer) = {
-    {"_Send" SEND, "Sends a tensor to another part of the step.", .flags = OP_ASYNC, .infer = weft__infer_none,
-     .cpu = send_cpu, WITH_KEY, .anywhere = "*"},
-    {"_Recv" RECV, "Receives a tensor from another part of the step.", .flags = OP_ASYNC, .infer = weft__infer_none,
-     .cpu = recv_cpu, WITH_KEY, .anywhere = "*"},
-    {"_HostSend" SEND, "Sends a tensor that lies in host memory.", .flags = OP_ASYNC, .infer = weft__infer_none,
-     .cpu = send_cpu, WITH_KEY, .anywhere = "*"},
-    {"_HostRecv" RECV, "Receives a tensor into host memory.", .flags = OP_ASYNC, .infer = weft__infer_none,
-     .cpu = recv_cpu, WITH_KEY, .anywhere = "*"},
+    {"_Send" SEND, "Sends a tensor to another part of the step.", .flags = OP_ASYNC, .kind = KIND_SEND,
+     .infer = weft__infer_none, .cpu = send_cpu, WITH_KEY, .anywhere = "*"},
+    {"_Recv" RECV, "Receives a tensor from another part of the step.", .flags = OP_ASYNC, .kind = KIND_RECV,
+     .infer = weft__infer_none, .cpu = recv_cpu, WITH_KEY, .anywhere = "*"},
+    {"_HostSend" SEND, "Sends a tensor that lies in host memory.", .flags = OP_ASYNC, .kind = KIND_SEND,
+     .infer = weft__infer_none, .cpu = send_cpu, WITH_KEY, .anywhere = "*"},
+    {"_HostRecv" RECV, "Receives a tensor into host memory.", .flags = OP_ASYNC, .kind = KIND_RECV,
+     .infer = weft__infer_none, .cpu = recv_cpu, WITH_KEY, .anywhere = "*"},
     {.scenario = "exec/executors/staged_test.c exec/passes/partition_test.c"},
 };

@@ -3,6 +3,7 @@
 #include "graph/kernel.h"
 #include "proto/scan.h"
 #include "state/iterator_resource.h"
+#include "state/optional.h"
 #include "tf.pb-c.h"
 
 static weft_err make_source(resource **out, void *arg) {
@@ -106,6 +107,22 @@ static weft_err next_cpu(kernel *k) {
   return err;
 }
 
+/* The next element in an optional, which has no value at the end. */
+static weft_err next_as_optional_cpu(kernel *k) {
+  iterator_resource *s = NULL;
+  optional *v = NULL;
+  const attr *types = weft__node_attr(k->node, "output_types");
+  const int n = types ? types->n : 0;
+  WEFT_TRY(source_in(k, 0, &s));
+  WEFT_TRY(weft__optional_create(&v, n));
+  weft_err err = weft__iterator_resource_next(s, k->step, n, types ? types->types : NULL, v->t);
+  if (!err) return weft__variant_output(k, 0, &v->base);
+  weft__object_release(&v->base.base);
+  if (err != WEFT_OUT_OF_RANGE) return weft__kernel_in(k, err);
+  WEFT_TRY(weft__optional_create(&v, -1));
+  return weft__variant_output(k, 0, &v->base);
+}
+
 /* The only element of a data set. */
 static weft_err single_cpu(kernel *k) {
   iterator_resource *s = NULL;
@@ -186,6 +203,8 @@ OPS(iterator) = {
     GETS("IteratorGetNext(iterator:resource) -> (components:@output_types) | " OUTPUTS, "The next element.", next_cpu),
     GETS("IteratorGetNextSync(iterator:resource) -> (components:@output_types) | " OUTPUTS, "The next element.",
          next_cpu),
+    ASKS("IteratorGetNextAsOptional(iterator:resource) -> (optional:variant) | " OUTPUTS,
+         "The next element, or an optional without a value at the end.", next_as_optional_cpu),
     GETS("DatasetToSingleElement(dataset:variant) -> (components:@output_types) | " OUTPUTS " metadata:string=''",
          "The only element.", single_cpu),
     ASKS("IteratorToStringHandle(resource_handle:resource) -> (string_handle:string)", "A name for an iterator.",

@@ -229,6 +229,17 @@ static const op_case solve_cases[] = {
     {0},
 };
 
+static const op_case old_cholesky_cases[] = {
+    {"f32[2,2] 4 2 2 5", "f32[2,2] 2 0 1 2"},
+    {"f64[2,2,2] 4 2 2 5 9 3 3 2"},
+    {0},
+};
+static const op_case old_solve_cases[] = {
+    {"f32[2,2] 2 9 3 4; f32[2,1] 1 2", "f32[2,1] .5 .125"},
+    {"f64[2,3,3] pos; f64[2,3,2] rand", NULL, "lower=false adjoint=true"},
+    {0},
+};
+
 OPS(cholesky) = {
     {"Cholesky(input:T) -> (output:T) | T:type{double,float,half,complex64,complex128}",
      "Lower triangles whose product with their adjoint is the input.", .infer = weft__matrix_infer_square,
@@ -237,5 +248,12 @@ OPS(cholesky) = {
      "T:type{bfloat16,double,float,half,complex64,complex128}",
      "The solutions of triangles of equations.", .infer = solve_infer, .cpu = solve_cpu, .grad = solve_grad,
      .cases = solve_cases},
+    {"BatchCholesky(input:T) -> (output:T) | T:type{double,float}",
+     "Cholesky under its name in graphs before version 13.", .infer = weft__matrix_infer_square, .cpu = cholesky_cpu,
+     .cases = old_cholesky_cases},
+    {"BatchMatrixTriangularSolve(matrix:T, rhs:T) -> (output:T) | lower:bool=true adjoint:bool=false "
+     "T:type{double,float}",
+     "MatrixTriangularSolve under its name in graphs before version 13.", .infer = solve_infer, .cpu = solve_cpu,
+     .cases = old_solve_cases},
     {0},
 };

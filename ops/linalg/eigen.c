@@ -229,10 +229,7 @@ static weft_err eigen_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err eigen_run(kernel *k, eigen_job *j) {
-  const shape *x = &k->in[0]->shape;
-  shape values = *x;
-  values.rank--;
+static weft_err eigen_decompose(kernel *k, eigen_job *j) {
   WEFT_TRY(weft__matrices_load(k, 0, &j->m));
   WEFT_TRY(weft__matrices_make(k, &j->m, 1, j->m.rows, &j->value));
   weft__kernel_loop(k, j->m.count, 100 + 20 * weft__matrix_cost(&j->m, j->m.rows, j->m.rows, j->m.rows), eigen_all, j);
@@ -241,6 +238,14 @@ static weft_err eigen_run(kernel *k, eigen_job *j) {
   if (failed)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Self-adjoint eigen decomposition was not successful. The input might not be valid.");
+  return WEFT_OK;
+}
+
+static weft_err eigen_run(kernel *k, eigen_job *j) {
+  const shape *x = &k->in[0]->shape;
+  shape values = *x;
+  values.rank--;
+  WEFT_TRY(eigen_decompose(k, j));
   WEFT_TRY(weft__matrices_store(k, 0, &values, &j->value));
   if (j->vectors) return weft__matrices_store(k, 1, x, &j->m);
   return weft__out(k, 1, &SHAPE1(0)) ? WEFT_OK : WEFT_OOM;
@@ -253,6 +258,43 @@ static weft_err eigen_cpu(kernel *k) {
   const weft_err err = eigen_run(k, &j);
   weft__matrices_clear(&j.m);
   weft__matrices_clear(&j.value);
+  return err;
+}
+
+/* ---- SelfAdjointEig: both outputs in one ---- */
+
+static weft_err eigen_joined_infer(infer *s) {
+  WEFT_TRY(weft__matrix_infer_square(s));
+  shape *out = &s->out[0];
+  if (out->rank >= 2) out->dim[out->rank - 2] = weft__shape_dim_add(out->dim[out->rank - 1], 1);
+  return WEFT_OK;
+}
+
+/* Row 0 of each matrix of j->joined has the eigenvalues; the eigenvectors lie below. */
+static weft_err eigen_join(kernel *k, eigen_job *j, matrices *joined) {
+  shape out = k->in[0]->shape;
+  out.dim[out.rank - 2]++;
+  WEFT_TRY(eigen_decompose(k, j));
+  WEFT_TRY(weft__matrices_make(k, &j->m, j->m.rows + 1, j->m.cols, joined));
+  for (int64_t i = 0; i < j->m.count; i++) {
+    const matrix to = weft__matrix_at(joined, i), v = weft__matrix_at(&j->m, i), e = weft__matrix_at(&j->value, i);
+    for (int64_t c = 0; c < v.cols; c++) {
+      weft__matrix_set(&to, 0, c, weft__matrix_get(&e, 0, c));
+      for (int64_t r = 0; r < v.rows; r++) weft__matrix_set(&to, r + 1, c, weft__matrix_get(&v, r, c));
+    }
+  }
+  return weft__matrices_store(k, 0, &out, joined);
+}
+
+static weft_err eigen_joined_cpu(kernel *k) {
+  if (k->in[0]->dtype == WEFT_HALF) return weft__kernel_no_type(k, WEFT_HALF);
+  WEFT_TRY(weft__matrix_square(k, 0));
+  eigen_job j = {.k = k, .vectors = true};
+  matrices joined = {0};
+  const weft_err err = eigen_join(k, &j, &joined);
+  weft__matrices_clear(&j.m);
+  weft__matrices_clear(&j.value);
+  weft__matrices_clear(&joined);
   return err;
 }
 
@@ -323,9 +365,31 @@ static const op_case eigen_cases[] = {
     {0},
 };
 
+static const op_case old_eigen_cases[] = {
+    {"f64[2,2] 4 2 2 5"},
+    {"f64[1,1] -3", "f64[1] -3; f64[1,1] 1"},
+    {0},
+};
+static const op_case joined_cases[] = {
+    {"f64[2,2] 4 2 2 5"},
+    {"f64[2,2] 5 0 0 2", "f64[3,2] 2 5 0 1 1 0"},
+    {"f64[1,1] -3", "f64[2,1] -3 1"},
+    {"f32[2,3] 1", "error INVALID_ARGUMENT", NULL, CASE_FIXED_TYPE},
+    {0},
+};
+
 OPS(eigen) = {
     {"SelfAdjointEigV2(input:T) -> (e:T, v:T) | compute_v:bool=true T:type{double,float,half,complex64,complex128}",
      "The eigenvalues of Hermitian matrices, in ascending order, and their eigenvectors.", .infer = eigen_infer,
      .cpu = eigen_cpu, .grad = eigen_grad, .cases = eigen_cases},
+    {"BatchSelfAdjointEigV2(input:T) -> (e:T, v:T) | compute_v:bool=true T:type{double,float}",
+     "SelfAdjointEigV2 under its name in graphs before version 13.", .infer = eigen_infer, .cpu = eigen_cpu,
+     .cases = old_eigen_cases},
+    {"SelfAdjointEig(input:T) -> (output:T) | T:type{double,float,half}",
+     "A row of eigenvalues above the eigenvectors: SelfAdjointEigV2 before version 11 of graphs.",
+     .infer = eigen_joined_infer, .cpu = eigen_joined_cpu, .cases = joined_cases},
+    {"BatchSelfAdjointEig(input:T) -> (output:T) | T:type{double,float}",
+     "SelfAdjointEig of several matrices, before version 11 of graphs.", .infer = eigen_joined_infer,
+     .cpu = eigen_joined_cpu, .cases = joined_cases},
     {0},
 };

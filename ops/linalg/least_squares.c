@@ -303,10 +303,18 @@ static const op_case least_cases[] = {
     {0},
 };
 
+static const op_case old_least_cases[] = {
+    {"f64[2,3,2] rand; f64[2,3,1] rand; f64[] .1"},
+    {0},
+};
+
 OPS(least_squares) = {
     {"MatrixSolveLs(matrix:T, rhs:T, l2_regularizer:double) -> (output:T) | "
      "T:type{double,float,half,complex64,complex128} fast:bool=true",
      "The least-squares solutions of systems of equations.", .infer = least_infer, .cpu = least_cpu, .grad = least_grad,
      .cases = least_cases},
+    {"BatchMatrixSolveLs(matrix:T, rhs:T, l2_regularizer:double) -> (output:T) | T:type{double,float} fast:bool=true",
+     "MatrixSolveLs under its name in graphs before version 13.", .infer = least_infer, .cpu = least_cpu,
+     .cases = old_least_cases},
     {0},
 };

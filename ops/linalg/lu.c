@@ -280,6 +280,22 @@ static const op_case solve_cases[] = {
     {0},
 };
 
+static const op_case old_det_cases[] = {
+    {"f32[2,2] 1 2 3 4", "f32[] -2"},
+    {"f64[2,4,4] rand"},
+    {0},
+};
+static const op_case old_inverse_cases[] = {
+    {"f64[2,2] 2 0 0 4", "f64[2,2] .5 0 0 .25"},
+    {"f64[2,3,3] pos", NULL, "adjoint=true"},
+    {0},
+};
+static const op_case old_solve_cases[] = {
+    {"f64[2,2] 2 0 0 4; f64[2,1] 1 2", "f64[2,1] .5 .5"},
+    {"f64[2,3,3] pos; f64[2,3,2] rand", NULL, "adjoint=true"},
+    {0},
+};
+
 OPS(lu) = {
     {"MatrixDeterminant(input:T) -> (output:T) | T:type{half,float,double,complex64,complex128}",
      "The determinants of matrices.", .infer = det_infer, .cpu = det_cpu, .grad = det_grad, .cases = det_cases},
@@ -293,5 +309,14 @@ OPS(lu) = {
     {"MatrixSolve(matrix:T, rhs:T) -> (output:T) | adjoint:bool=false T:type{double,float,half,complex64,complex128}",
      "The solutions of systems of equations.", .infer = solve_infer, .cpu = solve_cpu, .grad = solve_grad,
      .cases = solve_cases},
+    {"BatchMatrixDeterminant(input:T) -> (output:T) | T:type{float,double,complex64,complex128}",
+     "MatrixDeterminant under its name in graphs before version 13.", .infer = det_infer, .cpu = det_cpu,
+     .cases = old_det_cases},
+    {"BatchMatrixInverse(input:T) -> (output:T) | adjoint:bool=false T:type{double,float}",
+     "MatrixInverse under its name in graphs before version 13.", .infer = weft__matrix_infer_square,
+     .cpu = inverse_cpu, .cases = old_inverse_cases},
+    {"BatchMatrixSolve(matrix:T, rhs:T) -> (output:T) | adjoint:bool=false T:type{double,float}",
+     "MatrixSolve under its name in graphs before version 13.", .infer = solve_infer, .cpu = solve_cpu,
+     .cases = old_solve_cases},
     {0},
 };

@@ -161,5 +161,8 @@ OPS(lu_factor) = {
     {"CholeskyGrad(l:T, grad:T) -> (output:T) | T:type{half,float,double}",
      "The gradient towards the input of Cholesky, from its output l and the gradient of it.",
      .infer = weft__matrix_infer_square, .cpu = cholesky_grad_cpu, .cases = cholesky_grad_cases},
+    {"BatchCholeskyGrad(l:T, grad:T) -> (output:T) | T:type{float,double}",
+     "CholeskyGrad under its name in graphs before version 13.", .infer = weft__matrix_infer_square,
+     .cpu = cholesky_grad_cpu, .cases = cholesky_grad_cases},
     {0},
 };

@@ -351,7 +351,7 @@ OPS(matmul) = {
     {"MatMul(a:T, b:T) -> (product:T) | transpose_a:bool=false transpose_b:bool=false "
      "T:type{bfloat16,half,float,double,int32,int64,uint8,uint16,uint32,uint64,complex64,complex128}",
      "The product of two matrices.", .infer = matmul_infer, .cpu = matmul_cpu, .prepare = matmul_prepare,
-     .unprepare = unprepare, .grad = matmul_grad, .cases = matmul_cases},
+     .unprepare = unprepare, .grad = matmul_grad, .fusion = &weft__matmul_fusion, .cases = matmul_cases},
     {"BatchMatMul(x:T, y:T) -> (output:T) | T:type{bfloat16,half,float,double,int32,int64,complex64,complex128} "
      "adj_x:bool=false adj_y:bool=false",
      "Products of the matrices in the last two dimensions.", .infer = batch_infer_v1, .cpu = batch_cpu_v1,

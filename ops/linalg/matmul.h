@@ -6,5 +6,6 @@
 
 /* Sizes and flags of the product of a MatMul kernel's inputs; its errors where they do not fit. */
 weft_err weft__matmul_sizes(const kernel *k, gemm *g);
+extern const fusion weft__matmul_fusion; /* ops/linalg/matmul_update.c */
 
 #endif

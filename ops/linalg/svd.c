@@ -456,10 +456,12 @@ static weft_err svd_run(kernel *k, svd_job *j) {
   const bool full = j->full;
   WEFT_TRY(weft__matrices_load(k, 0, &j->a));
   const int64_t m = j->a.rows, n = j->a.cols, p = m < n ? m : n;
-  shape of_s = *x, of_u = *x, of_v = *x;
+  shape of_s = *x;
   of_s.rank--;
   of_s.dim[of_s.rank - 1] = p;
+  shape of_u = *x;
   of_u.dim[x->rank - 1] = full ? m : p;
+  shape of_v = *x;
   of_v.dim[x->rank - 2] = n;
   of_v.dim[x->rank - 1] = full ? n : p;
   WEFT_TRY(weft__matrices_make(k, &j->a, 1, p, &j->s));
@@ -637,10 +639,19 @@ static const op_case svd_cases[] = {
     {0},
 };
 
+static const op_case old_svd_cases[] = {
+    {"f64[2,2] 3 0 0 2", NULL, "compute_uv=false", CASE_NO_PARITY},
+    {"f64[1,1] -3", "f64[1] 3; f64[1,1] -1; f64[1,1] 1", NULL, CASE_NO_PARITY},
+    {0},
+};
+
 OPS(svd) = {
     {"Svd(input:T) -> (s:T, u:T, v:T) | compute_uv:bool=true full_matrices:bool=false "
      "T:type{double,float,half,complex64,complex128}",
      "The singular values of matrices, in descending order, and their vectors.", .infer = svd_infer, .cpu = svd_cpu,
      .grad = svd_grad, .cases = svd_cases},
+    {"BatchSvd(input:T) -> (s:T, u:T, v:T) | compute_uv:bool=true full_matrices:bool=false "
+     "T:type{double,float,complex64,complex128}",
+     "Svd under its name in graphs before version 13.", .infer = svd_infer, .cpu = svd_cpu, .cases = old_svd_cases},
     {0},
 };

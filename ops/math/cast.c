@@ -213,6 +213,6 @@ static const op_case cast_cases[] = {
 
 OPS(cast) = {
     {"Cast(x:SrcT) -> (y:DstT) | SrcT:type DstT:type Truncate:bool=false", "x in another type.",
-     .infer = weft__infer_same, .cpu = cast_cpu, .grad = cast_grad, .cases = cast_cases},
+     .known = weft__known_input, .infer = weft__infer_same, .cpu = cast_cpu, .grad = cast_grad, .cases = cast_cases},
     {0},
 };

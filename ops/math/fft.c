@@ -25,8 +25,9 @@ typedef struct transform {
   atomic_bool no_memory;
 } transform;
 
-/* "IRFFT2D": what the op's name says. */
+/* "IRFFT2D" or "BatchIFFT2D": what the op's name says. */
 static void read_name(const char *name, transform *t) {
+  if (strncmp(name, "Batch", 5) == 0) name += 5;
   t->inverse = name[0] == 'I';
   const char *rest = name + t->inverse;
   const bool real = rest[0] == 'R';
@@ -375,6 +376,10 @@ static const op_case real_space_back_cases[] = {
 #define REAL_DEF(name) name "(input:Treal, fft_length:int32) -> (output:Tcomplex)" REAL_TYPES
 #define BACK_DEF(name) name "(input:Tcomplex, fft_length:int32) -> (output:Treal)" REAL_TYPES
 
+static const op_case old_line_cases[] = {{"c64[2,1] 3 4", "c64[2,1] 3 4", NULL, CASE_NO_PARITY}, {0}};
+static const op_case old_plane_cases[] = {{"c64[2,1,1] 3 4", "c64[2,1,1] 3 4", NULL, CASE_NO_PARITY}, {0}};
+static const op_case old_space_cases[] = {{"c64[1,1,1] 3", "c64[1,1,1] 3", NULL, CASE_NO_PARITY}, {0}};
+
 OPS(fft) = {
     {COMPLEX_DEF("FFT"), "The Fourier transform over the last dimension.", .infer = fft_infer, .cpu = fft_cpu,
      .grad = fft_grad, .cases = line_cases},
@@ -400,5 +405,17 @@ OPS(fft) = {
      .cpu = fft_cpu, .cases = real_space_cases},
     {BACK_DEF("IRFFT3D"), "The inverse of RFFT3D.", .infer = rfft_infer, .cpu = fft_cpu,
      .cases = real_space_back_cases},
+    {"BatchFFT(input:complex64) -> (output:complex64)", "FFT under its name in graphs before version 15.",
+     .infer = fft_infer, .cpu = fft_cpu, .cases = old_line_cases},
+    {"BatchIFFT(input:complex64) -> (output:complex64)", "IFFT under its name in graphs before version 15.",
+     .infer = fft_infer, .cpu = fft_cpu, .cases = old_line_cases},
+    {"BatchFFT2D(input:complex64) -> (output:complex64)", "FFT2D under its name in graphs before version 15.",
+     .infer = fft_infer, .cpu = fft_cpu, .cases = old_plane_cases},
+    {"BatchIFFT2D(input:complex64) -> (output:complex64)", "IFFT2D under its name in graphs before version 15.",
+     .infer = fft_infer, .cpu = fft_cpu, .cases = old_plane_cases},
+    {"BatchFFT3D(input:complex64) -> (output:complex64)", "FFT3D under its name in graphs before version 15.",
+     .infer = fft_infer, .cpu = fft_cpu, .cases = old_space_cases},
+    {"BatchIFFT3D(input:complex64) -> (output:complex64)", "IFFT3D under its name in graphs before version 15.",
+     .infer = fft_infer, .cpu = fft_cpu, .cases = old_space_cases},
     {0},
 };

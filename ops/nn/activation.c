@@ -4,6 +4,7 @@
  * gradient first, then what the function's slope follows from: its argument, or for relu, elu and
  * selu its result. */
 #include "graph/build.h"
+#include "graph/fusion.h"
 #include "kernels/elementwise/elementwise.h"
 #include <tgmath.h>
 
@@ -195,12 +196,14 @@ static const op_case gradient_cases[] = {
   { def_, doc_, OP_INPLACE, weft__infer_merge_all, cpu_, .grad = back_, .cases = gradient_cases }
 #define FLOATS "T:type{half,bfloat16,float,double}"
 
+static const fusion masks = {.masks = true};
+
 OPS(activation) = {
     FUNCTION("Relu(features:T) -> (activations:T) | "
              "T:type{float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64,qint8}",
              "max(x, 0).", ELEM(relu_op), relu_back, function_cases),
-    GRADIENT("ReluGrad(gradients:T, features:T) -> (backprops:T) | T:type{real}", "dy where x > 0.", relu_grad_cpu,
-             relu_grad_back),
+    {"ReluGrad(gradients:T, features:T) -> (backprops:T) | T:type{real}", "dy where x > 0.", OP_INPLACE,
+     weft__infer_merge_all, relu_grad_cpu, .grad = relu_grad_back, .fusion = &masks, .cases = gradient_cases},
     FUNCTION("Relu6(features:T) -> (activations:T) | T:type{real}", "min(max(x, 0), 6).", ELEM(relu6_op), relu6_back,
              function_cases),
     GRADIENT("Relu6Grad(gradients:T, features:T) -> (backprops:T) | T:type{real}", "dy where 0 < x < 6.",

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/target_clones.h"
 #include "graph/build.h"
+#include "graph/fusion.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "kernels/elementwise/elementwise.h"
@@ -302,13 +303,23 @@ static const op_case bias_add_grad_cases[] = {
     {0},
 };
 
+/* It is an addition with broadcasting where the channels are last and a vector of them is known to be added. */
+static bool adds_last(const weft_node *n) {
+  const weft_graph *g = n->graph;
+  const shape *x = weft__out_shape(g, n->in[0]), *b = weft__out_shape(g, n->in[1]);
+  return !weft__node_str_is(n, "data_format", "NCHW") && x->rank > 1 && b->rank == 1 && b->dim[0] >= 0 &&
+         x->dim[x->rank - 1] == b->dim[0];
+}
+
+static const fusion bias_fusion = {.elementwise = adds_last};
+
 OPS(bias) = {
     {"BiasAdd(value:T, bias:T) -> (output:T) | T:type{number} data_format:string{'NHWC','NCHW'}='NHWC'",
      "A vector added along the channels.", .flags = OP_INPLACE, .infer = bias_add_infer, .cpu = bias_add_cpu,
-     .elem = &bias_op, .grad = bias_add_grad, .cases = bias_add_cases},
+     .elem = &bias_op, .fusion = &bias_fusion, .grad = bias_add_grad, .cases = bias_add_cases},
     {"BiasAddV1(value:T, bias:T) -> (output:T) | T:type{number}", "A vector added along the last axis.",
-     .flags = OP_INPLACE, .infer = bias_add_infer, .cpu = bias_add_cpu, .elem = &bias_op, .grad = bias_add_grad,
-     .cases = bias_add_v1_cases},
+     .flags = OP_INPLACE, .infer = bias_add_infer, .cpu = bias_add_cpu, .elem = &bias_op, .fusion = &bias_fusion,
+     .grad = bias_add_grad, .cases = bias_add_v1_cases},
     {"BiasAddGrad(out_backprop:T) -> (output:T) | T:type{number} data_format:string{'NHWC','NCHW'}='NHWC'",
      "The sum over all axes but the channels.", .infer = bias_add_grad_infer, .cpu = bias_add_grad_cpu,
      .grad = bias_add_grad_grad, .cases = bias_add_grad_cases},

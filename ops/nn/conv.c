@@ -499,7 +499,7 @@ OPS(conv) = {
      "use_cudnn_on_gpu:bool=true padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "
      "data_format:string{'NHWC','NCHW'}='NHWC' dilations:list(int)=[1,1,1,1]",
      "Every window of an image times a filter.", .infer = conv_infer, .cpu = conv_cpu, .prepare = weft__conv_prepare,
-     .unprepare = weft__conv_unprepare, .grad = conv_grad, .cases = conv_cases},
+     .unprepare = weft__conv_unprepare, .grad = conv_grad, .fusion = &weft__conv2d_fusion, .cases = conv_cases},
     {"Conv2DBackpropInput(input_sizes:int32, filter:T, out_backprop:T) -> (output:T) | "
      "T:type{half,bfloat16,float,double,int32} strides:list(int) use_cudnn_on_gpu:bool=true "
      "padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "

@@ -1,4 +1,4 @@
-/* conv.h - what the convolution ops share with one another and with the pass that fuses into Conv2D. */
+/* conv.h - what the convolution ops share with one another, and Conv2D with its epilogue. */
 #ifndef WEFT_OPS_NN_CONV_H
 #define WEFT_OPS_NN_CONV_H
 
@@ -7,6 +7,7 @@
 
 /* Conv2D's kernel; `after` may be NULL. */
 weft_err weft__conv2d(kernel *k, conv_after *after);
+extern const fusion weft__conv2d_fusion; /* ops/nn/conv_epilogue.c */
 
 /* What convolutions of every kind share: a window is their state (.prepare, .unprepare). */
 weft_err weft__conv_prepare(const weft_node *node, void **state);

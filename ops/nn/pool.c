@@ -5,7 +5,7 @@
  * windows neither overlap nor leave gaps writes every element once; any other starts from zero. */
 #include "base/alloc.h"
 #include "graph/build.h"
-#include "graph/op.h"
+#include "graph/fusion.h"
 #include "kernels/conv/channel_layout.h"
 #include "kernels/conv/pooling.h"
 #include <string.h>
@@ -577,15 +577,19 @@ static const op_case avg_pool_grad_cases[] = {
 #define FORMAT2 "data_format:string{'NHWC','NCHW'}='NHWC'"
 #define FORMAT3 "data_format:string{'NHWC','NCHW','NCHW_VECT_C'}='NHWC'"
 
+static const char *const window_attrs[] = {"ksize", "strides", "padding", "explicit_paddings", "data_format", NULL};
+static const selection greatest = {window_attrs};
+static const fusion selects = {.selects = &greatest}, selects_grad = {.selects_grad = &greatest};
+
 OPS(pool) = {
     {"MaxPool(input:T) -> (output:T) | T:type" REAL11 "=float " WINDOW PAD3 FORMAT3, "The greatest of each window.",
-     .infer = pool_infer, KERNEL(max_pool_cpu), .grad = max_pool_grad, .cases = max_pool_cases},
+     .infer = pool_infer, KERNEL(max_pool_cpu), .grad = max_pool_grad, .fusion = &selects, .cases = max_pool_cases},
     {"MaxPoolV2(input:T, ksize:int32, strides:int32) -> (output:T) | T:type" REAL11 "=float " PAD2 FORMAT3,
      "The greatest of each window, its size known when it runs.", .infer = pool_v2_infer, KERNEL(max_pool_cpu),
      .grad = max_pool_v2_grad, .cases = max_pool_v2_cases},
     {"MaxPoolGrad(orig_input:T, orig_output:T, grad:T) -> (output:T) | " WINDOW PAD3 FORMAT2 " T:type{real}=float",
      "The gradient of MaxPool.", .infer = grad_infer, KERNEL(max_pool_grad_cpu), .grad = max_pool_grad_grad,
-     .cases = max_pool_grad_cases},
+     .fusion = &selects_grad, .cases = max_pool_grad_cases},
     {"MaxPoolGradV2(orig_input:T, orig_output:T, grad:T, ksize:int32, strides:int32) -> (output:T) | " PAD2 FORMAT2
      " T:type{real}=float",
      "The gradient of MaxPoolV2.", .infer = grad_infer, KERNEL(max_pool_grad_cpu), .grad = max_pool_grad_v2_grad,

@@ -1,5 +1,5 @@
-/* sparse_serialize.c - sparse tensors as three serialized TensorProtos: SerializeSparse, SerializeManySparse,
- * DeserializeSparse, DeserializeManySparse.
+/* sparse_serialize.c - sparse tensors as three serialized TensorProtos or three variants: SerializeSparse,
+ * SerializeManySparse, DeserializeSparse, DeserializeManySparse.
  *
  * "Many" cuts a tensor along its first dimension, one row of three strings for each part.  Putting parts together adds
  * dimensions in front, and takes the largest shape of the parts. */
@@ -9,6 +9,7 @@
 #include "kernels/array/strided_copy.h"
 #include "kernels/sparse/sparse.h"
 #include "proto/scan.h"
+#include "state/held_tensors.h"
 #include "tensor/tensor_proto.h"
 #include <string.h>
 
@@ -53,22 +54,25 @@ static weft_err pack(const weft_tensor *t, str *to) {
   return err;
 }
 
-static weft_err check_output(const kernel *k) {
-  if (weft__node_type(k->node, "out_type") == WEFT_STRING) return WEFT_OK;
-  return weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "out_type=variant is not in Weft: use out_type=string");
+/* Makes element i of the output a string or a variant with the tensor. */
+static weft_err put_tensor(weft_tensor *out, int64_t i, const weft_tensor *t) {
+  if (out->dtype == WEFT_STRING) return pack(t, TENSOR_DATA(out, str) + i);
+  held_tensors *v = NULL;
+  WEFT_TRY(weft__held_tensors_create(&v, HELD_TENSOR, 1));
+  weft__held_tensors_put(out, i, v);
+  return weft__tensor_keep(&v->t[0], t);
 }
 
 static weft_err serialize_cpu(kernel *k) {
-  WEFT_TRY(check_output(k));
   WEFT_TRY(weft__sparse_check(k, k->in[0], k->in[1], k->in[2]));
   weft_tensor *out = weft__out(k, 0, &SHAPE1(3));
   if (!out) return WEFT_OOM;
-  for (int i = 0; i < 3; i++) WEFT_TRY(pack(k->in[i], TENSOR_DATA(out, str) + i));
+  for (int i = 0; i < 3; i++) WEFT_TRY(put_tensor(out, i, k->in[i]));
   return WEFT_OK;
 }
 
 /* The entries [from, to) without their first index, and the shape without its first dimension. */
-static weft_err pack_part(const kernel *k, int64_t from, int64_t to, str *out) {
+static weft_err put_part(const kernel *k, int64_t from, int64_t to, weft_tensor *out, int64_t first) {
   const int64_t depth = k->in[0]->shape.dim[1], n = to - from;
   weft_tensor at = {0}, values = {0}, dims = {0};
   weft_err err = weft__tensor_init(&at, WEFT_INT64, &SHAPE2(n, depth - 1));
@@ -81,7 +85,7 @@ static weft_err pack_part(const kernel *k, int64_t from, int64_t to, str *out) {
     err = weft__elements_copy(values.dtype, values.data, weft__element_const(values.dtype, k->in[1]->data, from), n);
   if (!err && depth > 1) memcpy(dims.data, TENSOR_DATA(k->in[2], int64_t) + 1, (size_t)(depth - 1) * sizeof(int64_t));
   const weft_tensor *all[] = {&at, &values, &dims};
-  for (int i = 0; i < 3 && !err; i++) err = pack(all[i], &out[i]);
+  for (int i = 0; i < 3 && !err; i++) err = put_tensor(out, first + i, all[i]);
   weft__tensor_clear(&at);
   weft__tensor_clear(&values);
   weft__tensor_clear(&dims);
@@ -89,7 +93,6 @@ static weft_err pack_part(const kernel *k, int64_t from, int64_t to, str *out) {
 }
 
 static weft_err many_cpu(kernel *k) {
-  WEFT_TRY(check_output(k));
   WEFT_TRY(weft__sparse_check(k, k->in[0], k->in[1], k->in[2]));
   const int64_t depth = k->in[0]->shape.dim[1], n = k->in[0]->shape.dim[0], *at = TENSOR_DATA(k->in[0], int64_t);
   if (depth < 2)
@@ -105,7 +108,7 @@ static weft_err many_cpu(kernel *k) {
   for (int64_t r = 0, from = 0; r < rows; r++) {
     int64_t to = from;
     while (to < n && at[to * depth] == r) to++;
-    WEFT_TRY(pack_part(k, from, to, TENSOR_DATA(out, str) + 3 * r));
+    WEFT_TRY(put_part(k, from, to, out, 3 * r));
     from = to;
   }
   return WEFT_OK;
@@ -128,8 +131,17 @@ static weft_err unpack(const kernel *k, const str *s, weft_tensor **out) {
              : WEFT_OK;
 }
 
-static weft_err read_part(const kernel *k, const str *s, sparse_part *p) {
-  for (int i = 0; i < 3; i++) WEFT_TRY(unpack(k, s + i, &p->t[i]));
+/* Tensor `at` of three of part i, out of a string or a variant. */
+static weft_err read_tensor(const kernel *k, int64_t i, int at, weft_tensor **out) {
+  if (k->in[0]->dtype == WEFT_STRING) return unpack(k, TENSOR_DATA(k->in[0], str) + 3 * i + at, out);
+  const held_tensors *v = weft__held_tensors_at(k->in[0], 3 * i + at, HELD_TENSOR);
+  if (v) return weft__tensor_create_like(out, &v->t[0]);
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Could not get a tensor from serialized_sparse[%lld, %d]",
+                           (long long)i, at);
+}
+
+static weft_err read_part(const kernel *k, int64_t at, sparse_part *p) {
+  for (int i = 0; i < 3; i++) WEFT_TRY(read_tensor(k, at, i, &p->t[i]));
   const weft_dtype want = weft__node_type(k->node, "dtype");
   if (p->t[0]->dtype != WEFT_INT64 || p->t[2]->dtype != WEFT_INT64)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "indices and shape must be int64, not %s and %s",
@@ -195,8 +207,6 @@ static weft_err put_parts(kernel *k, const sparse_part *parts, int64_t n, const 
 
 static weft_err read_all(kernel *k, int rank) {
   const shape *s = &k->in[0]->shape;
-  if (k->in[0]->dtype != WEFT_STRING)
-    return weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "Tserialized=variant is not in Weft: use strings");
   if (s->rank < 1 || (rank && s->rank != rank) || s->dim[s->rank - 1] != 3)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Serialized sparse should have 3 as the last dimension, and be a %s, but has shape %s",
@@ -210,7 +220,7 @@ static weft_err read_all(kernel *k, int rank) {
   sparse_part *parts = weft__alloc_zero((size_t)n, sizeof *parts);
   if (!parts) return WEFT_OOM;
   weft_err err = WEFT_OK;
-  for (int64_t i = 0; i < n && !err; i++) err = read_part(k, TENSOR_DATA(k->in[0], str) + 3 * i, &parts[i]);
+  for (int64_t i = 0; i < n && !err; i++) err = read_part(k, i, &parts[i]);
   if (!err) err = put_parts(k, parts, n, &outer);
   for (int64_t i = 0; i < n; i++)
     for (int j = 0; j < 3; j++) weft_tensor_destroy(parts[i].t[j]);

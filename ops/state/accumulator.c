@@ -134,7 +134,7 @@ OPS(accumulator) = {
     ASKS("AccumulatorApplyGradient", ", local_step:int64, gradient:dtype", "", NUMBER,
          "Adds a gradient unless it is stale.", 0, weft__infer_none, apply_cpu),
     ASKS("AccumulatorTakeGradient", ", num_required:int32", "average:dtype", NUMBER,
-         "Waits for so many gradients and takes their mean.", OP_ASYNC, weft__infer_none, take_cpu),
+         "Waits for so many gradients and takes their mean.", OP_ASYNC | OP_TAKES, weft__infer_none, take_cpu),
     ASKS("AccumulatorSetGlobalStep", ", new_global_step:int64", "", "", "Sets the step that tells what is stale.", 0,
          weft__infer_none, set_step_cpu),
     ASKS("AccumulatorNumAccumulated", "", "num_accumulated:int32", "", "How many gradients have come.", 0,
@@ -144,7 +144,7 @@ OPS(accumulator) = {
      "Adds a sparse gradient unless it is stale.", .infer = weft__infer_none, .cpu = apply_sparse_cpu},
     {"SparseAccumulatorTakeGradient(handle:&string, num_required:int32) -> (indices:int64, values:dtype, shape:int64) "
      "| dtype:type{number}",
-     "Waits for so many sparse gradients and takes their mean.", .flags = OP_ASYNC, .infer = weft__infer_none,
-     .cpu = take_cpu},
+     "Waits for so many sparse gradients and takes their mean.", .flags = OP_ASYNC | OP_TAKES,
+     .infer = weft__infer_none, .cpu = take_cpu},
     {.scenario = "tests/parity/test_accumulators.py"},
 };

@@ -157,9 +157,10 @@ static weft_err clear_cpu(kernel *k) {
   ROW(NAME "Stage(key:int64, indices:int32, values:@fake_dtypes) -> ()" LIMITS KNOWS " fake_dtypes:list(type)>=1",     \
       "Puts tensors of a tuple under a key, waiting for room.", OP_ASYNC, weft__infer_none, map_stage_cpu),            \
       ROW(NAME "Unstage(key:int64, indices:int32) -> (values:@dtypes)" LIMITS GIVES,                                   \
-          "Takes tensors of the tuple under a key, waiting for it.", OP_ASYNC, weft__infer_none, map_unstage_cpu),     \
+          "Takes tensors of the tuple under a key, waiting for it.", OP_ASYNC | OP_TAKES, weft__infer_none,            \
+          map_unstage_cpu),                                                                                            \
       ROW(NAME "UnstageNoKey(indices:int32) -> (key:int64, values:@dtypes)" LIMITS GIVES,                              \
-          "Takes tensors of some tuple, waiting for one.", OP_ASYNC, weft__infer_none, map_any_cpu),                   \
+          "Takes tensors of some tuple, waiting for one.", OP_ASYNC | OP_TAKES, weft__infer_none, map_any_cpu),        \
       ROW(NAME "Peek(key:int64, indices:int32) -> (values:@dtypes)" LIMITS GIVES,                                      \
           "The tensors of the tuple under a key, waiting for it.", OP_ASYNC, weft__infer_none, map_peek_cpu),          \
       ROW(NAME "Size() -> (size:int32)" LIMITS KNOWS, "How many tuples are complete.", 0, weft__infer_scalar,          \
@@ -172,7 +173,7 @@ OPS(staging) = {
     ROW("Stage(values:@dtypes) -> ()" LIMITS GIVES, "Puts a tuple into a staging area, waiting for room.", OP_ASYNC,
         weft__infer_none, stage_cpu),
     ROW("Unstage() -> (values:@dtypes)" LIMITS GIVES, "Takes the first tuple of a staging area, waiting for one.",
-        OP_ASYNC, weft__infer_none, unstage_cpu),
+        OP_ASYNC | OP_TAKES, weft__infer_none, unstage_cpu),
     ROW("StagePeek(index:int32) -> (values:@dtypes)" LIMITS GIVES, "A tuple of a staging area, waiting for it.",
         OP_ASYNC, weft__infer_none, peek_cpu),
     ROW("StageSize() -> (size:int32)" LIMITS KNOWS, "How many tuples are in a staging area.", 0, weft__infer_scalar,

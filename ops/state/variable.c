@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
+#include "graph/fusion.h"
 #include "state/combine.h"
 #include "state/variable.h"
 
@@ -364,17 +365,19 @@ static const op_case count_cases[] = {
 
 #define IS_RESOURCE .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare
 
+static const fusion adds = {.updates = &weft__update_add}, subtracts = {.updates = &weft__update_sub};
+
 OPS(variable) = {
     {"VariableV2() -> (ref:&dtype) | shape:shape dtype:type container:string='' shared_name:string='' ; stateful",
-     "A tensor that outlives steps, by reference.", .infer = variable_infer, .cpu = variable_cpu, .flags = OP_ONCE,
-     IS_RESOURCE, .anywhere = ""},
+     "A tensor that outlives steps, by reference.", .kind = KIND_VARIABLE, .infer = variable_infer, .cpu = variable_cpu,
+     .flags = OP_ONCE, IS_RESOURCE, .anywhere = ""},
     {"Variable() -> (ref:&dtype) | shape:shape dtype:type container:string='' shared_name:string='' ; stateful",
-     "VariableV2 in the graphs of TF 0.x, where the shape [] means unknown.", .infer = variable_infer,
-     .cpu = variable_cpu, .flags = OP_ONCE, IS_RESOURCE, .anywhere = ""},
+     "VariableV2 in the graphs of TF 0.x, where the shape [] means unknown.", .kind = KIND_VARIABLE,
+     .infer = variable_infer, .cpu = variable_cpu, .flags = OP_ONCE, IS_RESOURCE, .anywhere = ""},
     {"VarHandleOp() -> (resource:resource) | container:string='' shared_name:string='' debug_name:string='' dtype:type "
      "shape:shape allowed_devices:list(string)=[] ; stateful",
-     "A handle of a variable.", .infer = weft__infer_scalar, .cpu = handle_cpu, .flags = OP_ONCE, IS_RESOURCE,
-     .anywhere = ""},
+     "A handle of a variable.", .kind = KIND_HANDLE, .infer = weft__infer_scalar, .cpu = handle_cpu, .flags = OP_ONCE,
+     IS_RESOURCE, .anywhere = ""},
     {"IsVariableInitialized(ref:&dtype) -> (is_initialized:bool) | dtype:type ; uninit",
      "Has the variable got a value yet?", .infer = weft__infer_scalar, .cpu = initialized_cpu,
      .cases = initialized_cases, .anywhere = "is_initialized"},
@@ -382,7 +385,7 @@ OPS(variable) = {
      .infer = weft__infer_scalar, .cpu = initialized_cpu, .no_grad = true, .cases = initialized_cases,
      .anywhere = "is_initialized"},
     {"ReadVariableOp(resource:resource) -> (value:dtype) | dtype:type ; stateful", "The variable's value now.",
-     .infer = read_infer, .cpu = read_cpu, .grad = read_grad, .cases = read_cases, .anywhere = ""},
+     .kind = KIND_READ, .infer = read_infer, .cpu = read_cpu, .grad = read_grad, .cases = read_cases, .anywhere = ""},
     {"VariableShape(input:resource) -> (output:out_type) | out_type:type{int32,int64}=int32 ; stateful",
      "The shape of the variable's value.", .infer = shape_infer, .cpu = shape_cpu, .no_grad = true,
      .cases = shape_cases, .flags = OP_SHAPE_ONLY, .anywhere = "output"},
@@ -393,9 +396,10 @@ OPS(variable) = {
      "Gives the variable a value.", .infer = resource_assign_infer, .cpu = resource_assign_cpu,
      .cases = resource_assign_cases, .anywhere = ""},
     {"AssignAdd(ref:&T, value:T) -> (output_ref:&T) | T:type{number} use_locking:bool=false", "Adds to the variable.",
-     .infer = update_infer, .cpu = add_cpu, .no_grad = true, .cases = update_cases},
+     .infer = update_infer, .cpu = add_cpu, .no_grad = true, .fusion = &adds, .cases = update_cases},
     {"AssignSub(ref:&T, value:T) -> (output_ref:&T) | T:type{number} use_locking:bool=false",
-     "Subtracts from the variable.", .infer = update_infer, .cpu = sub_cpu, .no_grad = true, .cases = update_cases},
+     "Subtracts from the variable.", .infer = update_infer, .cpu = sub_cpu, .no_grad = true, .fusion = &subtracts,
+     .cases = update_cases},
     {"AssignAddVariableOp(resource:resource, value:dtype) -> () | dtype:type ; stateful", "Adds to the variable.",
      .infer = resource_assign_infer, .cpu = resource_add_cpu, .cases = update_cases},
     {"AssignSubVariableOp(resource:resource, value:dtype) -> () | dtype:type ; stateful",

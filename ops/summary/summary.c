@@ -51,34 +51,42 @@ static weft_err put_tensor(text *t, int field, const weft_tensor *x) {
   return err;
 }
 
-/* Puts the Value built so far, with x and the metadata (NULL: none), into a Summary and out. */
-static weft_err finish_tensor(kernel *k, text *one, const weft_tensor *x, const str *metadata) {
-  text summary = {0};
-  weft_err err = put_tensor(one, 8, x);
+/* Puts the Value built so far, with x and the metadata (NULL: none), into a Summary. */
+static weft_err finish_tensor(text *summary, text *one, const weft_tensor *x, const str *metadata) {
+  const weft_err err = put_tensor(one, 8, x);
   if (metadata) weft__put_bytes(one, 9, metadata->data, metadata->size);
-  weft__put_message(&summary, 1, one);
-  if (err == WEFT_OK) err = weft__summary_out(k, &summary);
-  weft__text_finish(&summary);
+  weft__put_message(summary, 1, one);
   weft__text_finish(one);
   return err;
 }
 
-static weft_err tensor_cpu(kernel *k) {
-  text one = {0};
-  weft__put_bytes(&one, 7, k->node->name, strlen(k->node->name));
-  return finish_tensor(k, &one, k->in[0], NULL);
-}
-
-static weft_err tensor_v2_cpu(kernel *k) {
-  const str *tag = k->in[0]->data, *metadata = k->in[2]->data;
+weft_err weft__summary_put_tensor(text *summary, const str *tag, const weft_tensor *x, const str *metadata) {
   static const str none;
-  WEFT_TRY(weft__kernel_scalar(k, 0, "tag"));
-  WEFT_TRY(weft__kernel_scalar(k, 2, "serialized_summary_metadata"));
-  if (weft__proto_scan(&tensorflow__summary_metadata__descriptor, metadata->data, metadata->size) != WEFT_OK)
+  if (metadata && weft__proto_scan(&tensorflow__summary_metadata__descriptor, metadata->size ? metadata->data : "",
+                                   metadata->size) != WEFT_OK)
     metadata = &none; /* TensorFlow writes what it could read of it */
   text one = {0};
   weft__put_bytes(&one, 1, tag->data, tag->size);
-  return finish_tensor(k, &one, k->in[1], metadata);
+  return finish_tensor(summary, &one, x, metadata);
+}
+
+static weft_err tensor_cpu(kernel *k) {
+  text one = {0}, summary = {0};
+  weft__put_bytes(&one, 7, k->node->name, strlen(k->node->name));
+  weft_err err = finish_tensor(&summary, &one, k->in[0], NULL);
+  if (err == WEFT_OK) err = weft__summary_out(k, &summary);
+  weft__text_finish(&summary);
+  return err;
+}
+
+static weft_err tensor_v2_cpu(kernel *k) {
+  text summary = {0};
+  WEFT_TRY(weft__kernel_scalar(k, 0, "tag"));
+  WEFT_TRY(weft__kernel_scalar(k, 2, "serialized_summary_metadata"));
+  weft_err err = weft__summary_put_tensor(&summary, k->in[0]->data, k->in[1], k->in[2]->data);
+  if (err == WEFT_OK) err = weft__summary_out(k, &summary);
+  weft__text_finish(&summary);
+  return err;
 }
 
 /* ---- MergeSummary ---- */

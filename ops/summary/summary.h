@@ -64,4 +64,14 @@ static inline void weft__put_numbered_tag(text *t, const str *tag, const char *k
   weft__text_finish(&full);
 }
 
+/* Put a Summary with x into *summary.  The caller finishes it, also on failure.  Errors name the node, or `name`. */
+weft_err weft__summary_put_histogram(const kernel *k, text *summary, const str *tag, const weft_tensor *x,
+                                     const char *name);
+weft_err weft__summary_put_images(const kernel *k, text *summary, const str *tag, const weft_tensor *x,
+                                  const weft_tensor *bad_color); /* at most max_images, an attribute */
+weft_err weft__summary_put_sounds(const kernel *k, text *summary, const str *tag, const weft_tensor *x,
+                                  float rate); /* at most max_outputs, an attribute */
+/* metadata: a serialized SummaryMetadata; NULL: none. */
+weft_err weft__summary_put_tensor(text *summary, const str *tag, const weft_tensor *x, const str *metadata);
+
 #endif

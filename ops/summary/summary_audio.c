@@ -28,8 +28,7 @@ static void put_wav(text *t, const float *x, int64_t frames, int64_t channels, u
   }
 }
 
-static weft_err put_sounds(text *summary, const kernel *k, const str *tag, float rate) {
-  const weft_tensor *x = k->in[1];
+static weft_err put_sounds(text *summary, const kernel *k, const str *tag, const weft_tensor *x, float rate) {
   const int64_t batch = x->shape.dim[0], frames = x->shape.dim[1], channels = x->shape.rank == 3 ? x->shape.dim[2] : 1;
   const int64_t most = weft__node_int(k->node, "max_outputs", 3);
   text one = {0}, audio = {0}, wav = {0};
@@ -50,8 +49,8 @@ static weft_err put_sounds(text *summary, const kernel *k, const str *tag, float
   return summary->failed ? WEFT_OOM : WEFT_OK;
 }
 
-static weft_err check(const kernel *k, float rate) {
-  const shape *s = &k->in[1]->shape;
+static weft_err check(const kernel *k, const weft_tensor *x, float rate) {
+  const shape *s = &x->shape;
   if (s->rank != 2 && s->rank != 3)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Tensor must be 3-D or 2-D, got: %s", weft__shape_text(s));
   if (!(rate > 0)) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "sample_rate must be > 0");
@@ -62,14 +61,18 @@ static weft_err check(const kernel *k, float rate) {
   return WEFT_OK;
 }
 
+weft_err weft__summary_put_sounds(const kernel *k, text *summary, const str *tag, const weft_tensor *x, float rate) {
+  WEFT_TRY(check(k, x, rate));
+  return put_sounds(summary, k, tag, x, rate);
+}
+
 static weft_err audio_cpu(kernel *k) { /* the rate is an input of the second version, an attribute of the first */
   const str *tag = NULL;
   WEFT_TRY(weft__summary_tag(k, 0, &tag));
   if (k->n_in > 2) WEFT_TRY(weft__kernel_scalar(k, 2, "sample_rate"));
   const float rate = k->n_in > 2 ? *TENSOR_DATA(k->in[2], const float) : weft__node_float(k->node, "sample_rate", 0);
-  WEFT_TRY(check(k, rate));
   text summary = {0};
-  weft_err err = put_sounds(&summary, k, tag, rate);
+  weft_err err = weft__summary_put_sounds(k, &summary, tag, k->in[1], rate);
   if (err == WEFT_OK) err = weft__summary_out(k, &summary);
   weft__text_finish(&summary);
   return err;

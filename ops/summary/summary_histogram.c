@@ -68,33 +68,39 @@ static void put_histogram(text *t, const histogram *h) {
   weft__put_bytes(t, 7, count, n * sizeof *count);
 }
 
-static weft_err fill(const kernel *k, histogram *h) {
-  const weft_tensor *values = k->in[1];
+static weft_err fill(const kernel *k, histogram *h, const weft_tensor *values, const char *name) {
   const int64_t n = weft__tensor_count(values);
   for (int64_t i = 0; i < n; i++) {
     const double v =
         values->dtype == WEFT_FLOAT ? (double)TENSOR_DATA(values, const float)[i] : weft__tensor_double(values, i);
-    if (isnan(v)) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Nan in summary histogram for: %s", k->node->name);
-    if (isinf(v)) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Infinity in Histogram for: %s", k->node->name);
+    if (isnan(v)) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Nan in summary histogram for: %s", name);
+    if (isinf(v)) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Infinity in Histogram for: %s", name);
     histogram_add(h, v);
   }
   return WEFT_OK;
 }
 
-static weft_err histogram_cpu(kernel *k) {
-  const str *tag = NULL;
+weft_err weft__summary_put_histogram(const kernel *k, text *summary, const str *tag, const weft_tensor *x,
+                                     const char *name) {
   histogram h;
-  WEFT_TRY(weft__summary_tag(k, 0, &tag));
   histogram_init(&h);
-  WEFT_TRY(fill(k, &h));
-  text spread = {0}, one = {0}, summary = {0};
+  WEFT_TRY(fill(k, &h, x, name));
+  text spread = {0}, one = {0};
   put_histogram(&spread, &h);
   weft__put_bytes(&one, 1, tag->data, tag->size);
   weft__put_message(&one, 5, &spread);
-  weft__put_message(&summary, 1, &one);
-  const weft_err err = weft__summary_out(k, &summary);
+  weft__put_message(summary, 1, &one);
   weft__text_finish(&spread);
   weft__text_finish(&one);
+  return WEFT_OK;
+}
+
+static weft_err histogram_cpu(kernel *k) {
+  const str *tag = NULL;
+  text summary = {0};
+  WEFT_TRY(weft__summary_tag(k, 0, &tag));
+  weft_err err = weft__summary_put_histogram(k, &summary, tag, k->in[1], k->node->name);
+  if (err == WEFT_OK) err = weft__summary_out(k, &summary);
   weft__text_finish(&summary);
   return err;
 }

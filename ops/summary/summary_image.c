@@ -87,18 +87,16 @@ static weft_err put_picture(text *summary, const picture_set *s, const str *tag,
   return err;
 }
 
-static weft_err check(const kernel *k, picture_set *set) {
-  const shape *s = &k->in[1]->shape;
+static weft_err check(const kernel *k, picture_set *set, const weft_tensor *images, const weft_tensor *color) {
+  const shape *s = &images->shape;
   const bool right = s->rank == 4 && (s->dim[3] == 1 || s->dim[3] == 3 || s->dim[3] == 4);
   if (!right)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Tensor must be 4-D with last dim 1, 3, or 4, not %s",
                              weft__shape_text(s));
-  *set = (picture_set){.images = k->in[1], .height = s->dim[1], .width = s->dim[2], .depth = s->dim[3]};
+  *set = (picture_set){.images = images, .height = s->dim[1], .width = s->dim[2], .depth = s->dim[3]};
   if (s->dim[0] > 0 && set->height * set->width == 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input tensor must have non-zero dims. Found: %s.",
                              weft__shape_text(s));
-  const attr *bad = weft__node_attr(k->node, "bad_color");
-  const weft_tensor *color = bad && bad->kind == ATTR_TENSOR ? bad->tensor : NULL;
   if (!color || color->dtype != WEFT_UINT8)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "bad_color must be uint8");
   if (weft__tensor_count(color) < set->depth)
@@ -109,21 +107,29 @@ static weft_err check(const kernel *k, picture_set *set) {
   return WEFT_OK;
 }
 
-static weft_err image_cpu(kernel *k) {
-  const str *tag = NULL;
+weft_err weft__summary_put_images(const kernel *k, text *summary, const str *tag, const weft_tensor *x,
+                                  const weft_tensor *bad_color) {
   picture_set set;
-  WEFT_TRY(weft__summary_tag(k, 0, &tag));
-  WEFT_TRY(check(k, &set));
-  const int64_t most = weft__node_int(k->node, "max_images", 3), batch = k->in[1]->shape.dim[0];
+  WEFT_TRY(check(k, &set, x, bad_color));
+  const int64_t most = weft__node_int(k->node, "max_images", 3), batch = x->shape.dim[0];
   uint8_t *room = weft__alloc((size_t)(set.height * set.width * set.depth) + 1);
   if (!room) return WEFT_OOM;
-  text summary = {0};
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < batch && i < most && err == WEFT_OK; i++)
-    err = put_picture(&summary, &set, tag, i, most, room);
+    err = put_picture(summary, &set, tag, i, most, room);
+  weft__free(room);
+  return err;
+}
+
+static weft_err image_cpu(kernel *k) {
+  const str *tag = NULL;
+  const attr *bad = weft__node_attr(k->node, "bad_color");
+  text summary = {0};
+  WEFT_TRY(weft__summary_tag(k, 0, &tag));
+  weft_err err =
+      weft__summary_put_images(k, &summary, tag, k->in[1], bad && bad->kind == ATTR_TENSOR ? bad->tensor : NULL);
   if (err == WEFT_OK) err = weft__summary_out(k, &summary);
   weft__text_finish(&summary);
-  weft__free(room);
   return err;
 }
 

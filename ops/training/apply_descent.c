@@ -1,5 +1,6 @@
 /* apply_descent.c - plain steps down the gradient: GradientDescent, Momentum, ProximalGradientDescent. */
 #include "base/target_clones.h"
+#include "graph/fusion.h"
 #include "kernels/training/apply.h"
 
 /* alpha */
@@ -103,9 +104,11 @@ static const op_case sparse_proximal_cases[] = {
     {0},
 };
 
+static const fusion descends = {.updates = &weft__update_descend};
+
 OPS(apply_descent) = {
     {"ApplyGradientDescent(var:&T, alpha:T, delta:T) -> (out:&T) | T:type{number} use_locking:bool=false",
-     "var -= alpha * delta.", APPLY(descend_cpu, descend_cases)},
+     "var -= alpha * delta.", APPLY(descend_cpu, descend_cases), .fusion = &descends},
     {"ResourceApplyGradientDescent(var:resource, alpha:T, delta:T) -> () | T:type{number} use_locking:bool=false ; "
      "stateful",
      "var -= alpha * delta.", APPLY(descend_cpu, descend_cases)},

@@ -1,7 +1,7 @@
 /* monitor.c - monitored sessions, and hooks written in Python.
  *
  * A hook of the program is an adapter object (python/weft/train/hooks.py) whose methods are called with plain values:
- * begin(), created(session, coordinator), before(session) -> (outputs, feeds, trace, stop), after(session, values,
+ * begin(), created(session, coordinator), before(session) -> (outputs, feeds, trace, graphs, stop), after(session, values,
  * metadata) -> stop, end(session). */
 #include "ext.h"
 #include <string.h>
@@ -80,9 +80,9 @@ static int add_feeds(python_hook *h, weft_run_context *c, PyObject *feeds) {
 
 static int take_before(python_hook *h, weft_run_context *c, PyObject *made) {
   PyObject *fetches, *targets, *feeds;
-  int trace, stop;
+  int trace, graphs, stop;
   weft_out *outs, *nodes = NULL;
-  if (!PyArg_ParseTuple(made, "OOOpp", &fetches, &targets, &feeds, &trace, &stop)) return -1;
+  if (!PyArg_ParseTuple(made, "OOOppp", &fetches, &targets, &feeds, &trace, &graphs, &stop)) return -1;
   Py_ssize_t n = ext_outs(fetches, &outs), n_target = n < 0 ? -1 : ext_outs(targets, &nodes);
   weft_err err = n_target < 0 ? WEFT_OK : weft_run_context_fetch(c, (int)n, outs);
   if (!err && n_target > 0) err = weft_run_context_target(c, (int)n_target, nodes);
@@ -92,6 +92,7 @@ static int take_before(python_hook *h, weft_run_context *c, PyObject *made) {
   if (err) return ext_raise(err), -1;
   h->n_asked = (int)n;
   if (trace) weft_run_context_trace(c);
+  if (graphs) weft_run_context_partition_graphs(c);
   if (stop) weft_run_context_request_stop(c);
   return add_feeds(h, c, feeds);
 }

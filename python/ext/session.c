@@ -149,26 +149,37 @@ static PyObject *take_results(request *r) {
   return list;
 }
 
-/* run(feeds, fetches, targets, timeout_ms, trace) -> values, or (values, RunMetadata bytes) when tracing */
+enum { WITH_METADATA = 1, WITH_TRACE = 2, WITH_GRAPHS = 4 }; /* what Session._asked asks for, as bits */
+
+static weft_run_opts run_options(long long timeout, int asked, void **metadata, size_t *size) {
+  const bool with = (asked & WITH_METADATA) != 0;
+  return (weft_run_opts){.timeout_ms = timeout,
+                         .trace = (asked & WITH_TRACE) != 0,
+                         .metadata = with ? metadata : NULL,
+                         .metadata_size = with ? size : NULL,
+                         .partition_graphs = (asked & WITH_GRAPHS) != 0};
+}
+
+/* run(feeds, fetches, targets, timeout_ms, asked) -> values, or (values, RunMetadata bytes) if asked for */
 static PyObject *session_run(PyObject *self, PyObject *args) {
   PyObject *feeds, *fetches, *targets, *made = NULL;
   long long timeout;
-  int trace;
+  int asked;
   void *metadata = NULL;
   size_t metadata_size = 0;
   request r = {0};
   weft_session *sess = ((session_object *)self)->sess;
-  if (!PyArg_ParseTuple(args, "OOOLp", &feeds, &fetches, &targets, &timeout, &trace)) return NULL;
+  if (!PyArg_ParseTuple(args, "OOOLi", &feeds, &fetches, &targets, &timeout, &asked)) return NULL;
   ext_watch_signals();
   if (take(&r, feeds, fetches, targets) == 0) {
-    weft_run_opts o = {timeout, trace, trace ? &metadata : NULL, trace ? &metadata_size : NULL};
+    weft_run_opts o = run_options(timeout, asked, &metadata, &metadata_size);
     weft_err err;
     do
       UNLOCKED(err = weft_session_run_with(sess, (int)r.n_feed, r.feeds, (int)r.n_fetch, r.fetches, r.fetched,
                                            (int)r.n_target, r.targets, &o));
     while (ext_try_again(err));
     made = err ? ext_raise_wait(err) : take_results(&r);
-    if (made && trace) made = Py_BuildValue("(Ny#)", made, metadata ? metadata : "", (Py_ssize_t)metadata_size);
+    if (made && asked) made = Py_BuildValue("(Ny#)", made, metadata ? metadata : "", (Py_ssize_t)metadata_size);
     weft_free(metadata);
   }
   finish(&r);
@@ -255,29 +266,29 @@ static PyObject *prepared_over(PyObject *self, PyObject *none) {
   return PyBool_FromLong(weft_session_partial_over(((prepared_object *)self)->partial));
 }
 
-/* call(feeds, timeout_ms, trace) -> values, or (values, RunMetadata bytes) when tracing; feeds in the callable's order */
+/* call(feeds, timeout_ms, asked) -> as run; feeds in the callable's order */
 static PyObject *prepared_call(PyObject *self, PyObject *args) {
   prepared_object *p = (prepared_object *)self;
   PyObject *feeds, *made = NULL;
   long long timeout;
-  int trace;
+  int asked;
   void *metadata = NULL;
   size_t metadata_size = 0;
   request r = {0};
-  if (!PyArg_ParseTuple(args, "OLp", &feeds, &timeout, &trace)) return NULL;
+  if (!PyArg_ParseTuple(args, "OLi", &feeds, &timeout, &asked)) return NULL;
   ext_watch_signals();
   r.fetched = PyMem_Calloc((size_t)p->n_fetch + 1, sizeof *r.fetched);
   const weft_tensor **values =
       r.fetched && take_feeds(&r, feeds) == 0 ? PyMem_Calloc((size_t)r.n_feed + 1, sizeof *values) : NULL;
   if (values) {
-    weft_run_opts o = {timeout, trace, trace ? &metadata : NULL, trace ? &metadata_size : NULL};
+    weft_run_opts o = run_options(timeout, asked, &metadata, &metadata_size);
     weft_err err;
     r.n_fetch = p->n_fetch;
     for (Py_ssize_t i = 0; i < r.n_feed; i++) values[i] = r.feeds[i].value;
     do UNLOCKED(err = weft_session_callable_run(p->callable, (int)r.n_feed, values, r.fetched, &o));
     while (ext_try_again(err));
     made = err ? ext_raise_wait(err) : take_results(&r);
-    if (made && trace) made = Py_BuildValue("(Ny#)", made, metadata ? metadata : "", (Py_ssize_t)metadata_size);
+    if (made && asked) made = Py_BuildValue("(Ny#)", made, metadata ? metadata : "", (Py_ssize_t)metadata_size);
     weft_free(metadata);
   } else if (!PyErr_Occurred()) {
     PyErr_NoMemory();
@@ -290,7 +301,7 @@ static PyObject *prepared_call(PyObject *self, PyObject *args) {
 static PyMethodDef prepared_methods[] = {
     {"partial_run", prepared_partial_run, METH_VARARGS, "partial_run(feeds, fetches)"},
     {"over", prepared_over, METH_NOARGS, "Has the partial run ended?"},
-    {"call", prepared_call, METH_VARARGS, "call(feeds, timeout_ms, trace)"},
+    {"call", prepared_call, METH_VARARGS, "call(feeds, timeout_ms, asked)"},
     {NULL, NULL, 0, NULL},
 };
 
@@ -305,7 +316,7 @@ static PyType_Spec prepared_spec = {"weft._weft.Prepared", sizeof(prepared_objec
 
 static PyMethodDef session_methods[] = {
     {"prepare", session_prepare, METH_VARARGS, "prepare(feeds, fetches, targets, is_partial)"},
-    {"run", session_run, METH_VARARGS, "run(feeds, fetches, targets, timeout_ms, trace)"},
+    {"run", session_run, METH_VARARGS, "run(feeds, fetches, targets, timeout_ms, asked)"},
     {"close", session_close, METH_NOARGS, "Refuses new runs and ends those in flight."},
     {NULL, NULL, 0, NULL},
 };

@@ -107,9 +107,9 @@ def test_top_says_who_waits_for_whom(cluster):
 
 
 def test_launch_gives_each_task_a_page(cluster):
-    job = cluster().add("launch", WEFT, "launch", "--ps", 1, "--workers", 1, "--status-port", 0, "--", LINEAR, f"--steps={ENDLESS}")
+    job = cluster().add("launch", WEFT, "launch", "--ps", 1, "--workers", 1, "--status-port", 0, "--verbose", "--", LINEAR, f"--steps={ENDLESS}")
     job.until("=> step: 1\n")
-    port = re.search(r"status page is http://localhost:(\d+)", job.output).group(1)
+    port = re.search(r"status page http://localhost:(\d+)", job.output).group(1)
     assert task(port, "worker:0")["up"]
     assert job.output.count("shows its status on") == 2
     job.send(2)

@@ -269,18 +269,18 @@ def test_a_private_launch_has_a_token_that_top_and_check_find(cluster, tmp_path)
     job = c.add("launch", WEFT, "launch", "--private", "--require-auth", "--ps", 1, "--workers", 1, "--", LINEAR,
                 f"--steps={10**9}", **env)
     job.until("=> step: 1\n")
-    files = sorted((tmp_path / "weft").iterdir())
-    assert len(files) == 2 and all(f.stat().st_mode & 0o777 == 0o600 for f in files)
+    assert len(list((tmp_path / "weft").glob("cluster-*"))) == 1
+    assert all(f.stat().st_mode & 0o777 == 0o600 for f in (tmp_path / "weft").iterdir())
+    files = sorted((tmp_path / "weft").glob("token-*"))
+    assert len(files) == 2
     assert (tmp_path / "weft").stat().st_mode & 0o777 == 0o700
     ports = [f.name.split("-")[1] for f in files]
     token = files[0].read_text().strip()
     assert answers(f"127.0.0.1:{ports[0]}") == "UNAUTHENTICATED"
     assert answers(f"127.0.0.1:{ports[0]}", token) == "OK"
-    roles = re.search(r"job ps -> \{0 -> localhost:(\d+)\}", job.output).group(1)
-    worker = next(p for p in ports if p != roles)
-    spec = f"ps=localhost:{roles};worker=localhost:{worker}"
-    for command in (["check"], ["top", "--once"]):
-        shown = subprocess.run([str(WEFT), *command, "--cluster", spec], capture_output=True, text=True, timeout=60,
+    spec = re.search(r"weft launch: (ps=localhost:\d+;worker=localhost:\d+);", job.output).group(1)
+    for command in (["check"], ["top", "--once"], ["check", "--cluster", spec], ["top", "--once", "--cluster", spec]):
+        shown = subprocess.run([str(WEFT), *command], capture_output=True, text=True, timeout=60,
                                env={**os.environ, **env})
         assert shown.returncode == 0, shown
         strange = subprocess.run([str(WEFT), *command, "--cluster", spec], capture_output=True, text=True, timeout=60,

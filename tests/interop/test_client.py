@@ -250,3 +250,20 @@ def test_sessions_that_come_and_go_leave_nothing(server):
     grown = server.memory_mb() - before
     assert grown < 8, f"{grown:.1f} MB more after 400 sessions"
     assert server.process.poll() is None
+
+
+def test_file_ops_touch_the_allowed_directories_only(cluster, tmp_path):
+    alone = cluster(ps=0, workers=1)
+    allowed, other = tmp_path / "allowed", tmp_path / "other"
+    for folder in (allowed, other):
+        folder.mkdir()
+        (folder / "file").write_text("text")
+    task = alone.serve("worker", 0, "--allow-dir", str(allowed))
+    task.until("Started server with target")
+    with tf.Session("grpc://" + alone.hosts["worker"][0]) as sess:
+        path = tf.placeholder(tf.string, [])
+        text = tf.io.read_file(path)
+        assert sess.run(text, {path: str(allowed / "file")}) == b"text"
+        for outside in (other / "file", allowed / ".." / "other" / "file"):
+            with pytest.raises(tf.errors.PermissionDeniedError, match="file"):
+                sess.run(text, {path: str(outside)})

@@ -161,7 +161,8 @@ class Node:
         self.op = op_def_registry.get(name)
         self.inputs, self.attr_text = inputs, attr_text
         self.graph_def = graph_pb2.GraphDef()
-        self.graph_def.versions.producer = tf.version.GRAPH_DEF_VERSION
+        # An op that was removed runs in graphs of the versions before.
+        self.graph_def.versions.producer = (self.op.deprecation.version or tf.version.GRAPH_DEF_VERSION + 1) - 1
         self.attrs = {}
         defs = {a.name: a for a in self.op.attr}
         for key, text in parse_attrs(attr_text):

@@ -25,7 +25,7 @@ class SessionOpts(C.Structure):
 
 class RunOpts(C.Structure):
     _fields_ = [("timeout_ms", C.c_int64), ("trace", C.c_bool), ("metadata", C.POINTER(C.c_void_p)),
-                ("metadata_size", C.POINTER(C.c_size_t))]
+                ("metadata_size", C.POINTER(C.c_size_t)), ("partition_graphs", C.c_bool)]
 
 
 def _load():

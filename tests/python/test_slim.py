@@ -323,3 +323,20 @@ def test_proximal_policy_optimization_is_the_same_line_by_line(tmp_path, capsys)
     assert out.splitlines()[:4] == theirs.splitlines()[:4] and len(theirs.splitlines()) == 12
     lengths = [[float(line.split()[3]) for line in text.splitlines()] for text in (out, theirs)]
     assert np.mean(lengths[0][-4:]) > 30 and np.mean(lengths[1][-4:]) > 30, (out, theirs)
+
+
+def test_asynchronous_actors_reach_the_same_return(tmp_path, capsys):
+    """Threads interleave differently in every run, so only the final figures agree, within 0.1 of a return of 0.84."""
+    code, out, err = scripts.run(scripts.PROGRAMS / "a3c.py", cwd=tmp_path)
+    assert code == 0, err
+    source = (scripts.PROGRAMS / "a3c.py").read_text().replace("import tensorflow as tf\n", "").split("if __name__")[0]
+    with oracle.Graph().as_default():
+        program = {"tf": oracle, "__name__": "a3c"}
+        exec(compile(source, "a3c.py", "exec"), program)
+        oracle.app.flags.FLAGS(["a3c"])
+        program["main"](None)
+    figures = [dict(line.rsplit(" ", 1) for line in text.splitlines() if "return" in line)
+               for text in (out, capsys.readouterr().out)]
+    assert [float(f["first return"]) for f in figures] == pytest.approx([-0.6, -0.6], abs=0.1), figures
+    assert [float(f["last return"]) for f in figures] == pytest.approx([0.84, 0.84], abs=0.1), figures
+    assert "updates as episodes True" in out and "goes right in 7 of 7 cells" in out, out

@@ -32,7 +32,7 @@ struct weft_run_context {
   int *target;           /* nodes that are run for their effect */
   hook_request *request; /* one for each hook */
   int hook;              /* whose turn it is */
-  bool stop, trace;
+  bool stop, trace, partition_graphs;
   uint8_t *metadata;
   size_t metadata_size;
 };

@@ -140,8 +140,16 @@ static weft_err run_inner(weft_run_context *c, const run_opts *opts) {
   all.n_feed = c->n_feed, all.feed = c->feed, all.n_fetch = c->n_fetch, all.fetch = c->fetch;
   all.n_target = c->n_target, all.target = c->target;
   if (!(c->fetched = weft__alloc_zero((size_t)c->n_fetch + 1, sizeof *c->fetched))) return WEFT_OOM;
-  if (c->trace && !o.metadata) o.trace = true, o.metadata = &c->metadata, o.metadata_size = &c->metadata_size;
-  return weft__session_run(c->sess, &all, c->fed, c->fetched, &o);
+  o.trace |= c->trace;
+  o.partition_graphs |= c->partition_graphs;
+  o.metadata = &c->metadata; /* the hooks see it, and the caller gets a copy */
+  o.metadata_size = &c->metadata_size;
+  WEFT_TRY(weft__session_run(c->sess, &all, c->fed, c->fetched, &o));
+  if (!opts || !opts->metadata || !c->metadata) return WEFT_OK;
+  if (!(*opts->metadata = weft__alloc(c->metadata_size + 1))) return WEFT_OOM;
+  memcpy(*opts->metadata, c->metadata, c->metadata_size);
+  *opts->metadata_size = c->metadata_size;
+  return WEFT_OK;
 }
 
 /* What the queue runners died of says more than what we saw of it. */

@@ -20,12 +20,12 @@ __all__ = [
     "checkpoint", "cluster_resolver", "crf", "cudnn_rnn", "data", "deprecated", "distribute", "distributions",
     "eager", "estimator", "framework", "gan", "hooks", "image", "integrate", "layers", "learn", "legacy_seq2seq",
     "lookup", "losses", "metrics", "nn", "opt", "predictor", "resampler", "rnn", "seq2seq", "signal", "slim",
-    "sparsemax", "staging", "text", "tfprof", "tpu", "training", "util",
+    "sparsemax", "staging", "summary", "text", "tfprof", "tpu", "training", "util",
 ]
 _LATER = (
     "cluster_resolver", "crf", "cudnn_rnn", "distribute", "distributions", "eager", "estimator", "gan", "hooks",
-    "image", "integrate", "nn", "opt", "predictor", "resampler", "seq2seq", "signal", "sparsemax", "staging", "text",
-    "tfprof", "tpu", "util",
+    "image", "integrate", "nn", "opt", "predictor", "resampler", "seq2seq", "signal", "sparsemax", "staging", "summary",
+    "text", "tfprof", "tpu", "util",
 )
 __getattr__ = _publish(__name__, _LATER)
 

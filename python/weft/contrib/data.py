@@ -1,7 +1,7 @@
 """tf.contrib.data: where tf.data was before 1.4, and its transformations afterwards."""
 from weft._core.contrib.data import batch_and_drop_remainder, padded_batch_and_drop_remainder, sloppy_interleave
 from weft._core.data.columns import CsvDataset, make_batched_features_dataset, make_csv_dataset
-from weft._core.data.dataset import AUTOTUNE, Dataset, FixedLengthRecordDataset, Iterator, Options, TextLineDataset, TFRecordDataset
+from weft._core.data.dataset import AUTOTUNE, Dataset, FixedLengthRecordDataset, Iterator, TextLineDataset, TFRecordDataset
 from weft._core.data.experimental import (
     Counter,
     bucket_by_sequence_length,
@@ -17,6 +17,7 @@ from weft._core.data.experimental import (
     unbatch,
 )
 from weft._core.data.mixing import choose_from_datasets, rejection_resample, sample_from_datasets
+from weft._core.data.options import Options
 from weft._core.public import publish as _publish
 
 __all__ = [

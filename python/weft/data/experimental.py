@@ -1,6 +1,18 @@
 """tf.data.experimental: transformations for Dataset.apply."""
 from weft._core.data.columns import CsvDataset, make_batched_features_dataset, make_csv_dataset, parse_example_dataset
-from weft._core.data.dataset import AUTOTUNE, AutotuneOptions, OptimizationOptions, ThreadingOptions
+from weft._core.data.components import DatasetSpec as DatasetStructure
+from weft._core.data.composites import (
+    RaggedTensorStructure,
+    SparseTensorStructure,
+    TensorArrayStructure,
+    TensorStructure,
+    dense_to_ragged_batch,
+    dense_to_sparse_batch,
+    from_variant,
+    get_structure,
+    to_variant,
+)
+from weft._core.data.dataset import AUTOTUNE
 from weft._core.data.experimental import (
     Counter,
     bucket_by_sequence_length,
@@ -30,18 +42,22 @@ from weft._core.data.mixing import (
     sample_from_datasets,
     unique,
 )
+from weft._core.data.optional import Optional, get_next_as_optional
+from weft._core.data.options import AutotuneOptions, OptimizationOptions, ThreadingOptions
 from weft._core.data.policies import SHARD_HINT, AutoShardPolicy, AutotuneAlgorithm, DistributeOptions, ExternalStatePolicy
-from weft._core.data.structure import Structure
+from weft._core.framework.type_spec import OptionalSpec as OptionalStructure, TypeSpec as Structure
 from weft._core.public import publish as _publish
 
 __all__ = [
     "AUTOTUNE", "AutoShardPolicy", "AutotuneAlgorithm", "AutotuneOptions", "Counter", "CsvDataset",
-    "DistributeOptions", "ExternalStatePolicy", "INFINITE_CARDINALITY", "OptimizationOptions", "RandomDataset",
-    "Reducer", "SHARD_HINT", "Structure", "ThreadingOptions", "UNKNOWN_CARDINALITY", "assert_cardinality",
-    "bucket_by_sequence_length", "cardinality", "choose_from_datasets", "enumerate_dataset", "get_single_element",
-    "group_by_reducer", "group_by_window", "ignore_errors", "make_batched_features_dataset", "make_csv_dataset",
-    "map_and_batch", "map_and_batch_with_legacy_function", "parallel_interleave", "parse_example_dataset",
-    "prefetch_to_device", "rejection_resample", "sample_from_datasets", "scan", "shuffle_and_repeat", "take_while",
-    "unbatch", "unique",
+    "DatasetStructure", "DistributeOptions", "ExternalStatePolicy", "INFINITE_CARDINALITY", "OptimizationOptions",
+    "Optional", "OptionalStructure", "RaggedTensorStructure", "RandomDataset", "Reducer", "SHARD_HINT",
+    "SparseTensorStructure", "Structure", "TensorArrayStructure", "TensorStructure", "ThreadingOptions",
+    "UNKNOWN_CARDINALITY", "assert_cardinality", "bucket_by_sequence_length", "cardinality", "choose_from_datasets",
+    "dense_to_ragged_batch", "dense_to_sparse_batch", "enumerate_dataset", "from_variant", "get_next_as_optional",
+    "get_single_element", "get_structure", "group_by_reducer", "group_by_window", "ignore_errors",
+    "make_batched_features_dataset", "make_csv_dataset", "map_and_batch", "map_and_batch_with_legacy_function",
+    "parallel_interleave", "parse_example_dataset", "prefetch_to_device", "rejection_resample",
+    "sample_from_datasets", "scan", "shuffle_and_repeat", "take_while", "to_variant", "unbatch", "unique",
 ]
 __getattr__ = _publish(__name__)

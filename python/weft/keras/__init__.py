@@ -5,7 +5,6 @@ from weft._core.keras.sequential import Sequential
 from weft._core.public import publish as _publish
 from weft.keras import (
     activations,
-    applications,
     backend,
     callbacks,
     constraints,
@@ -28,4 +27,4 @@ __all__ = [
     "estimator", "initializers", "layers", "losses", "metrics", "models", "optimizers", "preprocessing",
     "regularizers", "saving", "utils",
 ]
-__getattr__ = _publish(__name__)
+__getattr__ = _publish(__name__, later=("applications",))

@@ -41,10 +41,14 @@ def contrib(tf, slim):
         return tf.metrics.auc(labels, predictions, *args, **kwargs)
     layers = sys.modules["tf_slim.layers"]
     slim = Names(slim, layers=layers)
+    writers = importlib.import_module("tensorflow.python.ops.summary_ops_v2")
     return types.SimpleNamespace(
         framework=types.SimpleNamespace(get_or_create_global_step=tf.train.get_or_create_global_step,
                                         arg_scope=slim.arg_scope),
-        layers=layers, slim=slim, rnn=rnn, learn=types.SimpleNamespace(Experiment=experiment(tf)), data=tf.data,
+        layers=layers, slim=slim, rnn=rnn, summary=Names(
+            writers, all_summary_ops=writers.all_v2_summary_ops, graph=writers.graph_v1,
+            should_record_summaries=writers._legacy_contrib_should_record_summaries),
+        learn=types.SimpleNamespace(Experiment=experiment(tf)), data=tf.data,
         metrics=types.SimpleNamespace(streaming_auc=streaming_auc))
 
 

@@ -5,6 +5,7 @@ import os
 import numpy as np
 import uses_contrib
 import uses_keras
+import uses_summary
 
 # A picture of 16 x 8 pixels, and one of a single red pixel.
 JPEG = """
@@ -20,7 +21,7 @@ EAPwBuyIfKiQI4ODvkB/TiilLKPk3xIR3SMt+vIooA/9k=
 GIF = "R0lGODlhAQABAIAAAP8AAAAAACwAAAAAAQABAAACAkQBADs="
 
 
-class Uses(uses_contrib.ContribUses, uses_keras.KerasUses):
+class Uses(uses_contrib.ContribUses, uses_keras.KerasUses, uses_summary.SummaryUses):
     """The ways to use a result, for one system."""
 
     def __init__(self, tf):

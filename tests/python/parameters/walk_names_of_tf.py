@@ -7,8 +7,11 @@ from names_of_tf import Names
 
 
 def contrib(tf, slim):
+    writers = importlib.import_module("tensorflow.python.ops.summary_ops_v2")
     return types.SimpleNamespace(
         layers=slim, slim=Names(slim, layers=slim), framework=slim, metrics=slim.metrics,
+        summary=Names(writers, all_summary_ops=writers.all_v2_summary_ops, graph=writers.graph_v1,
+                      should_record_summaries=writers._legacy_contrib_should_record_summaries),
         training=Names(importlib.import_module("tf_slim.training.evaluation"),
                        **vars(importlib.import_module("tf_slim.training.training"))),
         rnn=Names(tf.nn.rnn_cell, static_rnn=tf.nn.static_rnn, static_bidirectional_rnn=tf.nn.static_bidirectional_rnn),

@@ -7,13 +7,17 @@ import threading
 import numpy as np
 
 from weft._core.data import structure as structure
+from weft._core.data.components import DatasetSpec, TensorSpec, kind_of, rows_and
+from weft._core.data.options import Options
 from weft._core.data.structure import SCALAR_STRING, Structure
 from weft._core.framework import dtypes, errors, tensor_shape
 from weft._core.framework.absent import Named
 from weft._core.framework.build import add_op, constant_value, convert_to_tensor, op
 from weft._core.framework.function import computing, trace
 from weft._core.framework.graph import Tensor, get_default_graph
+from weft._core.framework.type_spec import TypeSpec
 from weft._core.ops.random_ops import seeds
+from weft._core.ops.sparse import SparseTensor
 
 AUTOTUNE = -1
 
@@ -24,88 +28,6 @@ def _int64(value, name):
 
 def _strings(value, name):
     return convert_to_tensor(value, dtypes.string, name=name)
-
-
-class _Settings:
-    """Named settings of a group, each None until it is set."""
-
-    def __init__(self, **kinds):
-        self.__dict__.update(_kinds=kinds, _values={})
-
-    def __getattr__(self, name):
-        if name.startswith("__") or name not in self._kinds:
-            raise AttributeError("%s has no setting %s" % (type(self).__name__, name))
-        return self._values.get(name)
-
-    def __setattr__(self, name, value):
-        if name not in self._kinds:
-            raise AttributeError("Cannot set the property %s on %s." % (name, type(self).__name__))
-        if not isinstance(value, self._kinds[name]):
-            raise TypeError("Property \"%s\" must be of type %s, got: %r (type: %s)" % (
-                name, self._kinds[name], value, type(value)))
-        self._values[name] = value
-
-    def __eq__(self, other):
-        return type(self) is type(other) and self._values == other._values
-
-    __hash__ = None
-
-
-class ThreadingOptions(_Settings):
-    """How many threads a data set uses: TensorFlow's settings, which change no element."""
-
-    def __init__(self):
-        super().__init__(max_intra_op_parallelism=int, private_threadpool_size=int)
-
-
-_OPTIMIZATIONS = ("apply_default_optimizations", "filter_fusion", "filter_parallelization", "inject_prefetch",
-                  "map_and_batch_fusion", "map_and_filter_fusion", "map_fusion", "map_parallelization", "noop_elimination",
-                  "parallel_batch", "seq_interleave_prefetch", "shuffle_and_repeat_fusion", "warm_start")
-
-
-class OptimizationOptions(_Settings):
-    """How TensorFlow rewrites a data set: settings that change no element."""
-
-    def __init__(self):
-        super().__init__(**dict.fromkeys(_OPTIMIZATIONS, bool))
-
-
-class AutotuneOptions(_Settings):
-    """How TensorFlow chooses numbers of threads: settings that change no element."""
-
-    def __init__(self):
-        super().__init__(enabled=bool, cpu_budget=int, ram_budget=int, autotune_algorithm=object)
-
-
-_ALIASES = {"experimental_deterministic": "deterministic", "experimental_threading": "threading"}
-_GROUPS = {"threading": ThreadingOptions, "experimental_optimization": OptimizationOptions, "autotune": AutotuneOptions}
-
-
-class Options(_Settings, metaclass=Named):
-    """Settings of TensorFlow's runtime.  Weft keeps them; they change no element, and the order is always the same."""
-
-    def __init__(self):
-        super().__init__(deterministic=bool, experimental_slack=bool, experimental_symbolic_checkpoint=bool,
-                         experimental_warm_start=bool, experimental_external_state_policy=object,
-                         experimental_distribute=object, **{n: k for n, k in _GROUPS.items()})
-        self._values.update({n: k() for n, k in _GROUPS.items()})
-
-    def __getattr__(self, name):
-        return super().__getattr__(_ALIASES.get(name, name))
-
-    def __setattr__(self, name, value):
-        super().__setattr__(_ALIASES.get(name, name), value)
-
-    def merge(self, options):
-        """These settings, and over them those that the other ones set."""
-        made = Options()
-        for source in (self, options):
-            for name, value in source._values.items():
-                if name in _GROUPS:
-                    made._values[name]._values.update(value._values)
-                else:
-                    made._values[name] = value
-        return made
 
 
 # ---- functions over elements ----
@@ -169,13 +91,17 @@ class Dataset(metaclass=Named):
 
     @property
     def element_spec(self):
-        return self._form.pack(list(zip(self._form.flat_types, self._form.flat_shapes)))
+        return self._form.specs
+
+    @property
+    def _spec(self):
+        return DatasetSpec(self._form.specs)
 
     def _as_variant_tensor(self):
         return self._variant_tensor
 
     def __repr__(self):
-        return "<%s shapes: %s, types: %s>" % (type(self).__name__, self.output_shapes, self.output_types)
+        return "<%s element_spec=%s>" % (type(self).__name__, self.element_spec)
 
     def __iter__(self):
         raise RuntimeError("dataset.__iter__() is only supported when eager execution is enabled: make an iterator "
@@ -195,17 +121,29 @@ class Dataset(metaclass=Named):
 
     @staticmethod
     def from_tensor_slices(tensors, name=None):
-        flat, form = structure.tensors(tensors)
+        values, form = structure.described(tensors)
         rows = None
-        for t in flat:
-            if t.shape.ndims == 0:
-                raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-            first = t.shape[0].value if t.shape.ndims else None
+        for spec in form.flat_specs:
+            shape = getattr(spec, "shape", tensor_shape.TensorShape(None))
+            first = shape[0].value if shape.ndims else None
             if rows is not None and first is not None and rows != first:
                 raise ValueError("Dimensions %s and %s are not compatible" % (rows, first))
             rows = first if first is not None else rows
-        form = form.with_shapes([t.shape[1:] if t.shape.ndims else None for t in flat])
-        return Dataset(op("TensorSliceDataset", components=flat, output_shapes=form.flat_shapes, **_named(name)), form)
+        element = form.unbatched()
+        flat = [t for spec, v in zip(form.flat_specs, values) for t in kind_of(spec).to_rows(spec, v)]
+        return Dataset(op("TensorSliceDataset", components=flat, output_shapes=element.flat_shapes, **_named(name)), element)
+
+    @staticmethod
+    def from_sparse_tensor_slices(sparse_tensor):
+        """The rows of a SparseTensor, each as a tuple of indices, values and dense shape."""
+        if not isinstance(sparse_tensor, SparseTensor):
+            raise TypeError("Invalid `sparse_tensor`. `sparse_tensor` must be a `tf.sparse.SparseTensor`. Got %s." % type(
+                sparse_tensor))
+        rank = sparse_tensor.dense_shape.shape[0].value if sparse_tensor.dense_shape.shape.ndims else None
+        below = None if rank is None else rank - 1
+        form = Structure((dtypes.int64, sparse_tensor.dtype.base_dtype, dtypes.int64), ([None, below], [None], [below]))
+        return Dataset(op("SparseTensorSliceDataset", indices=sparse_tensor.indices, values=sparse_tensor.values,
+                          dense_shape=sparse_tensor.dense_shape), form)
 
     @staticmethod
     def range(*args, **kwargs):
@@ -217,10 +155,22 @@ class Dataset(metaclass=Named):
                           step=_int64(step, "step"), **form.attrs(), **_named(kwargs.get("name"))), form)
 
     @staticmethod
-    def from_generator(generator, output_types, output_shapes=None, args=None):
+    def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):
         if not callable(generator):
             raise TypeError("`generator` must be a Python callable.")
-        return _Generator(generator, Structure(output_types, output_shapes), args).dataset()
+        for what, given in (("output_types", output_types), ("output_shapes", output_shapes)):
+            if output_signature is not None and given is not None:
+                raise TypeError("The `%s` argument can not be used together with the `output_signature` argument." % what)
+        if output_signature is None and output_types is None:
+            raise TypeError("To specify the output signature you need to provide either the `output_signature` argument or "
+                            "the `output_types` argument.")
+        if output_signature is None:
+            return _Generator(generator, Structure(output_types, output_shapes), args).dataset(name)
+        for spec in structure.flatten(output_signature):
+            if not isinstance(spec, TypeSpec):
+                raise TypeError("`output_signature` must contain objects that are subclass of `tf.TypeSpec` but found %s which "
+                                "is not." % type(spec))
+        return _Generator(generator, Structure.of(output_signature), args).dataset(name)
 
     @staticmethod
     def zip(datasets, name=None):
@@ -229,8 +179,7 @@ class Dataset(metaclass=Named):
             if not isinstance(d, Dataset):
                 raise TypeError("The argument to `Dataset.zip()` must be a nested structure of `Dataset` objects. Got %s"
                                 % (type(d),))
-        form = Structure(structure.map_leaves(lambda d: d.output_types, datasets),
-                         structure.map_leaves(lambda d: d.output_shapes, datasets))
+        form = Structure.of(structure.map_leaves(lambda d: d.element_spec, datasets))
         return Dataset(op("ZipDataset", input_datasets=[d._variant_tensor for d in flat], **form.attrs(),
                           **_named(name)), form)
 
@@ -275,9 +224,9 @@ class Dataset(metaclass=Named):
 
     def filter(self, predicate, name=None):
         f, form = _traced(predicate, self._form, "Dataset_filter")
-        if form.flat_types != [dtypes.bool] or not form.flat_shapes[0].is_compatible_with([]):
-            raise ValueError("`predicate` return type must be convertible to a scalar boolean tensor, got %s of shape %s"
-                             % (form.types, form.shapes))
+        if not TensorSpec([], dtypes.bool).is_compatible_with(form.specs):
+            raise ValueError("Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is "
+                             "%s." % (form.specs,))
         return self._derived("FilterDataset", name=name, other_arguments=f.captured, predicate=f)
 
     def batch(self, batch_size, drop_remainder=False, num_parallel_calls=None, deterministic=None, name=None):
@@ -285,7 +234,7 @@ class Dataset(metaclass=Named):
         size, drop = _int64(batch_size, "batch_size"), convert_to_tensor(drop_remainder, dtypes.bool,
                                                                         name="drop_remainder")
         rows = constant_value(size) if constant_value(drop) else None
-        form = self._form.with_shapes([_rows_of(rows, s) for s in self._form.flat_shapes])
+        form = self._form.batched(rows)
         if num_parallel_calls is None:
             return self._derived("BatchDatasetV2", form, name, batch_size=size, drop_remainder=drop)
         return self._derived("ParallelBatchDataset", form, name, batch_size=size, drop_remainder=drop,
@@ -293,21 +242,41 @@ class Dataset(metaclass=Named):
                              deterministic=_order(deterministic))
 
     def padded_batch(self, batch_size, padded_shapes=None, padding_values=None, drop_remainder=False, name=None):
+        for spec in self._form.flat_specs:
+            if not isinstance(spec, TensorSpec):
+                raise TypeError("`padded_batch` is only supported for datasets that produce tensor elements but type spec of "
+                                "elements in the input dataset is not a subclass of TensorSpec: `%s`." % (spec,))
         size, drop = _int64(batch_size, "batch_size"), convert_to_tensor(drop_remainder, dtypes.bool,
                                                                         name="drop_remainder")
         shapes = [_padded_shape(s, known) for s, known in zip(
-            self._form.flat_shapes if padded_shapes is None else structure.along(self._form.types, padded_shapes),
+            self._form.flat_shapes if padded_shapes is None else structure.along(self._form.specs, padded_shapes),
             self._form.flat_shapes)]
         values = _padding(self._form, padding_values)
         rows = constant_value(size) if constant_value(drop) else None
-        form = self._form.with_shapes([_rows_of(rows, s) for _, s in shapes])
+        form = self._form.with_shapes([rows_and(rows, s) for _, s in shapes])
         return Dataset(op("PaddedBatchDatasetV2", input_dataset=self._variant_tensor, batch_size=size,
                           padded_shapes=[t for t, _ in shapes], padding_values=values, drop_remainder=drop,
                           output_shapes=form.flat_shapes, **_named(name)), form)
 
+    def sparse_batch(self, batch_size, row_shape, name=None):
+        """Elements of different sizes in batches that are SparseTensors."""
+        from weft._core.data import composites
+        return composites.sparse_batch(self, batch_size, row_shape, name)
+
+    def ragged_batch(self, batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64, name=None):
+        """Elements of different sizes in batches that are RaggedTensors."""
+        from weft._core.data import composites
+        return composites.ragged_batch(self, batch_size, drop_remainder, row_splits_dtype, name)
+
     def unbatch(self, name=None):
-        form = self._form.with_shapes([s[1:] if s.ndims else None for s in self._form.flat_shapes])
-        return self._derived("UnbatchDataset", form, name=name)
+        if self._form.is_dense:
+            return self._derived("UnbatchDataset", self._form.unbatched(), name=name)
+        f, rows = trace(lambda *args: (self._form.rows(self._form.pack(args)), None), self._form.flat_types,
+                        self._form.flat_shapes, "Dataset_rows")
+        attrs = {"output_types": f.types, "output_shapes": f.shapes}
+        rows = op("MapDataset", input_dataset=self._variant_tensor, other_arguments=f.captured, f=f, **attrs)
+        form = self._form.unbatched()
+        return Dataset(op("UnbatchDataset", input_dataset=rows, **form.attrs(), **_named(name)), form, self._options)
 
     def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=None, name=None):
         first, second = seeds(seed)
@@ -335,11 +304,9 @@ class Dataset(metaclass=Named):
                              index=_int64(index, "index"))
 
     def concatenate(self, dataset, name=None):
-        if dataset.output_types != self.output_types:
-            raise TypeError("Two datasets to concatenate have different types %s and %s" % (
-                self.output_types, dataset.output_types))
-        form = self._form.with_shapes([_most_specific(a, b) for a, b in zip(self._form.flat_shapes,
-                                                                          dataset._form.flat_shapes)])
+        form = self._form.merged(dataset._form)
+        if form is None:
+            raise TypeError("Incompatible dataset elements:\n  %s vs.   %s" % (self.element_spec, dataset.element_spec))
         return self._derived("ConcatenateDataset", form, name=name, another_dataset=dataset._variant_tensor)
 
     def prefetch(self, buffer_size=None, name=None):
@@ -371,8 +338,7 @@ class Dataset(metaclass=Named):
 
     def window(self, size, shift=None, stride=1, drop_remainder=False, name=None):
         """Elements side by side: each element of the result is a data set, or a nest of data sets, of `size` elements."""
-        inner = [Structure(t, s) for t, s in zip(self._form.flat_types, self._form.flat_shapes)]
-        form = Structure(self._form.pack([dtypes.variant] * len(inner)), self._form.pack([[]] * len(inner)), inner)
+        form = self._form.with_specs([DatasetSpec(spec) for spec in self._form.flat_specs])
         return Dataset(op("WindowDataset", name, input_dataset=self._variant_tensor, size=_int64(size, "size"),
                           shift=_int64(size if shift is None else shift, "shift"), stride=_int64(stride, "stride"),
                           drop_remainder=convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder"),
@@ -414,9 +380,10 @@ class Dataset(metaclass=Named):
 
     def unique(self, name=None):
         """The elements that did not come before."""
-        for dtype in self._form.flat_types:
+        for dtype in structure.flatten(self._form.types):
             if dtype not in (dtypes.int32, dtypes.int64, dtypes.string):
-                raise TypeError("unique() takes elements of tf.int32, tf.int64 or tf.string, not %s" % dtype.name)
+                raise TypeError("`tf.data.Dataset.unique` does not support type %s -- only `tf.int32`, `tf.int64`, and "
+                                "`tf.string` are supported." % (dtype,))
         return self._derived("UniqueDataset", name=name)
 
     @staticmethod
@@ -457,20 +424,20 @@ class Dataset(metaclass=Named):
 
     def reduce(self, initial_state, reduce_func, name=None):
         first, form = structure.tensors(initial_state, "initial_state_%d")
-        n = len(first)
+        n, state = len(first), form.without_shapes()
 
         def body(*args):
             element = self._form.pack(args[n:])
-            flat, made = structure.tensors(reduce_func(form.pack(args[:n]), element))
-            if made.flat_types != form.flat_types:
+            flat, made = structure.tensors(reduce_func(state.pack(args[:n]), element))
+            if made.flat_types != state.flat_types:
                 raise TypeError("The element types for the new state must match the initial state. Expected %s; got %s"
                                 % (form.types, made.types))
             return flat, made
-        f, made = trace(body, form.flat_types + self._form.flat_types,
-                        [None] * n + self._form.flat_shapes, "Dataset_reduce")
+        f, made = trace(body, state.flat_types + self._form.flat_types, state.flat_shapes + self._form.flat_shapes,
+                        "Dataset_reduce")
         out = op("ReduceDataset", input_dataset=self._variant_tensor, initial_state=first, other_arguments=f.captured,
                  f=f, **made.attrs())
-        return form.pack(out)
+        return made.pack(out)
 
     def scan(self, initial_state, scan_func, name=None):
         first, form = structure.tensors(initial_state, "initial_state_%d")
@@ -480,9 +447,8 @@ class Dataset(metaclass=Named):
             made = scan_func(form.pack(args[:n]), self._form.pack(args[n:]))
             if not isinstance(made, tuple) or len(made) != 2:
                 raise TypeError("The scan function must return a pair comprising the new state and the output value.")
-            state, _ = structure.tensors(made[0])
             flat, out = structure.tensors(made[1])
-            return state + flat, out
+            return form.unpack(made[0]) + flat, out
         f, out = trace(body, form.flat_types + self._form.flat_types, form.flat_shapes + self._form.flat_shapes,
                        "Dataset_scan")
         return self._derived("ScanDataset", out, name=name, initial_state=first, other_arguments=f.captured, f=f,
@@ -532,15 +498,9 @@ def _check_one_shot(tensor):
         todo.extend(t.op for t in node.inputs)
 
 
-def _rows_of(rows, shape):
-    first = tensor_shape.TensorShape([None if rows is None else int(rows)])
-    return None if shape.ndims is None else first.concatenate(shape)
-
-
-def _most_specific(a, b):
-    if a.ndims is None or b.ndims is None or a.ndims != b.ndims:
-        return None
-    return [x if x == y else None for x, y in zip(a.as_list(), b.as_list())]
+def _ragged_alike(mine, theirs):
+    """Whether the classes, which for ragged components are their specs, differ only there."""
+    return [type(a) for a in mine.flat_specs] == [type(b) for b in theirs.flat_specs]
 
 
 def _padded_shape(given, known):
@@ -559,12 +519,10 @@ def _padded_shape(given, known):
 
 
 def _padding(form, given):
-    if given is None:
-        given = form.pack([None] * len(form.flat_types))
-    elif not isinstance(given, (tuple, dict)) and len(form.flat_types) > 1:
-        given = form.pack([given] * len(form.flat_types))
+    if given is None or (not isinstance(given, (tuple, dict)) and len(form.flat_specs) > 1):
+        given = structure.pack_like(form.specs, [given] * len(form.flat_specs))
     out = []
-    for value, dtype in zip(structure.along(form.types, given), form.flat_types):
+    for value, dtype in zip(structure.along(form.specs, given), form.flat_types):
         if value is None:
             value = b"" if dtype == dtypes.string else np.zeros([], dtype.as_numpy_dtype)
         out.append(convert_to_tensor(value, dtype, name="padding_value"))
@@ -593,19 +551,8 @@ class _Generator:
             value = next(self.running[int(number)])
         except StopIteration:
             raise errors.OutOfRangeError(None, None, "the generator is at its end") from None
-        flat = structure.along(self.form.types, value)
-        out = []
-        for v, dtype, shape in zip(flat, self.form.flat_types, self.form.flat_shapes):
-            try:
-                array = np.asarray(v, dtype=object if dtype == dtypes.string else dtype.as_numpy_dtype)
-            except (TypeError, ValueError):
-                raise TypeError("`generator` yielded an element that could not be converted to the expected type. The "
-                                "expected type was %s, but the yielded element was %s." % (dtype.name, v)) from None
-            if not shape.is_compatible_with(array.shape):
-                raise ValueError("`generator` yielded an element of shape %s where an element of shape %s was expected."
-                                 % (array.shape, shape))
-            out.append(array)
-        return out
+        parts = zip(self.form.flat_specs, structure.along(self.form.specs, value))
+        return [array for spec, v in parts for array in kind_of(spec).arrays(spec, v)]
 
     def end(self, number):
         with self.lock:
@@ -614,7 +561,18 @@ class _Generator:
             made.close()
         return np.int64(0)
 
-    def dataset(self):
+    def following(self, i):
+        """The tensors of the next element, which Python's generator gives."""
+        from weft._core.ops.script_ops import py_func
+        kinds = [(spec, kind_of(spec), len(kind_of(spec).array_types(spec))) for spec in self.form.flat_specs]
+        made = list(py_func(self.next, [i], [t for spec, kind, _ in kinds for t in kind.array_types(spec)]))
+        values = []
+        for spec, kind, n in kinds:
+            values.append(kind.from_arrays(spec, made[:n]))
+            made = made[n:]
+        return self.form.unpack(structure.pack_like(self.form.specs, values)), None
+
+    def dataset(self, name=None):
         from weft._core.ops.script_ops import py_func
         number = ([dtypes.int64], [tensor_shape.TensorShape([])])
 
@@ -622,18 +580,12 @@ class _Generator:
             made = py_func(self.begin, self.args, dtypes.int64)
             made.set_shape([])
             return [made], None
-
-        def following(i):
-            made = py_func(self.next, [i], self.form.flat_types)
-            for t, shape in zip(made, self.form.flat_shapes):
-                t.set_shape(shape)
-            return made, None
         init, _ = trace(first, [], [], "generator_begin")
-        step, _ = trace(following, *number, "generator_next")
+        step, _ = trace(self.following, *number, "generator_next")
         last, _ = trace(lambda i: ([py_func(self.end, [i], dtypes.int64)], None), *number, "generator_end")
         return Dataset(op("GeneratorDataset", init_func_other_args=init.captured, next_func_other_args=step.captured,
                           finalize_func_other_args=last.captured, init_func=init, next_func=step, finalize_func=last,
-                          **self.form.attrs()), self.form)
+                          **self.form.attrs(), **_named(name)), self.form)
 
 
 # ---- files ----
@@ -695,12 +647,12 @@ class Iterator(metaclass=Named):
 
     @staticmethod
     def from_structure(output_types, output_shapes=None, shared_name=None, output_classes=None):
-        form = Structure(output_types, output_shapes)
+        form = Structure(output_types, output_shapes, output_classes)
         return Iterator(op("IteratorV2", container="", shared_name=shared_name or "", **form.attrs()), None, form)
 
     @staticmethod
     def from_string_handle(string_handle, output_types, output_shapes=None, output_classes=None):
-        form = Structure(output_types, output_shapes)
+        form = Structure(output_types, output_shapes, output_classes)
         handle = convert_to_tensor(string_handle, dtypes.string, name="string_handle")
         return Iterator(op("IteratorFromStringHandleV2", string_handle=handle, **form.attrs()), None, form)
 
@@ -713,19 +665,32 @@ class Iterator(metaclass=Named):
         return self._initializer
 
     def make_initializer(self, dataset, name=None):
-        if dataset.output_types != self.output_types:
+        theirs = dataset._form
+        if theirs.types != self.output_types:
             raise TypeError("Expected output types %r but got dataset with output types %r." % (
-                self.output_types, dataset.output_types))
-        for mine, theirs in zip(self._form.flat_shapes, dataset._form.flat_shapes):
-            if not mine.is_compatible_with(theirs):
-                raise TypeError("Expected output shapes compatible with %r but got dataset with output shapes %r." % (
-                    self.output_shapes, dataset.output_shapes))
+                self.output_types, theirs.types))
+        if theirs.classes != self.output_classes and not _ragged_alike(self._form, theirs):
+            raise TypeError("Expected output classes %r but got dataset with output classes %r." % (
+                self.output_classes, theirs.classes))
+        if not all(a.is_compatible_with(b) for a, b in zip(self._form.flat_specs, theirs.flat_specs)):
+            raise TypeError("Expected output shapes compatible with %r but got dataset with output shapes %r." % (
+                self.output_shapes, theirs.shapes))
         with self._iterator_resource.graph.colocate_with(self._iterator_resource.op):
             return add_op("MakeIterator", name, dataset=dataset._variant_tensor, iterator=self._iterator_resource)
 
     def get_next(self, name=None):
         made = op("IteratorGetNext", name, iterator=self._iterator_resource, **self._form.attrs())
         return self._form.pack(made)
+
+    def get_next_as_optional(self):
+        """The next element as an Optional, which has no value at the end."""
+        from weft._core.data.optional import _OptionalValue
+        made = op("IteratorGetNextAsOptional", iterator=self._iterator_resource, **self._form.attrs())
+        return _OptionalValue(made, self._form.specs)
+
+    @property
+    def element_spec(self):
+        return self._form.specs
 
     def string_handle(self, name=None):
         if self._string_handle is None or name is not None:

@@ -1,5 +1,5 @@
 """tf.data.experimental: transformations for Dataset.apply."""
-from weft._core.data.dataset import Dataset, _int64, _rows_of, _traced, _traced_dataset, constant_value, seeds
+from weft._core.data.dataset import Dataset, _int64, _traced, _traced_dataset, constant_value, seeds
 from weft._core.data.structure import Structure
 from weft._core.framework import dtypes, nest, tensor_shape
 from weft._core.framework.build import convert_to_tensor, op
@@ -27,7 +27,7 @@ def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainde
         size, drop = _int64(batch_size, "batch_size"), convert_to_tensor(drop_remainder, dtypes.bool,
                                                                         name="drop_remainder")
         rows = constant_value(size) if constant_value(drop) else None
-        return dataset._derived("MapAndBatchDataset", form.with_shapes([_rows_of(rows, s) for s in form.flat_shapes]),
+        return dataset._derived("MapAndBatchDataset", form.batched(rows),
                                 other_arguments=f.captured, f=f, batch_size=size, drop_remainder=drop,
                                 preserve_cardinality=True,
                                 num_parallel_calls=_int64(batch_size if calls is None else calls, "num_parallel_calls"))

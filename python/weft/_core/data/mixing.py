@@ -1,6 +1,6 @@
 """tf.data: elements of several data sets mixed, resampled and reduced by key."""
 from weft._core.data import structure
-from weft._core.data.dataset import Dataset, _int64, _most_specific, _traced
+from weft._core.data.dataset import Dataset, _int64, _traced
 from weft._core.data.structure import Structure
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor, op
@@ -45,12 +45,12 @@ def _same_structure(datasets):
     """The structure of the elements of all, or TensorFlow's error."""
     form = datasets[0]._form
     for i, d in enumerate(datasets):
-        fits = len(d._form.flat_types) == len(form.flat_types) and d._form.flat_types == form.flat_types
-        if not fits or structure.map_leaves(bool, d._form.types) != structure.map_leaves(bool, form.types):
+        merged = form.merged(d._form)
+        if merged is None:
             raise TypeError("Invalid `datasets`. `datasets` must have compatible element specs.\n Dataset 0 "
                             "element_spec=%s.\nDataset %d element_spec=%s." % (
                                 datasets[0].element_spec, i, d.element_spec))
-        form = form.with_shapes([_most_specific(a, b) for a, b in zip(form.flat_shapes, d._form.flat_shapes)])
+        form = merged
     return form
 
 
@@ -209,17 +209,17 @@ def group_by_reducer(key_func, reducer):
             raise ValueError("Invalid `key_func`. Expected `key_func` to return a scalar tf.int64 tensor, but instead "
                              "`key_func` has return type %s and shape %s." % (made.types, made.shapes))
         first, state = _traced(reducer.init_func, _NUMBER, "group_by_reducer_init")
-        n = len(state.flat_types)
+        n, loose = len(state.flat_types), state.without_shapes()
 
         def body(*args):
-            flat, form = structure.tensors(reducer.reduce_func(state.pack(args[:n]), dataset._form.pack(args[n:])))
+            flat, form = structure.tensors(reducer.reduce_func(loose.pack(args[:n]), dataset._form.pack(args[n:])))
             if form.flat_types != state.flat_types:
                 raise TypeError("Invalid `reducer`. The output types of `reducer.reduce_func()` should match the state "
                                 "types. Expected %s, got %s." % (state.types, form.types))
             return flat, form
-        step, _ = trace(body, state.flat_types + dataset._form.flat_types,
-                        [None] * n + dataset._form.flat_shapes, "group_by_reducer_reduce")
-        last, form = _traced(reducer.finalize_func, state.with_shapes([None] * n), "group_by_reducer_finalize")
+        step, _ = trace(body, state.flat_types + dataset._form.flat_types, loose.flat_shapes + dataset._form.flat_shapes,
+                        "group_by_reducer_reduce")
+        last, form = _traced(reducer.finalize_func, loose, "group_by_reducer_finalize")
         return dataset._derived(
             "ExperimentalGroupByReducerDataset", form, key_func=key, init_func=first, reduce_func=step, finalize_func=last,
             key_func_other_arguments=key.captured, init_func_other_arguments=first.captured,

@@ -1,7 +1,7 @@
 """tf.data.experimental: named numbers that options of data sets take, and settings for several workers."""
 import enum
 
-from weft._core.data.dataset import _Settings
+from weft._core.data.options import _Settings
 
 SHARD_HINT = -1
 

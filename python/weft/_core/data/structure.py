@@ -1,19 +1,20 @@
-"""What the elements of a data set look like: nests of tuples and dicts with a type and a shape at each leaf.
+"""What the elements of a data set look like: nests of tuples and dicts with a spec at each leaf.
 
 Unlike in the rest of the package a list is a leaf: it becomes one tensor.
 """
+from weft._core.data.components import TensorSpec, kind_of, spec_from_legacy, spec_of
 from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.absent import Named
-from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import Tensor
-from weft._core.ops.sparse import SparseTensor
+from weft._core.framework.type_spec import TypeSpec
+from weft._core.ops.sparse import SparseTensorValue
 
 
 def flatten(x):
     if isinstance(x, dict):
         return [f for k in sorted(x) for f in flatten(x[k])]
-    if isinstance(x, tuple):
+    if isinstance(x, tuple) and not isinstance(x, SparseTensorValue):
         return [f for v in x for f in flatten(v)]
     return [x]
 
@@ -25,7 +26,7 @@ def pack_like(structure, flat):
         if isinstance(s, dict):
             made = {k: pack(s[k]) for k in sorted(s)}
             return type(s)((k, made[k]) for k in s)
-        if isinstance(s, tuple):
+        if isinstance(s, tuple) and not isinstance(s, SparseTensorValue):
             parts = [pack(v) for v in s]
             return type(s)(*parts) if hasattr(s, "_fields") else tuple(parts)
         return next(items)
@@ -50,50 +51,99 @@ def along(structure, value):
 
 
 class Structure(metaclass=Named):
-    """The types and shapes of elements, both as nests and flat."""
+    """The specs of an element's components as a nest, and the types and shapes of the tensors as which they travel."""
 
-    def __init__(self, types, shapes=None, inner=None):
-        """inner: for each leaf the Structure of its elements, when it is a data set; None for tensors."""
-        self.types = map_leaves(as_dtype, types)
-        self.flat_types = flatten(self.types)
-        given = [None] * len(self.flat_types) if shapes is None else along(self.types, shapes)
-        self.flat_shapes = [tensor_shape.TensorShape(s) for s in given]
-        self.shapes = pack_like(self.types, self.flat_shapes)
-        self.inner = inner or [None] * len(self.flat_types)
+    def __init__(self, types, shapes=None, classes=None):
+        """TensorFlow 1's description: nests of types, shapes and classes; without classes all are tensors."""
+        types = map_leaves(lambda t: t if isinstance(t, TypeSpec) else as_dtype(t), types)
+        flat = flatten(types)
+        shapes = [None] * len(flat) if shapes is None else along(types, shapes)
+        classes = [Tensor] * len(flat) if classes is None else along(types, classes)
+        self._keep(pack_like(types, [spec_from_legacy(t, s if isinstance(s, TypeSpec) else tensor_shape.TensorShape(s), c)
+                                     for t, s, c in zip(flat, shapes, classes)]))
+
+    @classmethod
+    def of(cls, specs):
+        """The structure with these specs."""
+        made = cls.__new__(cls)
+        made._keep(specs)
+        return made
+
+    def _keep(self, specs):
+        self.specs, self.flat_specs = specs, flatten(specs)
+        wires = [w for spec in self.flat_specs for w in kind_of(spec).wire(spec)]
+        self.flat_types, self.flat_shapes = [t for t, _ in wires], [s for _, s in wires]
+
+    def _legacy(self, which):
+        return pack_like(self.specs, [kind_of(spec).legacy(spec)[which] for spec in self.flat_specs])
+
+    types = property(lambda self: self._legacy(0))
+    shapes = property(lambda self: self._legacy(1))
+    classes = property(lambda self: self._legacy(2))
 
     @property
-    def classes(self):
-        return map_leaves(lambda _: Tensor, self.types)
+    def is_dense(self):
+        """Whether all components are tensors."""
+        return all(type(spec) is TensorSpec for spec in self.flat_specs)
 
-    def pack(self, flat):
-        if any(self.inner):
-            from weft._core.data.dataset import Dataset
-            flat = [v if form is None else Dataset(v, form) for v, form in zip(flat, self.inner)]
-        return pack_like(self.types, flat)
+    def pack(self, tensors):
+        """The element that the tensors are."""
+        rest, values = list(tensors), []
+        for spec in self.flat_specs:
+            kind = kind_of(spec)
+            n = len(kind.wire(spec))
+            values.append(kind.from_tensors(spec, rest[:n]))
+            rest = rest[n:]
+        return pack_like(self.specs, values)
+
+    def unpack(self, value):
+        """The tensors that an element is."""
+        return [t for spec, v in zip(self.flat_specs, along(self.specs, value)) for t in kind_of(spec).to_tensors(spec, v)]
+
+    def rows(self, value):
+        """The tensors whose rows are the rows of an element."""
+        return [t for spec, v in zip(self.flat_specs, along(self.specs, value)) for t in kind_of(spec).to_rows(spec, v)]
+
+    def with_specs(self, flat):
+        return Structure.of(pack_like(self.specs, flat))
+
+    def batched(self, rows):
+        """The structure of batches of `rows` elements; None: of any number."""
+        return self.with_specs([kind_of(spec).batched(spec, rows) for spec in self.flat_specs])
+
+    def unbatched(self):
+        """The structure of the rows of an element."""
+        return self.with_specs([kind_of(spec).unbatched(spec) for spec in self.flat_specs])
 
     def with_shapes(self, flat):
-        return Structure(self.types, pack_like(self.types, flat), self.inner)
+        """The structure with other shapes of its components, all of which are tensors."""
+        return self.with_specs([TensorSpec(shape, spec.dtype) for spec, shape in zip(self.flat_specs, flat)])
+
+    def without_shapes(self):
+        """The structure whose tensors may have any shape."""
+        return self.with_specs([TensorSpec(None, spec.dtype) if type(spec) is TensorSpec else spec for spec in self.flat_specs])
+
+    def merged(self, other):
+        """The narrowest structure of the elements of both; None if there is none."""
+        if map_leaves(bool, self.specs) != map_leaves(bool, other.specs):
+            return None
+        specs = [a.most_specific_common_supertype([b]) for a, b in zip(self.flat_specs, other.flat_specs)]
+        return None if any(spec is None for spec in specs) else self.with_specs(specs)
 
     def attrs(self):
         return {"output_types": self.flat_types, "output_shapes": self.flat_shapes}
 
 
+def described(value, name="component_%d"):
+    """The components of a value, converted where they are to be tensors, and their Structure."""
+    made = [spec_of(v, name % i) for i, v in enumerate(flatten(value))]
+    return [v for _, v in made], Structure.of(pack_like(value, [spec for spec, _ in made]))
+
+
 def tensors(value, name="component_%d"):
-    """The leaves of a value as tensors, and their Structure."""
-    flat, inner = [], []
-    for i, v in enumerate(flatten(value)):
-        inner.append(getattr(v, "_form", None))
-        if inner[-1] is not None:
-            flat.append(v._variant_tensor)
-            continue
-        if isinstance(v, SparseTensor):
-            raise NotImplementedError("a tf.SparseTensor cannot be an element of a data set in Weft: make it dense "
-                                      "with tf.sparse_tensor_to_dense first")
-        if v is None:
-            raise TypeError("a function of a data set returned None: it must return tensors")
-        flat.append(convert_to_tensor(v, name=name % i))
-    types = pack_like(value, [t.dtype.base_dtype for t in flat])
-    return flat, Structure(types, pack_like(value, [t.shape for t in flat]), inner)
+    """The tensors that a value is, and its Structure."""
+    values, form = described(value, name)
+    return [t for spec, v in zip(form.flat_specs, values) for t in kind_of(spec).to_tensors(spec, v)], form
 
 
 SCALAR_STRING = Structure(dtypes.string, [])

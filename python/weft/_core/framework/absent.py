@@ -56,7 +56,6 @@ _INSTEAD = {
     "tf.get_embedding_variable": _FORK + "tf.get_variable with a partitioner for a table of fixed size",
     "tf.get_multihash_variable": _FORK + "tf.get_variable with a partitioner for a table of fixed size",
     "tf.keras": "tf.layers, tf.nn and tf.train have what it stands on",
-    "tf.keras.applications": "build the network of tf.layers or tf.keras.layers",
     "tf.keras.backend": "use the op of that name in tf",
     "tf.keras.layers": "tf.layers and tf.nn have layers",
     "tf.keras.models": "tf.keras.Model and tf.keras.Sequential are",

@@ -89,8 +89,22 @@ GraphDef = message("GraphDef", (1, NodeDef, "node", "repeated"), (4, VersionDef,
     (2, FunctionDefLibrary, "library"))
 RunMetadata_FunctionGraphs = message("FunctionGraphs", (1, GraphDef, "partition_graphs", "repeated"),
     (2, GraphDef, "pre_optimization_graph"), (3, GraphDef, "post_optimization_graph"))
-RunMetadata = message("RunMetadata", (1, StepStats, "step_stats"), (3, GraphDef, "partition_graphs", "repeated"),
-    (4, RunMetadata_FunctionGraphs, "function_graphs", "repeated"), FunctionGraphs=RunMetadata_FunctionGraphs)
+CostGraphDef_InputInfo = message("CostGraphDef.Node.InputInfo", "1 int32 preceding_node", "2 int32 preceding_port")
+CostGraphDef_OutputInfo = message("CostGraphDef.Node.OutputInfo", "1 int size", "2 int alias_input_port",
+    (3, TensorShapeProto, "shape"), "4 enum dtype")
+CostGraphDef_Node = message("CostGraphDef.Node", "1 string name", "2 string device", "3 int32 id",
+    (4, CostGraphDef_InputInfo, "input_info", "repeated"), (5, CostGraphDef_OutputInfo, "output_info", "repeated"),
+    "6 int temporary_memory_size", "12 int persistent_memory_size", "10 int host_temp_memory_size",
+    "11 int device_temp_memory_size", "16 int device_persistent_memory_size", "9 int compute_cost",
+    "14 int compute_time", "15 int memory_time", "7 bool is_final", "8 repeated int32 control_input",
+    "17 bool inaccurate", InputInfo=CostGraphDef_InputInfo, OutputInfo=CostGraphDef_OutputInfo)
+CostGraphDef_AggregatedCost = message("CostGraphDef.AggregatedCost", "1 float cost", "2 string dimension")
+CostGraphDef = message("CostGraphDef", (1, CostGraphDef_Node, "node", "repeated"),
+    (2, CostGraphDef_AggregatedCost, "cost", "repeated"), Node=CostGraphDef_Node,
+    AggregatedCost=CostGraphDef_AggregatedCost)
+RunMetadata = message("RunMetadata", (1, StepStats, "step_stats"), (2, CostGraphDef, "cost_graph"),
+    (3, GraphDef, "partition_graphs", "repeated"), (4, RunMetadata_FunctionGraphs, "function_graphs", "repeated"),
+    FunctionGraphs=RunMetadata_FunctionGraphs)
 ResourceHandleProto_DtypeAndShape = message("DtypeAndShape", "1 enum dtype", (2, TensorShapeProto, "shape"))
 OpDef_ArgDef = message("ArgDef", "1 string name", "2 string description", "3 enum type", "4 string type_attr",
     "5 string number_attr", "6 string type_list_attr",

@@ -295,7 +295,13 @@ class OptionalSpec(TypeSpec):
 
     @property
     def value_type(self):
-        raise NotImplementedError("tf.OptionalSpec.value_type: Weft has no class tf.experimental.Optional")
+        from weft._core.data.optional import Optional
+        return Optional
+
+    @staticmethod
+    def from_value(value):
+        """The spec of an optional value."""
+        return OptionalSpec(value.element_spec)
 
     def _serialize(self):
         return (self._element_spec,)
@@ -322,6 +328,8 @@ def type_spec_from_value(value):
                                  None if value.dense_shape is None else value.dense_shape.dtype.base_dtype, value.indices.shape)
     if isinstance(value, TensorArray):
         return TensorArraySpec.from_value(value)
+    if hasattr(value, "_variant_tensor"):
+        return value._spec
     if isinstance(value, Tensor):
         return TensorSpec(value.shape, value.dtype.base_dtype)
     try:

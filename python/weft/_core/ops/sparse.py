@@ -6,6 +6,19 @@ import numpy as np
 from weft._core.framework import tensor_shape
 
 
+def _shape_of_value(tensor):
+    """The shape that the value of a vector is, as far as it is known without running."""
+    from weft._core.framework.build import constant_value
+    value = constant_value(tensor)
+    if value is not None:
+        return tensor_shape.TensorShape([None if d < 0 else int(d) for d in value])
+    if tensor.op.type == "Pack":
+        sizes = [constant_value(t) for t in tensor.op.inputs]
+        return tensor_shape.TensorShape([None if d is None or d < 0 else int(d) for d in sizes])
+    count = tensor.shape[0].value if tensor.shape.ndims == 1 else None
+    return tensor_shape.TensorShape(None if count is None else [None] * count)
+
+
 class SparseTensor:
     """Where the values are (n, rank), the values (n), and the shape of the whole (rank)."""
 
@@ -50,11 +63,7 @@ class SparseTensor:
         return self.get_shape()
 
     def get_shape(self):
-        from weft._core.framework.build import constant_value
-        if self._declared is not None:
-            return self._declared
-        known = constant_value(self._shape)
-        return tensor_shape.TensorShape(None if known is None else [int(d) for d in known])
+        return _shape_of_value(self._shape) if self._declared is None else self._declared
 
     def eval(self, feed_dict=None, session=None):
         from weft._core.framework.graph import _session

@@ -303,26 +303,30 @@ class BaseSession:
             raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
         fetch = self._compiled(fetches)
         feeds = [_feed(graph, k, v) for k, v in _spread(feed_dict)] if feed_dict else ()
-        timeout, trace = self._asked(options, run_metadata)
+        timeout, asked = self._asked(options, run_metadata)
         made = []  # without anything to run there is no step, as in TensorFlow
         if fetch.outs or fetch.targets:
-            made = self._values(run_metadata, timeout, trace, self._c.run, feeds, fetch.outs, fetch.targets)
+            made = self._values(run_metadata, timeout, asked, self._c.run, feeds, fetch.outs, fetch.targets)
         if any(out in fetch.places for out, _ in feeds):
             made = _fed(graph, feed_dict, fetch.places, list(made))
         return fetch.rebuild(self._as_text(made))
 
     @staticmethod
     def _asked(options, run_metadata):
-        """The timeout in ms, and whether the run is traced."""
-        return (options.timeout_in_ms, run_metadata is not None and options.trace_level > 0) if options is not None else (0, False)
+        """The timeout in ms, and the bits of what the metadata has: 1 itself, 2 step stats, 4 the graphs of the devices."""
+        if options is None:
+            return 0, int(run_metadata is not None)
+        if run_metadata is None:
+            return options.timeout_in_ms, 0
+        return options.timeout_in_ms, 1 | 2 * (options.trace_level > 0) | 4 * options.output_partition_graphs
 
-    def _values(self, run_metadata, timeout, trace, call, *args):
+    def _values(self, run_metadata, timeout, asked, call, *args):
         """The values of a call into the library."""
         try:
-            made = call(*args, timeout, trace)
+            made = call(*args, timeout, asked)
         except errors.OpError as e:
             raise (_interrupted.pop() if _interrupted else self._placed(e)) from None
-        if trace:
+        if asked:
             made, data = made
             run_metadata.ParseFromString(data)
         return made

@@ -84,14 +84,14 @@ class Adapter:
         args = self._guard(self.hook.before_run, self.context)
         self.fetch = None
         if args is None:
-            return (), (), (), False, self.context.stop_requested
+            return (), (), (), False, False, self.context.stop_requested
         graph = self.owner._graph
         self.fetch = client._Fetch(graph, args.fetches) if args.fetches is not None else None
         feeds = [client._feed(graph, k, v) for k, v in client._spread(args.feed_dict or {})]
         self._guard(self.owner._check_hook_feeds, [graph._tensor(out) for out, _ in feeds])
-        trace = args.options is not None and args.options.trace_level > 0
+        options = args.options or protos.RunOptions()
         outs, targets = (self.fetch.outs, self.fetch.targets) if self.fetch else ((), ())
-        return outs, targets, feeds, trace, self.context.stop_requested
+        return outs, targets, feeds, options.trace_level > 0, options.output_partition_graphs, self.context.stop_requested
 
     def after(self, c_session, values, metadata):
         results = self.fetch.rebuild(values) if self.fetch is not None else None

@@ -1,24 +1,15 @@
-/* fuse_descent.c - a gradient that is a product of matrices is added to its variable where it is made.
+/* matmul_update.c - MatMul as the change of a variable: a gradient that is a product is added to its variable at once.
  *
  * var -= alpha * (a b) is var += (-alpha * a) b: the product adds to the variable, and the smaller operand is scaled
  * before.  So the gradient is neither written nor read again.  What is out of the ordinary when it runs (shapes that do
  * not fit, a variable without a value) goes the long way, product first, which also knows the errors. */
-#include "base/alloc.h"
 #include "base/target_clones.h"
-#include "exec/passes/program.h"
+#include "graph/fusion.h"
 #include "ops/linalg/matmul.h"
 #include "state/variable.h"
 
 /* Rows of the batch: over more of them a product adds to the variable several times, which rounds it several times. */
 enum { MOST_ROWS = 256 };
-
-typedef struct descent {
-  const weft_node *node; /* of the product, with its op and state */
-  const op *op;
-  void *state;
-  const op *apply; /* the variable's update, with its state */
-  void *apply_state;
-} descent;
 
 WEFT_TARGET_CLONES static void scale(float *restrict to, const float *restrict from, int64_t n, float by) {
   for (int64_t i = 0; i < n; i++) to[i] = from[i] * by;
@@ -40,8 +31,8 @@ static weft_err descend(kernel *k, gemm *g, float alpha) {
   return WEFT_OK;
 }
 
-/* The product, then the update, as they were before. */
-static weft_err one_after_the_other(kernel *k, const descent *d, gemm *g) {
+/* The product, then the update, as two kernels do it. */
+static weft_err one_after_the_other(kernel *k, const fused_update *d, gemm *g) {
   weft_tensor product = {0};
   const shape s = SHAPE2(g->m, g->n);
   WEFT_TRY(weft__scratch(k, &product, WEFT_FLOAT, &s));
@@ -49,17 +40,16 @@ static weft_err one_after_the_other(kernel *k, const descent *d, gemm *g) {
   if (weft__tensor_count(&product)) weft__gemm(k, g);
   const weft_tensor *in[] = {k->in[0], k->in[1], &product};
   kernel last = *k;
-  last.op = d->apply, last.state = d->apply_state, last.in = in, last.n_in = 3;
-  const weft_err err = d->apply->cpu(&last);
+  last.op = d->update, last.state = d->update_state, last.in = in, last.n_in = 3;
+  const weft_err err = d->update->cpu(&last);
   weft__tensor_clear(&product);
   return err;
 }
 
-static weft_err descent_cpu(kernel *k) {
-  const descent *d = k->state;
+static weft_err matmul_descent_cpu(kernel *k) {
+  const fused_update *d = k->state;
   gemm g = {.type = WEFT_FLOAT};
-  kernel first = *k;
-  first.node = d->node, first.op = d->op, first.state = d->state, first.in = k->in + 2, first.n_in = 2;
+  const kernel first = weft__fused_first(k, &d->first, 2);
   WEFT_TRY(weft__matmul_sizes(&first, &g));
   g.a = k->in[2]->data, g.b = k->in[3]->data;
   const shape s = SHAPE2(g.m, g.n);
@@ -75,24 +65,10 @@ static weft_err descent_cpu(kernel *k) {
   return err;
 }
 
-static void descent_unprepare(void *state) {
-  descent *d = state;
-  if (d->op->unprepare) d->op->unprepare(d->state);
-  if (d->apply->unprepare) d->apply->unprepare(d->apply_state);
-  weft__free(d);
-}
+static bool matmul_fits(const weft_node *n) { return n->out_type[0] == WEFT_FLOAT; }
 
-static const op descent_op = {.def = "_MatMulDescent", .cpu = descent_cpu, .unprepare = descent_unprepare};
+static const op matmul_descent_op = {
+    .def = "_MatMulDescent", .cpu = matmul_descent_cpu, .unprepare = weft__fused_update_unprepare};
 
-weft_err weft__fuse_matmul_descent(plan *p, plan_item *root, plan_item *product) {
-  descent *d = weft__alloc(sizeof *d);
-  plan_input *in = weft__arena_alloc(&p->arena, sizeof *in * 4);
-  if (!d || !in) {
-    weft__free(d);
-    return WEFT_OOM;
-  }
-  *d = (descent){product->node, product->op, product->state, root->op, root->state};
-  in[0] = root->in[0], in[1] = root->in[1], in[2] = product->in[0], in[3] = product->in[1];
-  root->op = &descent_op, root->run = descent_cpu, root->state = d, root->in = in, root->n_in = 4;
-  return WEFT_OK;
-}
+const fusion weft__matmul_fusion = {
+    .fits = matmul_fits, .with_update = &matmul_descent_op, .update = &weft__update_descend};

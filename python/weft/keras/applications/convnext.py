@@ -1,0 +1,10 @@
+"""tf.keras.applications.convnext: models of this family and how their images are prepared."""
+from weft._core.keras.applications.convnext import ConvNeXtBase, ConvNeXtLarge, ConvNeXtSmall, ConvNeXtTiny, ConvNeXtXLarge
+from weft._core.keras.applications.imagenet_utils import decode_predictions, unchanged as preprocess_input
+from weft._core.public import publish as _publish
+
+__all__ = [
+    "ConvNeXtBase", "ConvNeXtLarge", "ConvNeXtSmall", "ConvNeXtTiny", "ConvNeXtXLarge", "decode_predictions",
+    "preprocess_input",
+]
+__getattr__ = _publish(__name__)

@@ -1,0 +1,7 @@
+"""tf.keras.applications.mobilenet: models of this family and how their images are prepared."""
+from weft._core.keras.applications.imagenet_utils import decode_predictions, tf as preprocess_input
+from weft._core.keras.applications.mobilenet import MobileNet
+from weft._core.public import publish as _publish
+
+__all__ = ["MobileNet", "decode_predictions", "preprocess_input"]
+__getattr__ = _publish(__name__)

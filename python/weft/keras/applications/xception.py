@@ -1,0 +1,7 @@
+"""tf.keras.applications.xception: models of this family and how their images are prepared."""
+from weft._core.keras.applications.imagenet_utils import decode_predictions, tf as preprocess_input
+from weft._core.keras.applications.xception import Xception
+from weft._core.public import publish as _publish
+
+__all__ = ["Xception", "decode_predictions", "preprocess_input"]
+__getattr__ = _publish(__name__)

@@ -271,7 +271,7 @@ void weft__members_handle(members *m, call *c) {
 /* ---- states as text ---- */
 
 const char *weft__member_state_name(member_state s) {
-  static const char *const names[] = {"running", "in join", "done", "serving", "left"};
+  static const char *const names[] = {"running", "serving", "idle", "serving", "done"};
   return s >= MEMBER_RUNNING && s <= MEMBER_LEFT ? names[s] : "unknown";
 }
 
@@ -281,7 +281,7 @@ const char *weft__members_state_text(members *m, int i) {
   pthread_mutex_lock(&m->lock);
   const member_record r = m->record[i];
   pthread_mutex_unlock(&m->lock);
-  if (r.state == MEMBER_LEFT) return "left";
+  if (r.state == MEMBER_LEFT) return weft__member_state_name(r.state);
   if (!r.present) return r.seen ? "lost" : "not seen";
   return r.is_tf ? "TensorFlow" : weft__member_state_name(r.state);
 }

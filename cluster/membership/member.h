@@ -33,7 +33,7 @@ typedef struct member_hooks { /* called without a lock, at any time between crea
 /* Installs itself as the hooks of the peers, which outlive it.  incarnation is that of this process. */
 weft_err weft__members_create(members **out, peers *p, uint64_t incarnation, bool serve, const member_hooks *hooks);
 void weft__members_destroy(members *m);              /* after the peers were destroyed; NULL is allowed */
-const char *weft__member_state_name(member_state s); /* "running", "in join", "done", "serving", "left" */
+const char *weft__member_state_name(member_state s); /* "running", "serving", "idle" or "done" */
 member_state weft__members_own_state(members *m);    /* the state of this task */
 /* Returns the state of the i-th task of the peers as a text: a state's name, "TensorFlow", "lost" or "not seen". */
 const char *weft__members_state_text(members *m, int i);

@@ -28,7 +28,7 @@ static weft_err page_pack_requests(page *p, broadcast_call *calls, int *n) {
   Weft__ReportRequest all = WEFT__REPORT_REQUEST__INIT;
   for (int i = 0; i < weft__peers_count(p->from.peers); i++) {
     peer *to = weft__peers_at(p->from.peers, i);
-    if (weft__peer_is_self(to) || strcmp(weft__members_state_text(p->from.members, i), "left") == 0) continue;
+    if (weft__peer_is_self(to) || strcmp(weft__members_state_text(p->from.members, i), "done") == 0) continue;
     calls[*n].to = to;
     WEFT_TRY(weft__message_pack(&calls[(*n)++].request, &all.base));
   }
@@ -109,7 +109,7 @@ static weft_err page_write_metrics(page *p, text *out) {
     for (int i = 0; i < weft__peers_count(p->from.peers); i++) {
       const peer *to = weft__peers_at(p->from.peers, i);
       const char *state = weft__members_state_text(p->from.members, i);
-      bool gone = strcmp(state, "left") == 0 || strcmp(state, "lost") == 0 || strcmp(state, "not seen") == 0;
+      bool gone = strcmp(state, "done") == 0 || strcmp(state, "lost") == 0 || strcmp(state, "not seen") == 0;
       weft__page_metric_up(out, to, weft__peer_is_self(to) || !gone);
     }
   }

@@ -197,19 +197,25 @@ static weft_err report_add_waits(Weft__TaskReport *out, arena *a, const report_s
 
 /* ---- the report ---- */
 
+/* What an operator calls the state: a program that is blocked waits; a task in join serves while it has sessions. */
+static const char *report_state(member_state own, const Weft__TaskReport *r) {
+  if (own == MEMBER_RUNNING && r->n_waits) return "waiting";
+  if (own == MEMBER_JOINING || own == MEMBER_JOINED) return r->sessions ? "serving" : "idle";
+  return weft__member_state_name(own);
+}
+
 weft_err weft__report_make(Weft__TaskReport *out, arena *a, const report_source *from, bool brief) {
   weft__task_report__init(out);
   out->task = from->task->name;
   out->version = (char *)(uintptr_t)WEFT_VERSION;
   out->incarnation = from->task->device[0]->incarnation;
-  member_state own = weft__members_own_state(from->members);
-  if (own == MEMBER_JOINED) own = MEMBER_JOINING; /* users see one state for both */
-  out->state = (char *)(uintptr_t)weft__member_state_name(own);
   out->sessions = weft__worker_sessions(from->worker);
   weft__master_clients(from->master, &out->client_sessions, &out->idle_sessions);
   WEFT_TRY(report_add_process(out, a, brief));
   WEFT_TRY(report_add_variables(out, a, from->task->resources, brief));
-  return report_add_waits(out, a, from);
+  WEFT_TRY(report_add_waits(out, a, from));
+  out->state = (char *)(uintptr_t)report_state(weft__members_own_state(from->members), out);
+  return WEFT_OK;
 }
 
 void weft__report_handle(const report_source *from, call *c) {

@@ -101,7 +101,7 @@ WEFT_API const weft_cluster *weft_server_cluster(const weft_server *s);
 typedef struct weft_task_info {
   char task[256];       /* "/job:ps/replica:0/task:0" */
   char version[32];     /* of Weft; "": it is TensorFlow */
-  const char *state;    /* of a Weft task: "running", "in join", "done" (both idle and in join), "serving"; else "" */
+  const char *state;    /* of a Weft task: "running", "serving" (in join), "idle" (the same without work); else "" */
   uint64_t incarnation; /* another one after each start */
   int devices;
   double round_trip_ms; /* of a call on a connection that stands */
@@ -113,7 +113,7 @@ WEFT_CHECKED weft_err weft_task_ask(weft_task_info *out, const char *address, in
 typedef struct weft_task_status {
   char task[256];
   char version[32];
-  char state[16];          /* "running", "in join", "serving" */
+  char state[16];          /* "running"; "waiting": its program is blocked; "serving": it has work of others; "idle" */
   double uptime_s, skew_s; /* skew: how far its clock is ahead of ours */
   int64_t sessions;        /* of masters anywhere, open on this task */
   int64_t runs, parts;     /* runs of sessions whose master it is; parts of steps of any master that it ran */

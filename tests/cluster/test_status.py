@@ -45,7 +45,7 @@ def test_one_page_shows_the_whole_cluster_and_a_task_that_dies(cluster):
     _, workers = running(cluster, port)
     eventually(lambda: all(task(port, name).get("samples") for name in ("ps:0", "worker:1")))
     ps, worker = task(port, "ps:0"), task(port, "worker:1")
-    assert ps["state"] == "in join" and ps["up"] and ps["parts"] > 0 and ps["sessions"] >= 2
+    assert ps["state"] == "serving" and ps["up"] and ps["parts"] > 0 and ps["sessions"] >= 2
     assert {v["name"]: (v["type"], v["shape"], v["bytes"]) for v in ps["variable_list"]} == {
         "w": ("float32", "[]", 4), "b": ("float32", "[]", 4)}
     assert worker["state"] == "running" and worker["runs"] > 0 and worker["resident"] > 10**6
@@ -100,7 +100,7 @@ def test_top_says_who_waits_for_whom(cluster):
     def top():
         return subprocess.run([WEFT, "top", "--once", *flags], capture_output=True, text=True, timeout=90)
 
-    eventually(lambda: re.search(r"^worker:0 +running .* ps:0 \(.*for \d+ s$", top().stdout, re.M))
+    eventually(lambda: re.search(r"^worker:0 +waiting .* ps:0 \(.*for \d+ s$", top().stdout, re.M))
     told = top()
     assert told.returncode == 0 and "1 of 2 tasks answer" in told.stdout and "\033" not in told.stdout
     assert re.search(r"^ps:0 +no answer ", told.stdout, re.M)

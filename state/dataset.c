@@ -56,6 +56,23 @@ int64_t weft__dataset_count(const dataset *d) { return d->kind->count ? d->kind-
 
 int64_t weft__dataset_count_of_input(const dataset *d) { return weft__dataset_count(d->input[0]); }
 
+int64_t weft__dataset_rows(const dataset *d) {
+  if (d->kind->rows) return d->kind->rows(d);
+  return d->kind->passes && d->n_input ? weft__dataset_rows(d->input[0]) : -1;
+}
+
+int64_t weft__dataset_rows_of_inputs(const dataset *d) {
+  const int64_t rows = d->n_input ? weft__dataset_rows(d->input[0]) : -1;
+  for (int i = 1; i < d->n_input; i++)
+    if (weft__dataset_rows(d->input[i]) != rows) return -1;
+  return rows;
+}
+
+int64_t weft__dataset_rows_unknown(const dataset *d) {
+  (void)d;
+  return -1;
+}
+
 /* ---- iterators ---- */
 
 weft_err weft__dataset_pass_init(dataset_pass *p, const step *st) {
@@ -66,6 +83,7 @@ weft_err weft__dataset_pass_init(dataset_pass *p, const step *st) {
   weft__cancel_init(&p->cancel);
   pthread_mutex_init(&p->lock, NULL);
   p->memory = NULL;
+  p->root = NULL;
   atomic_init(&p->asked_ns, INT64_MAX);
   p->step = (step){.cancel = &p->cancel,
                    .asked_ns = &p->asked_ns,
@@ -148,6 +166,7 @@ weft_err weft__iterator_create(iterator **out, dataset *d, dataset_pass *p) {
   weft__object_retain(&d->base.base);
   it->set = d;
   it->pass = p;
+  if (!p->root) p->root = d;
   weft_err err = d->kind->begin ? d->kind->begin(it) : WEFT_OK;
   if (err)
     weft__iterator_destroy(it);

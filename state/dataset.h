@@ -28,6 +28,8 @@ typedef struct dataset_kind {
   void (*finish)(iterator *it);       /* optional; also after a failed begin */
   bool passes;                        /* its elements have the components of its first input's elements */
   int64_t (*count)(const dataset *d); /* optional: the number of elements; without it DATASET_UNKNOWN */
+  int64_t (*rows)(
+      const dataset *d); /* optional: the rows of a batch, -1: unknown; without it the input's if it `passes` */
 } dataset_kind;
 
 enum { DATASET_INFINITE = -1, DATASET_UNKNOWN = -2 }; /* TensorFlow's numbers for a cardinality */
@@ -46,6 +48,7 @@ typedef struct dataset_pass {
   cancel cancel;
   char *session;
   atomic_llong asked_ns; /* when an element was last requested; INT64_MAX while a request runs */
+  const dataset *root;   /* the data set of the first iterator of the pass, which is not retained */
   pthread_mutex_t lock;  /* guards what follows */
   struct dataset_pass_entry *memory;
 } dataset_pass;
@@ -64,6 +67,9 @@ weft_err weft__dataset_get(const weft_tensor *t, dataset **out); /* borrowed */
 /* The number of elements as far as it is known without producing them; DATASET_INFINITE, DATASET_UNKNOWN. */
 int64_t weft__dataset_count(const dataset *d);
 int64_t weft__dataset_count_of_input(const dataset *d); /* a kind's .count: as many as its first input has */
+int64_t weft__dataset_rows(const dataset *d); /* the number of rows of the batches that it gives; -1: unknown */
+int64_t weft__dataset_rows_of_inputs(const dataset *d); /* a kind's .rows: those of all inputs if they are equal */
+int64_t weft__dataset_rows_unknown(const dataset *d);   /* a kind's .rows */
 
 /* ---- iterators ---- */
 weft_err weft__dataset_pass_init(dataset_pass *p, const step *st); /* copies resources, pools and session of a step */

@@ -92,9 +92,12 @@ static int64_t batch_count(const dataset *d) {
   return n < 0 ? n : n / b->size + (!b->drop_remainder && n % b->size != 0);
 }
 
+static int64_t batch_rows(const dataset *d) { return ((const batch *)d)->size; }
+
 const dataset_kind weft__batch_kind = {"Batch",
                                        sizeof(batch),
                                        sizeof(walk),
+                                       .rows = batch_rows,
                                        .begin = weft__walk_begin,
                                        .next = batch_next,
                                        .count = batch_count,
@@ -230,6 +233,7 @@ static const dataset_kind padded_kind = {"PaddedBatch",
                                          .destroy = padded_destroy,
                                          .begin = weft__walk_begin,
                                          .count = batch_count,
+                                         .rows = batch_rows,
                                          .next = padded_next,
                                          .finish = weft__walk_finish};
 
@@ -330,6 +334,7 @@ static const dataset_kind unbatch_kind = {"Unbatch",
                                           sizeof(unbatch_at),
                                           .begin = weft__walk_begin,
                                           .next = unbatch_next,
+                                          .rows = weft__dataset_rows_unknown,
                                           .finish = weft__walk_finish,
                                           .passes = true};
 

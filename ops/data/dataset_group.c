@@ -261,15 +261,27 @@ static weft_err ignore_cpu(kernel *k) {
   return weft__dataset_out(k, d, WEFT_OK);
 }
 
+#define GROUP                                                                                                          \
+  "(input_dataset:variant, key_func_other_arguments:@Tkey_func_other_arguments, "                                      \
+  "reduce_func_other_arguments:@Treduce_func_other_arguments, "                                                        \
+  "window_size_func_other_arguments:@Twindow_size_func_other_arguments) -> (handle:variant) | key_func:func "          \
+  "reduce_func:func window_size_func:func Tkey_func_other_arguments:list(type)>=0 "                                    \
+  "Treduce_func_other_arguments:list(type)>=0 Twindow_size_func_other_arguments:list(type)>=0 " OUTPUTS
+#define GROUP_ROW(NAME, MORE)                                                                                          \
+  {                                                                                                                    \
+    NAME GROUP MORE, "What a function makes of elements that have a key in common.", DATASET_FLAGS,                    \
+        .cpu = group_cpu, .prepare = group_prepare, .unprepare = group_unprepare                                       \
+  }
+#define IGNORE(NAME)                                                                                                   \
+  {                                                                                                                    \
+    NAME "(input_dataset:variant) -> (handle:variant) | " OUTPUTS " log_warning:bool=false",                           \
+        "The elements that do not fail.", DATASET_FLAGS, .cpu = ignore_cpu                                             \
+  }
+
 OPS(dataset_group) = {
-    {"GroupByWindowDataset(input_dataset:variant, key_func_other_arguments:@Tkey_func_other_arguments, "
-     "reduce_func_other_arguments:@Treduce_func_other_arguments, "
-     "window_size_func_other_arguments:@Twindow_size_func_other_arguments) -> (handle:variant) | key_func:func "
-     "reduce_func:func window_size_func:func Tkey_func_other_arguments:list(type)>=0 "
-     "Treduce_func_other_arguments:list(type)>=0 Twindow_size_func_other_arguments:list(type)>=0 " OUTPUTS METADATA,
-     "What a function makes of elements that have a key in common.", DATASET_FLAGS, .cpu = group_cpu,
-     .prepare = group_prepare, .unprepare = group_unprepare},
-    {"IgnoreErrorsDataset(input_dataset:variant) -> (handle:variant) | " OUTPUTS " log_warning:bool=false",
-     "The elements that do not fail.", DATASET_FLAGS, .cpu = ignore_cpu},
+    GROUP_ROW("GroupByWindowDataset", METADATA),
+    GROUP_ROW("ExperimentalGroupByWindowDataset", ""),
+    IGNORE("IgnoreErrorsDataset"),
+    IGNORE("ExperimentalIgnoreErrorsDataset"),
     {.scenario = "tests/parity/test_data.py"},
 };

@@ -288,10 +288,19 @@ static weft_err reduce_cpu(kernel *k) {
 
 OPS(dataset_map) = {
     {"MapDataset" F_ARGS MAP METADATA, "What a function makes of each element.", DATASET_FLAGS, .cpu = map_cpu, WITH_F},
+    {"ExperimentalMapDataset" F_ARGS MAP, "What a function makes of each element.", DATASET_FLAGS, .cpu = map_cpu,
+     WITH_F},
+    {"ParallelFilterDataset(input_dataset:variant, other_arguments:@Targuments, num_parallel_calls:int64) -> "
+     "(handle:variant) | predicate:func deterministic:string='default' Targuments:list(type)>=0 " OUTPUTS METADATA,
+     "The elements that a function accepts.", DATASET_FLAGS, .cpu = filter_cpu, WITH_PREDICATE},
     {"FilterDataset" F_ARGS PREDICATE METADATA, "The elements that a function accepts.", DATASET_FLAGS,
      .cpu = filter_cpu, WITH_PREDICATE},
     {"TakeWhileDataset" F_ARGS PREDICATE METADATA, "The elements before the first that a function refuses.",
      DATASET_FLAGS, .cpu = while_cpu, WITH_PREDICATE},
+    {"ExperimentalTakeWhileDataset" F_ARGS PREDICATE, "The elements before the first that a function refuses.",
+     DATASET_FLAGS, .cpu = while_cpu, WITH_PREDICATE},
+    {"ExperimentalScanDataset" SCAN_ARGS, "What a function makes of each element and of what it made before.",
+     DATASET_FLAGS, .cpu = scan_cpu, WITH_F},
     {"ScanDataset" SCAN_ARGS " use_default_device:bool=true" METADATA,
      "What a function makes of each element and of what it made before.", DATASET_FLAGS, .cpu = scan_cpu, WITH_F},
     {"ReduceDataset(input_dataset:variant, initial_state:@Tstate, other_arguments:@Targuments) -> "

@@ -215,7 +215,8 @@ static int64_t concatenate_count(const dataset *d) {
 #define SEVERAL(NAME, NEXT, COUNT)                                                                                     \
   {                                                                                                                    \
     NAME, sizeof(dataset), sizeof(several), .begin = weft__several_begin, .next = NEXT,                                \
-                                            .finish = weft__several_finish, .count = COUNT                             \
+                                            .finish = weft__several_finish, .count = COUNT,                            \
+                                            .rows = weft__dataset_rows_of_inputs                                       \
   }
 static const dataset_kind zip_kind = SEVERAL("Zip", zip_next, zip_count);
 static const dataset_kind concatenate_kind = SEVERAL("Concatenate", concatenate_next, concatenate_count);

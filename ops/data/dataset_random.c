@@ -58,5 +58,8 @@ OPS(dataset_random) = {
      "Random numbers without end.", DATASET_FLAGS, .cpu = random_cpu},
     {"ExperimentalRandomDataset(seed:int64, seed2:int64) -> (handle:variant) | " OUTPUTS " ; stateful",
      "Random numbers without end.", DATASET_FLAGS, .cpu = random_cpu},
+    {"RandomDatasetV2(seed:int64, seed2:int64, seed_generator:resource) -> (handle:variant) | "
+     "rerandomize_each_iteration:bool=false " OUTPUTS METADATA " ; stateful",
+     "Random numbers without end.", DATASET_FLAGS, .cpu = random_cpu},
     {.scenario = "tests/parity/test_data.py"},
 };

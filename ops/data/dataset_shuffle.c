@@ -145,10 +145,12 @@ static const dataset_kind shuffle_kind = {"Shuffle",
                                           .passes = true};
 
 static weft_err make(kernel *k, dataset **out) {
-  int64_t room, seed, seed2;
+  int64_t room, seed = 0, seed2 = 0;
   WEFT_TRY(weft__dataset_int(k, 1, "buffer_size", &room));
-  WEFT_TRY(weft__dataset_int(k, 2, "seed", &seed));
-  WEFT_TRY(weft__dataset_int(k, 3, "seed2", &seed2));
+  if (k->n_in > 3) { /* without seeds the system gives them */
+    WEFT_TRY(weft__dataset_int(k, 2, "seed", &seed));
+    WEFT_TRY(weft__dataset_int(k, 3, "seed2", &seed2));
+  }
   if (room < 1 && room != -1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "buffer_size must be greater than zero or UNKNOWN_CARDINALITY");
   WEFT_TRY(weft__dataset_of(k, &shuffle_kind, 1, out));
@@ -194,12 +196,17 @@ OPS(dataset_shuffle) = {
     {"ShuffleDatasetV3" ARGS ", seed_generator:resource) -> (handle:variant) | " AGAIN " " OUTPUTS METADATA
      " ; stateful",
      "Elements in random order.", DATASET_FLAGS, .cpu = shuffle_cpu},
+    {"ShuffleDatasetV2(input_dataset:variant, buffer_size:int64, seed_generator:resource) -> (handle:variant) "
+     "| " OUTPUTS METADATA " ; stateful",
+     "Elements in random order.", DATASET_FLAGS, .cpu = shuffle_cpu},
     {"ShuffleAndRepeatDataset" ARGS ", count:int64) -> (handle:variant) | " OUTPUTS " " AGAIN METADATA,
      "Elements in random order, again and again.", DATASET_FLAGS, .cpu = repeated_cpu},
     {"ShuffleAndRepeatDatasetV2" ARGS ", count:int64, seed_generator:resource) -> (handle:variant) | " AGAIN
      " " OUTPUTS METADATA " ; stateful",
      "Elements in random order, again and again.", DATASET_FLAGS, .cpu = repeated_cpu},
     {"DummySeedGenerator() -> (handle:resource) ; stateful", "Stands where a generator of seeds may stand.",
+     DATASET_FLAGS, .cpu = dummy_cpu},
+    {"DummyIterationCounter() -> (handle:resource) ; stateful", "Stands where a counter of iterations may stand.",
      DATASET_FLAGS, .cpu = dummy_cpu},
     {"DummyMemoryCache() -> (handle:resource) ; stateful", "Stands where a cache may stand.", DATASET_FLAGS,
      .cpu = dummy_cpu},

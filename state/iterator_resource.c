@@ -15,7 +15,8 @@ struct iterator_resource {
   /* Owned by the thread that has set `busy`: */
   bool set;
   dataset_pass pass;
-  iterator *at; /* NULL if not set */
+  iterator *at;  /* NULL if not set */
+  int64_t taken; /* elements of this pass */
 };
 
 static void iterator_resource_stop(iterator_resource *s) {
@@ -85,6 +86,7 @@ static weft_err iterator_resource_begin(iterator_resource *s, dataset *d, const 
   iterator_resource_stop(s);
   WEFT_TRY(weft__dataset_pass_init(&s->pass, st));
   s->set = true;
+  s->taken = 0;
   weft_err err = weft__iterator_create(&s->at, d, &s->pass);
   if (err) iterator_resource_stop(s);
   return err;
@@ -135,6 +137,52 @@ weft_err weft__iterator_resource_next(iterator_resource *s, const step *st, int 
     weft__dataset_pass_request_end(&s->pass);
   }
   if (!err && end) err = weft__fail(WEFT_OUT_OF_RANGE, "End of sequence");
+  if (!err) s->taken++;
+  iterator_resource_release(s);
+  return err;
+}
+
+weft_err weft__iterator_resource_position(iterator_resource *s, const step *st, int64_t *out) {
+  WEFT_TRY(iterator_resource_acquire(s, st));
+  const weft_err err =
+      s->set ? WEFT_OK
+             : weft__fail(WEFT_FAILED_PRECONDITION,
+                          "Save() failed because the iterator has not been initialized. Ensure that you have run the "
+                          "initializer operation for this iterator before saving it.");
+  if (!err) *out = s->taken;
+  iterator_resource_release(s);
+  return err;
+}
+
+/* Takes and drops elements, up to the position or the end. */
+static weft_err iterator_resource_skip(iterator_resource *s, const step *st, int64_t position) {
+  const int n = s->at->set->n_part;
+  weft_tensor *part = weft__components_alloc(n);
+  bool end = false;
+  weft_err err = part ? WEFT_OK : WEFT_OOM;
+  for (; s->taken < position && !err && !end; s->taken += !end && !err) {
+    err = weft__step_check(st);
+    if (!err) err = weft__iterator_next(s->at, st, part, &end);
+    weft__components_clear(part, n);
+  }
+  weft__components_free(part, n);
+  return err;
+}
+
+weft_err weft__iterator_resource_move(iterator_resource *s, const step *st, int64_t position) {
+  WEFT_TRY(iterator_resource_acquire(s, st));
+  weft_err err = WEFT_OK;
+  if (s->set) {
+    dataset *d = s->at->set;
+    weft__object_retain(&d->base.base);
+    err = iterator_resource_begin(s, d, st);
+    weft__dataset_release(d);
+    if (!err) err = iterator_resource_skip(s, st, position);
+  } else {
+    err = weft__fail(WEFT_FAILED_PRECONDITION,
+                     "Restore() failed because the iterator has not been initialized. Ensure that you have run the "
+                     "initializer operation for this iterator before restoring it.");
+  }
   iterator_resource_release(s);
   return err;
 }

@@ -58,6 +58,8 @@ weft_err weft__stored_create(weft_tensor *out, int n_part, const weft_dtype *typ
 /* (ops/data/dataset_order.c) */
 extern const dataset_kind weft__repeat_kind;
 void weft__repeat_set(dataset *d, int64_t count); /* < 0: without end */
+extern const dataset_kind weft__shard_kind;
+void weft__shard_set(dataset *d, int64_t count, int64_t index); /* index is in [0, count) */
 
 #define DATASET_FLAGS .flags = OP_NO_FOLD, .infer = weft__infer_scalar
 #define OUTPUTS "output_types:list(type)>=1 output_shapes:list(shape)>=1"

@@ -205,7 +205,8 @@ static void files_finish(iterator *it) { weft__path_list_finish(&((files_at *)it
 /* Finds the files of the next pattern. */
 static weft_err next_pattern(files_at *at, const list *l) {
   const str *pattern = &TENSOR_DATA(&l->t[0], str)[at->pattern++];
-  char *p = weft__strndup(pattern->size ? pattern->data : "", pattern->size);
+  const bool here = !pattern->size || !memchr(pattern->data, '/', pattern->size); /* TensorFlow names the folder then */
+  char *p = weft__sprintf("%s%.*s", here ? "./" : "", weft__int_sat(pattern->size), pattern->size ? pattern->data : "");
   if (!p) return WEFT_OOM;
   weft__path_list_finish(&at->found);
   at->found = (path_list){0};

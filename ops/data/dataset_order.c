@@ -121,8 +121,13 @@ static int64_t shard_count(const dataset *d) {
 
 const dataset_kind weft__repeat_kind = COUNTED("Repeat", repeat_next, repeat_count);
 static const dataset_kind take_kind = COUNTED("Take", take_next, take_count),
-                          skip_kind = COUNTED("Skip", skip_next, skip_count),
-                          shard_kind = COUNTED("Shard", shard_next, shard_count);
+                          skip_kind = COUNTED("Skip", skip_next, skip_count);
+const dataset_kind weft__shard_kind = COUNTED("Shard", shard_next, shard_count);
+
+void weft__shard_set(dataset *d, int64_t count, int64_t index) {
+  ((counted *)d)->count = count;
+  ((counted *)d)->index = index;
+}
 
 static weft_err counted_cpu(kernel *k, const dataset_kind *kind) {
   dataset *d = NULL;
@@ -149,8 +154,8 @@ static weft_err shard_cpu(kernel *k) {
   if (index < 0 || index >= count)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Index must be between 0 and %lld (currently index = %lld).",
                              (long long)count - 1, (long long)index);
-  WEFT_TRY(weft__dataset_of(k, &shard_kind, 1, &d));
-  ((counted *)d)->count = count, ((counted *)d)->index = index;
+  WEFT_TRY(weft__dataset_of(k, &weft__shard_kind, 1, &d));
+  weft__shard_set(d, count, index);
   return weft__dataset_out(k, d, WEFT_OK);
 }
 

@@ -141,6 +141,35 @@ static weft_err single_cpu(kernel *k) {
   return weft__kernel_in(k, err);
 }
 
+/* ---- its position, to be saved ---- */
+
+/* An optional with the number of elements that were taken: OptionalGetValue gives the number to a Saver. */
+static weft_err serialize_cpu(kernel *k) {
+  iterator_resource *s = NULL;
+  optional *v = NULL;
+  int64_t position = 0;
+  WEFT_TRY(source_in(k, 0, &s));
+  WEFT_TRY(weft__kernel_in(k, weft__iterator_resource_position(s, k->step, &position)));
+  WEFT_TRY(weft__optional_create(&v, 1));
+  const weft_err err = weft__tensor_init(&v->t[0], WEFT_INT64, &SHAPE_SCALAR);
+  if (err) {
+    weft__object_release(&v->base.base);
+    return err;
+  }
+  TENSOR_DATA(&v->t[0], int64_t)[0] = position;
+  return weft__variant_output(k, 0, &v->base);
+}
+
+static weft_err deserialize_cpu(kernel *k) {
+  iterator_resource *s = NULL;
+  optional *v = NULL;
+  WEFT_TRY(source_in(k, 0, &s));
+  WEFT_TRY(weft__kernel_in(k, weft__optional_get(k->in[1], &v)));
+  if (v->n != 1 || v->t[0].dtype != WEFT_INT64 || v->t[0].shape.rank != 0 || TENSOR_DATA(&v->t[0], int64_t)[0] < 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the variant holds no state of an iterator");
+  return weft__kernel_in(k, weft__iterator_resource_move(s, k->step, TENSOR_DATA(&v->t[0], int64_t)[0]));
+}
+
 /* ---- as a string, to be fed ---- */
 
 static weft_err to_string_cpu(kernel *k) {
@@ -205,6 +234,10 @@ OPS(iterator) = {
          next_cpu),
     ASKS("IteratorGetNextAsOptional(iterator:resource) -> (optional:variant) | " OUTPUTS,
          "The next element, or an optional without a value at the end.", next_as_optional_cpu),
+    ASKS("SerializeIterator(resource_handle:resource) -> (serialized:variant) | external_state_policy:int=0",
+         "The position of an iterator.", serialize_cpu),
+    ASKS("DeserializeIterator(resource_handle:resource, serialized:variant) -> ()", "Sets the position of an iterator.",
+         deserialize_cpu),
     GETS("DatasetToSingleElement(dataset:variant) -> (components:@output_types) | " OUTPUTS " metadata:string=''",
          "The only element.", single_cpu),
     ASKS("IteratorToStringHandle(resource_handle:resource) -> (string_handle:string)", "A name for an iterator.",

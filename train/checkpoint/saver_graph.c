@@ -5,7 +5,10 @@
  * version 1 are written by SaveSlices; sharded ones stay apart, and ShardedFilespec names them.
  *
  * A lookup table that may change is given by its LookupTableExport node.  It is two tensors, NAME-keys and NAME-values,
- * and a LookupTableImport restores both. */
+ * and a LookupTableImport restores both.
+ *
+ * An iterator is given by the OptionalGetValue of its SerializeIterator: the number of elements that were taken.  A
+ * DeserializeIterator restores it. */
 #include "base/alloc.h"
 #include "device/device.h"
 #include "graph/mark.h"
@@ -18,11 +21,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+typedef enum save_kind { SAVE_VARIABLE, SAVE_TABLE, SAVE_ITERATOR } save_kind;
+
 typedef struct save_item {
   const char *key;  /* in the checkpoint */
   const char *name; /* by which items are sorted: the key, or that of the table */
-  variable_item v;  /* of a table: `variable` is its handle, `read` the tensor that is saved */
-  bool is_table;
+  variable_item v;  /* of a table or an iterator: `variable` is its handle, `read` the tensor that is saved */
+  save_kind kind;
   const char *device;
   int order;
 } save_item;
@@ -68,11 +73,24 @@ static weft_err take_table(build *b, weft_out exported, const char *name) {
     char *key = weft__arena_alloc(&b->all.arena, room);
     if (!key) return WEFT_OOM;
     snprintf(key, room, "%s%s", name, suffix[i]);
-    b->item[b->n++] = (save_item){.key = key, .name = name, .is_table = true, .v = {.slice = ""}};
+    b->item[b->n++] = (save_item){.key = key, .name = name, .kind = SAVE_TABLE, .v = {.slice = ""}};
     b->item[b->n - 1].v.variable = export->in[0];
     b->item[b->n - 1].v.read = (weft_out){exported.node, i};
   }
   return WEFT_OK;
+}
+
+static bool is_position(const weft_graph *g, weft_out o) {
+  if (o.node < 0 || o.node >= g->n_node || strcmp(g->node[o.node]->op_name, "OptionalGetValue") != 0) return false;
+  return strcmp(g->node[g->node[o.node]->in[0].node]->op_name, "SerializeIterator") == 0;
+}
+
+static void take_iterator(build *b, weft_out position, const char *name) {
+  const weft_node *serialize = b->g->node[b->g->node[position.node]->in[0].node];
+  if (!name) name = serialize->name;
+  b->item[b->n++] = (save_item){.key = name, .name = name, .kind = SAVE_ITERATOR, .v = {.slice = ""}};
+  b->item[b->n - 1].v.variable = serialize->in[0];
+  b->item[b->n - 1].v.read = position;
 }
 
 static weft_err take_given(build *b) {
@@ -80,6 +98,10 @@ static weft_err take_given(build *b) {
     const char *name = b->opts->names ? b->opts->names[i] : NULL;
     if (is_export(b->g, b->opts->variables[i])) {
       WEFT_TRY(take_table(b, b->opts->variables[i], name));
+      continue;
+    }
+    if (is_position(b->g, b->opts->variables[i])) {
+      take_iterator(b, b->opts->variables[i], name);
       continue;
     }
     save_item *it = &b->item[b->n++];
@@ -154,7 +176,7 @@ static weft_out add_save(build *b, weft_out filename, int first, int n) {
   b->outs[0] = filename, b->outs[1] = names, b->outs[2] = slices;
   for (int i = 0; i < n; i++) {
     const save_item *it = &b->item[first + i];
-    b->outs[3 + i] = it->is_table ? it->v.read : saved_value(b->g, &it->v);
+    b->outs[3 + i] = it->kind != SAVE_VARIABLE ? it->v.read : saved_value(b->g, &it->v);
   }
   weft_out save = weft__n_scope_node(b->g, old ? "SaveSlices" : "SaveV2", 3 + n, b->outs, 0, NULL);
   weft__b_pop(b->g);
@@ -177,7 +199,7 @@ static weft_out add_restore(build *b, int first, int n) {
   for (int i = 0; i < n; i++) {
     const variable_item *v = &b->item[first + i].v;
     const weft_node *node = b->g->node[v->variable.node];
-    if (b->item[first + i].is_table)
+    if (b->item[first + i].kind != SAVE_VARIABLE)
       types[i] = weft__out_type(b->g, v->read);
     else
       types[i] = v->resource ? weft__node_type(node, "dtype") : weft__dtype_base(node->out_type[v->variable.slot]);
@@ -245,13 +267,25 @@ static int add_import(build *b, const save_item *it, weft_out from) {
   return o.node;
 }
 
+/* Sets an iterator at the position that was restored. */
+static int add_move(build *b, const save_item *it, weft_out from) {
+  weft__b_push_colocate(b->g, it->v.variable.node);
+  const weft_out state = weft__b_node(b->g, "OptionalFromValue", NULL, 1, &from, 0, NULL);
+  const weft_out in[] = {it->v.variable, state};
+  const weft_out o = weft__b_node(b->g, "DeserializeIterator", NULL, 2, in, 0, NULL);
+  weft__b_pop(b->g);
+  return o.node;
+}
+
 static weft_out add_assigns(build *b, const char *group, weft_out restored, int first, int n) {
   int made = 0;
   for (int i = 0; i < n; i++) {
     const save_item *it = &b->item[first + i];
     const weft_out from = weft__b_slot(restored, i);
-    b->ids[made++] = it->is_table ? add_import(b, it, from) : add_assign(b, it, from);
-    i += it->is_table;
+    b->ids[made++] = it->kind == SAVE_TABLE      ? add_import(b, it, from)
+                     : it->kind == SAVE_ITERATOR ? add_move(b, it, from)
+                                                 : add_assign(b, it, from);
+    i += it->kind == SAVE_TABLE;
   }
   return weft__n_group(b->g, group, made, b->ids);
 }

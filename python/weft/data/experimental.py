@@ -45,19 +45,24 @@ from weft._core.data.mixing import (
 from weft._core.data.optional import Optional, get_next_as_optional
 from weft._core.data.options import AutotuneOptions, OptimizationOptions, ThreadingOptions
 from weft._core.data.policies import SHARD_HINT, AutoShardPolicy, AutotuneAlgorithm, DistributeOptions, ExternalStatePolicy
+from weft._core.data.saving import CheckpointInputPipelineHook, TFRecordWriter, make_saveable_from_iterator
+from weft._core.data.sources import SqlDataset, copy_to_device, from_list, pad_to_cardinality
+from weft._core.data.tables import DatasetInitializer, index_table_from_dataset, table_from_dataset
 from weft._core.framework.type_spec import OptionalSpec as OptionalStructure, TypeSpec as Structure
 from weft._core.public import publish as _publish
 
 __all__ = [
-    "AUTOTUNE", "AutoShardPolicy", "AutotuneAlgorithm", "AutotuneOptions", "Counter", "CsvDataset",
-    "DatasetStructure", "DistributeOptions", "ExternalStatePolicy", "INFINITE_CARDINALITY", "OptimizationOptions",
-    "Optional", "OptionalStructure", "RaggedTensorStructure", "RandomDataset", "Reducer", "SHARD_HINT",
-    "SparseTensorStructure", "Structure", "TensorArrayStructure", "TensorStructure", "ThreadingOptions",
-    "UNKNOWN_CARDINALITY", "assert_cardinality", "bucket_by_sequence_length", "cardinality", "choose_from_datasets",
-    "dense_to_ragged_batch", "dense_to_sparse_batch", "enumerate_dataset", "from_variant", "get_next_as_optional",
+    "AUTOTUNE", "AutoShardPolicy", "AutotuneAlgorithm", "AutotuneOptions", "CheckpointInputPipelineHook", "Counter",
+    "CsvDataset", "DatasetInitializer", "DatasetStructure", "DistributeOptions", "ExternalStatePolicy",
+    "INFINITE_CARDINALITY", "OptimizationOptions", "Optional", "OptionalStructure", "RaggedTensorStructure",
+    "RandomDataset", "Reducer", "SHARD_HINT", "SparseTensorStructure", "SqlDataset", "Structure", "TFRecordWriter",
+    "TensorArrayStructure", "TensorStructure", "ThreadingOptions", "UNKNOWN_CARDINALITY", "assert_cardinality",
+    "bucket_by_sequence_length", "cardinality", "choose_from_datasets", "copy_to_device", "dense_to_ragged_batch",
+    "dense_to_sparse_batch", "enumerate_dataset", "from_list", "from_variant", "get_next_as_optional",
     "get_single_element", "get_structure", "group_by_reducer", "group_by_window", "ignore_errors",
-    "make_batched_features_dataset", "make_csv_dataset", "map_and_batch", "map_and_batch_with_legacy_function",
-    "parallel_interleave", "parse_example_dataset", "prefetch_to_device", "rejection_resample",
-    "sample_from_datasets", "scan", "shuffle_and_repeat", "take_while", "to_variant", "unbatch", "unique",
+    "index_table_from_dataset", "make_batched_features_dataset", "make_csv_dataset", "make_saveable_from_iterator",
+    "map_and_batch", "map_and_batch_with_legacy_function", "pad_to_cardinality", "parallel_interleave",
+    "parse_example_dataset", "prefetch_to_device", "rejection_resample", "sample_from_datasets", "scan",
+    "shuffle_and_repeat", "table_from_dataset", "take_while", "to_variant", "unbatch", "unique",
 ]
 __getattr__ = _publish(__name__)

@@ -31,4 +31,24 @@ tf.data.Dataset.from_sparse_tensor_slices(tf.SparseTensor([[0, 1]], [1.0], [2, 3
 tf.data.Dataset.range(1, 4).map(uses.filled).sparse_batch(2, [4]) ; batch_size=3, row_shape=[None] ; uses.elements(it)
 tf.data.Dataset.range(1, 4).map(uses.filled).ragged_batch(2) ; batch_size=3, drop_remainder=True, row_splits_dtype=tf.int32 ;
     [it.element_spec.row_splits_dtype, [e.to_list() for e in uses.elements(it)]]
+# ---- lists, databases, tables, records ----
+tf.data.experimental.from_list([1, 2]) ; elements=[3.0] ; uses.elements(it)
+tf.data.experimental.SqlDataset('sqlite', uses.database(), 'select a from t', (tf.int64,)) ; driver_name='mysql',
+    data_source_name=uses.database(), query='select b from t', output_types=(tf.string,) ; uses.elements(it)
+tf.data.experimental.pad_to_cardinality(4) ; cardinality=3, mask_key='m' ;
+    uses.elements(tf.data.Dataset.from_tensor_slices({'a': [1, 2]}).apply(it))
+tf.data.experimental.copy_to_device('/cpu:0') ; target_device='/cpu:1', source_device='/cpu:0' ; ''
+tf.data.experimental.DatasetInitializer(tf.data.Dataset.from_tensor_slices((['a'], np.array([5])))) ;
+    dataset=tf.data.Dataset.from_tensor_slices((['a'], np.float32([5]))) ; [it.key_dtype, it.value_dtype]
+tf.data.experimental.table_from_dataset(tf.data.Dataset.from_tensor_slices((['a', 'b'], np.array([5, 6])))) ;
+    dataset=tf.data.Dataset.from_tensor_slices((['a'], np.array([7]))), num_oov_buckets=3, vocab_size=1, default_value=9,
+    hasher_spec='h', key_dtype=tf.float32 ; [it.lookup(tf.constant(['a', 'b', 'c'])), it.size()]
+tf.data.experimental.index_table_from_dataset(tf.data.Dataset.from_tensor_slices(['a', 'b'])) ;
+    dataset=tf.data.Dataset.from_tensor_slices(['c']), num_oov_buckets=3, vocab_size=1, default_value=9, key_dtype=tf.float32,
+    hasher_spec='h' ; [it.lookup(tf.constant(['a', 'b', 'c'])), it.size()]
+tf.data.experimental.TFRecordWriter('r') ; filename='s', compression_type='GZIP' ;
+    uses.session().run(it.write(tf.data.Dataset.from_tensor_slices([b'a', b'b'])))
+tf.data.experimental.make_saveable_from_iterator(tf.data.make_one_shot_iterator(tf.data.Dataset.range(3))) ;
+    iterator=tf.data.make_initializable_iterator(tf.data.Dataset.range(3)), external_state_policy='bogus' ; [it.name, it.specs[0].name]
+tf.data.experimental.CheckpointInputPipelineHook(tf.estimator.Estimator(uses.model, 'm')) ; external_state_policy='bogus' ; ''
 """

@@ -689,6 +689,14 @@ class Uses(uses_contrib.ContribUses, uses_keras.KerasUses, uses_summary.SummaryU
             "slim.records", tf.TFRecordReader,
             decoder.TFExampleDecoder({"a": tf.FixedLenFeature([1], tf.int64)}, {"a": decoder.Tensor("a")}), 2, {})
 
+    def database(self):
+        """A database with a table of two columns, and its path."""
+        import sqlite3
+        with sqlite3.connect("d.db") as db:
+            db.execute("create table if not exists t(a integer, b text)")
+            db.execute("insert into t values(1, 'x')")
+        return "d.db"
+
     def table(self):
         tf = self.tf
         return tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([1, 2], tf.int64)), -1)

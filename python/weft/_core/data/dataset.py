@@ -644,6 +644,7 @@ class Iterator(metaclass=Named):
     def __init__(self, iterator_resource, initializer, form):
         self._iterator_resource, self._initializer, self._form = iterator_resource, initializer, form
         self._string_handle = None
+        get_default_graph().add_to_collection("iterators", iterator_resource)  # TensorFlow's name of it
 
     @staticmethod
     def from_structure(output_types, output_shapes=None, shared_name=None, output_classes=None):

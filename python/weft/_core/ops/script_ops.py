@@ -4,7 +4,7 @@ import threading
 import numpy as np
 
 from weft import _weft
-from weft._core.framework.build import op, triple
+from weft._core.framework.build import add_op, triple
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import get_default_graph
 from weft._core.framework.tensor_shape import as_shape
@@ -45,7 +45,8 @@ def _node(kind, func, inp, types, name, **more):
         _functions[token] = func, types
     get_default_graph()._functions.append(token)
     inputs = [x.value() if hasattr(x, "handle") else x for x in inp]
-    return op(kind, name, input=inputs, token=token, Tout=types, **more)
+    made = add_op(kind, name, input=inputs, token=token, Tout=types, **more)
+    return list(made.outputs) if types else made  # without results there is only the op to run
 
 
 def py_func(func, inp, Tout, stateful=True, name=None):

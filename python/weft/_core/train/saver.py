@@ -11,6 +11,7 @@ from weft._core.framework.absent import Named
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.ops.gradients import _out
 from weft._core.ops.lookup import DenseHashTable, MutableHashTable, TableSaveable
+from weft._core.ops.saveable import IteratorSaveable
 from weft._core.ops.variable_methods import VariableAggregation
 from weft._core.ops.variables import Variable
 from weft._core.platform import logging
@@ -28,8 +29,8 @@ def _saveable(value):
 
 
 def _node(value):
-    """The output that stands for what is saved: of a variable, or of a table's export."""
-    return value.exported[0]._out if isinstance(value, TableSaveable) else _out(value)
+    """The output that stands for what is saved: of a variable, of a table's export, or of an iterator's position."""
+    return value.exported[0]._out if isinstance(value, (TableSaveable, IteratorSaveable)) else _out(value)
 
 
 def _named(var_list):
@@ -51,6 +52,8 @@ def _named(var_list):
             out.append((v, name))
         elif isinstance(_saveable(v), TableSaveable):
             out.append((_saveable(v), name or _saveable(v).name))
+        elif isinstance(v, IteratorSaveable):
+            out.append((v, name or v.specs[0].name))
         elif name is not None:
             raise TypeError("names_to_saveables must be a dict mapping string names to Tensors/Variables. Not a variable: "
                             "%s" % (v,))

@@ -1,0 +1,187 @@
+/* dataset_sql.c - the rows that a query of a SQLite database gives: SqlDataset.
+ *
+ * The library of SQLite is loaded when the first such data set is read, so that Weft is built and runs without it.  Its
+ * functions are declared here as its documentation has them, for the same reason. */
+#include "base/alloc.h"
+#include "base/cast.h"
+#include "io/confine.h"
+#include "ops/data/dataset.h"
+#include <dlfcn.h>
+#include <string.h>
+
+enum { SQL_ROW = 100, SQL_DONE = 101, SQL_OPEN_READONLY = 1 };
+
+typedef struct sql_connection sql_connection;
+typedef struct sql_statement sql_statement;
+
+typedef struct sql_library {
+  int (*open)(const char *path, sql_connection **out, int flags, const char *vfs);
+  int (*close)(sql_connection *c);
+  int (*prepare)(sql_connection *c, const char *query, int size, sql_statement **out, const char **tail);
+  int (*step)(sql_statement *s);
+  int (*finalize)(sql_statement *s);
+  int (*columns)(sql_statement *s);
+  const char *(*message)(sql_connection *c);
+  int64_t (*integer)(sql_statement *s, int column);
+  double (*real)(sql_statement *s, int column);
+  const void *(*blob)(sql_statement *s, int column);
+  int (*bytes)(sql_statement *s, int column);
+} sql_library;
+
+static sql_library sql;
+static bool sql_loaded;
+
+static void sql_load(void) {
+  static const char *const names[] = {"sqlite3_open_v2",     "sqlite3_close",        "sqlite3_prepare_v2",
+                                      "sqlite3_step",        "sqlite3_finalize",     "sqlite3_column_count",
+                                      "sqlite3_errmsg",      "sqlite3_column_int64", "sqlite3_column_double",
+                                      "sqlite3_column_blob", "sqlite3_column_bytes"};
+  void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
+  void *found[sizeof names / sizeof *names] = {0};
+  sql_loaded = library != NULL;
+  for (size_t i = 0; i < sizeof names / sizeof *names && sql_loaded; i++)
+    sql_loaded = (found[i] = dlsym(library, names[i])) != NULL;
+  _Static_assert(sizeof found == sizeof sql, "a name for each function");
+  memcpy(&sql, found, sizeof sql);
+}
+
+static weft_err sql_ready(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, sql_load);
+  if (sql_loaded) return WEFT_OK;
+  return weft__fail(WEFT_FAILED_PRECONDITION,
+                    "SqlDataset needs the library libsqlite3.so.0, which was not found: install it (on Debian: apt-get "
+                    "install libsqlite3-0)");
+}
+
+/* ---- the data set ---- */
+
+typedef struct rows {
+  dataset base;
+  char *path, *query;
+} rows;
+
+typedef struct rows_at {
+  iterator base;
+  sql_connection *connection;
+  sql_statement *statement;
+  bool over;
+} rows_at;
+
+static void rows_destroy(dataset *d) {
+  weft__free(((rows *)d)->path);
+  weft__free(((rows *)d)->query);
+}
+
+static void rows_finish(iterator *it) {
+  rows_at *at = (rows_at *)it;
+  if (at->statement) sql.finalize(at->statement);
+  if (at->connection) sql.close(at->connection);
+}
+
+static weft_err rows_open(iterator *it) {
+  rows_at *at = (rows_at *)it;
+  const rows *r = (rows *)it->set;
+  WEFT_TRY(sql_ready());
+  WEFT_TRY(weft__path_allowed(r->path));
+  int code = at->connection ? 0 : sql.open(r->path, &at->connection, SQL_OPEN_READONLY, NULL);
+  if (code)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Failed to connect to database: [%d] %s: %s", code,
+                      at->connection ? sql.message(at->connection) : "out of memory", r->path);
+  code = sql.prepare(at->connection, r->query, -1, &at->statement, NULL);
+  if (code || !at->statement)
+    return weft__fail(WEFT_UNKNOWN, "Prepare() failed: [%d] %s: %s", code, sql.message(at->connection), r->query);
+  const int n = sql.columns(at->statement);
+  if (n == it->set->n_part) return WEFT_OK;
+  sql.finalize(at->statement);
+  at->statement = NULL;
+  return weft__fail(WEFT_INVALID_ARGUMENT,
+                    "The number of columns in query (%d) must match the number of elements in output_types (%d).", n,
+                    it->set->n_part);
+}
+
+/* Numbers that do not fit are cut off, and NULL is 0 or "", as in TensorFlow. */
+static weft_err read_column(sql_statement *s, int column, weft_tensor *out, weft_dtype type) {
+  WEFT_TRY(weft__tensor_init(out, type, &SHAPE_SCALAR));
+  if (type == WEFT_STRING) {
+    const void *data = sql.blob(s, column);
+    const int size = sql.bytes(s, column);
+    return weft__str_set(&TENSOR_DATA(out, str)[0], data, data && size > 0 ? (size_t)size : 0);
+  }
+  if (type == WEFT_DOUBLE) {
+    TENSOR_DATA(out, double)[0] = sql.real(s, column);
+    return WEFT_OK;
+  }
+  const int64_t v = sql.integer(s, column);
+  if (type == WEFT_BOOL)
+    TENSOR_DATA(out, bool)[0] = v != 0;
+  else
+    memcpy(out->data, &v, weft__dtype_size(type)); /* the low bytes: these machines are little-endian */
+  return WEFT_OK;
+}
+
+static weft_err rows_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
+  (void)st;
+  rows_at *at = (rows_at *)it;
+  *end = at->over;
+  if (at->over) return WEFT_OK;
+  if (!at->statement) WEFT_TRY(rows_open(it));
+  const int code = sql.step(at->statement);
+  if (code == SQL_DONE) {
+    *end = at->over = true;
+    return WEFT_OK;
+  }
+  if (code != SQL_ROW)
+    return weft__fail(WEFT_UNKNOWN, "Step() failed: [%d] %s: %s", code, sql.message(at->connection),
+                      ((rows *)it->set)->query);
+  for (int i = 0; i < it->set->n_part; i++) WEFT_TRY(read_column(at->statement, i, &out[i], it->set->type[i]));
+  return WEFT_OK;
+}
+
+static const dataset_kind rows_kind = {
+    "Sql", sizeof(rows), sizeof(rows_at), .destroy = rows_destroy, .next = rows_next, .finish = rows_finish};
+
+static bool is_column_type(weft_dtype t) {
+  return t == WEFT_STRING || t == WEFT_INT8 || t == WEFT_INT16 || t == WEFT_INT32 || t == WEFT_INT64 ||
+         t == WEFT_UINT8 || t == WEFT_UINT16 || t == WEFT_BOOL || t == WEFT_DOUBLE;
+}
+
+static weft_err check_rows(const kernel *k, const dataset *d) {
+  const str *driver = &TENSOR_DATA(k->in[0], str)[0];
+  if (driver->size != 6 || memcmp(driver->data, "sqlite", 6) != 0)
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "The database type, %.*s, is not supported by SqlDataset. The set of supported databases is: "
+                      "{'sqlite'}.",
+                      weft__int_sat(driver->size), driver->size ? driver->data : "");
+  for (int i = 0; i < d->n_part; i++)
+    if (!is_column_type(d->type[i]))
+      return weft__fail(WEFT_INVALID_ARGUMENT,
+                        "Each element of `output_types_` must be one of: DT_STRING, DT_INT8, DT_INT16, DT_INT32, "
+                        "DT_INT64, DT_UINT8, DT_UINT16, DT_BOOL, DT_DOUBLE ");
+  return WEFT_OK;
+}
+
+static char *string_of(const kernel *k, int i) {
+  const str *s = &TENSOR_DATA(k->in[i], str)[0];
+  return weft__strndup(s->size ? s->data : "", s->size);
+}
+
+static weft_err rows_cpu(kernel *k) {
+  dataset *d = NULL;
+  static const char *const names[] = {"driver_name", "data_source_name", "query"};
+  for (int i = 0; i < 3; i++) WEFT_TRY(weft__kernel_scalar(k, i, names[i]));
+  WEFT_TRY(weft__dataset_of(k, &rows_kind, 0, &d));
+  rows *r = (rows *)d;
+  weft_err err = check_rows(k, d);
+  if (!err && (!(r->path = string_of(k, 1)) || !(r->query = string_of(k, 2)))) err = WEFT_OOM;
+  return weft__dataset_out(k, d, err);
+}
+
+#define SQL_ARGS                                                                                                       \
+  "(driver_name:string, data_source_name:string, query:string) -> (handle:variant) | " OUTPUTS " ; stateful"
+
+OPS(dataset_sql) = {
+    {"SqlDataset" SQL_ARGS, "The rows that a query gives.", DATASET_FLAGS, .cpu = rows_cpu},
+    {"ExperimentalSqlDataset" SQL_ARGS, "The rows that a query gives.", DATASET_FLAGS, .cpu = rows_cpu},
+    {.scenario = "tests/python/test_data_ops.py"},
+};

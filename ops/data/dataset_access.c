@@ -245,7 +245,7 @@ static weft_err uncompress_cpu(kernel *k) {
 
 #define TO_FILE "(input_dataset:variant, filename:string, compression_type:string) -> () ; stateful"
 #define READS(DEF, DOC, FN)                                                                                            \
-  { DEF, DOC, .flags = OP_BLOCKING, .infer = weft__infer_output_shapes, .cpu = FN, .no_grad = true }
+  { DEF, DOC, .flags = OP_BLOCKING, .infer = weft__infer_output_shapes, .cpu = FN }
 
 OPS(dataset_access) = {
     READS("DatasetToTFRecord" TO_FILE, "Writes the elements to a file of records.", to_file_cpu),

@@ -70,21 +70,14 @@ typedef struct pause {
   int64_t microseconds;
 } pause;
 
+/* Sleeps in short slices, so that a step that is canceled ends the pause. */
 static weft_err wait_until(const step *st, int64_t end_ns) {
-  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  pthread_cond_t never = PTHREAD_COND_INITIALIZER;
-  weft_err err = WEFT_OK;
-  while (!err && weft__clock_now_ns() < end_ns) {
-    const int64_t left = end_ns - weft__clock_now_ns();
-    if (left < 2000000) {
-      nanosleep(&(struct timespec){.tv_nsec = left > 0 ? left : 0}, NULL);
-      continue;
-    }
-    pthread_mutex_lock(&lock);
-    err = weft__step_wait(st, &never, &lock);
-    pthread_mutex_unlock(&lock);
+  enum { SLICE_NS = 10000000 };
+  for (int64_t left; (left = end_ns - weft__clock_now_ns()) > 0;) {
+    WEFT_TRY(weft__step_check(st));
+    nanosleep(&(struct timespec){.tv_nsec = left < SLICE_NS ? left : SLICE_NS}, NULL);
   }
-  return err;
+  return WEFT_OK;
 }
 
 static weft_err pause_next(iterator *it, const step *st, weft_tensor *out, bool *end) {

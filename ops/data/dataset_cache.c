@@ -6,6 +6,7 @@
 #include "io/bundle.h"
 #include "io/confine.h"
 #include "ops/data/dataset.h"
+#include "state/held_tensors.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -47,6 +48,24 @@ static weft_err file_cache_begin(iterator *it) {
   return weft__bundle_create(&at->writer, path);
 }
 
+/* Variants with tensors, such as sparse components, are strings in the file. */
+static weft_err read_variants(file_cache_at *at, bytes key, const bundle_entry *e, weft_tensor *out) {
+  weft_tensor strings = {0};
+  weft_err err = weft__tensor_init(&strings, WEFT_STRING, &e->shape);
+  if (!err) err = weft__bundle_read(at->reader, key, NULL, &strings);
+  if (!err) err = weft__held_tensors_decode(&strings, out);
+  weft__tensor_clear(&strings);
+  return err;
+}
+
+static weft_err write_variants(file_cache_at *at, bytes key, const weft_tensor *variants) {
+  weft_tensor strings = {0};
+  weft_err err = weft__held_tensors_encode(variants, &strings);
+  if (!err) err = weft__bundle_add(at->writer, key, &strings);
+  weft__tensor_clear(&strings);
+  return err;
+}
+
 static weft_err read_part(file_cache_at *at, int part, weft_tensor *out, bool *end) {
   const dataset *d = at->base.base.set;
   bundle_entry e;
@@ -56,10 +75,12 @@ static weft_err read_part(file_cache_at *at, int part, weft_tensor *out, bool *e
   *end = err == WEFT_NOT_FOUND && part == 0;
   if (*end) return WEFT_OK;
   WEFT_TRY(err);
-  if (e.dtype != d->type[part])
+  const bool is_variant = d->type[part] == WEFT_VARIANT;
+  if (e.dtype != (is_variant ? WEFT_STRING : d->type[part]))
     return weft__fail(WEFT_INVALID_ARGUMENT,
                       "the cache file %s has %s where the data set has %s: it is of another data set (delete it)",
                       ((const file_cache *)d)->path, weft__dtype_name(e.dtype), weft__dtype_name(d->type[part]));
+  if (is_variant) return read_variants(at, key, &e, out);
   WEFT_TRY(weft__tensor_init(out, e.dtype, &e.shape));
   return weft__bundle_read(at->reader, key, NULL, out);
 }
@@ -81,8 +102,11 @@ static weft_err read_element(file_cache_at *at, weft_tensor *out, bool *end) {
 static weft_err write_element(file_cache_at *at, const weft_tensor *element) {
   const dataset *d = at->base.base.set;
   char room[48];
-  for (int i = 0; i < d->n_part; i++)
-    WEFT_TRY(weft__bundle_add(at->writer, key_of(room, at->next, i, d->n_part), &element[i]));
+  for (int i = 0; i < d->n_part; i++) {
+    const bytes key = key_of(room, at->next, i, d->n_part);
+    WEFT_TRY(element[i].dtype == WEFT_VARIANT ? write_variants(at, key, &element[i])
+                                              : weft__bundle_add(at->writer, key, &element[i]));
+  }
   at->next++;
   return WEFT_OK;
 }

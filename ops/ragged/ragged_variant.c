@@ -115,10 +115,14 @@ static weft_err check_part(const ragged_stack *s, int64_t i) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Encoded input RaggedTensorVariant has ragged_rank=%d.  Expected ragged_rank=%d.",
                              v->n - 1, s->inner);
-  for (int j = 0; j < s->inner; j++)
+  for (int j = 0; j < s->inner; j++) {
+    if (v->t[j].shape.rank != 1 || v->t[j].shape.dim[0] < 1)
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "row splits of element %lld have shape %s", (long long)i,
+                               weft__shape_text(&v->t[j].shape));
     if (v->t[j].dtype != k->node->out_type[0])
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected row_splits Tensor dtype: %s, found: %s",
                                weft__dtype_name(k->node->out_type[0]), weft__dtype_name(v->t[j].dtype));
+  }
   const weft_tensor *values = &v->t[s->inner], *first = &s->part[0]->t[s->inner];
   if (values->dtype != k->node->out_type[s->levels])
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected values Tensor dtype: %s, found: %s",

@@ -294,6 +294,15 @@ def hooks(tf):
 
 
 @program
+def cached(tf):
+    """Sparse and ragged elements in a file, which a second pass reads."""
+    sparse = tf.SparseTensor([[0, 1], [2, 0]], ["a", "bc"], [3, 2])
+    ragged = tf.ragged.constant([[1, 2], [], [3]])
+    data = tf.data.Dataset.from_tensor_slices({"s": sparse, "r": ragged, "d": np.arange(3)})
+    return [drained(tf, d) for d in (data.cache("c"), data.take(0).cache("c"), data.batch(2).cache("d"), data.take(0).batch(2).cache("d"))]
+
+
+@program
 def shared(tf):
     data, seen = tf.data.Dataset.range(9).map(lambda x: x * 10), []
     for policy, workers, index in ((0, 2, 1), (2, 2, 0), (1, 2, 0), (-1, 2, 1), (0, 1, 0), (0, 2, 2), (3, 2, 0)):

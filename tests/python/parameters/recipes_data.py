@@ -51,4 +51,7 @@ tf.data.experimental.TFRecordWriter('r') ; filename='s', compression_type='GZIP'
 tf.data.experimental.make_saveable_from_iterator(tf.data.make_one_shot_iterator(tf.data.Dataset.range(3))) ;
     iterator=tf.data.make_initializable_iterator(tf.data.Dataset.range(3)), external_state_policy='bogus' ; [it.name, it.specs[0].name]
 tf.data.experimental.CheckpointInputPipelineHook(tf.estimator.Estimator(uses.model, 'm')) ; external_state_policy='bogus' ; ''
+tf.contrib.data.sliding_window_batch(3) ; window_size=2, stride=2, window_shift=3, window_stride=2 ;
+    uses.elements(tf.data.Dataset.range(7).apply(it))
+tf.contrib.data.assert_element_shape([None]) ; expected_shapes=[2] ; str(tf.data.Dataset.range(9).batch(2).apply(it))
 """

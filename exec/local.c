@@ -3,10 +3,12 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "exec/compile.h"
 #include "exec/executors/call.h"
 #include "exec/requests.h"
 #include "exec/run_metadata.h"
 #include "exec/executors/runs.h"
+#include "exec/executors/sequential.h"
 #include "exec/executors/start.h"
 #include "exec/executors/steplog.h"
 #include "exec/task.h"
@@ -126,7 +128,7 @@ static void end(local *s, run_entry *entry) {
 }
 
 static weft_err run_step(local *s, plan *p, plan_run *run) {
-  if (!p->dataflow && !p->staged) return weft__plan_run(p, run);
+  if (p->executor == PLAN_SEQUENTIAL) return weft__sequential_run(p, run);
   weft_err err = weft__rendezvous_create(&run->step.rendezvous, NULL);
   if (!err) err = weft__run_wait(p, run, s->task->inter);
   weft__rendezvous_release(run->step.rendezvous);

@@ -4,6 +4,7 @@
  * resulting graph runs as one step, on a thread of its own, because the step waits for its feeds. */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "exec/compile.h"
 #include "exec/executors/call.h"
 #include "exec/executors/start.h"
 #include "exec/local.h"

@@ -49,6 +49,27 @@ typedef struct layout layout;             /* exec/passes/arena_layout.h */
 typedef struct frame frame;               /* exec/executors/frame.h */
 typedef struct dataflow_map dataflow_map; /* exec/executors/dataflow_map.h */
 
+typedef enum plan_executor {
+  PLAN_SEQUENTIAL, /* a straight plan: its items run one after the other (exec/executors/sequential.h) */
+  PLAN_STAGED,     /* as that, but it waits for other tasks where a stage begins (exec/executors/staged.h) */
+  PLAN_DATAFLOW    /* it has control flow or ops that wait (exec/executors/dataflow.h) */
+} plan_executor;
+
+typedef struct plan_straight { /* what the sequential and the staged executor know of a plan */
+  plan_gpu_segment *gpu_segment;
+  int n_gpu_segment;
+  atomic_uint cost; /* about how many ns a run takes; 0: not known */
+  layout *layouts;  /* the plan's lock guards the layouts and the idle frames */
+  frame *idle;
+  int n_idle;
+} plan_straight;
+
+typedef struct plan_staged { /* what the staged executor knows besides */
+  int n_stage, n_recv;
+  plan_recv *recv;
+  atomic_uint *cost; /* per stage: about how many ns its items took; 0: not known */
+} plan_staged;
+
 typedef struct plan {
   const weft_graph *graph;
   device **device; /* the GPUs that its items run on */
@@ -56,10 +77,8 @@ typedef struct plan {
   atomic_int careful; /* so many runs wait for each kernel of a GPU, as first ones do, so that an error has its name:
                          WEFT_GPU_CAREFUL; negative: all, WEFT_GPU_NO_REPLAY */
   int *slot_memory;   /* per slot: 0 the host's, else 1 + an index into device; NULL without GPUs */
-  plan_gpu_segment *gpu_segment;
-  int n_gpu_segment;
-  arena arena;     /* of everything below but states, constants, layouts and frames */
-  plan_item *item; /* in an order in which a straight plan runs them */
+  arena arena;        /* of everything here but states, constants, layouts and frames */
+  plan_item *item;    /* in an order in which a straight plan runs them */
   int n_item;
   int n_slot;
   int *slot_item; /* the item that writes a slot; -1: a feed or a constant */
@@ -70,19 +89,13 @@ typedef struct plan {
   int n_constant;
   int *constant_slot; /* slots whose value is known: set once in every frame */
   weft_tensor *constant;
-  bool waits;        /* an item may hold its thread for long: not for a thread that is needed back soon */
-  bool dataflow;     /* has control flow or ops that wait: the dataflow executor runs it (exec/executors/dataflow.h) */
-  dataflow_map *map; /* then */
-  atomic_uint cost;  /* straight plans: about how many ns a run takes; 0: not known */
-  bool staged;       /* else: waits only for other tasks, where a stage begins (exec/executors/staged.h) */
-  int n_stage, n_recv;
-  plan_recv *recv;
-  atomic_uint *stage_cost; /* per stage: about how many ns its items took; 0: not known */
+  bool waits; /* an item may hold its thread for long: not for a thread that is needed back soon */
+  pthread_mutex_t lock;
 
-  pthread_mutex_t lock; /* guards what follows */
-  layout *layouts;
-  frame *idle;
-  int n_idle;
+  plan_executor executor; /* which of the following parts are used */
+  plan_straight straight; /* of PLAN_SEQUENTIAL and PLAN_STAGED */
+  plan_staged staged;     /* of PLAN_STAGED */
+  dataflow_map *dataflow; /* of PLAN_DATAFLOW */
 } plan;
 
 typedef struct plan_request {
@@ -96,52 +109,7 @@ typedef struct plan_devices { /* where the nodes run: device[of_node[id]] */
   const int *of_node;
 } plan_devices;
 
-/* Prunes, orders, folds constants, numbers the slots.  The graph's lock is taken meanwhile.  All on the host: */
-weft_err weft__plan_create(plan **out, weft_graph *g, const plan_request *r);
-/* With copies where values go from device to device (exec/passes/copy_insertion.h); where is only read meanwhile. */
-weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, const plan_devices *where);
-void weft__plan_destroy(plan *p);
-
 /* Does data input i of the node stand for a variable itself, not its value? */
 bool weft__takes_ref(const weft_node *n, int i);
-
-/* A run of a plan: the values of one step. */
-typedef struct plan_run {
-  const weft_tensor *const *feed; /* n_feed */
-  weft_tensor **fetched;          /* n_fetch; set on success, the caller's to destroy */
-  step step;                      /* filled in by the session */
-  int64_t deadline_ns;            /* on the monotonic clock; 0: none */
-  bool keeps_feeds;               /* what is fetched may share memory with the feeds */
-  struct step_log *log;           /* NULL, or where to note what ran when (exec/executors/steplog.h) */
-} plan_run;
-
-/* Input j of an item is the reference v: the kernel gets the variable itself where the argument takes one, else its
- * value now, shared into k->in[j]. */
-weft_err weft__item_resolve(const plan_item *it, kernel *k, int j, variable *v);
-/* Names the node in this thread's message, unless it is named already. */
-weft_err weft__item_error(const plan_item *it, weft_err err);
-/* Looked at between nodes: has the step been cancelled (its code and message), or is it too late? */
-weft_err weft__plan_check_time(const plan_run *run);
-/* The fetched values out of the slots of a finished run. */
-weft_err weft__plan_fetch(const plan *p, const value *slot, const plan_run *run);
-/* The pieces of a straight run: a frame that holds the feeds, then its items [from, to). */
-weft_err weft__frame_begin(frame **out, plan *p, const plan_run *run);
-weft_err weft__frame_run(frame *f, plan_run *run, int from, int to);
-/* INTERNAL with the name of the node, unless every output has a value, a reference or is dead. */
-weft_err weft__kernel_check_outputs(const kernel *k);
-weft_err weft__item_run(frame *f, int i, plan_run *run);
-/* What a piece of work costs is about the least it took: whatever took longer was interrupted, or will be seen again. */
-static inline void weft__cost_note(atomic_uint *cost, int64_t ns) {
-  unsigned old = atomic_load_explicit(cost, memory_order_relaxed),
-           now = ns > 1000000000 ? 1000000000 : (unsigned)ns + 1;
-  unsigned next = old == 0 || now < old ? now : old + (now - old) / 64;
-  atomic_store_explicit(cost, next, memory_order_relaxed);
-}
-/* At the end of a run that came to err so far: waits for the plan's GPUs, whose first error counts if err is none. */
-weft_err weft__plan_end(plan *p, weft_err err);
-/* After an item was run: waits for its GPU, if it is the first time or the plan still careful. */
-weft_err weft__item_wait_gpu(const plan *p, const plan_item *it, bool first, weft_err err);
-/* Runs a straight plan on the calling thread. */
-weft_err weft__plan_run(plan *p, plan_run *run);
 
 #endif

@@ -1,4 +1,5 @@
 /* session_test.c - plans and frames under use: threads, shapes, fetches, errors, time. */
+#include "exec/compile.h"
 #include "exec/session.h"
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/metrics.h"
 #include "cluster/worker/state.h"
+#include "exec/compile.h"
 #include "exec/executors/call.h"
 #include "exec/feeds.h"
 #include "exec/executors/start.h"
@@ -60,8 +61,8 @@ weft_err weft__part_compile(part **out, worker_session *s, weft_graph *graph, co
 
 bool weft__part_receives_from(const part *p, const char *task_name) {
   size_t n = strlen(task_name);
-  for (int i = 0; i < p->plan->n_recv; i++) {
-    const char *from = p->plan->recv[i].key; /* begins with a device */
+  for (int i = 0; i < p->plan->staged.n_recv; i++) {
+    const char *from = p->plan->staged.recv[i].key; /* begins with a device */
     if (strncmp(from, task_name, n) == 0 && from[n] == '/') return true;
   }
   return false;

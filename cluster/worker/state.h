@@ -19,7 +19,7 @@
 #include "base/timer.h"
 #include "cluster/request_dedup.h"
 #include "cluster/worker/worker.h"
-#include "exec/plan.h"
+#include "exec/executors/run.h"
 #include "exec/session.h"
 #include "rpc.pb-c.h"
 #include "state/rendezvous.h"

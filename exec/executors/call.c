@@ -4,6 +4,8 @@
  * thread.  A body belongs to the step it is called in: its token, its objects, its resources. */
 #include "exec/executors/call.h"
 
+#include "exec/compile.h"
+#include "exec/executors/sequential.h"
 #include "exec/session.h"
 #include "exec/executors/start.h"
 #include "state/rendezvous.h"
@@ -30,7 +32,7 @@ static weft_err run(function *f, const step *st, const weft_tensor *const *arg, 
   plan *p = f->code;
   if (!p) return WEFT_OK;
   plan_run r = {.feed = arg, .fetched = ret, .step = *st, .deadline_ns = st->deadline_ns, .keeps_feeds = true};
-  if (!p->dataflow) return weft__plan_run(p, &r);
+  if (p->executor == PLAN_SEQUENTIAL) return weft__sequential_run(p, &r);
   cancel own; /* a body that fails must not end whoever called it */
   cancel_link link;
   weft__cancel_init(&own);

@@ -63,16 +63,16 @@ static int segment_end(const plan *p, const bool *steady, int i, device **d, int
 }
 
 weft_err weft__cuda_graph_find(plan *p) {
-  if (!p->n_device || p->dataflow || p->careful < 0) return WEFT_OK;
+  if (!p->n_device || p->executor == PLAN_DATAFLOW || p->careful < 0) return WEFT_OK;
   bool *steady = weft__alloc_zero((size_t)p->n_slot + 1, sizeof *steady);
-  p->gpu_segment = weft__arena_alloc(&p->arena, sizeof *p->gpu_segment * (size_t)(p->n_item + 1));
-  weft_err err = steady && p->gpu_segment ? WEFT_OK : WEFT_OOM;
+  p->straight.gpu_segment = weft__arena_alloc(&p->arena, sizeof *p->straight.gpu_segment * (size_t)(p->n_item + 1));
+  weft_err err = steady && p->straight.gpu_segment ? WEFT_OK : WEFT_OOM;
   if (!err) find_steady(p, steady);
   for (int i = 0, end, n; !err && i<p->n_item; i = end> i ? end : i + 1) {
     device *d;
     while (i < p->n_item && (!p->item[i].device || p->item[i].op->flags & OP_ONCE)) i++;
     end = i < p->n_item ? segment_end(p, steady, i, &d, &n) : i;
-    if (end > i && n >= SHORTEST) p->gpu_segment[p->n_gpu_segment++] = (plan_gpu_segment){i, end, d};
+    if (end > i && n >= SHORTEST) p->straight.gpu_segment[p->straight.n_gpu_segment++] = (plan_gpu_segment){i, end, d};
   }
   weft__free(steady);
   return err;
@@ -104,11 +104,6 @@ struct cuda_graph {
   int n_var;
 };
 
-weft_err weft__cuda_graph_create(frame *f) {
-  f->cuda_graph = weft__alloc_zero((size_t)f->plan->n_gpu_segment + 1, sizeof *f->cuda_graph);
-  return f->cuda_graph ? WEFT_OK : WEFT_OOM;
-}
-
 static void graph_reset(cuda_graph *r, device *d) {
   d->ops->graph_destroy(d, r->graph);
   for (int i = 0; i < r->n_out; i++)
@@ -120,13 +115,19 @@ static void graph_reset(cuda_graph *r, device *d) {
   *r = (cuda_graph){.never_capture = r->never_capture};
 }
 
-void weft__cuda_graph_destroy(frame *f) {
-  for (int i = 0; f->cuda_graph && i < f->plan->n_gpu_segment; i++) {
-    device *d = f->plan->gpu_segment[i].device;
+static void graphs_destroy(frame *f) {
+  for (int i = 0; i < f->plan->straight.n_gpu_segment; i++) {
+    device *d = f->plan->straight.gpu_segment[i].device;
     if (f->cuda_graph[i].graph) d->ops->sync(d);
     graph_reset(&f->cuda_graph[i], d);
   }
   weft__free(f->cuda_graph);
+}
+
+weft_err weft__cuda_graph_create(frame *f) {
+  f->cuda_graph = weft__alloc_zero((size_t)f->plan->straight.n_gpu_segment + 1, sizeof *f->cuda_graph);
+  f->drop_cuda_graph = graphs_destroy;
+  return f->cuda_graph ? WEFT_OK : WEFT_OOM;
 }
 
 static bool inside(const plan_gpu_segment *s, int item) { return item >= s->from && item < s->to; }
@@ -339,7 +340,7 @@ static weft_err launch_graph(cuda_graph *r, frame *f, const plan_gpu_segment *s,
 
 weft_err weft__cuda_graph_run(frame *f, plan_run *run, int gpu_segment, bool *done) {
   cuda_graph *r = &f->cuda_graph[gpu_segment];
-  const plan_gpu_segment *s = &f->plan->gpu_segment[gpu_segment];
+  const plan_gpu_segment *s = &f->plan->straight.gpu_segment[gpu_segment];
   *done = false;
   if (r->never_capture || r->runs++ == 0) return WEFT_OK;
   if (!r->graph) {

@@ -8,15 +8,14 @@
 #ifndef WEFT_EXEC_EXECUTORS_CUDA_GRAPH_H
 #define WEFT_EXEC_EXECUTORS_CUDA_GRAPH_H
 
-#include "exec/executors/frame.h"
+#include "exec/executors/item.h"
 
 /* Finds the GPU segments of a complete plan. */
 weft_err weft__cuda_graph_find(plan *p);
 /* Runs segment number gpu_segment of the plan.  *done is true if it was launched as a whole; if not, the caller runs its
  * items. */
 weft_err weft__cuda_graph_run(frame *f, plan_run *run, int gpu_segment, bool *done);
-/* Make and free the graphs of a frame, one for each segment. */
+/* Makes room for the graphs of a frame, one for each segment.  The frame drops them when it goes. */
 weft_err weft__cuda_graph_create(frame *f);
-void weft__cuda_graph_destroy(frame *f);
 
 #endif

@@ -10,8 +10,8 @@
  * A thread that is running nodes already takes such a node when it is through (`here.ended`): two runs
  * that feed each other do not pile up on the stack.
  *
- * The first error wins.  It fires the step's cancel token, which wakes whatever is deferred; nodes
- * that become ready afterwards are dropped, and the run ends when the last active node has ended.
+ * After the first error (exec/executors/run.h) nodes that become ready are dropped, and the run ends when the last
+ * active node has ended.
  *
  * Locks: a dataflow's and a frame's, each alone but for weft__dataflow_frame_begin and weft__iteration_begin, which
  * take the dataflow's inside a frame's. */
@@ -23,6 +23,7 @@
 #include "base/denormal.h"
 #include "base/interrupt.h"
 #include "exec/executors/dataflow_edge.h"
+#include "exec/executors/item.h"
 #include "exec/executors/steplog.h"
 #include "kernels/gpu/gpu_host.h"
 #include "state/rendezvous.h"
@@ -42,25 +43,6 @@ static _Thread_local struct {
 
 static void on_done(kernel *k, weft_err err);
 static void process(dataflow *f, node_run *first);
-
-/* ---- errors ------------------------------------------------------------------------------------ */
-
-static void fail(dataflow *f, weft_err err) {
-  pthread_mutex_lock(&f->lock);
-  bool first = f->status.code == WEFT_OK;
-  weft__status_update(&f->status, err);
-  pthread_mutex_unlock(&f->lock);
-  atomic_store(&f->failed, true);
-  if (!first) return;
-  if (f->step.cancel) weft__cancel_fire(f->step.cancel, err, "%s", f->status.message ? f->status.message : "");
-}
-
-/* A cancelled step receives nothing more. */
-static void on_cancel(void *arg) {
-  dataflow *f = arg;
-  weft_err code = weft__cancel_raise(f->step.cancel);
-  if (f->step.rendezvous) weft__rendezvous_abort(f->step.rendezvous, code, weft__error_message());
-}
 
 /* ---- one node ---------------------------------------------------------------------------------- */
 
@@ -138,9 +120,9 @@ static weft_err call_kernel(node_run *s, bool dead, bool *deferred) {
   if (n->kind == DATAFLOW_TRANSFER) k->frame_id = weft__dataflow_frame_id(s->iteration->frame);
   atomic_store_explicit(&s->phase, PHASE_RUNS, memory_order_relaxed);
   const bool first = atomic_load_explicit(&n->cost, memory_order_relaxed) == 0;
-  bool timed = f->run->log || f->step.id % TIMED_STEPS == 0 || first;
+  bool timed = f->run.given->log || f->step.id % TIMED_STEPS == 0 || first;
   int64_t begin = s->begin = timed ? weft__clock_now_ns() : 0;
-  weft_err err = weft__item_wait_gpu(f->plan, weft__node_run_item(s), first, weft__node_run_item(s)->run(k));
+  weft_err err = weft__item_wait_gpu(f->run.plan, weft__node_run_item(s), first, weft__node_run_item(s)->run(k));
   int64_t end = timed ? weft__clock_now_ns() : 0;
   if (k->scratch) weft__gpu_scratch_release(&k->scratch);
   if (timed) note_cost(n, end - begin); /* of one that defers: what the call took */
@@ -150,7 +132,7 @@ static weft_err call_kernel(node_run *s, bool dead, bool *deferred) {
     err = weft__status_raise(&s->why);
     weft__status_finish(&s->why);
   }
-  if (f->run->log && !err) weft__step_log_add(f->run->log, weft__node_run_item(s), k->out, begin, end);
+  if (f->run.given->log && !err) weft__step_log_add(f->run.given->log, weft__node_run_item(s), k->out, begin, end);
   return err;
 }
 
@@ -186,8 +168,8 @@ static weft_err run_live(node_run *s, bool dead, value *carried, bool *deferred)
 static outcome visit(dataflow *f, node_run *s, ready *r) {
   bool deferred = false, dead = weft__node_run_is_dead(s);
   value carried = {.dead = false};
-  if (atomic_load_explicit(&f->failed, memory_order_acquire)) return ENDED;
-  weft_err err = weft__plan_check_time(f->run);
+  if (atomic_load_explicit(&f->run.failed, memory_order_acquire)) return ENDED;
+  weft_err err = weft__run_check_time(f->run.given);
   if (!err && (!dead || weft__node_run_node(s)->kind == DATAFLOW_TRANSFER)) {
     err = run_live(s, dead, &carried, &deferred);
     if (deferred) return DEFERRED;
@@ -195,7 +177,7 @@ static outcome visit(dataflow *f, node_run *s, ready *r) {
   }
   if (!err) err = conclude(s, dead, &carried, r);
   weft__tensor_clear(&carried.t);
-  if (err) fail(f, err);
+  if (err) weft__run_fail(&f->run, err);
   return ENDED;
 }
 
@@ -252,7 +234,7 @@ static node_run *hand_out(dataflow *f, node_run *list) {
     next = s->next;
     bool worth = worth_handing(s), hand = heavy && worth;
     if (hand) s->next = NULL;
-    if (hand && weft__pool_submit(f->tasks, task_process, s) == WEFT_OK) continue;
+    if (hand && weft__pool_submit(f->run.tasks, task_process, s) == WEFT_OK) continue;
     heavy = heavy || worth;
     *end = s;
     end = &s->next;
@@ -263,31 +245,31 @@ static node_run *hand_out(dataflow *f, node_run *list) {
 
 /* Is there more to do than a borrowed thread should?  Then the pool does it. */
 static bool hand_over(dataflow *f, node_run *list) {
-  if (!here.borrowed || weft__pool_threads(f->tasks) == 1) return false;
+  if (!here.borrowed || weft__pool_threads(f->run.tasks) == 1) return false;
   const dataflow_node *n = weft__node_run_node(list);
   int64_t cost = atomic_load_explicit(&n->cost, memory_order_relaxed);
   here.spent += cost;
   bool known = (cost > 0 && !(weft__node_run_item(list)->op->flags & OP_BLOCKING)) || carries(n->kind);
-  return (!known || here.spent > LENT) && weft__pool_submit(f->tasks, task_process, list) == WEFT_OK;
+  return (!known || here.spent > LENT) && weft__pool_submit(f->run.tasks, task_process, list) == WEFT_OK;
 }
 
 /* What ended meanwhile does not wait for a long kernel of this thread. */
 static void hand_ended(dataflow *f) {
   for (node_run *s; (s = next_ended());)
-    if (weft__pool_submit(f->tasks, task_resume, s) != WEFT_OK) resume(s);
+    if (weft__pool_submit(f->run.tasks, task_resume, s) != WEFT_OK) resume(s);
 }
 
 static void end(dataflow *f);
 
 static void finish(dataflow *f) {
-  if (f->done) {
+  if (f->run.done) {
     end(f);
     return;
   }
-  pthread_mutex_lock(&f->lock);
+  pthread_mutex_lock(&f->run.lock);
   f->finished = true;
-  pthread_cond_signal(&f->wake);
-  pthread_mutex_unlock(&f->lock);
+  pthread_cond_signal(&f->run.wake);
+  pthread_mutex_unlock(&f->run.lock);
 }
 
 /* Counts what one node's end changed; true: nothing is active any more, and f may be gone. */
@@ -298,7 +280,7 @@ static bool account(dataflow *f, int change) {
 }
 
 static void go_through(dataflow *f, node_run *first) {
-  bool alone = weft__pool_threads(f->tasks) == 1;
+  bool alone = weft__pool_threads(f->run.tasks) == 1;
   while (first) {
     node_run *s = first;
     ready r = {0};
@@ -334,10 +316,10 @@ static void resume(node_run *s) {
   weft_err err = weft__status_raise(&s->why);
   weft__status_finish(&s->why);
   if (err) err = weft__item_error(weft__node_run_item(s), err);
-  if (f->run->log && !err)
-    weft__step_log_add(f->run->log, weft__node_run_item(s), s->kernel.out, s->begin, weft__clock_now_ns());
-  if (!err && !atomic_load(&f->failed)) err = conclude(s, dead, &none, &r);
-  if (err) fail(f, err);
+  if (f->run.given->log && !err)
+    weft__step_log_add(f->run.given->log, weft__node_run_item(s), s->kernel.out, s->begin, weft__clock_now_ns());
+  if (!err && !atomic_load(&f->run.failed)) err = conclude(s, dead, &none, &r);
+  if (err) weft__run_fail(&f->run, err);
   if (!account(f, r.count - 1) && r.first) process(f, r.first);
 }
 
@@ -359,45 +341,40 @@ static void on_done(kernel *k, weft_err err) {
   dataflow *f = s->iteration->frame->dataflow;
   weft__status_update(&s->why, err);
   if (atomic_exchange(&s->phase, PHASE_DONE) == PHASE_RUNS) return; /* still inside its call: call_kernel goes on */
-  if (f->done) {
+  if (f->run.done) {
     go_on(s);
     return;
   }
-  pthread_mutex_lock(&f->lock);
-  bool leave = f->waiting || weft__pool_threads(f->tasks) == 1;
+  pthread_mutex_lock(&f->run.lock);
+  bool leave = f->waiting || weft__pool_threads(f->run.tasks) == 1;
   if (leave) {
     s->next = f->inbox;
     f->inbox = s;
-    pthread_cond_signal(&f->wake);
+    pthread_cond_signal(&f->run.wake);
   }
-  pthread_mutex_unlock(&f->lock);
-  if (leave || weft__pool_submit(f->tasks, task_resume, s) == WEFT_OK) return;
+  pthread_mutex_unlock(&f->run.lock);
+  if (leave || weft__pool_submit(f->run.tasks, task_resume, s) == WEFT_OK) return;
   resume(s);
-}
-
-/* An interrupt ends what waits.  What computes goes on to its end, or to the next node after a second interrupt. */
-static weft_err check_wait(const dataflow *f) {
-  if (weft__interrupt_pending()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
-  return weft__plan_check_time(f->run);
 }
 
 /* Sleeps until a deferred node has ended or all have; looks up now and then whether it is too late. */
 static node_run *next_from_inbox(dataflow *f, bool *finished) {
-  bool failed = atomic_load(&f->failed); /* then only the end of what still runs is awaited */
-  int64_t slice = (int64_t)WEFT_WAIT_SLICE_MS * 1000000, left = f->run->deadline_ns - weft__clock_now_ns();
-  if (!failed && f->run->deadline_ns && left < slice) slice = left > 0 ? left : 0;
+  bool failed = atomic_load(&f->run.failed); /* then only the end of what still runs is awaited */
+  int64_t slice = (int64_t)WEFT_WAIT_SLICE_MS * 1000000, left = f->run.given->deadline_ns - weft__clock_now_ns();
+  if (!failed && f->run.given->deadline_ns && left < slice) slice = left > 0 ? left : 0;
   struct timespec until = weft__clock_deadline(slice);
-  pthread_mutex_lock(&f->lock);
+  pthread_mutex_lock(&f->run.lock);
   f->waiting = true;
   int late = 0;
-  while (!f->inbox && !f->finished && !late) late = pthread_cond_clockwait(&f->wake, &f->lock, CLOCK_MONOTONIC, &until);
+  while (!f->inbox && !f->finished && !late)
+    late = pthread_cond_clockwait(&f->run.wake, &f->run.lock, CLOCK_MONOTONIC, &until);
   node_run *s = f->inbox;
   if (s) f->inbox = s->next;
   f->waiting = false;
   *finished = f->finished;
-  pthread_mutex_unlock(&f->lock);
-  weft_err err = s || *finished || failed ? WEFT_OK : check_wait(f);
-  if (err) fail(f, err);
+  pthread_mutex_unlock(&f->run.lock);
+  weft_err err = s || *finished || failed ? WEFT_OK : weft__run_check_wait(&f->run);
+  if (err) weft__run_fail(&f->run, err);
   return s;
 }
 
@@ -411,19 +388,15 @@ static void wait_for_all(dataflow *f) {
 
 /* ---- a run ------------------------------------------------------------------------------------- */
 
-static weft_err begin(dataflow **out, plan *p, plan_run *run, pool *tasks) {
+static weft_err begin(dataflow **out, plan *p, plan_run *given, pool *tasks, run_done *done, void *arg) {
   dataflow *f;
   WEFT_TRY(weft__dataflow_acquire(&f, p));
-  f->run = run;
-  f->step = run->step;
-  f->step.deadline_ns = run->deadline_ns;
-  f->tasks = tasks;
-  f->done = NULL;
+  f->step = given->step;
+  f->step.deadline_ns = given->deadline_ns;
   f->inbox = NULL;
   f->finished = f->waiting = false;
-  atomic_store(&f->failed, false);
-  for (int i = 0; i < f->plan->n_feed; i++) weft__tensor_share(&f->root->slot[i].t, run->feed[i]);
-  weft_err err = f->step.cancel ? weft__cancel_watch_add(f->step.cancel, &f->watch, on_cancel, f) : WEFT_OK;
+  for (int i = 0; i < p->n_feed; i++) weft__tensor_share(&f->root->slot[i].t, given->feed[i]);
+  weft_err err = weft__run_begin(&f->run, p, given, tasks, done, arg);
   if (err)
     weft__dataflow_release(f);
   else
@@ -433,25 +406,22 @@ static weft_err begin(dataflow **out, plan *p, plan_run *run, pool *tasks) {
 
 /* Takes what was fetched, and leaves the dataflow to the next run. */
 static weft_err conclude_run(dataflow *f) {
-  if (f->step.cancel) weft__cancel_watch_remove(f->step.cancel, &f->watch);
-  weft_err err = weft__status_raise(&f->status);
-  err = weft__plan_end(f->plan, err);
-  if (!err) err = weft__plan_fetch(f->plan, f->root->slot, f->run);
+  weft_err err = weft__run_end(&f->run, f->root->slot, weft__status_raise(&f->run.failure));
   weft__dataflow_release(f);
   return err;
 }
 
 /* The end of an asynchronous run. */
 static void end(dataflow *f) {
-  run_done *done = f->done;
-  void *arg = f->arg;
+  run_done *done = f->run.done;
+  void *arg = f->run.arg;
   done(arg, conclude_run(f));
 }
 
-weft_err weft__dataflow_run(plan *p, plan_run *run, pool *tasks) {
+weft_err weft__dataflow_run(plan *p, plan_run *given, pool *tasks) {
   dataflow *f;
   ready r = {0};
-  WEFT_TRY(begin(&f, p, run, tasks));
+  WEFT_TRY(begin(&f, p, given, tasks, NULL, NULL));
   weft__dataflow_ready(f, &r);
   atomic_store(&f->active, r.count);
   if (r.count == 0) f->finished = true;
@@ -460,16 +430,14 @@ weft_err weft__dataflow_run(plan *p, plan_run *run, pool *tasks) {
   return conclude_run(f);
 }
 
-void weft__dataflow_start(plan *p, plan_run *run, pool *tasks, bool borrowed, run_done *done, void *arg) {
+void weft__dataflow_start(plan *p, plan_run *given, pool *tasks, bool borrowed, run_done *done, void *arg) {
   dataflow *f;
   ready r = {0};
-  weft_err err = begin(&f, p, run, tasks);
+  weft_err err = begin(&f, p, given, tasks, done, arg);
   if (err) {
     done(arg, err);
     return;
   }
-  f->done = done;
-  f->arg = arg;
   weft__dataflow_ready(f, &r);
   atomic_store(&f->active, r.count);
   bool outermost = come_in(borrowed);

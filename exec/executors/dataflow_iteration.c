@@ -94,10 +94,10 @@ static weft_err create_turn(iteration **out, dataflow_frame *fr) {
 }
 
 static iteration *idle_iteration(dataflow *f, int loop) {
-  pthread_mutex_lock(&f->lock);
+  pthread_mutex_lock(&f->run.lock);
   iteration *t = f->idle_iteration[loop];
   if (t) f->idle_iteration[loop] = t->next;
-  pthread_mutex_unlock(&f->lock);
+  pthread_mutex_unlock(&f->run.lock);
   return t;
 }
 
@@ -136,7 +136,7 @@ static void clear_turn(iteration *t) {
   const dataflow *f = t->frame->dataflow;
   const dataflow_loop *l = loop_of(t->frame);
   for (int i = 0; i < l->n_slot; i++)
-    if (t->frame->loop || f->plan->slot_item[i] >= 0 || i < f->plan->n_feed) clear_value(&t->slot[i]);
+    if (t->frame->loop || f->run.plan->slot_item[i] >= 0 || i < f->run.plan->n_feed) clear_value(&t->slot[i]);
   for (int i = 0; i < l->n_in; i++)
     if (t->deref[i].buf) weft__tensor_clear(&t->deref[i]);
 }
@@ -145,10 +145,10 @@ void weft__iteration_end(iteration *t) {
   dataflow *f = t->frame->dataflow;
   clear_turn(t);
   if (t->frame->loop == 0) return;
-  pthread_mutex_lock(&f->lock);
+  pthread_mutex_lock(&f->run.lock);
   t->next = f->idle_iteration[t->frame->loop];
   f->idle_iteration[t->frame->loop] = t;
-  pthread_mutex_unlock(&f->lock);
+  pthread_mutex_unlock(&f->run.lock);
 }
 
 /* ---- frames ------------------------------------------------------------------------------------ */
@@ -182,16 +182,16 @@ static weft_err create_frame(dataflow_frame **out, dataflow *f, int loop) {
 }
 
 static void list_frame(dataflow *f, dataflow_frame *fr) {
-  pthread_mutex_lock(&f->lock);
+  pthread_mutex_lock(&f->run.lock);
   fr->prev = NULL;
   fr->next = f->frames;
   if (f->frames) f->frames->prev = fr;
   f->frames = fr;
-  pthread_mutex_unlock(&f->lock);
+  pthread_mutex_unlock(&f->run.lock);
 }
 
 static void keep_frame(dataflow *f, dataflow_frame *fr) {
-  pthread_mutex_lock(&f->lock);
+  pthread_mutex_lock(&f->run.lock);
   if (fr->prev)
     fr->prev->next = fr->next;
   else
@@ -199,15 +199,15 @@ static void keep_frame(dataflow *f, dataflow_frame *fr) {
   if (fr->next) fr->next->prev = fr->prev;
   fr->next = f->idle_frame[fr->loop];
   f->idle_frame[fr->loop] = fr;
-  pthread_mutex_unlock(&f->lock);
+  pthread_mutex_unlock(&f->run.lock);
 }
 
 weft_err weft__dataflow_frame_begin(dataflow_frame **out, dataflow *f, int loop, iteration *parent) {
   const dataflow_loop *l = &f->map->loop[loop];
-  pthread_mutex_lock(&f->lock);
+  pthread_mutex_lock(&f->run.lock);
   dataflow_frame *fr = f->idle_frame[loop];
   if (fr) f->idle_frame[loop] = fr->next;
-  pthread_mutex_unlock(&f->lock);
+  pthread_mutex_unlock(&f->run.lock);
   if (!fr) WEFT_TRY(create_frame(&fr, f, loop));
   fr->parent = parent;
   fr->first = fr->last = NULL;
@@ -284,13 +284,12 @@ static void destroy_flow(dataflow *f) {
     }
   }
   if (f->root)
-    for (int i = 0; i < f->plan->n_slot; i++) clear_value(&f->root->slot[i]);
+    for (int i = 0; i < f->run.plan->n_slot; i++) clear_value(&f->root->slot[i]);
   destroy_turn(f->root);
   destroy_frame(f->frame);
   weft__free(f->idle_iteration);
   weft__free(f->idle_frame);
-  pthread_cond_destroy(&f->wake);
-  pthread_mutex_destroy(&f->lock);
+  weft__run_finish(&f->run);
   weft__free(f);
 }
 
@@ -300,7 +299,7 @@ static weft_err make_root(dataflow *f) {
   WEFT_TRY(create_turn(&f->root, f->frame));
   f->frame->first = f->frame->last = f->root;
   for (int i = 0; i < f->map->loop[0].n_node; i++) point_kernel(f->root, &f->root->node_run[i]);
-  const plan *p = f->plan;
+  const plan *p = f->run.plan;
   for (int i = 0; i < p->n_constant; i++) weft__tensor_share(&f->root->slot[p->constant_slot[i]].t, &p->constant[i]);
   return WEFT_OK;
 }
@@ -308,10 +307,9 @@ static weft_err make_root(dataflow *f) {
 static weft_err create_flow(dataflow **out, plan *p) {
   dataflow *f = weft__alloc_zero(1, sizeof *f);
   if (!f) return WEFT_OOM;
-  f->plan = p;
-  f->map = p->map;
-  pthread_mutex_init(&f->lock, NULL);
-  pthread_cond_init(&f->wake, NULL);
+  f->run.plan = p;
+  f->map = p->dataflow;
+  weft__run_init(&f->run);
   bool ok = true;
   ON_HEAP(f->idle_iteration, f->map->n_loop, &ok);
   ON_HEAP(f->idle_frame, f->map->n_loop, &ok);
@@ -325,10 +323,10 @@ static weft_err create_flow(dataflow **out, plan *p) {
 
 weft_err weft__dataflow_acquire(dataflow **out, plan *p) {
   pthread_mutex_lock(&p->lock);
-  dataflow *f = p->map->idle;
+  dataflow *f = p->dataflow->idle;
   if (f) {
-    p->map->idle = f->next;
-    p->map->n_idle--;
+    p->dataflow->idle = f->next;
+    p->dataflow->n_idle--;
   }
   pthread_mutex_unlock(&p->lock);
   if (!f) WEFT_TRY(create_flow(&f, p));
@@ -338,25 +336,24 @@ weft_err weft__dataflow_acquire(dataflow **out, plan *p) {
 }
 
 void weft__dataflow_release(dataflow *f) {
-  plan *p = f->plan;
+  plan *p = f->run.plan;
   while (f->frames) weft__dataflow_frame_end(f->frames); /* left over where the run failed */
   clear_turn(f->root);
-  weft__status_finish(&f->status);
   pthread_mutex_lock(&p->lock);
-  bool keep = p->map->n_idle < MAX_IDLE;
+  bool keep = p->dataflow->n_idle < MAX_IDLE;
   if (keep) {
-    f->next = p->map->idle;
-    p->map->idle = f;
-    p->map->n_idle++;
+    f->next = p->dataflow->idle;
+    p->dataflow->idle = f;
+    p->dataflow->n_idle++;
   }
   pthread_mutex_unlock(&p->lock);
   if (!keep) destroy_flow(f);
 }
 
 void weft__dataflow_destroy_idle(plan *p) {
-  while (p->map && p->map->idle) {
-    dataflow *f = p->map->idle;
-    p->map->idle = f->next;
+  while (p->dataflow && p->dataflow->idle) {
+    dataflow *f = p->dataflow->idle;
+    p->dataflow->idle = f->next;
     destroy_flow(f);
   }
 }

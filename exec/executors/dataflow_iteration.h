@@ -12,6 +12,7 @@
 #define WEFT_EXEC_EXECUTORS_DATAFLOW_ITERATION_H
 
 #include "exec/executors/dataflow_map.h"
+#include "exec/executors/run.h"
 
 #define DEAD_EDGE (UINT64_C(1) << 32)
 #define MERGE_LIVE (UINT64_C(1) << 63)
@@ -20,7 +21,6 @@
 #define MERGE_INPUTS_MAX (1 << 14)
 
 typedef struct dataflow dataflow;
-typedef void run_done(void *arg, weft_err err);
 typedef struct dataflow_frame dataflow_frame;
 typedef struct iteration iteration;
 
@@ -75,24 +75,15 @@ struct dataflow_frame {
 };
 
 struct dataflow {
-  plan *plan;
+  active_run run; /* its lock guards what follows `active` */
   dataflow_map *map;
-  plan_run *run;
   step step;
-  pool *tasks;
-  run_done *done; /* NULL: a thread waits in weft__dataflow_run */
-  void *arg;
-  cancel_watch watch;
   dataflow_frame *frame; /* of loop 0 */
   iteration *root;
   atomic_long active; /* nodes ready, running or deferred */
-  atomic_bool failed;
 
-  pthread_mutex_t lock; /* guards what follows */
-  pthread_cond_t wake;
-  status status;
   node_run *inbox; /* deferred nodes that ended, for the waiting thread */
-  bool waiting;    /* the thread of weft__dataflow_run sleeps on `wake` */
+  bool waiting;    /* the thread of weft__dataflow_run sleeps on run.wake */
   bool finished;   /* active came to 0 */
   iteration **idle_iteration;
   dataflow_frame **idle_frame; /* both per loop */
@@ -115,7 +106,7 @@ weft_err weft__iteration_begin(iteration **out, dataflow_frame *fr);
 void weft__iteration_end(iteration *t); /* clears its values and keeps it */
 
 static inline const plan_item *weft__node_run_item(const node_run *s) {
-  return &s->iteration->frame->dataflow->plan->item[s->node];
+  return &s->iteration->frame->dataflow->run.plan->item[s->node];
 }
 static inline dataflow_node *weft__node_run_node(const node_run *s) {
   return &s->iteration->frame->dataflow->map->node[s->node];

@@ -1,4 +1,5 @@
 /* dataflow_start_test.c - asynchronous runs: parked without a thread, resumed by strangers, ended once. */
+#include "exec/compile.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "exec/executors/dataflow.h"

@@ -2,7 +2,6 @@
 #include "exec/executors/frame.h"
 
 #include "base/alloc.h"
-#include "exec/executors/cuda_graph.h"
 
 enum { MAX_IDLE = 8, MAX_LAYOUTS = 16 };
 
@@ -84,7 +83,7 @@ static weft_err lay_arena(frame *f, const plan *p) {
 
 static void destroy(frame *f) {
   if (!f) return;
-  weft__cuda_graph_destroy(f);
+  if (f->cuda_graph) f->drop_cuda_graph(f);
   for (int s = 0; s < f->plan->n_slot && f->slot; s++) weft__tensor_clear(&f->slot[s].t);
   weft__free(f->slot);
   weft__free(f->kernel);
@@ -101,7 +100,7 @@ static void destroy(frame *f) {
 }
 
 static const layout *find_layout(const plan *p, uint64_t key) {
-  for (const layout *l = p->layouts; l; l = l->next)
+  for (const layout *l = p->straight.layouts; l; l = l->next)
     if (l->key == key) return l;
   return NULL;
 }
@@ -117,7 +116,6 @@ static weft_err create(frame **out, plan *p, uint64_t key, uint64_t generation) 
   pthread_mutex_unlock(&p->lock);
   weft_err err = allocate(f, p);
   if (!err) err = lay_arena(f, p);
-  if (!err && p->n_gpu_segment && f->layout) err = weft__cuda_graph_create(f);
   if (err) {
     destroy(f);
     return err;
@@ -130,12 +128,12 @@ static weft_err create(frame **out, plan *p, uint64_t key, uint64_t generation) 
 
 weft_err weft__frame_acquire(frame **out, plan *p, uint64_t key, uint64_t generation) {
   pthread_mutex_lock(&p->lock);
-  frame **at = &p->idle;
+  frame **at = &p->straight.idle;
   while (*at && ((*at)->key != key || (*at)->generation != generation)) at = &(*at)->next;
   frame *f = *at;
   if (f) {
     *at = f->next;
-    p->n_idle--;
+    p->straight.n_idle--;
   }
   pthread_mutex_unlock(&p->lock);
   if (!f) return create(out, p, key, generation);
@@ -169,10 +167,10 @@ static void learn(frame *f) {
   plan *p = f->plan;
   layout *l = NULL;
   int n = 0;
-  for (const layout *at = p->layouts; at; at = at->next) n++;
+  for (const layout *at = p->straight.layouts; at; at = at->next) n++;
   if (n >= MAX_LAYOUTS || weft__layout_create(&l, p, f->key, f->stats) != WEFT_OK) return;
-  l->next = p->layouts;
-  p->layouts = l;
+  l->next = p->straight.layouts;
+  p->straight.layouts = l;
 }
 
 void weft__frame_release(frame *f, bool ok) {
@@ -181,7 +179,7 @@ void weft__frame_release(frame *f, bool ok) {
   bool stale = f->stats != NULL;
   if (ok && f->stats && !find_layout(p, f->key)) learn(f);
   stale = stale && find_layout(p, f->key); /* without a layout it goes on learning */
-  if (stale || p->n_idle >= MAX_IDLE) {
+  if (stale || p->straight.n_idle >= MAX_IDLE) {
     pthread_mutex_unlock(&p->lock);
     clear_values(f);
     destroy(f);
@@ -190,21 +188,21 @@ void weft__frame_release(frame *f, bool ok) {
   pthread_mutex_unlock(&p->lock);
   clear_values(f);
   pthread_mutex_lock(&p->lock);
-  f->next = p->idle;
-  p->idle = f;
-  p->n_idle++;
+  f->next = p->straight.idle;
+  p->straight.idle = f;
+  p->straight.n_idle++;
   pthread_mutex_unlock(&p->lock);
 }
 
 void weft__frames_destroy(plan *p) {
-  while (p->idle) {
-    frame *f = p->idle;
-    p->idle = f->next;
+  while (p->straight.idle) {
+    frame *f = p->straight.idle;
+    p->straight.idle = f->next;
     destroy(f);
   }
-  while (p->layouts) {
-    layout *l = p->layouts;
-    p->layouts = l->next;
+  while (p->straight.layouts) {
+    layout *l = p->straight.layouts;
+    p->straight.layouts = l->next;
     weft__layout_destroy(l);
   }
 }

@@ -25,8 +25,9 @@ struct frame {
   buffer **planned;              /* per slot: &place[s], or NULL */
   void *memory;                  /* the arena */
   buffer **card;                 /* those on the plan's devices */
-  struct cuda_graph *cuda_graph; /* per gpu_segment of the plan */
-  bool recording;                /* what kernels take meanwhile stays with the recording */
+  struct cuda_graph *cuda_graph; /* per GPU segment of the plan; made and dropped by exec/executors/cuda_graph.c */
+  void (*drop_cuda_graph)(frame *f);
+  bool recording; /* what kernels take meanwhile stays with the recording */
   step step;
   frame *next;
 };

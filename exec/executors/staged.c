@@ -2,15 +2,14 @@
  *
  * All receives begin when the run begins.  In an asynchronous run, the thread that delivers the last value of a stage
  * runs the stage itself if it is short, and hands it to the pool if not.  In a synchronous run the waiting thread runs
- * every stage.  A run's lock guards its counts and its first failure; it is a leaf. */
+ * every stage.  A run's lock guards its counts and its first failure (exec/executors/run.h). */
 #include "exec/executors/staged.h"
 
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "exec/executors/frame.h"
-#include "exec/executors/steplog.h"
+#include "exec/executors/sequential.h"
 #include "state/rendezvous.h"
 #include "state/resource.h"
 #include <stdlib.h>
@@ -98,27 +97,27 @@ static bool same_source(const plan_recv *a, const plan_recv *b) {
 
 /* Groups the receives of one stage from one device, which are sent as one request. */
 static void group_receives(plan *p) {
-  for (int i = 0; i < p->n_recv; i++) p->recv[i].together = p->item[p->recv[i].item].stage;
-  qsort(p->recv, (size_t)p->n_recv, sizeof *p->recv, by_source);
-  for (int i = 0, n; i < p->n_recv; i += n) {
-    for (n = 1; i + n < p->n_recv && same_source(&p->recv[i], &p->recv[i + n]);) n++;
-    for (int j = 0; j < n; j++) p->recv[i + j].together = j ? 0 : n;
+  for (int i = 0; i < p->staged.n_recv; i++) p->staged.recv[i].together = p->item[p->staged.recv[i].item].stage;
+  qsort(p->staged.recv, (size_t)p->staged.n_recv, sizeof *p->staged.recv, by_source);
+  for (int i = 0, n; i < p->staged.n_recv; i += n) {
+    for (n = 1; i + n < p->staged.n_recv && same_source(&p->staged.recv[i], &p->staged.recv[i + n]);) n++;
+    for (int j = 0; j < n; j++) p->staged.recv[i + j].together = j ? 0 : n;
   }
 }
 
 weft_err weft__staged_prepare(plan *p) {
-  for (int i = 0; i < p->n_item; i++) p->n_recv += is_recv(p->item[i].node);
-  p->n_stage = p->n_item ? p->item[p->n_item - 1].stage + 1 : 1;
-  p->recv = weft__arena_alloc(&p->arena, sizeof *p->recv * (size_t)(p->n_recv + 1));
-  p->stage_cost = weft__arena_alloc(&p->arena, sizeof *p->stage_cost * (size_t)(p->n_stage + 1));
-  if (!p->recv || !p->stage_cost) return WEFT_OOM;
+  for (int i = 0; i < p->n_item; i++) p->staged.n_recv += is_recv(p->item[i].node);
+  p->staged.n_stage = p->n_item ? p->item[p->n_item - 1].stage + 1 : 1;
+  p->staged.recv = weft__arena_alloc(&p->arena, sizeof *p->staged.recv * (size_t)(p->staged.n_recv + 1));
+  p->staged.cost = weft__arena_alloc(&p->arena, sizeof *p->staged.cost * (size_t)(p->staged.n_stage + 1));
+  if (!p->staged.recv || !p->staged.cost) return WEFT_OOM;
   for (int i = 0, n = 0; i < p->n_item; i++) {
     if (!is_recv(p->item[i].node)) continue;
     char *key = weft__rendezvous_key(p->item[i].node, NULL, NULL, 0, 0);
     if (!key) return WEFT_OOM;
-    p->recv[n++] = (plan_recv){.item = i, .key = weft__arena_strdup(&p->arena, key)};
+    p->staged.recv[n++] = (plan_recv){.item = i, .key = weft__arena_strdup(&p->arena, key)};
     weft__free(key);
-    if (!p->recv[n - 1].key) return WEFT_OOM;
+    if (!p->staged.recv[n - 1].key) return WEFT_OOM;
   }
   group_receives(p);
   return WEFT_OK;
@@ -134,18 +133,9 @@ typedef struct receipt {
 } receipt;
 
 struct staged {
-  plan *plan;
-  plan_run *run;
+  active_run run; /* its lock guards what follows `next` as well */
   frame *frame;
-  pool *tasks;
-  run_done *done; /* NULL: a thread waits */
-  void *arg;
-  int next; /* item to go on with */
-  cancel_watch watch;
-  bool watching;
-  pthread_mutex_t lock; /* guards what follows */
-  pthread_cond_t wake;
-  status failure;
+  int next;           /* item to go on with */
   int outstanding;    /* receives that have not ended */
   int stage;          /* waited for; -1: nobody waits */
   int *left;          /* per stage: receives that have not ended */
@@ -153,21 +143,19 @@ struct staged {
   receipt receipt[];
 };
 
-enum { SHORT_NS = 30000 }; /* a piece this short runs on whatever thread brings the last value */
-
 static void run_to_end(staged *s);
 
 static void task_run_to_end(void *arg) { run_to_end(arg); }
 
 /* Continues an asynchronous run on the thread that delivered the last value, or on the pool if the stage is long. */
 static void run_here_or_on_pool(staged *s, int stage) {
-  unsigned cost = atomic_load_explicit(&s->plan->stage_cost[stage], memory_order_relaxed);
-  bool is_short = cost > 0 && cost < SHORT_NS && !s->plan->waits;
-  if (is_short || weft__pool_submit(s->tasks, task_run_to_end, s) != WEFT_OK) run_to_end(s);
+  const plan *p = s->run.plan;
+  if (weft__cost_is_short(&p->staged.cost[stage], p) || weft__pool_submit(s->run.tasks, task_run_to_end, s) != WEFT_OK)
+    run_to_end(s);
 }
 
 static weft_err store_received(staged *s, int item, const weft_tensor *t, bool dead) {
-  const plan_item *it = &s->plan->item[item];
+  const plan_item *it = &s->run.plan->item[item];
   weft_dtype want = weft__dtype_base(it->node->out_type[0]);
   if (dead)
     return weft__fail(WEFT_INTERNAL, "%s {{node %s}}: received a dead value in a step without branches",
@@ -178,105 +166,85 @@ static weft_err store_received(staged *s, int item, const weft_tensor *t, bool d
   return weft__tensor_keep(&s->frame->slot[it->first_out].t, t);
 }
 
-/* Keeps the first failure and ends the step with it.  The caller keeps the run alive: by a receive that is not yet
- * counted down, or by being the thread that runs it. */
-static void staged_fail(staged *s, weft_err err) {
-  pthread_mutex_lock(&s->lock);
-  bool first = s->failure.code == WEFT_OK;
-  weft__status_update(&s->failure, err);
-  pthread_mutex_unlock(&s->lock);
-  if (!first) return;
-  if (s->run->step.cancel)
-    weft__cancel_fire(s->run->step.cancel, err, "%s", s->failure.message ? s->failure.message : "");
-  else
-    weft__rendezvous_abort(s->run->step.rendezvous, err, s->failure.message ? s->failure.message : "");
-}
-
 /* One receive has ended, on any thread. */
 static void on_receipt(void *arg, weft_err err, const weft_tensor *t, bool dead) {
   receipt *r = arg;
   staged *s = r->run;
   if (!err) err = store_received(s, r->item, t, dead);
-  if (err) staged_fail(s, weft__item_error(&s->plan->item[r->item], err));
-  pthread_mutex_lock(&s->lock);
-  s->left[s->plan->item[r->item].stage]--;
+  if (err) weft__run_fail(&s->run, weft__item_error(&s->run.plan->item[r->item], err));
+  pthread_mutex_lock(&s->run.lock);
+  s->left[s->run.plan->item[r->item].stage]--;
   s->outstanding--;
   int stage = s->stage;
-  bool ready = stage >= 0 && (s->failure.code ? s->outstanding == 0 : s->left[stage] == 0);
-  bool synchronous = !s->done; /* its thread waits in weft__staged_run */
+  bool ready = stage >= 0 && (s->run.failure.code ? s->outstanding == 0 : s->left[stage] == 0);
+  bool synchronous = !s->run.done; /* its thread waits in weft__staged_run */
   if (ready && !synchronous) s->stage = -1;
-  if (synchronous) pthread_cond_signal(&s->wake);
-  pthread_mutex_unlock(&s->lock);
+  if (synchronous) pthread_cond_signal(&s->run.wake);
+  pthread_mutex_unlock(&s->run.lock);
   if (ready && !synchronous) run_here_or_on_pool(s, stage);
 }
 
-/* A cancelled step receives nothing more. */
-static void on_cancel(void *arg) {
-  staged *s = arg;
-  weft_err code = weft__cancel_raise(s->run->step.cancel);
-  weft__rendezvous_abort(s->run->step.rendezvous, code, weft__error_message());
+static void staged_free(staged *s) {
+  weft__run_finish(&s->run);
+  weft__free(s->left);
+  weft__free(s);
 }
 
-static weft_err staged_begin(staged **out, plan *p, plan_run *run, pool *tasks, run_done *done, void *arg) {
-  staged *s = weft__alloc_zero(1, sizeof *s + (sizeof(receipt) + sizeof(recv_request)) * (size_t)p->n_recv);
+/* Ends a run whose result is known and that has no receive outstanding: fetches, and releases the frame. */
+static weft_err staged_finish(staged *s, weft_err err) {
+  err = weft__run_end(&s->run, s->frame->slot, err);
+  status kept = {0};
+  weft__status_update(&kept, err);
+  weft__frame_release(s->frame, err == WEFT_OK);
+  staged_free(s);
+  err = weft__status_raise(&kept);
+  weft__status_finish(&kept);
+  return err;
+}
+
+static weft_err staged_begin(staged **out, plan *p, plan_run *given, pool *tasks, run_done *done, void *arg) {
+  const plan_staged *know = &p->staged;
+  staged *s = weft__alloc_zero(1, sizeof *s + (sizeof(receipt) + sizeof(recv_request)) * (size_t)know->n_recv);
   if (!s) return WEFT_OOM;
-  *s = (staged){.plan = p, .run = run, .tasks = tasks, .done = done, .arg = arg, .stage = -1};
-  s->want = (recv_request *)(s->receipt + p->n_recv);
-  s->left = weft__alloc_zero((size_t)p->n_stage + 1, sizeof *s->left);
-  weft_err err = s->left ? weft__frame_begin(&s->frame, p, run) : WEFT_OOM;
+  weft__run_init(&s->run);
+  s->stage = -1;
+  s->want = (recv_request *)(s->receipt + know->n_recv);
+  s->left = weft__alloc_zero((size_t)know->n_stage + 1, sizeof *s->left);
+  weft_err err = s->left ? weft__frame_begin(&s->frame, p, given) : WEFT_OOM;
   if (err) {
-    weft__free(s->left);
-    weft__free(s);
+    staged_free(s);
     return err;
   }
-  pthread_mutex_init(&s->lock, NULL);
-  pthread_cond_init(&s->wake, NULL);
-  s->outstanding = p->n_recv;
-  for (int i = 0; i < p->n_recv; i++) s->left[p->item[p->recv[i].item].stage]++;
+  s->outstanding = know->n_recv;
+  for (int i = 0; i < know->n_recv; i++) s->left[p->item[know->recv[i].item].stage]++;
+  err = weft__run_begin(&s->run, p, given, tasks, done, arg);
+  if (err) return staged_finish(s, err);
   *out = s;
   return WEFT_OK;
 }
 
 /* Starts all receives.  Values may arrive at once; they are only counted, since s->stage is -1. */
 static void begin_receives(staged *s) {
-  rendezvous *r = s->run->step.rendezvous;
-  const plan *p = s->plan;
-  for (int i = 0; i < p->n_recv; i++) {
-    s->receipt[i] = (receipt){s, p->recv[i].item};
-    s->want[i] = (recv_request){p->recv[i].key, on_receipt, &s->receipt[i]};
+  rendezvous *r = s->run.given->step.rendezvous;
+  const plan *p = s->run.plan;
+  for (int i = 0; i < p->staged.n_recv; i++) {
+    s->receipt[i] = (receipt){s, p->staged.recv[i].item};
+    s->want[i] = (recv_request){p->staged.recv[i].key, on_receipt, &s->receipt[i]};
   }
-  for (int i = 0, n = p->n_recv, more; i < n; i += more) {
-    more = p->recv[i].together;
+  for (int i = 0, n = p->staged.n_recv, more; i < n; i += more) {
+    more = p->staged.recv[i].together;
     weft__rendezvous_recv_all(r, more, &s->want[i]);
   }
 }
 
-/* Ends a run whose result is known and that has no receive outstanding: fetches, and releases the frame. */
-static weft_err staged_finish(staged *s, weft_err err) {
-  if (s->watching) weft__cancel_watch_remove(s->run->step.cancel, &s->watch);
-  err = weft__plan_end(s->plan, err);
-  if (!err) err = weft__plan_fetch(s->plan, s->frame->slot, s->run);
-  status kept = {0};
-  weft__status_update(&kept, err);
-  weft__frame_release(s->frame, err == WEFT_OK);
-  weft__status_finish(&s->failure);
-  pthread_cond_destroy(&s->wake);
-  pthread_mutex_destroy(&s->lock);
-  weft__free(s->left);
-  weft__free(s);
-  err = weft__status_raise(&kept);
-  weft__status_finish(&kept);
-  return err;
-}
-
 /* Runs the items of one stage. */
 static weft_err run_stage(staged *s, int stage) {
-  plan *p = s->plan;
+  plan *p = s->run.plan;
   int from = s->next, to = from;
   while (to < p->n_item && p->item[to].stage == stage) to++;
   int64_t start = weft__clock_now_ns();
-  weft_err err = weft__frame_run(s->frame, s->run, from, to);
-  weft__cost_note(&p->stage_cost[stage], weft__clock_now_ns() - start);
+  weft_err err = weft__frame_run(s->frame, s->run.given, from, to);
+  weft__cost_note(&p->staged.cost[stage], weft__clock_now_ns() - start);
   s->next = to;
   return err;
 }
@@ -284,52 +252,41 @@ static weft_err run_stage(staged *s, int stage) {
 /* Returns true if the stage may begin.  If not, the thread that delivers its last value continues an asynchronous run.
  * A run that failed waits until all its receives have ended. */
 static bool may_begin(staged *s, int stage, weft_err *err) {
-  pthread_mutex_lock(&s->lock);
-  *err = weft__status_raise(&s->failure);
+  pthread_mutex_lock(&s->run.lock);
+  *err = weft__status_raise(&s->run.failure);
   bool now = *err ? s->outstanding == 0 : s->left[stage] == 0;
   if (!now) s->stage = stage;
-  pthread_mutex_unlock(&s->lock);
+  pthread_mutex_unlock(&s->run.lock);
   return now;
 }
 
 /* Runs stage after stage until one must be waited for (false) or all is over (true). */
 static bool run_ready_stages(staged *s, weft_err *err) {
   for (;;) {
-    bool over = s->next >= s->plan->n_item;
-    int stage = over ? s->plan->n_stage - 1 /* whose receives nothing may have read */ : s->plan->item[s->next].stage;
+    bool over = s->next >= s->run.plan->n_item;
+    int stage = over ? s->run.plan->staged.n_stage - 1 /* whose receives nothing may have read */
+                     : s->run.plan->item[s->next].stage;
     if (!may_begin(s, stage, err)) return false;
     if (*err || over) return true;
     *err = run_stage(s, stage);
-    if (*err) staged_fail(s, *err);
+    if (*err) weft__run_fail(&s->run, *err);
   }
 }
 
 static void run_to_end(staged *s) {
   weft_err err;
   if (!run_ready_stages(s, &err)) return;
-  run_done *done = s->done;
-  void *arg = s->arg;
+  run_done *done = s->run.done;
+  void *arg = s->run.arg;
   err = staged_finish(s, err);
   done(arg, err);
 }
 
-static weft_err staged_watch(staged *s) {
-  cancel *c = s->run->step.cancel;
-  weft_err err = c ? weft__cancel_watch_add(c, &s->watch, on_cancel, s) : WEFT_OK;
-  s->watching = c && !err;
-  return err;
-}
-
-void weft__staged_start(plan *p, plan_run *run, pool *tasks, bool borrowed, run_done *done, void *arg) {
+void weft__staged_start(plan *p, plan_run *given, pool *tasks, bool borrowed, run_done *done, void *arg) {
   staged *s;
-  weft_err err = staged_begin(&s, p, run, tasks, done, arg);
+  weft_err err = staged_begin(&s, p, given, tasks, done, arg);
   if (err) {
     done(arg, err);
-    return;
-  }
-  err = staged_watch(s);
-  if (err) {
-    done(arg, staged_finish(s, err));
     return;
   }
   begin_receives(s);
@@ -341,31 +298,25 @@ void weft__staged_start(plan *p, plan_run *run, pool *tasks, bool borrowed, run_
 
 /* ---- on one thread ----------------------------------------------------------------------------- */
 
-static weft_err look_up(const staged *s) {
-  if (weft__interrupt_pending()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
-  return weft__plan_check_time(s->run);
-}
-
 /* Sleeps until the stage that is waited for may begin; looks up now and then whether it is too late. */
 static void sleep_until_ready(staged *s) {
-  pthread_mutex_lock(&s->lock);
-  while (s->failure.code ? s->outstanding > 0 : s->left[s->stage] > 0) {
+  pthread_mutex_lock(&s->run.lock);
+  while (s->run.failure.code ? s->outstanding > 0 : s->left[s->stage] > 0) {
     struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
-    if (!pthread_cond_clockwait(&s->wake, &s->lock, CLOCK_MONOTONIC, &until) || s->failure.code) continue;
-    pthread_mutex_unlock(&s->lock);
-    weft_err err = look_up(s);
-    if (err) staged_fail(s, err);
-    pthread_mutex_lock(&s->lock);
+    if (!pthread_cond_clockwait(&s->run.wake, &s->run.lock, CLOCK_MONOTONIC, &until) || s->run.failure.code) continue;
+    pthread_mutex_unlock(&s->run.lock);
+    weft_err err = weft__run_check_wait(&s->run);
+    if (err) weft__run_fail(&s->run, err);
+    pthread_mutex_lock(&s->run.lock);
   }
   s->stage = -1;
-  pthread_mutex_unlock(&s->lock);
+  pthread_mutex_unlock(&s->run.lock);
 }
 
-weft_err weft__staged_run(plan *p, plan_run *run) {
+weft_err weft__staged_run(plan *p, plan_run *given) {
   staged *s;
-  WEFT_TRY(staged_begin(&s, p, run, NULL, NULL, NULL));
-  weft_err err = staged_watch(s);
-  if (err) return staged_finish(s, err);
+  weft_err err;
+  WEFT_TRY(staged_begin(&s, p, given, NULL, NULL, NULL));
   begin_receives(s);
   while (!run_ready_stages(s, &err)) sleep_until_ready(s);
   return staged_finish(s, err);

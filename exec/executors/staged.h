@@ -10,8 +10,7 @@
 #ifndef WEFT_EXEC_EXECUTORS_STAGED_H
 #define WEFT_EXEC_EXECUTORS_STAGED_H
 
-#include "base/pool.h"
-#include "exec/executors/dataflow_iteration.h"
+#include "exec/executors/run.h"
 
 #define WEFT_STAGE_ATTR "_weft_stage" /* of _Recv: an int, at least 1 */
 
@@ -22,7 +21,7 @@ weft_err weft__staged_order(const weft_graph *g, int *order, int n_order, int **
 weft_err weft__staged_prepare(plan *p);
 
 /* As weft__dataflow_start (which says what `borrowed` means and who calls `done`) and weft__dataflow_run. */
-void weft__staged_start(plan *p, plan_run *run, pool *tasks, bool borrowed, run_done *done, void *arg);
-weft_err weft__staged_run(plan *p, plan_run *run);
+void weft__staged_start(plan *p, plan_run *given, pool *tasks, bool borrowed, run_done *done, void *arg);
+weft_err weft__staged_run(plan *p, plan_run *given);
 
 #endif

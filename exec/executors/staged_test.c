@@ -1,4 +1,5 @@
 /* staged_test.c - straight plans that pause: two parts of one step that need each other, and every way they end. */
+#include "exec/compile.h"
 #include "exec/executors/staged.h"
 
 #include "base/alloc.h"
@@ -93,7 +94,7 @@ static void ping_pong(rig *r, weft_out *x) {
   int answer = send_at(&r->b, "back", weft__b_neg(r->b.g, recv_at(&r->b, "there", 1)));
   plan_request qb = {.n_target = 1, .target = &answer};
   EXPECT_OK(weft__plan_create(&r->b.plan, r->b.g, &qb));
-  EXPECT(r->a.plan->staged && !r->a.plan->dataflow && r->b.plan->staged);
+  EXPECT(r->a.plan->executor == PLAN_STAGED && r->b.plan->executor == PLAN_STAGED);
 }
 
 static void on_end(void *arg, weft_err err) {

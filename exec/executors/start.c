@@ -4,55 +4,52 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "exec/executors/dataflow.h"
+#include "exec/executors/sequential.h"
 #include "exec/executors/staged.h"
 
-enum { BRIEF_NS = 30000 };
-
-typedef struct handed { /* a straight run on its way to the pool */
-  plan *plan;
-  plan_run *run;
-  run_done *done;
-  void *arg;
-} handed;
-
-static weft_err run_timed(plan *p, plan_run *run) {
+static weft_err run_timed(plan *p, plan_run *given) {
   int64_t begin = weft__clock_now_ns();
-  weft_err err = weft__plan_run(p, run);
-  weft__cost_note(&p->cost, weft__clock_now_ns() - begin);
+  weft_err err = weft__sequential_run(p, given);
+  weft__cost_note(&p->straight.cost, weft__clock_now_ns() - begin);
   return err;
 }
 
 static void run_handed(void *arg) {
-  handed h = *(handed *)arg;
+  active_run r = *(active_run *)arg;
   weft__free(arg);
-  h.done(h.arg, run_timed(h.plan, h.run));
+  r.done(r.arg, run_timed(r.plan, r.given));
 }
 
-static bool hand_over(plan *p, plan_run *run, pool *tasks, run_done *done, void *arg) {
-  handed *h = weft__alloc(sizeof *h);
-  if (!h) return false;
-  *h = (handed){p, run, done, arg};
-  if (weft__pool_submit(tasks, run_handed, h) == WEFT_OK) return true;
-  weft__free(h);
+/* Hands a straight run to the pool.  It needs no lock and watches no token: one thread runs it, and looks at the token
+ * between nodes. */
+static bool hand_over(plan *p, plan_run *given, pool *tasks, run_done *done, void *arg) {
+  active_run *r = weft__alloc_zero(1, sizeof *r);
+  if (!r) return false;
+  r->plan = p, r->given = given, r->tasks = tasks, r->done = done, r->arg = arg;
+  if (weft__pool_submit(tasks, run_handed, r) == WEFT_OK) return true;
+  weft__free(r);
   return false;
 }
 
-void weft__run_start(plan *p, plan_run *run, pool *tasks, bool borrowed, run_done *done, void *arg) {
-  if (p->dataflow) {
-    weft__dataflow_start(p, run, tasks, borrowed, done, arg);
+void weft__run_start(plan *p, plan_run *given, pool *tasks, bool borrowed, run_done *done, void *arg) {
+  if (p->executor == PLAN_DATAFLOW) {
+    weft__dataflow_start(p, given, tasks, borrowed, done, arg);
     return;
   }
-  if (p->staged) {
-    weft__staged_start(p, run, tasks, borrowed, done, arg);
+  if (p->executor == PLAN_STAGED) {
+    weft__staged_start(p, given, tasks, borrowed, done, arg);
     return;
   }
-  unsigned cost = atomic_load_explicit(&p->cost, memory_order_relaxed);
-  bool brief = cost > 0 && cost < BRIEF_NS && !p->waits;
-  if (borrowed && !brief && hand_over(p, run, tasks, done, arg)) return;
-  done(arg, run_timed(p, run));
+  bool here = !borrowed || weft__cost_is_short(&p->straight.cost, p);
+  if (!here && hand_over(p, given, tasks, done, arg)) return;
+  done(arg, run_timed(p, given));
 }
 
-weft_err weft__run_wait(plan *p, plan_run *run, pool *tasks) {
-  if (p->dataflow) return weft__dataflow_run(p, run, tasks);
-  return p->staged ? weft__staged_run(p, run) : weft__plan_run(p, run);
+weft_err weft__run_wait(plan *p, plan_run *given, pool *tasks) {
+  switch (p->executor) {
+  case PLAN_DATAFLOW: return weft__dataflow_run(p, given, tasks);
+  case PLAN_STAGED: return weft__staged_run(p, given);
+  case PLAN_SEQUENTIAL: break;
+  }
+  return weft__sequential_run(p, given);
 }

@@ -217,7 +217,7 @@ static weft_err add_copy_item(spreader *s, copy *c, bool from_ref, int stage) {
   it.state = weft__arena_alloc(&p->arena, sizeof(copying));
   if (!it.node || !it.in || !it.control || !it.state) return WEFT_OOM;
   it.in[0] = (plan_input){c->slot, false, from_ref};
-  ((copying *)it.state)->wait = p->dataflow; /* the dataflow executor knows no order */
+  ((copying *)it.state)->wait = p->executor == PLAN_DATAFLOW; /* the dataflow executor knows no order */
   if (!c->to) s->coming[s->memory[c->slot] - 1] = true;
   c->item = s->n_item;
   return add_item(s, &it);
@@ -312,7 +312,8 @@ static weft_err bring_feeds(spreader *s) {
 static bool sums_over_cards(const spreader *s, const plan_item *it) {
   device *d[GPU_MAX_CARDS];
   bool own = false;
-  if (!it->device || !weft__node_is(it->node, KIND_SUM) || it->n_in < 2 || it->n_in > GPU_MAX_CARDS || s->p->dataflow)
+  if (!it->device || !weft__node_is(it->node, KIND_SUM) || it->n_in < 2 || it->n_in > GPU_MAX_CARDS ||
+      s->p->executor == PLAN_DATAFLOW)
     return false;
   for (int j = 0; j < it->n_in; j++) {
     const int from = s->memory[it->in[j].slot];
@@ -325,7 +326,7 @@ static bool sums_over_cards(const spreader *s, const plan_item *it) {
 
 /* In front of an item that reads what came from a device: that it is there. */
 static weft_err await_inputs(spreader *s, const plan_item *it) {
-  for (int j = 0; j < it->n_in && !s->p->dataflow; j++)
+  for (int j = 0; j < it->n_in && s->p->executor != PLAN_DATAFLOW; j++)
     for (int c = 0; c < s->n; c++) {
       const copy *at = &s->list[c];
       const int from = s->memory[at->slot] - 1;
@@ -351,8 +352,8 @@ static weft_err put_held(spreader *s) {
 /* Does it send what a device makes, with nobody waiting for that? */
 static bool can_be_held(const spreader *s, int i) {
   const plan_item *it = &s->p->item[i];
-  return s->p->staged && it->op->flags & OP_ASYNC && it->n_out == 0 && it->n_in == 1 && !s->awaited[i] &&
-         s->memory[it->in[0].slot] != 0;
+  return s->p->executor == PLAN_STAGED && it->op->flags & OP_ASYNC && it->n_out == 0 && it->n_in == 1 &&
+         !s->awaited[i] && s->memory[it->in[0].slot] != 0;
 }
 
 static weft_err rewrite_items(spreader *s) {
@@ -377,7 +378,7 @@ static weft_err rewrite_items(spreader *s) {
 
 static weft_err rewrite(spreader *s) {
   plan *p = s->p;
-  if (!p->dataflow && !p->staged) WEFT_TRY(bring_feeds(s));
+  if (p->executor == PLAN_SEQUENTIAL) WEFT_TRY(bring_feeds(s));
   WEFT_TRY(rewrite_items(s));
   for (int i = 0; i < p->n_fetch; i++) {
     const int slot = p->fetch_slot[i], from = p->slot_item[slot];

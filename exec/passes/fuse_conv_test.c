@@ -1,4 +1,5 @@
 /* fuse_conv_test.c - a bias and an activation on the parts of a convolution give what they give on the whole. */
+#include "exec/compile.h"
 #include "exec/session.h"
 #include "exec/test_numbers.h"
 #include "graph/build.h"

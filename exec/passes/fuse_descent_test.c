@@ -1,4 +1,5 @@
 /* fuse_descent_test.c - a product that is a variable's gradient and is added to it at once changes it as before. */
+#include "exec/compile.h"
 #include "exec/session.h"
 #include "exec/test_numbers.h"
 #include "graph/build.h"

@@ -8,8 +8,8 @@
 #ifndef WEFT_EXEC_PASSES_LATE_READS_H
 #define WEFT_EXEC_PASSES_LATE_READS_H
 
+#include "exec/passes/cut.h"
 #include "exec/passes/order.h"
-#include "exec/passes/partition.h"
 
 typedef struct late_reads {
   int token;  /* the node that takes it; -1: there is none, or nothing waits */

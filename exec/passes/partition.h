@@ -6,22 +6,8 @@
 #ifndef WEFT_EXEC_PASSES_PARTITION_H
 #define WEFT_EXEC_PASSES_PARTITION_H
 
-#include "exec/passes/place.h"
-#include "exec/plan.h"
+#include "exec/passes/cut.h"
 #include "graph/graphdef.h"
-
-typedef struct cut {
-  weft_graph *graph;
-  const plan_request *request;
-  const int *where; /* per node: an index into device */
-  const device_info *device;
-  const int *task; /* per device: the number of its task */
-  int n_task;
-  int client;   /* the device of feeds and fetches */
-  bool by_name; /* feeds and fetches come and go through the step's rendezvous, under their names, as the run goes on */
-  bool shown;   /* for RunMetadata, not to be run: nodes keep every attribute and only the edges of the graph */
-  bool arguments; /* shown: feeds are _Arg nodes and fetches _Retval nodes, as in TensorFlow's session of one process */
-} cut;
 
 typedef struct task_part {
   int task;

@@ -1,4 +1,5 @@
 /* relu_pool_swap_test.c - slopes on the pooled side give the same numbers, and only where they may. */
+#include "exec/compile.h"
 #include "exec/passes/relu_pool_swap.h"
 #include "exec/session.h"
 #include "graph/build.h"

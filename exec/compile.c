@@ -1,0 +1,340 @@
+/* compile.c - from nodes to items: slots numbered, constants folded, last uses found. */
+#include "exec/compile.h"
+
+#include "base/alloc.h"
+#include "exec/feeds.h"
+#include "exec/executors/dataflow_iteration.h"
+#include "exec/executors/frame.h"
+#include "exec/passes/fuse.h"
+#include "exec/passes/relu_pool_swap.h"
+#include "exec/passes/order.h"
+#include "exec/passes/owned_inputs.h"
+#include "exec/executors/cuda_graph.h"
+#include "exec/passes/copy_insertion.h"
+#include "exec/executors/staged.h"
+#include "graph/fold.h"
+
+/* A plan in the making. */
+typedef struct maker {
+  plan *p;
+  weft_graph *g;
+  const plan_request *r;
+  feeds feeds;
+  const plan_devices *where; /* NULL: all on the host */
+  int *order, n_order;
+  int *stage;          /* per node id, if the plan is staged */
+  int *first_slot;     /* per node id: the slot of its output 0, or -1 */
+  int *item_of;        /* per node id: its item, or -1 (folded, or not needed) */
+  bool *kept_read;     /* per node id, with several devices: a read whose value goes to another device */
+  bool *known;         /* per slot: a constant */
+  weft_tensor *value;  /* per slot: the constant */
+  int n_slot, n_value; /* slots now; those of nodes */
+} maker;
+
+static void *zeroed(maker *m, int count, size_t size) {
+  return weft__arena_alloc(&m->p->arena, (size_t)(count ? count : 1) * size);
+}
+
+/* Is n the `read` of a reference variable?  TF's shares the variable's memory, so whoever reads it sees the value of
+ * the moment it runs.  Ours is not run at all: its readers look at the variable itself. */
+static bool is_plain_read(const maker *m, const weft_node *n) {
+  const weft_graph *g = m->g;
+  if (m->kept_read && m->kept_read[n->id]) return false;
+  return weft__node_is(n, KIND_IDENTITY) && !weft__out_is_ref(g, (weft_out){n->id, 0}) && n->n_control == 0 &&
+         weft__out_is_ref(g, n->in[0]) && (g->node[n->in[0].node]->op->flags & OP_ONCE);
+}
+
+/* A read whose value another device wants is run, so that it is copied there once. */
+static weft_err keep_reads(maker *m) {
+  m->kept_read = weft__arena_alloc(&m->p->arena, (size_t)m->g->n_node + 1);
+  if (!m->kept_read) return WEFT_OOM;
+  for (int i = 0; i < m->n_order; i++) {
+    const weft_node *n = m->g->node[m->order[i]];
+    for (int j = 0; j < n->n_in; j++)
+      if (m->where->of_node[n->id] != m->where->of_node[n->in[j].node]) m->kept_read[n->in[j].node] = true;
+  }
+  return WEFT_OK;
+}
+
+/* Where the value of o really comes from. */
+static weft_out source_of(const maker *m, weft_out o) {
+  if (weft__feeds_find(&m->feeds, o) >= 0 || !is_plain_read(m, m->g->node[o.node])) return o;
+  return m->g->node[o.node]->in[0];
+}
+
+static int slot_of(const maker *m, weft_out from) {
+  weft_out o = source_of(m, from);
+  int feed = weft__feeds_find(&m->feeds, o);
+  return feed >= 0 ? feed : m->first_slot[o.node] + o.slot; /* slot i < n_feed is feed i */
+}
+
+/* ---- constants ------------------------------------------------------------------------------- */
+
+static bool foldable(const maker *m, const weft_node *n) {
+  if (n->n_control || !weft__node_may_fold(m->g, n)) return false;
+  if (weft__node_is(n, KIND_CONST)) return true;
+  if (n->n_in == 0) return false;
+  for (int i = 0; i < n->n_in; i++)
+    if (!m->known[slot_of(m, n->in[i])]) return false;
+  return true;
+}
+
+enum { FOLD_LIMIT = 10 << 20 }; /* bytes: a big folded value costs more memory than it saves time */
+
+/* Runs n on constants.  Its outputs become constants too, unless that fails or they are large: then the
+ * node stays an item, and an error comes back when it is run for real. */
+static bool fold(maker *m, const weft_node *n) {
+  value out[FOLD_MAX_OUT] = {{.dead = false}};
+  const weft_tensor *in[FOLD_MAX_IN];
+  for (int i = 0; i < n->n_in; i++) in[i] = &m->value[slot_of(m, n->in[i])];
+  const weft_err err = weft__node_fold(n, in, out, n->n_in ? FOLD_LIMIT : 0);
+  size_t total = 0;
+  for (int i = 0; i < n->n_out && !err; i++) total += out[i].t.buf ? weft__tensor_bytes(&out[i].t) : FOLD_LIMIT;
+  bool ok = !err && (total < FOLD_LIMIT || n->n_in == 0);
+  for (int i = 0; i < n->n_out; i++) {
+    int slot = m->first_slot[n->id] + i;
+    if (ok) {
+      weft__tensor_share(&m->value[slot], &out[i].t);
+      m->known[slot] = true;
+    }
+    weft__tensor_clear(&out[i].t);
+  }
+  return ok;
+}
+
+/* ---- items ------------------------------------------------------------------------------------- */
+
+static weft_err cannot_run(const weft_node *n) {
+  if (!n->op)
+    return weft__fail(WEFT_UNIMPLEMENTED, "unimplemented op %s: node '%s' cannot be run", n->op_name, n->name);
+  if (weft__node_is(n, KIND_PLACEHOLDER)) {
+    const shape *s = &n->out_shape[0];
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "You must feed a value for placeholder tensor '%s' with dtype %s%s%s\n\t [[{{node %s}}]]",
+                      n->name, weft__dtype_short(weft__dtype_base(n->out_type[0])), s->rank > 0 ? " and shape " : "",
+                      s->rank > 0 ? weft__shape_text(s) : "", n->name);
+  }
+  return weft__fail(WEFT_UNIMPLEMENTED, "unimplemented op %s: it has no kernel (node '%s')", n->op_name, n->name);
+}
+
+static weft_err number_slots(maker *m) {
+  m->n_slot = m->r->n_feed;
+  for (int i = 0; i < m->n_order; i++) {
+    const weft_node *n = m->g->node[m->order[i]];
+    m->first_slot[n->id] = m->n_slot;
+    m->n_slot += n->n_out;
+  }
+  m->n_value = m->n_slot;
+  m->known = weft__alloc_zero((size_t)m->n_slot + 1, sizeof *m->known);
+  m->value = weft__alloc_zero((size_t)m->n_slot + 1, sizeof *m->value);
+  return m->known && m->value ? WEFT_OK : WEFT_OOM;
+}
+
+static weft_err add_item(maker *m, const weft_node *n) {
+  plan_item *it = &m->p->item[m->p->n_item];
+  m->item_of[n->id] = m->p->n_item++;
+  *it = (plan_item){
+      .node = n, .op = n->op, .run = n->op->cpu, .n_in = n->n_in, .n_out = n->n_out, .first_out = m->first_slot[n->id]};
+  if (m->where) weft__choose_kernel(it, m->where->device[m->where->of_node[n->id]]);
+  it->in = zeroed(m, n->n_in, sizeof *it->in);
+  if (!it->in) return WEFT_OOM;
+  for (int i = 0; i < n->n_in; i++) {
+    weft_out from = source_of(m, n->in[i]);
+    bool fed = weft__feeds_find(&m->feeds, from) >= 0;
+    it->in[i] = (plan_input){slot_of(m, from), weft__takes_ref(n, i), !fed && weft__out_is_ref(m->g, from),
+                             weft__input_is_index(n, i)};
+    if (it->in[i].wants_ref && fed)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Input %d of '%s' takes a reference and cannot be fed", i, n->name);
+  }
+  if (n->op->flags & OP_BLOCKING) m->p->waits = true;
+  if (m->stage)
+    it->stage = m->stage[n->id];
+  else if (n->op->flags & (OP_CONTROL_FLOW | OP_ASYNC))
+    m->p->executor = PLAN_DATAFLOW;
+  return n->op->prepare ? n->op->prepare(n, &it->state) : WEFT_OK;
+}
+
+static weft_err make_items(maker *m) {
+  m->p->item = zeroed(m, m->n_order, sizeof *m->p->item);
+  if (!m->p->item) return WEFT_OOM;
+  for (int i = 0; i < m->n_order; i++) {
+    const weft_node *n = m->g->node[m->order[i]];
+    if (!n->op || (!n->op->cpu && !(n->op->flags & OP_CONTROL_FLOW))) return cannot_run(n);
+    if (is_plain_read(m, n)) continue;
+    if (foldable(m, n) && fold(m, n)) continue;
+    WEFT_TRY(add_item(m, n));
+  }
+  return WEFT_OK;
+}
+
+/* Control edges between items; those from folded nodes are fulfilled already. */
+static weft_err link_control(maker *m) {
+  waits w;
+  weft_err err = weft__waits_init(&w, m->g, m->order, m->n_order);
+  for (int i = 0; i < m->p->n_item && !err; i++) {
+    plan_item *it = &m->p->item[i];
+    weft__waits_of(&w, it->node->id);
+    it->control = zeroed(m, w.n, sizeof *it->control);
+    if (!it->control) err = WEFT_OOM;
+    for (int j = 0; j < w.n && !err; j++) {
+      int from = m->item_of[w.from[j]];
+      if (from >= 0) it->control[it->n_control++] = from;
+    }
+  }
+  weft__waits_finish(&w);
+  return err;
+}
+
+/* ---- slots ------------------------------------------------------------------------------------- */
+
+static weft_err keep_constants(maker *m) {
+  plan *p = m->p;
+  for (int s = 0; s < m->n_slot; s++) p->n_constant += m->known[s];
+  p->constant_slot = zeroed(m, p->n_constant, sizeof *p->constant_slot);
+  p->constant = zeroed(m, p->n_constant, sizeof *p->constant);
+  if (!p->constant_slot || !p->constant) {
+    p->n_constant = 0;
+    return WEFT_OOM;
+  }
+  for (int s = 0, i = 0; s < m->n_slot; s++) {
+    if (!m->known[s]) continue;
+    p->constant_slot[i] = s;
+    weft__tensor_share(&p->constant[i++], &m->value[s]);
+  }
+  return WEFT_OK;
+}
+
+static weft_err connect_ends(maker *m) {
+  plan *p = m->p;
+  p->n_slot = m->n_slot;
+  p->n_feed = m->r->n_feed;
+  p->n_fetch = m->r->n_fetch;
+  p->slot_item = zeroed(m, m->n_slot, sizeof *p->slot_item);
+  p->fetch_slot = zeroed(m, p->n_fetch, sizeof *p->fetch_slot);
+  p->feed_node = zeroed(m, p->n_feed, sizeof *p->feed_node);
+  p->feed_out = zeroed(m, p->n_feed, sizeof *p->feed_out);
+  if (!p->slot_item || !p->fetch_slot || !p->feed_node || !p->feed_out) return WEFT_OOM;
+  for (int i = 0; i < p->n_feed; i++) {
+    p->feed_node[i] = m->g->node[m->r->feed[i].node];
+    p->feed_out[i] = m->r->feed[i].slot;
+  }
+  for (int s = 0; s < m->n_slot; s++) p->slot_item[s] = -1;
+  for (int i = 0; i < p->n_item; i++)
+    for (int j = 0; j < p->item[i].n_out; j++) p->slot_item[p->item[i].first_out + j] = i;
+  for (int i = 0; i < p->n_fetch; i++) p->fetch_slot[i] = slot_of(m, m->r->fetch[i]);
+  return WEFT_OK;
+}
+
+/* Makes each item's release list and dying bits from where each slot is read last (-1: lives on). */
+static weft_err spread_last_uses(maker *m, const int *last, int *count) {
+  plan *p = m->p;
+  for (int s = 0; s < m->n_slot; s++)
+    if (last[s] >= 0) count[last[s]]++;
+  for (int i = 0; i < p->n_item; i++) {
+    plan_item *it = &p->item[i];
+    it->release = zeroed(m, count[i], sizeof(int));
+    if (!it->release) return WEFT_OOM;
+    for (int j = 0; j < it->n_in && j < 64; j++)
+      if (last[it->in[j].slot] == i) it->dying |= UINT64_C(1) << j;
+  }
+  for (int s = 0; s < m->n_slot; s++) {
+    if (last[s] < 0) continue;
+    plan_item *it = &p->item[last[s]];
+    it->release[it->n_release++] = s;
+  }
+  return WEFT_OK;
+}
+
+/* Where each slot is read last; what is fetched, constant, made once or copied to the host lives on. */
+static weft_err find_last_uses(maker *m) {
+  plan *p = m->p;
+  int *last = weft__alloc(((size_t)m->n_slot + 1) * sizeof *last);
+  int *count = weft__alloc_zero((size_t)p->n_item + 1, sizeof *count);
+  weft_err err = last && count ? WEFT_OK : WEFT_OOM;
+  if (!err) {
+    for (int s = 0; s < m->n_slot; s++) last[s] = p->slot_item[s]; /* read by nobody: dies where it is made */
+    for (int i = 0; i < p->n_item; i++)
+      for (int j = 0; j < p->item[i].n_in; j++) last[p->item[i].in[j].slot] = i;
+    for (int i = 0; i < p->n_fetch; i++) last[p->fetch_slot[i]] = -1;
+    for (int i = 0; i < p->n_constant; i++) last[p->constant_slot[i]] = -1;
+    for (int s = 0; s < m->n_slot; s++)
+      if (p->slot_item[s] >= 0 && (p->item[p->slot_item[s]].op->flags & OP_ONCE)) last[s] = -1;
+    for (int i = 0; i < p->n_item; i++) /* a copy to the host may run until the step ends */
+      if (weft__is_copy_to_host(&p->item[i])) last[p->item[i].in[0].slot] = -1;
+    err = spread_last_uses(m, last, count);
+  }
+  weft__free(last);
+  weft__free(count);
+  return err;
+}
+
+static weft_err make(maker *m) {
+  WEFT_TRY(weft__feeds_init(&m->feeds, m->r->n_feed, m->r->feed));
+  if (m->feeds.twice >= 0) {
+    const weft_out o = m->r->feed[m->feeds.twice];
+    return weft__fail(WEFT_INVALID_ARGUMENT, "'%s:%d' is fed twice", m->g->node[o.node]->name, o.slot);
+  }
+  if (m->r->n_fetch + m->r->n_target == 0)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Must specify at least one target to fetch or execute.");
+  WEFT_TRY(weft__order(m->g, m->r, &m->order, &m->n_order));
+  WEFT_TRY(weft__staged_order(m->g, m->order, m->n_order, &m->stage));
+  m->p->executor = m->stage ? PLAN_STAGED : PLAN_SEQUENTIAL;
+  m->first_slot = weft__alloc(((size_t)m->g->n_node + 1) * sizeof(int));
+  m->item_of = weft__alloc(((size_t)m->g->n_node + 1) * sizeof(int));
+  if (!m->first_slot || !m->item_of) return WEFT_OOM;
+  for (int i = 0; i < m->g->n_node; i++) m->first_slot[i] = m->item_of[i] = -1;
+  if (m->where) WEFT_TRY(keep_reads(m));
+  WEFT_TRY(number_slots(m));
+  WEFT_TRY(make_items(m));
+  WEFT_TRY(link_control(m));
+  WEFT_TRY(keep_constants(m));
+  WEFT_TRY(connect_ends(m));
+  if (m->where) WEFT_TRY(weft__insert_copies(m->p));
+  m->n_slot = m->p->n_slot;
+  if (m->p->executor == PLAN_DATAFLOW) return weft__dataflow_map_create(&m->p->dataflow, m->p);
+  WEFT_TRY(weft__fuse(m->p));
+  WEFT_TRY(weft__swap_relu_pool(m->p));
+  if (m->p->executor == PLAN_STAGED) WEFT_TRY(weft__staged_prepare(m->p));
+  WEFT_TRY(find_last_uses(m));
+  return weft__cuda_graph_find(m->p);
+}
+
+weft_err weft__plan_create(plan **out, weft_graph *g, const plan_request *r) {
+  return weft__plan_create_on(out, g, r, NULL);
+}
+
+weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, const plan_devices *where) {
+  plan *p = weft__alloc_zero(1, sizeof *p);
+  if (!p) return WEFT_OOM;
+  p->graph = g;
+  pthread_mutex_init(&p->lock, NULL);
+  maker m = {.p = p, .g = g, .r = r, .where = where};
+  pthread_mutex_lock(&g->lock);
+  weft_err err = make(&m);
+  pthread_mutex_unlock(&g->lock);
+  for (int s = 0; s < m.n_value && m.value; s++) weft__tensor_clear(&m.value[s]);
+  weft__feeds_finish(&m.feeds);
+  weft__free(m.order);
+  weft__free(m.stage);
+  weft__free(m.first_slot);
+  weft__free(m.item_of);
+  weft__free(m.known);
+  weft__free(m.value);
+  if (err)
+    weft__plan_destroy(p);
+  else
+    *out = p;
+  return err;
+}
+
+void weft__plan_destroy(plan *p) {
+  if (!p) return;
+  weft__frames_destroy(p);
+  weft__dataflow_destroy_idle(p);
+  for (int i = 0; i < p->n_item; i++)
+    if (p->item[i].op->unprepare) p->item[i].op->unprepare(p->item[i].state);
+  for (int i = 0; i < p->n_constant; i++) weft__tensor_clear(&p->constant[i]);
+  weft__arena_finish(&p->arena);
+  pthread_mutex_destroy(&p->lock);
+  weft__free(p);
+}

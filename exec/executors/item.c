@@ -1,0 +1,64 @@
+/* item.c - runs one item of a frame, and what every executor does around a kernel. */
+#include "exec/executors/item.h"
+
+#include "base/clock.h"
+#include "base/guard.h"
+#include "exec/executors/guarded.h"
+#include "exec/executors/steplog.h"
+#include "exec/passes/owned_inputs.h"
+#include "kernels/gpu/gpu_host.h"
+#include "state/variable.h"
+
+weft_err weft__item_resolve(const plan_item *it, kernel *k, int j, variable *v) {
+  k->ref[j] = it->in[j].wants_ref ? v : NULL;
+  if (!it->in[j].wants_ref) return weft__variable_read(v, (weft_tensor *)(uintptr_t)k->in[j]);
+  if (it->op->opdef.uninit_ok || weft__variable_initialized(v)) return WEFT_OK;
+  return weft__fail(WEFT_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", v->name);
+}
+
+static weft_err resolve(const plan_item *it, kernel *k, const value *slot) {
+  for (int j = 0; j < it->n_in; j++)
+    if (it->in[j].from_ref) WEFT_TRY(weft__item_resolve(it, k, j, slot[it->in[j].slot].ref));
+  return WEFT_OK;
+}
+
+static void drop_derefs(const plan_item *it, kernel *k) {
+  for (int j = 0; j < it->n_in; j++)
+    if (it->in[j].from_ref && !it->in[j].wants_ref) weft__tensor_clear((weft_tensor *)(uintptr_t)k->in[j]);
+}
+
+weft_err weft__item_error(const plan_item *it, weft_err err) {
+  if (strstr(weft__error_message(), "{{node ")) return err;
+  return weft__fail_in(err, "%s {{node %s}}", it->node->op_name, it->node->name);
+}
+
+weft_err weft__item_wait_gpu(const plan *p, const plan_item *it, bool first, weft_err err) {
+  return !err && it->device && (first || p->careful) ? it->device->ops->sync(it->device) : err;
+}
+
+weft_err weft__kernel_check_outputs(const kernel *k) {
+  for (int i = 0; i < k->n_out; i++)
+    if (!k->out[i].t.buf && !k->out[i].ref && !k->out[i].dead)
+      return weft__fail(WEFT_INTERNAL, "Missing %d-th output from {{node %s}}", i, k->node->name);
+  return WEFT_OK;
+}
+
+weft_err weft__item_run(frame *f, int i, plan_run *run) {
+  const plan_item *it = &f->plan->item[i];
+  kernel *k = &f->kernel[i];
+  WEFT_TRY(resolve(it, k, f->slot));
+  WEFT_TRY(weft__item_own_inputs(it, k));
+  int64_t begin = run->log ? weft__clock_now_ns() : 0;
+  if (weft__guard_size) weft__guard_outputs(k);
+  weft_err err = it->run(k);
+  if (weft__guard_size && !k->pending) weft__guard_check_outputs(k);
+  err = weft__item_wait_gpu(f->plan, it, f->stats != NULL, err);
+  if (!err) err = weft__kernel_check_outputs(k);
+  if (run->log && !err) weft__step_log_add(run->log, it, k->out, begin, weft__clock_now_ns());
+  drop_derefs(it, k);
+  if (k->scratch && !f->recording) weft__gpu_scratch_release(&k->scratch);
+  if (err) return weft__item_error(it, err);
+  if (f->stats) weft__buffer_stats_note(f->stats, f->plan, i, f->slot);
+  for (int j = 0; j < it->n_release; j++) weft__tensor_clear(&f->slot[it->release[j]].t);
+  return WEFT_OK;
+}

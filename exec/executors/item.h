@@ -1,0 +1,20 @@
+/* item.h - one item of a plan: its references, its errors, its GPU. */
+#ifndef WEFT_EXEC_EXECUTORS_ITEM_H
+#define WEFT_EXEC_EXECUTORS_ITEM_H
+
+#include "exec/executors/frame.h"
+#include "exec/executors/run.h"
+
+/* Input j of an item is the reference v: the kernel gets the variable itself where the argument takes one, else its
+ * value now, shared into k->in[j]. */
+weft_err weft__item_resolve(const plan_item *it, kernel *k, int j, variable *v);
+/* Names the node in this thread's message, unless it is named already. */
+weft_err weft__item_error(const plan_item *it, weft_err err);
+/* INTERNAL with the name of the node, unless every output has a value, a reference or is dead. */
+weft_err weft__kernel_check_outputs(const kernel *k);
+/* After an item was run: waits for its GPU, if it is the first time or the plan still careful. */
+weft_err weft__item_wait_gpu(const plan *p, const plan_item *it, bool first, weft_err err);
+/* Runs item i of a straight plan. */
+weft_err weft__item_run(frame *f, int i, plan_run *run);
+
+#endif

@@ -1,0 +1,72 @@
+/* run.h - one run of a plan, whichever executor runs it: its cancellation, first failure, end and cost.
+ *
+ * Any thread may report a failure.  The first one counts.  It fires the step's cancel token, which wakes whatever waits;
+ * the executor ends the run when nothing of it is under way any more. */
+#ifndef WEFT_EXEC_EXECUTORS_RUN_H
+#define WEFT_EXEC_EXECUTORS_RUN_H
+
+#include "base/pool.h"
+#include "exec/plan.h"
+
+/* What a caller gives to a run of a plan: the values of one step.  It outlives the run. */
+typedef struct plan_run {
+  const weft_tensor *const *feed; /* n_feed */
+  weft_tensor **fetched;          /* n_fetch; set on success, the caller's to destroy */
+  step step;                      /* filled in by the session */
+  int64_t deadline_ns;            /* on the monotonic clock; 0: none */
+  bool keeps_feeds;               /* what is fetched may share memory with the feeds */
+  struct step_log *log;           /* NULL, or where to note what ran when (exec/executors/steplog.h) */
+} plan_run;
+
+typedef void run_done(void *arg, weft_err err);
+
+typedef struct active_run {
+  plan *plan;
+  plan_run *given;
+  pool *tasks;    /* where work goes that does not run on the thread at hand */
+  run_done *done; /* called once, at the end, with arg; NULL: a thread waits for the end */
+  void *arg;
+  cancel_watch watch;
+  bool watching;
+  atomic_bool failed;   /* a failure was reported */
+  pthread_mutex_t lock; /* guards the failure and what the executor says; a leaf */
+  pthread_cond_t wake;  /* for the thread that waits */
+  status failure;       /* the first */
+} active_run;
+
+/* The lock and the condition, which an executor may keep from run to run. */
+void weft__run_init(active_run *r);
+void weft__run_finish(active_run *r);
+/* Begins a run, and watches the step's token: when it fires, the step receives nothing more.  Fails if it has fired
+ * already. */
+weft_err weft__run_begin(active_run *r, plan *p, plan_run *given, pool *tasks, run_done *done, void *arg);
+/* Reports a failure.  The caller keeps the run alive meanwhile, by work of it that has not ended. */
+void weft__run_fail(active_run *r, weft_err err);
+/* Looked at by a thread that waits: was there an interrupt, or what weft__run_check_time looks for? */
+weft_err weft__run_check_wait(const active_run *r);
+/* Ends a run that came to err, of which nothing is under way any more: fetches from its slots unless it failed.
+ * Returns what the caller, or `done`, is to be told. */
+weft_err weft__run_end(active_run *r, const value *slot, weft_err err);
+
+/* ---- parts that need no run object ---- */
+
+/* Looked at between nodes: has the step been cancelled (its code and message), or is it too late? */
+weft_err weft__run_check_time(const plan_run *given);
+/* The results of a run that came to err: waits for the plan's GPUs, whose first error counts if err is none, and fetches
+ * from the slots if all went well. */
+weft_err weft__run_results(plan *p, const plan_run *given, const value *slot, weft_err err);
+/* What a piece of work costs is about the least it took: whatever took longer was interrupted, or will be seen again. */
+static inline void weft__cost_note(atomic_uint *cost, int64_t ns) {
+  unsigned old = atomic_load_explicit(cost, memory_order_relaxed),
+           now = ns > 1000000000 ? 1000000000 : (unsigned)ns + 1;
+  unsigned next = old == 0 || now < old ? now : old + (now - old) / 64;
+  atomic_store_explicit(cost, next, memory_order_relaxed);
+}
+/* Is the work so short that any thread may do it?  Unknown work is not. */
+static inline bool weft__cost_is_short(const atomic_uint *cost, const plan *p) {
+  enum { SHORT_NS = 30000 };
+  const unsigned ns = atomic_load_explicit(cost, memory_order_relaxed);
+  return ns > 0 && ns < SHORT_NS && !p->waits;
+}
+
+#endif

@@ -15,7 +15,6 @@
 #include "base/log.h"
 #include "cluster/master/broadcast.h"
 #include "cluster/master/partial_run.h"
-#include "cluster/status/report.h"
 #include "cluster/master/restore.h"
 #include "cluster/master/task_set.h"
 #include "exec/requests.h"
@@ -415,7 +414,7 @@ static weft_err cluster_session_run(weft_session *base, const plan_request *r, c
     if (!err) err = cluster_session_get_step(s, r, deadline_ns, &entry.cancel, &st);
     if (!err) err = cluster_session_run_step(s, st, r, feed, fetched, &entry.cancel, deadline_ns, opts);
     weft__cancel_link_off(&link);
-    weft__report_run(base->graph, r, fetched, err);
+    weft__progress_note_run(err ? NULL : weft__cluster_step_progress(st), fetched, err);
     cluster_session_end_run(s, &entry);
   }
   weft__cancel_finish(&entry.cancel);

@@ -38,6 +38,7 @@ struct cluster_step {
   int n_feed; /* the feeds of the local part */
   int *feed;  /* the position of each in the request */
   int n_fetch;
+  progress progress;    /* which fetches are the loss and the step */
   int n_remote, n_part; /* remote parts that are registered; allocated ones */
   remote_part *remote;
 };
@@ -162,13 +163,16 @@ weft_err weft__cluster_step_create(cluster_step **out, const parts *p, const pla
   snprintf(s->session, sizeof s->session, "%s", ctx->session);
   s->device = ctx->device;
   call_opts how = {.cancel = c, .timeout_ms = weft__broadcast_timeout_ms(deadline_ns)};
-  weft_err err = step_make(s, p, r, ctx, &how);
+  weft_err err = weft__progress_find(&s->progress, ctx->graph, r);
+  if (!err) err = step_make(s, p, r, ctx, &how);
   if (err)
     weft__cluster_step_destroy(s);
   else
     *out = s;
   return err;
 }
+
+const progress *weft__cluster_step_progress(const cluster_step *s) { return &s->progress; }
 
 void weft__cluster_step_destroy(cluster_step *s) {
   if (!s) return;
@@ -181,6 +185,7 @@ void weft__cluster_step_destroy(cluster_step *s) {
   weft__free(s->feed);
   weft__free((void *)s->request_feed);
   weft__free(s->request_feed_slot);
+  weft__progress_finish(&s->progress);
   weft__free(s);
 }
 

@@ -7,6 +7,7 @@
 #ifndef WEFT_CLUSTER_MASTER_STEP_H
 #define WEFT_CLUSTER_MASTER_STEP_H
 
+#include "cluster/status/progress.h"
 #include "cluster/worker/worker.h"
 #include "exec/passes/partition.h"
 #include "exec/session.h"
@@ -25,6 +26,7 @@ typedef struct step_context { /* what a step is made from; used only while it is
 /* Compiles the local part and registers the others.  Waits until the deadline (0: none) or until c fires. */
 weft_err weft__cluster_step_create(cluster_step **out, const parts *p, const plan_request *r, const step_context *ctx,
                                    int64_t deadline_ns, cancel *c);
+const progress *weft__cluster_step_progress(const cluster_step *s); /* lives as long as the step */
 /* Frees the local part.  The other tasks free theirs with the session.  NULL is allowed. */
 void weft__cluster_step_destroy(cluster_step *s);
 /* Tells the other tasks to free their parts, without waiting for them, and destroys the step.  NULL is allowed. */

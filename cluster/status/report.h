@@ -26,7 +26,5 @@ typedef struct report_source { /* the components of a task */
 weft_err weft__report_make(Weft__TaskReport *out, arena *a, const report_source *from, bool brief);
 /* Answers a call of WEFT_REPORT_METHOD. */
 void weft__report_handle(const report_source *from, call *c);
-/* Records that a run of a session has ended: counts it, and keeps its error, or the step and loss that it fetched. */
-void weft__report_run(weft_graph *g, const plan_request *r, weft_tensor *const *fetched, weft_err err);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef WEFT_GRAPH_EXPANSION_H
 #define WEFT_GRAPH_EXPANSION_H
 
-#include "graph/graph.h"
+#include "graph/node.h"
 
 enum {
   FUNCTION_MAX_DEPTH = 256,          /* calls within calls: a few kilobytes of stack each */

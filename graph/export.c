@@ -1,6 +1,7 @@
 /* export.c - nodes of a graph become a GraphDef. */
 #include "base/alloc.h"
 #include "graph/attr_proto.h"
+#include "graph/graphdef.h"
 #include "graph/library.h"
 #include <stdio.h>
 

@@ -1,4 +1,6 @@
-/* gradient_state.h - what one call of weft__gradients keeps; for gradient*.c only. */
+/* gradient_state.h - what one call of weft__gradients keeps; for gradient*.c only.
+ *
+ * Cycle with graph/gradient: this header is its private part, and needs the types of its public one. */
 #ifndef WEFT_GRAPH_GRADIENT_STATE_H
 #define WEFT_GRAPH_GRADIENT_STATE_H
 

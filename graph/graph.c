@@ -7,9 +7,8 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/expansion.h"
-#include "graph/graphdef.h"
-#include "graph/import.h"
 #include "graph/infer.h"
+#include "graph/library.h"
 #include "graph/scope.h"
 #include <string.h>
 
@@ -449,5 +448,3 @@ weft_err weft__graph_set_attr(weft_graph *g, weft_node *n, const attr *a) {
   pthread_mutex_unlock(&g->lock);
   return err;
 }
-
-weft_node *weft__graph_find(const weft_graph *g, const char *name) { return weft__map_get(&g->by_name, name); }

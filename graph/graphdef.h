@@ -9,9 +9,6 @@
 #include "graph/graph.h"
 #include "tf.pb-c.h"
 
-/* The newest graphs we claim to understand: the version of TensorFlow 2.15. */
-#define WEFT_GRAPH_VERSION 1645
-
 typedef struct import_map {
   const char *name; /* "a:1", "a" (output 0) or "^a" in the GraphDef */
   weft_out to;      /* what is used in its place; "^a" uses the node */

@@ -2,6 +2,7 @@
 #ifndef WEFT_GRAPH_IMPORT_H
 #define WEFT_GRAPH_IMPORT_H
 
+#include "graph/graphdef.h"
 #include "graph/library.h"
 
 #define WEFT_NAME_MAX 1024
@@ -46,9 +47,6 @@ typedef struct importer {
   int *ready, n_ready;
 } importer;
 
-/* An op of the table, or a function of the graph's library as one, for nodes that call it by name; NULL if there is
- * neither.  The graph's lock is held. */
-const op *weft__graph_op(const weft_graph *g, const char *name);
 /* A call of a function with a node's attributes; the arena's memory, NULL if there is none left. */
 Tensorflow__NameAttrList *weft__function_call_of(const weft_node *n, const char *name, arena *a);
 

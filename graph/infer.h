@@ -2,7 +2,7 @@
 #ifndef WEFT_GRAPH_INFER_H
 #define WEFT_GRAPH_INFER_H
 
-#include "graph/graph.h"
+#include "graph/node.h"
 
 /* Sets n->out_shape from its inputs' shapes; the inputs and attributes are in place. */
 weft_err weft__infer_node(weft_node *n);

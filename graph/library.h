@@ -5,7 +5,8 @@
 #ifndef WEFT_GRAPH_LIBRARY_H
 #define WEFT_GRAPH_LIBRARY_H
 
-#include "graph/graphdef.h"
+#include "graph/node.h"
+#include "tf.pb-c.h"
 
 typedef struct library_function {
   const char *name;
@@ -15,6 +16,9 @@ typedef struct library_function {
 
 /* The function of that name; NULL if there is none.  Lives as long as the graph. */
 const library_function *weft__library_find(const weft_graph *g, const char *name);
+/* An op of the table, or a function of the graph's library as one, for nodes that call it by name; NULL if there is
+ * neither.  The graph's lock is held. */
+const op *weft__graph_op(const weft_graph *g, const char *name);
 /* The function that the library names as the gradient of another; NULL if it names none.  Lives as long as the graph. */
 const char *weft__library_gradient(const weft_graph *g, const char *name);
 /* Adds the functions of a library to the graph's; one of the same name must be the same.  On failure some may have been

@@ -1,5 +1,5 @@
 /* node.c - asking a node for its attributes and the places of its arguments. */
-#include "graph/graph.h"
+#include "graph/node.h"
 
 #include "base/cast.h"
 #include <stdlib.h>
@@ -70,6 +70,8 @@ weft_err weft__node_in_range(const weft_node *n, const char *arg, int *first, in
 weft_err weft__node_out_range(const weft_node *n, const char *arg, int *first, int *count) {
   return range(n, n->op->opdef.out, n->op->opdef.n_out, arg, first, count);
 }
+
+weft_node *weft__graph_find(const weft_graph *g, const char *name) { return weft__map_get(&g->by_name, name); }
 
 weft_err weft__graph_find_out(const weft_graph *g, const char *tensor_name, weft_out *out) {
   char name[1024];

@@ -13,7 +13,7 @@
 #define WEFT_GRAPH_SCOPE_H
 
 #include "base/text.h"
-#include "graph/graph.h"
+#include "graph/node.h"
 
 weft_err weft__scope_create(scope **out);
 void weft__scope_destroy(scope *s); /* NULL is fine */

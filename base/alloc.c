@@ -2,7 +2,10 @@
  * makes it fail for tests.
  *
  * While a limit is set, every piece is counted with malloc_usable_size, so that weft__free knows its size.  Nothing here
- * has a lock: the countdown is thread-local and the count of bytes is atomic. */
+ * has a lock: the countdown is thread-local and the count of bytes is atomic.
+ *
+ * Cycle with base/block, base/memory_limit, base/status: an allocation that fails reports an error, the limit gives
+ * cached blocks back, and a stored error keeps its message on the heap. */
 #include "base/alloc.h"
 #include "base/sanitizer.h"
 #include "base/memory_limit.h"

@@ -1,6 +1,9 @@
 /* rpc.c - listeners, calls on the server side, and calls that wait for their response; the transports do the work.
  *
- * A listener is a gRPC listener and, unless the options say otherwise, a fast one.  No locks. */
+ * A listener is a gRPC listener and, unless the options say otherwise, a fast one.  No locks.
+ *
+ * Cycle with net/call, net/fast/fast, net/internal, net/transport: rpc.c chooses a transport for each call, and the
+ * transports carry the calls declared here. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/interrupt.h"

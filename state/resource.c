@@ -2,7 +2,10 @@
  *
  * One lock guards the table and the private names.  A resource is created under it (which only allocates), but is never
  * dropped or destroyed under it: what leaves the table is released afterwards.  `generation` lets a plan cache what a
- * stateful node found, and notice without a lock or a lookup that a resource has left the table since. */
+ * stateful node found, and notice without a lock or a lookup that a resource has left the table since.
+ *
+ * Cycle with state/variable: a variable is a resource, and the handles of older ops are references to a variable that
+ * holds the resource's name. */
 #include "state/resource.h"
 
 #include "base/alloc.h"

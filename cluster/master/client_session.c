@@ -2,7 +2,10 @@
  *
  * The lock guards the version of the graph, and the list of callables and partial runs.  It is held while nodes are imported,
  * so that the version and the graph agree, and not while anything runs.  Partial runs and callables belong to the
- * session. */
+ * session.
+ *
+ * Cycle with cluster/master/clients, cluster/master/master: the master finds sessions in the table, and a session
+ * runs on the components of its master. */
 #include "cluster/master/client_session.h"
 
 #include "base/alloc.h"

@@ -4,7 +4,10 @@
  * columns, or neither was built in.  double and complex go to OpenBLAS if it knows the processor: for
  * one that it does not it takes the code of the oldest, and our plain loops are twice as fast.
  * Integers have the plain loops alone.  A split is along the longer side of the result, so that the
- * operand every thread reads whole is the smaller. */
+ * operand every thread reads whole is the smaller.
+ *
+ * Cycle with kernels/gemm/gemm_narrow, kernels/gemm/gemm_plain, kernels/gemm/gemm_tile: gemm.c chooses among these
+ * ways to multiply, and each is given the `gemm` declared here. */
 #include "kernels/gemm/gemm.h"
 #include "base/cast.h"
 #include "kernels/gemm/gemm_narrow.h"

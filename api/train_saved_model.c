@@ -27,6 +27,14 @@ weft_err weft_saved_model_write(weft_saved_model *m) {
   return weft__saved_model_write(m);
 }
 
+weft_err weft_saved_model_describe(char **out, const char *dir) {
+  API_NEED(out);
+  API_NEED(dir);
+
+  *out = NULL;
+  return *dir ? weft__saved_model_describe(out, dir) : no_folder();
+}
+
 weft_err weft_saved_model_load(const char *dir, weft_graph *g, weft_session *sess, int n_tag, const char *const *tags,
                                const char *prefix, void **meta_graph_def, size_t *size) {
   API_NEED(dir);

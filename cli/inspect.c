@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PATH_ROOM = 4096 };
+enum { PATH_ROOM = 4096, MOST_PATHS = 64 };
 
 typedef struct request {
   const char *values, *tag, *dot;
@@ -59,13 +59,36 @@ static bool is_idx(const char *path) {
   return cli_ends_with(path, ".gz") && strstr(name ? name : path, "idx");
 }
 
+static bool has_saved_model(const char *folder) {
+  char file[PATH_ROOM + 16];
+  struct stat st;
+  snprintf(file, sizeof file, "%s/saved_model.pb", folder);
+  return stat(file, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static int inspect_folder(const char *path, const request *r) {
   char prefix[PATH_ROOM];
   const bool checkpoint = !r->tag && !r->plot && find_checkpoint(prefix, path), events = has_events(path);
-  if (!checkpoint && !events) return cli_failed(path, "a folder with neither a checkpoint nor events");
+  if (!checkpoint && !events) {
+    if (has_saved_model(path)) return inspect_saved_model(path);
+    return cli_failed(path, "a folder without a checkpoint, events or a SavedModel");
+  }
   int code = checkpoint ? inspect_checkpoint(prefix, NULL) : DONE;
   if (checkpoint && events) printf("\n");
-  return code == DONE && events ? inspect_events(path, r->tag, r->plot) : code;
+  return code == DONE && events ? inspect_events(&path, 1, r->tag, r->plot) : code;
+}
+
+/* The folder of FOLDER/saved_model.pb, which holds more than a graph. */
+static int inspect_folder_of(const char *path) {
+  char folder[PATH_ROOM];
+  const char *slash = strrchr(path, '/');
+  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+  return inspect_saved_model(folder);
+}
+
+static bool is_named(const char *path, const char *name) {
+  const char *slash = strrchr(path, '/');
+  return strcmp(slash ? slash + 1 : path, name) == 0;
 }
 
 static bool is_graph(const char *path) {
@@ -80,11 +103,13 @@ static int inspect_one(const char *path, const request *r) {
                                          : cli_failed(path, "--values is for checkpoints, and there is none");
   if (r->dot && !is_graph(path)) return cli_failed(path, "--dot is for graphs (.pb, .pbtxt, .meta)");
   if (is_folder(path)) return inspect_folder(path, r);
-  if (strstr(path, "tfevents") || r->tag || r->plot) return inspect_events(path, r->tag, r->plot);
+  if (strstr(path, "tfevents") || r->tag || r->plot) return inspect_events(&path, 1, r->tag, r->plot);
   if (find_checkpoint(prefix, path)) return inspect_checkpoint(prefix, NULL);
   FILE *f = fopen(path, "rb");
   if (!f) return cli_failed(path, strerror(errno));
   fclose(f);
+  if (is_named(path, "saved_model.pb") && !r->dot) return inspect_folder_of(path);
+  if (cli_ends_with(path, ".npz")) return inspect_npz(path);
   if (is_graph(path)) return inspect_graph(path, r->dot);
   return is_idx(path) ? inspect_idx(path) : inspect_records(path);
 }
@@ -98,13 +123,22 @@ static int inspect_two(const char *path_a, const char *path_b) {
   return inspect_difference(a, b);
 }
 
+/* Several paths are runs with events, or two checkpoints. */
+static int inspect_several(const char *const *path, int n, const request *r) {
+  bool events = r->plot || r->tag;
+  for (int i = 0; i < n && !events; i++) events = strstr(path[i], "tfevents") != NULL;
+  if (events) return inspect_events(path, n, r->tag, r->plot);
+  return n == 2 ? inspect_two(path[0], path[1]) : cli_unexpected(path[2]);
+}
+
 static int check_options(const request *r, int n) {
   const char *const given[] = {r->values ? "--values" : NULL, r->tag ? "--tag" : NULL, r->plot ? "--plot" : NULL,
                                r->dot ? "--dot" : NULL};
   const char *first = NULL;
   for (int i = 0; i < 4; i++) {
     if (!given[i]) continue;
-    if (n == 2) return cli_usage("%s: not with two checkpoints, which are compared whole", given[i]);
+    if (n > 1 && (given[i] == given[0] || given[i] == given[3]))
+      return cli_usage("%s: takes one PATH, there are %d", given[i], n);
     if (first && !(r->tag && r->plot && !r->values && !r->dot))
       return cli_usage("%s and %s: --values is for checkpoints, --tag and --plot are for events, --dot is for graphs",
                        first, given[i]);
@@ -117,7 +151,7 @@ static int check_options(const request *r, int n) {
 }
 
 static int run(int argc, char **argv) {
-  const char *path[2] = {NULL}, *given;
+  const char *path[MOST_PATHS], *given;
   request r = {0};
   int n = 0;
   for (int i = 1; i < argc; i++) {
@@ -132,14 +166,14 @@ static int run(int argc, char **argv) {
       r.plot = true;
     else if (arg[0] == '-')
       return cli_bad_option(arg);
-    else if (n == 2)
+    else if (n == MOST_PATHS)
       return cli_unexpected(arg);
     else
       path[n++] = arg;
   }
   const int code = check_options(&r, n);
   if (code != DONE) return code;
-  return n == 2 ? inspect_two(path[0], path[1]) : inspect_one(path[0], &r);
+  return n > 1 ? inspect_several(path, n, &r) : inspect_one(path[0], &r);
 }
 
 static const cli_flag flags[] = {
@@ -152,13 +186,16 @@ static const cli_flag flags[] = {
 
 const cli_command cli_inspect = {
     .name = "inspect",
-    .arguments = "PATH [--values NAME] [--tag TAG] [--plot] [--dot FILE]\nCHECKPOINT CHECKPOINT",
+    .arguments =
+        "PATH [--values NAME] [--tag TAG] [--plot] [--dot FILE]\nCHECKPOINT CHECKPOINT\nEVENTS... [--tag TAG] [--plot]",
     .summary = "Say what a checkpoint, graph, events or data file holds.",
     .about = "What PATH holds:\n"
              "  a checkpoint (its prefix, or a folder with a file `checkpoint`): names, types, shapes and bytes\n"
              "  two checkpoints: what differs; the exit code is 1 if anything does\n"
              "  a graph (.pb, or as text .pbtxt) or meta graph (.meta): its ops by device, counted\n"
-             "  events (a file, or a folder of such): scalars by step\n"
+             "  events (files, or folders of such, each a run): scalars by step; --plot draws runs over each other\n"
+             "  a SavedModel (its folder): graphs by their tags, and what each signature takes and gives\n"
+             "  arrays of numpy (.npz): names, types, shapes and bytes\n"
              "  TFRecords: how many there are, every checksum verified, the features of the first Examples\n"
              "  an idx file of MNIST, plain or gzipped: its type and dimensions",
     .flags = flags,

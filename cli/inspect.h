@@ -15,16 +15,19 @@ enum { SHAPE_TEXT = 128 };
 /* inspect_file.c */
 /* .pb, .pbtxt or .meta; dot: a picture to write, or NULL. */
 int inspect_graph(const char *path, const char *dot);
-/* A file or a folder; tag: the only one to show, or NULL; plot: curves instead of a table. */
-int inspect_events(const char *path, const char *tag, bool plot);
+/* Files or folders, each a run; tag: the only one to show, or NULL; plot: curves instead of a table. */
+int inspect_events(const char *const *path, int n, const char *tag, bool plot);
 int inspect_records(const char *path);
+int inspect_saved_model(const char *dir); /* a folder with saved_model.pb */
+int inspect_npz(const char *path);
 int inspect_idx(const char *path);
 
 /* inspect_plot.c: values by tag and step. */
 typedef struct inspect_curves inspect_curves;
-inspect_curves *inspect_curves_create(void);                                             /* NULL: no memory */
-bool inspect_curves_add(inspect_curves *c, const char *tag, int64_t step, double value); /* false: no memory */
-void inspect_curves_print(const inspect_curves *c);
+inspect_curves *inspect_curves_create(void); /* NULL: no memory */
+/* run: the index of a path; false: no memory. */
+bool inspect_curves_add(inspect_curves *c, int run, const char *tag, int64_t step, double value);
+void inspect_curves_print(const inspect_curves *c, const char *const *runs, int n_run);
 void inspect_curves_destroy(inspect_curves *c);
 
 /* inspect_dot.c */

@@ -1,5 +1,6 @@
 /* inspect_file.c - graphs, events, TFRecords and idx files, as `weft inspect` shows them. */
 #include "inspect.h"
+#include "npz.h"
 #include <errno.h>
 #include <glob.h>
 #include <inttypes.h>
@@ -94,6 +95,7 @@ int inspect_graph(const char *path, const char *dot) {
 
 typedef struct event_view {
   const char *tag; /* the only one to show, or NULL */
+  int run;         /* the index of the path that is read */
   int64_t events, scalars;
   inspect_curves *curves; /* NULL: a table is printed */
 } event_view;
@@ -102,7 +104,8 @@ static weft_err show_scalar(void *arg, const weft_event_scalar *s) {
   event_view *v = arg;
   if (v->tag && strcmp(v->tag, s->tag) != 0) return WEFT_OK;
   v->scalars++;
-  if (v->curves) return inspect_curves_add(v->curves, s->tag, s->step, s->value) ? WEFT_OK : WEFT_RESOURCE_EXHAUSTED;
+  if (v->curves)
+    return inspect_curves_add(v->curves, v->run, s->tag, s->step, s->value) ? WEFT_OK : WEFT_RESOURCE_EXHAUSTED;
   printf("%-32s %10" PRId64 "  %.8g\n", s->tag, s->step, s->value);
   return WEFT_OK;
 }
@@ -137,12 +140,17 @@ static int each_file(const char *path, event_view *v) {
   return code;
 }
 
-int inspect_events(const char *path, const char *tag, bool plot) {
+int inspect_events(const char *const *path, int n, const char *tag, bool plot) {
   event_view v = {.tag = tag, .curves = plot ? inspect_curves_create() : NULL};
-  int code = each_file(path, &v);
-  if (code == DONE && (tag || plot) && !v.scalars)
-    code = cli_failed(path, tag ? "there are no scalars of that --tag" : "there are no scalars to --plot");
-  if (code == DONE && v.curves) inspect_curves_print(v.curves);
+  int code = DONE;
+  for (int i = 0; i < n && code == DONE; i++) {
+    v.run = i;
+    v.scalars = 0;
+    code = each_file(path[i], &v);
+    if (code == DONE && (tag || plot) && !v.scalars)
+      code = cli_failed(path[i], tag ? "there are no scalars of that --tag" : "there are no scalars to --plot");
+  }
+  if (code == DONE && v.curves) inspect_curves_print(v.curves, path, n);
   inspect_curves_destroy(v.curves);
   return code;
 }
@@ -206,5 +214,41 @@ int inspect_idx(const char *path) {
   printf("%s: an idx file of %s %s, %zu bytes\n", path, weft_dtype_name(weft_tensor_dtype(t)),
          inspect_shape(shape, sizeof shape, weft_tensor_rank(t), weft_tensor_dims(t)), weft_tensor_bytes(t));
   weft_tensor_destroy(t);
+  return DONE;
+}
+
+/* ---- SavedModels and numpy's archives ---- */
+
+int inspect_saved_model(const char *dir) {
+  char *text, variables[PATH_ROOM + 32];
+  if (weft_saved_model_describe(&text, dir) != WEFT_OK) return failed(dir);
+  printf("%s: a SavedModel\n%s", dir, text);
+  weft_free(text);
+  snprintf(variables, sizeof variables, "%s/variables/variables", dir);
+  if (weft_checkpoint_exists(variables)) printf("'weft inspect %s' lists its variables\n", variables);
+  return DONE;
+}
+
+typedef struct npz_view {
+  int64_t arrays, bytes;
+} npz_view;
+
+static weft_err show_array(void *arg, const char *name, weft_tensor *t) {
+  npz_view *v = arg;
+  char shown[SHAPE_TEXT];
+  const int64_t bytes = weft_tensor_dtype(t) == WEFT_STRING ? 0 : (int64_t)weft_tensor_bytes(t);
+  printf("  %-40s %-10s %-20s %" PRId64 " bytes\n", name, weft_dtype_name(weft_tensor_dtype(t)),
+         inspect_shape(shown, sizeof shown, weft_tensor_rank(t), weft_tensor_dims(t)), bytes);
+  v->arrays++;
+  v->bytes += bytes;
+  weft_tensor_destroy(t);
+  return WEFT_OK;
+}
+
+int inspect_npz(const char *path) {
+  npz_view v = {0};
+  printf("%s: arrays of numpy\n", path);
+  if (npz_each(path, show_array, &v) != WEFT_OK) return failed(path);
+  printf("%" PRId64 " arrays, %" PRId64 " bytes\n", v.arrays, v.bytes);
   return DONE;
 }

@@ -1,4 +1,4 @@
-/* inspect_plot.c - scalars of events as curves that a terminal of any kind can show. */
+/* inspect_plot.c - scalars of events as curves that a terminal of any kind can show; the runs of a tag over each other. */
 #include "inspect.h"
 #include <inttypes.h>
 #include <math.h>
@@ -8,8 +8,9 @@
 
 enum { WIDTH = 72, HEIGHT = 16 };
 
-typedef struct curve {
+typedef struct curve { /* of one tag in one run */
   char *tag;
+  int run;
   int64_t *step;
   double *value;
   int n, room;
@@ -32,19 +33,19 @@ void inspect_curves_destroy(inspect_curves *c) {
   free(c);
 }
 
-static curve *find(inspect_curves *c, const char *tag) {
+static curve *find(inspect_curves *c, int run, const char *tag) {
   for (int i = 0; i < c->n; i++)
-    if (strcmp(c->all[i].tag, tag) == 0) return &c->all[i];
+    if (c->all[i].run == run && strcmp(c->all[i].tag, tag) == 0) return &c->all[i];
   curve *grown = realloc(c->all, ((size_t)c->n + 1) * sizeof *grown);
   if (grown) c->all = grown;
   char *own = strdup(tag);
   if (!grown || !own) return free(own), NULL;
-  c->all[c->n] = (curve){.tag = own};
+  c->all[c->n] = (curve){.tag = own, .run = run};
   return &c->all[c->n++];
 }
 
-bool inspect_curves_add(inspect_curves *c, const char *tag, int64_t step, double value) {
-  curve *v = find(c, tag);
+bool inspect_curves_add(inspect_curves *c, int run, const char *tag, int64_t step, double value) {
+  curve *v = find(c, run, tag);
   if (!v) return false;
   if (v->n == v->room) {
     const int room = v->room ? 2 * v->room : 64;
@@ -65,38 +66,70 @@ static int place(double v, double low, double high, int most) {
   return high > low ? (int)lround((v - low) / (high - low) * most) : most / 2;
 }
 
-static void draw(const curve *v) {
+typedef struct plot {
   char cell[HEIGHT][WIDTH + 1];
-  double low = INFINITY, high = -INFINITY;
-  int64_t first = INT64_MAX, last = INT64_MIN;
-  int finite = 0;
-  for (int i = 0; i < HEIGHT; i++) memset(cell[i], ' ', WIDTH), cell[i][WIDTH] = 0;
+  double low, high;
+  int64_t first, last;
+} plot;
+
+/* '*' where there is one run, else a letter for each. */
+static char mark_of(int run, int runs) { return runs == 1 ? '*' : (char)('a' + run % 26); }
+
+static void extend(plot *p, const curve *v) {
   for (int i = 0; i < v->n; i++) {
     if (!isfinite(v->value[i])) continue;
-    finite++;
-    low = fmin(low, v->value[i]), high = fmax(high, v->value[i]);
-    if (v->step[i] < first) first = v->step[i];
-    if (v->step[i] > last) last = v->step[i];
+    p->low = fmin(p->low, v->value[i]), p->high = fmax(p->high, v->value[i]);
+    if (v->step[i] < p->first) p->first = v->step[i];
+    if (v->step[i] > p->last) p->last = v->step[i];
   }
-  printf("%s: %d values", v->tag, v->n);
-  if (finite < v->n) printf(", %d of them not finite", v->n - finite);
-  printf("\n");
-  if (!finite) return;
+}
+
+static void put_curve(plot *p, const curve *v, char mark) {
   for (int i = 0; i < v->n; i++)
     if (isfinite(v->value[i]))
-      cell[HEIGHT - 1 - place(v->value[i], low, high, HEIGHT - 1)]
-          [place((double)v->step[i], (double)first, (double)last, WIDTH - 1)] = '*';
+      p->cell[HEIGHT - 1 - place(v->value[i], p->low, p->high, HEIGHT - 1)]
+             [place((double)v->step[i], (double)p->first, (double)p->last, WIDTH - 1)] = mark;
+}
+
+static void print_counts(const curve *v, const char *const *runs, int n_run) {
+  int finite = 0;
+  for (int i = 0; i < v->n; i++) finite += isfinite(v->value[i]) != 0;
+  printf("%s: %d values", v->tag, v->n);
+  if (finite < v->n) printf(", %d of them not finite", v->n - finite);
+  if (n_run > 1) printf(" (%c: %s)", mark_of(v->run, n_run), runs[v->run]);
+  printf("\n");
+}
+
+static void print_plot(const plot *p) {
   for (int i = 0; i < HEIGHT; i++) {
     if (i == 0 || i == HEIGHT - 1)
-      printf("%11.5g |%s\n", i == 0 ? high : low, cell[i]);
+      printf("%11.5g |%s\n", i == 0 ? p->high : p->low, p->cell[i]);
     else
-      printf("%11s |%s\n", "", cell[i]);
+      printf("%11s |%s\n", "", p->cell[i]);
   }
   printf("%11s +", "");
   for (int i = 0; i < WIDTH; i++) putchar('-');
-  printf("\n%13s%-*" PRId64 "%*" PRId64 "\n\n", "", WIDTH / 2, first, WIDTH - WIDTH / 2, last);
+  printf("\n%13s%-*" PRId64 "%*" PRId64 "\n\n", "", WIDTH / 2, p->first, WIDTH - WIDTH / 2, p->last);
 }
 
-void inspect_curves_print(const inspect_curves *c) {
-  for (int i = 0; i < c->n; i++) draw(&c->all[i]);
+/* The curves of all runs that have the tag of curve `at`, which is the first of them. */
+static void draw(const inspect_curves *c, int at, const char *const *runs, int n_run) {
+  plot p = {.low = INFINITY, .high = -INFINITY, .first = INT64_MAX, .last = INT64_MIN};
+  for (int i = 0; i < HEIGHT; i++) memset(p.cell[i], ' ', WIDTH), p.cell[i][WIDTH] = 0;
+  for (int i = at; i < c->n; i++) {
+    if (strcmp(c->all[i].tag, c->all[at].tag) != 0) continue;
+    print_counts(&c->all[i], runs, n_run);
+    extend(&p, &c->all[i]);
+  }
+  for (int i = at; i < c->n; i++)
+    if (strcmp(c->all[i].tag, c->all[at].tag) == 0) put_curve(&p, &c->all[i], mark_of(c->all[i].run, n_run));
+  if (p.last >= p.first) print_plot(&p);
+}
+
+void inspect_curves_print(const inspect_curves *c, const char *const *runs, int n_run) {
+  for (int i = 0; i < c->n; i++) {
+    bool drawn = false;
+    for (int k = 0; k < i && !drawn; k++) drawn = strcmp(c->all[k].tag, c->all[i].tag) == 0;
+    if (!drawn) draw(c, i, runs, n_run);
+  }
 }

@@ -64,6 +64,10 @@ head -c 5000 "$log/graph.pbtxt" >"$data/cut.pbtxt"
 expect 1 "^weft inspect: $data/cut.pbtxt: line [0-9]+: " inspect "$data/cut.pbtxt"
 expect 0 '^global_step/sec: [0-9]+ values' inspect "$log" --plot
 expect 0 '^ +\|.*\*' inspect "$log" --plot --tag global_step/sec
+# Two runs over each other, each with its letter.
+expect 0 "^global_step/sec: [0-9]+ values \(b: $log\)" inspect "$log" "$log" --plot --tag global_step/sec
+expect 0 '^ +\|.*b' inspect "$log" "$log" --plot --tag global_step/sec
+expect 2 "^weft inspect: --values: takes one PATH, there are 2; see" inspect "$log" "$log" --values x
 expect 0 'picture of [0-9]+ nodes' inspect "$last.meta" --dot "$data/graph.dot"
 grep -q 'label="/job:ps/task:0"' "$data/graph.dot" || { echo "no box of the ps in the picture" && failed=1; }
 grep -q ' -> n[0-9]* \[style=dashed' "$data/graph.dot" || { echo "no control edge in the picture" && failed=1; }
@@ -127,7 +131,7 @@ expect 2 "missing PATH" inspect
 expect 2 "unexpected argument 'c'" inspect a b c
 expect 2 "--values: missing NAME" inspect --values
 expect 1 '/nonexistent: No such file' inspect /nonexistent
-expect 1 'neither a checkpoint nor events' inspect "$data"
+expect 1 'a folder without a checkpoint, events or a SavedModel' inspect "$data"
 expect 1 'neither a checkpoint, graph' inspect "$weft"
 expect 1 'only those can be compared' inspect "$last" "$data/out.tfrecords"
 expect 0 '^usage: weft convert' convert --help

@@ -444,6 +444,8 @@ WEFT_CHECKED weft_err weft_saved_model_write(weft_saved_model *m);
 WEFT_CHECKED weft_err weft_saved_model_load(const char *dir, weft_graph *g, weft_session *WEFT_OPTIONAL sess, int n_tag,
                                             const char *const *tags, const char *WEFT_OPTIONAL prefix,
                                             void **WEFT_OPTIONAL meta_graph_def, size_t *WEFT_OPTIONAL size);
+/* Describes the graphs of the folder, by their tags, and their signatures, for people.  weft_free. */
+WEFT_CHECKED weft_err weft_saved_model_describe(char **out, const char *dir);
 
 /* ---- summaries and events --------------------------------------------------------------------- */
 

@@ -2,8 +2,10 @@
 #ifndef WEFT_TRAIN_CHECKPOINT_SAVED_MODEL_H
 #define WEFT_TRAIN_CHECKPOINT_SAVED_MODEL_H
 
+#include "base/text.h"
 #include "exec/session.h"
 #include "weft/train.h"
+#include <protobuf-c/protobuf-c.h>
 
 weft_err weft__saved_model_create(weft_saved_model **out, const char *dir);
 void weft__saved_model_destroy(weft_saved_model *m);
@@ -14,5 +16,14 @@ weft_err weft__saved_model_write(weft_saved_model *m);
 /* *meta (weft__free; may be NULL) is the serialised MetaGraphDef that was imported. */
 weft_err weft__saved_model_load(const char *dir, weft_graph *g, weft_session *sess, int n_tag, const char *const *tags,
                                 const char *prefix, uint8_t **meta, size_t *size);
+
+/* Reads DIR/saved_model.pb.  NOT_FOUND if there is none. */
+weft_err weft__saved_model_read(const char *dir, text *file);
+/* Unpacks the next graph of the file into *meta, which the caller frees with protobuf-c; NULL: there are no more.  *p moves
+ * on; *bytes and *size are the serialized graph, which lies in the file. */
+weft_err weft__saved_model_next(const uint8_t **p, const uint8_t *end, ProtobufCMessage **meta, const uint8_t **bytes,
+                                size_t *size);
+/* Describes the graphs and signatures in the folder, for people; weft__free. */
+weft_err weft__saved_model_describe(char **out, const char *dir);
 
 #endif

@@ -48,28 +48,42 @@ static void list_tags(text *t, size_t n, char *const *tags) {
   weft__text_puts(t, "}");
 }
 
+weft_err weft__saved_model_read(const char *dir, text *file) {
+  char *path = weft__path_below(dir, "saved_model.pb");
+  weft_err err = path ? WEFT_OK : WEFT_OOM;
+  if (!err && !weft__file_exists(path)) err = weft__fail(WEFT_NOT_FOUND, "SavedModel file does not exist at: %s", path);
+  if (!err) err = weft__file_read(path, file);
+  weft__free(path);
+  return err;
+}
+
+weft_err weft__saved_model_next(const uint8_t **p, const uint8_t *end, ProtobufCMessage **meta, const uint8_t **bytes,
+                                size_t *size) {
+  enum { META_GRAPHS = 2 };
+  uint64_t number;
+  *meta = NULL;
+  while (*p < end && next_field(p, end, &number, bytes, size))
+    if (number == META_GRAPHS) return weft__proto_unpack(meta, &tensorflow__meta_graph_def__descriptor, *bytes, *size);
+  return WEFT_OK;
+}
+
 /* The graph with exactly these tags. */
 static weft_err find(const char *dir, const text *file, int n, const char *const *tags, ProtobufCMessage **out,
                      const uint8_t **bytes, size_t *size) {
   const uint8_t *p = (const uint8_t *)(file->data ? file->data : ""), *end = p + file->size;
-  uint64_t number;
   text had = {0}, asked = {0};
-  while (p < end && next_field(&p, end, &number, bytes, size)) {
-    if (number != 2) continue;
-    weft_err err = weft__proto_unpack(out, &tensorflow__meta_graph_def__descriptor, *bytes, *size);
-    const Tensorflow__MetaGraphDef *m = err ? NULL : (const Tensorflow__MetaGraphDef *)*out;
-    if (m && !same_tags(m, n, tags)) {
-      list_tags(&had, m->meta_info_def ? m->meta_info_def->n_tags : 0,
-                m->meta_info_def ? m->meta_info_def->tags : NULL);
-      protobuf_c_message_free_unpacked(*out, NULL);
-      *out = NULL;
-      continue;
+  for (;;) {
+    const weft_err err = weft__saved_model_next(&p, end, out, bytes, size);
+    const Tensorflow__MetaGraphDef *m = (const Tensorflow__MetaGraphDef *)*out;
+    if (!err && !m) break;
+    if (err || same_tags(m, n, tags)) {
+      weft__text_finish(&had);
+      if (err) *out = NULL;
+      return err ? weft__fail_in(err, "%s/saved_model.pb", dir) : WEFT_OK;
     }
-    weft__text_finish(&had);
-    if (err) *out = NULL;
-    return err ? weft__fail_in(err, "%s/saved_model.pb", dir) : WEFT_OK;
+    list_tags(&had, m->meta_info_def ? m->meta_info_def->n_tags : 0, m->meta_info_def ? m->meta_info_def->tags : NULL);
+    protobuf_c_message_free_unpacked(*out, NULL);
   }
-  *out = NULL;
   list_tags(&asked, (size_t)n, (char *const *)(uintptr_t)tags);
   weft_err err = weft__fail(WEFT_INVALID_ARGUMENT,
                             "MetaGraphDef associated with tags %s could not be found in SavedModel %s; it has %s",
@@ -170,10 +184,7 @@ weft_err weft__saved_model_load(const char *dir, weft_graph *g, weft_session *se
   ProtobufCMessage *m = NULL;
   const uint8_t *bytes = NULL;
   size_t n = 0;
-  char *path = weft__path_below(dir, "saved_model.pb");
-  weft_err err = path ? WEFT_OK : WEFT_OOM;
-  if (!err && !weft__file_exists(path)) err = weft__fail(WEFT_NOT_FOUND, "SavedModel file does not exist at: %s", path);
-  if (!err) err = weft__file_read(path, &file);
+  weft_err err = weft__saved_model_read(dir, &file);
   if (!err) err = find(dir, &file, n_tag, tags, &m, &bytes, &n);
   if (!err) err = take(dir, g, sess, (const Tensorflow__MetaGraphDef *)m, bytes, n, prefix);
   if (!err && meta) {
@@ -183,6 +194,5 @@ weft_err weft__saved_model_load(const char *dir, weft_graph *g, weft_session *se
   }
   if (m) protobuf_c_message_free_unpacked(m, NULL);
   weft__text_finish(&file);
-  weft__free(path);
   return err;
 }

@@ -146,9 +146,9 @@ def test_refusals_name_what_is_wrong():
         forward()
         ours = trainlib.Graph(g)
     loss, w = ours.find("loss:0"), ours.find("w:0")
-    with pytest.raises(weftlib.Error, match="there is no optimizer 'Sgd'"):
+    with pytest.raises(weftlib.Error, match="unknown optimizer 'Sgd'; known are 'GradientDescent', "):
         trainlib.Optimizer(ours, "Sgd")
-    with pytest.raises(weftlib.Error, match="Adam has no parameter 'momentum'"):
+    with pytest.raises(weftlib.Error, match="Adam: unknown parameter 'momentum'; known are 'learning_rate', "):
         trainlib.Optimizer(ours, "Adam", momentum=.9)
     with pytest.raises(weftlib.Error, match="GradientDescent needs 'learning_rate'"):
         trainlib.Optimizer(ours, "GradientDescent").minimize(loss)

@@ -4,6 +4,7 @@
  * the graph are made while building, by the shapes of the nodes. */
 #include "train/model/loss.h"
 #include "base/alloc.h"
+#include "base/suggest.h"
 #include "graph/collection.h"
 #include <string.h>
 
@@ -222,13 +223,19 @@ static weft_out pairwise(loss *l) {
   return weft__b_node(l->g, "SelectV2", "value", 3, in, 0, NULL);
 }
 
+static weft_err unknown_loss(const char *kind) {
+  suggestion s = {.what = "loss", .name = kind};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) weft__suggest_offer(&s, kinds[i].name);
+  return weft__suggest_fail(&s, WEFT_INVALID_ARGUMENT);
+}
+
 static weft_err check(const weft_graph *g, const char *kind, const struct loss_kind **k, weft_out labels, weft_out x,
                       const weft_loss_opts *o) {
   *k = NULL;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (strcmp(kinds[i].name, kind) == 0) *k = &kinds[i];
   WEFT_TRY(weft__b_ok(g));
-  if (!*k) return weft__fail(WEFT_INVALID_ARGUMENT, "there is no loss '%s'", kind);
+  if (!*k) return unknown_loss(kind);
   if (o->reduction < WEFT_SUM_BY_NONZERO_WEIGHTS || o->reduction > WEFT_SUM_OVER_BATCH_SIZE)
     return weft__fail(WEFT_INVALID_ARGUMENT, "%d is no reduction", (int)o->reduction);
   if (labels.node < 0 || x.node < 0 || labels.node >= g->n_node || x.node >= g->n_node)

@@ -4,6 +4,7 @@
  * metric has two faces: its value by the variables as they are, and the same by the results of updating them. */
 #include "train/model/metric.h"
 #include "base/alloc.h"
+#include "base/suggest.h"
 #include "graph/scope.h"
 #include <string.h>
 
@@ -240,12 +241,18 @@ static const struct metric_kind *find_kind(const char *name) {
   return NULL;
 }
 
+static weft_err unknown_metric(const char *kind) {
+  suggestion s = {.what = "metric", .name = kind};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) weft__suggest_offer(&s, kinds[i].name);
+  return weft__suggest_fail(&s, WEFT_INVALID_ARGUMENT);
+}
+
 weft_err weft__metric(weft_graph *g, const char *kind, weft_out labels, weft_out predictions, const weft_metric_opts *o,
                       weft_out *value, weft_out *update) {
   const struct metric_kind *k = find_kind(kind);
   metric m = {g, labels, predictions, WEFT_NONE, o->thresholds > 0 ? o->thresholds : 200, WEFT_NONE, WEFT_NONE};
   WEFT_TRY(weft__b_ok(g));
-  if (!k) return weft__fail(WEFT_INVALID_ARGUMENT, "there is no metric '%s'", kind);
+  if (!k) return unknown_metric(kind);
   if (m.x.node < 0 || (!k->no_labels && m.labels.node < 0))
     return weft__fail(WEFT_INVALID_ARGUMENT, "metric %s: labels and predictions must be outputs of the graph", kind);
   if (m.thresholds < 2)

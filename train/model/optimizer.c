@@ -5,6 +5,7 @@
 #include "train/model/optimizer.h"
 #include "base/alloc.h"
 #include "base/cast.h"
+#include "base/suggest.h"
 #include "graph/collection.h"
 #include "graph/scope.h"
 #include "train/model/partition.h"
@@ -23,10 +24,23 @@ static const optimizer_kind *find_kind(const char *name) {
   return NULL;
 }
 
+static weft_err unknown_kind(const char *name) {
+  suggestion s = {.what = "optimizer", .name = name};
+  for (int i = 0; weft__optimizer_kinds[i]; i++) weft__suggest_offer(&s, weft__optimizer_kinds[i]->name);
+  return weft__suggest_fail(&s, WEFT_INVALID_ARGUMENT);
+}
+
+static weft_err unknown_param(const weft_optimizer *o, const char *name) {
+  suggestion s = {.what = "parameter", .name = name};
+  for (int i = 0; i < OPTIMIZER_PARAMS && o->kind->param[i].name; i++) weft__suggest_offer(&s, o->kind->param[i].name);
+  weft__suggest_offer(&s, "use_locking");
+  return weft__fail_in(weft__suggest_fail(&s, WEFT_INVALID_ARGUMENT), "%s", o->kind->name);
+}
+
 weft_err weft__optimizer_create(weft_optimizer **out, weft_graph *g, const char *kind, const char *name) {
   const optimizer_kind *k = kind ? find_kind(kind) : NULL;
   *out = NULL;
-  if (!k) return weft__fail(WEFT_INVALID_ARGUMENT, "there is no optimizer '%s'", kind ? kind : "");
+  if (!k) return unknown_kind(kind ? kind : "");
   weft_optimizer *o = weft__alloc_zero(1, sizeof *o);
   char *copy = weft__strdup(name ? name : k->name);
   if (!o || !copy) {
@@ -71,7 +85,7 @@ weft_err weft__optimizer_set(weft_optimizer *o, const char *param, const setting
     o->step = value->output;
     return WEFT_OK;
   }
-  if (i < 0) return weft__fail(WEFT_INVALID_ARGUMENT, "%s has no parameter '%s'", o->kind->name, param);
+  if (i < 0) return unknown_param(o, param);
   if (value->output.node >= 0 && !o->kind->param[i].node)
     return weft__fail(WEFT_INVALID_ARGUMENT, "'%s' of %s must be a number, not an output", param, o->kind->name);
   o->value[i] = *value;

@@ -6,16 +6,24 @@
  *   API_NEED_OUT(g, p)   fails the graph and returns WEFT_NONE
  *   API_NEED_OR(p, r)    makes the message this thread's and returns r; r is empty in a void function
  *   API_NEED_ON(g, p)    fails the graph and returns from a void function
- *   API_ARRAY...         the same for n elements at p, where p may be NULL if n is 0 */
+ *   API_ARRAY...         the same for n elements at p, where p may be NULL if n is 0
+ *   API_OF, API_ALL_OF   the same for a handle, or n handles, of another graph
+ *   API_OPTS...          the same for an option struct whose size this library cannot read */
 #ifndef WEFT_API_ARGUMENT_H
 #define WEFT_API_ARGUMENT_H
 
+#include "base/choice.h"
 #include "base/status.h"
 
 weft_err weft__argument_null(const char *function, const char *parameter);
 weft_err weft__argument_count(const char *function, const char *parameter, int64_t n);
 /* Makes the failure the graph's, which may be NULL. */
 weft_out weft__argument_fail(weft_graph *g, weft_err err);
+
+/* Reads the program's option struct: *opts stays as it is if its size is 0 (the layout of 0.2.0) or `known`.  A struct of
+ * another size is copied to own, which is zero: an older one leaves the rest zero, a newer one may set no field that this
+ * library does not know. */
+weft_err weft__options_read(const char *type, void *own, size_t known, const void **opts);
 
 #define API_NEED(p)                                                                                                    \
   do {                                                                                                                 \
@@ -65,6 +73,52 @@ weft_out weft__argument_fail(weft_graph *g, weft_err err);
       return;                                                                                                          \
     }                                                                                                                  \
   } while (0)
+
+/* INVALID_ARGUMENT if one of n handles at x is from another graph. */
+weft_err weft__argument_graph(const char *function, const char *parameter, const weft_graph *g, int n,
+                              const weft_out *x);
+/* The handle x, or the n handles at x, are of graph g.  Ops check their inputs by themselves. */
+#define API_OF(g, x)                                                                                                   \
+  do { WEFT_TRY(weft__argument_graph(__func__, #x, g, 1, &(x))); } while (0)
+#define API_ALL_OF(g, n, x)                                                                                            \
+  do { WEFT_TRY(weft__argument_graph(__func__, #x, g, n, x)); } while (0)
+#define API_ALL_OF_OUT(g, n, x)                                                                                        \
+  do {                                                                                                                 \
+    weft_err of_err_ = weft__argument_graph(__func__, #x, g, n, x);                                                    \
+    if (of_err_) return weft__argument_fail(g, of_err_);                                                               \
+  } while (0)
+#define API_ALL_OF_ON(g, n, x)                                                                                         \
+  do {                                                                                                                 \
+    weft_err of_err_ = weft__argument_graph(__func__, #x, g, n, x);                                                    \
+    if (of_err_) {                                                                                                     \
+      weft__argument_fail(g, of_err_);                                                                                 \
+      return;                                                                                                          \
+    }                                                                                                                  \
+  } while (0)
+#define API_OF_OUT(g, x)                                                                                               \
+  do {                                                                                                                 \
+    weft_err of_err_ = weft__argument_graph(__func__, #x, g, 1, &(x));                                                 \
+    if (of_err_) return weft__argument_fail(g, of_err_);                                                               \
+  } while (0)
+
+/* The program's options, of any version; `opts` is the parameter and may be NULL. */
+#define API_OPTS_READ(type, opts)                                                                                      \
+  type own_##opts = {0};                                                                                               \
+  const void *given_##opts = opts;                                                                                     \
+  const weft_err err_##opts = weft__options_read(#type, &own_##opts, sizeof own_##opts, &given_##opts);                \
+  opts = given_##opts
+#define API_OPTS(type, opts)                                                                                           \
+  API_OPTS_READ(type, opts);                                                                                           \
+  WEFT_TRY(err_##opts)
+#define API_OPTS_OUT(g, type, opts)                                                                                    \
+  API_OPTS_READ(type, opts);                                                                                           \
+  if (err_##opts) return weft__argument_fail(g, err_##opts)
+#define API_OPTS_ON(g, type, opts)                                                                                     \
+  API_OPTS_READ(type, opts);                                                                                           \
+  if (err_##opts) {                                                                                                    \
+    weft__argument_fail(g, err_##opts);                                                                                \
+    return;                                                                                                            \
+  }
 
 /* n elements at p, where a count that is not positive means none (of a shape: an unknown rank). */
 #define API_ITEMS(n, p)                                                                                                \

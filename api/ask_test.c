@@ -49,10 +49,11 @@ TEST(a_task_tells_of_runs_variables_step_loss_and_errors) {
   weft_out next = weft_assign(g, step, weft_scalar(g, WEFT_INT64, 42));
   weft_out loss = weft_square(g, weft_scalar(g, WEFT_FLOAT, 0.5));
   EXPECT_OK(weft_session_create(&sess, g, &(weft_session_opts){.target = weft_server_target(s)}));
-  EXPECT_OK(weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &init));
-  EXPECT_OK(weft_session_run(sess, 0, NULL, 1, &loss, fetched, 1, &next));
+  EXPECT_OK(weft_session_run_target(sess, init));
+  EXPECT_OK(weft_session_run(
+      sess, &(weft_request){.n_fetch = 1, .fetches = &loss, .fetched = fetched, .n_target = 1, .targets = &next}));
   weft_tensor_destroy(fetched[0]);
-  EXPECT_ERR(weft_session_run(sess, 0, NULL, 1, &missing, fetched, 0, NULL), WEFT_FAILED_PRECONDITION, "missing");
+  EXPECT_ERR(weft_session_fetch(fetched, sess, missing), WEFT_FAILED_PRECONDITION, "missing");
   const weft_task_status status = ask(s);
   EXPECT_EQ_INT(status.runs, 3);
   EXPECT_EQ_INT(status.sessions, 1);
@@ -70,7 +71,7 @@ TEST(a_task_tells_of_runs_variables_step_loss_and_errors) {
 static void *wait_for_worker(void *arg) {
   weft_session *sess = arg;
   weft_out none = {0, 0};
-  EXPECT(weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &none) == WEFT_CANCELLED);
+  EXPECT(weft_session_run_target(sess, none) == WEFT_CANCELLED);
   return NULL;
 }
 
@@ -83,7 +84,7 @@ TEST_WITHIN(90, a_task_says_whom_it_waits_for_and_why) {
   EXPECT_OK(weft_cluster_parse(&c, "ps=localhost:0;worker=localhost:1"));
   EXPECT_OK(weft_server_create(&s, c, &(weft_server_opts){.job = "ps"}));
   EXPECT_OK(weft_graph_create(&g));
-  weft_scope_device(g, "/job:worker/task:0");
+  weft_scope_push_device(g, "/job:worker/task:0");
   weft_scalar(g, WEFT_FLOAT, 1);
   EXPECT_OK(weft_session_create(&sess, g, &(weft_session_opts){.target = weft_server_target(s)}));
   EXPECT(pthread_create(&thread, NULL, wait_for_worker, sess) == 0);

@@ -59,6 +59,8 @@ void weft_builder_input(weft_builder *b, weft_out x) {
   if (!grown) return;
   b->in = grown;
   b->in[b->n_in++] = x;
+  if (weft__out_foreign(b->g, x))
+    fail(b, weft__fail(WEFT_INVALID_ARGUMENT, "input %d of %s is from another graph", b->n_in - 1, b->op));
   if (x.node < 0 && !b->g->sticky.code)
     fail(b, weft__fail(WEFT_INVALID_ARGUMENT, "input %d of a new %s is no output", b->n_in - 1, b->op));
 }
@@ -69,6 +71,7 @@ void weft_builder_control(weft_builder *b, weft_out x) {
   if (!grown) return;
   b->control = grown;
   b->control[b->n_control++] = x.node;
+  fail(b, weft__out_of(b->g, x, "control input", b->n_control - 1));
 }
 
 void weft_builder_device(weft_builder *b, const char *name) {
@@ -191,7 +194,7 @@ weft_out weft_builder_finish(weft_builder *b) {
   weft__free(b->in);
   weft__free(b->control);
   weft__free(b);
-  return n ? (weft_out){n->id, 0} : WEFT_NONE;
+  return n ? weft__graph_out(n->graph, n->id, 0) : WEFT_NONE;
 }
 
 weft_out weft_op(weft_graph *g, const char *op_name, const char *name, int n, const weft_out *in, const char *attrs) {

@@ -29,13 +29,9 @@ static weft_session *open_at(weft_graph *g, const char *target) {
   return sess;
 }
 
-static weft_err run(weft_session *sess, weft_out target) {
-  return weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &target);
-}
+static weft_err run(weft_session *sess, weft_out target) { return weft_session_run_target(sess, target); }
 
-static weft_err try_fetch(weft_session *sess, weft_out o, weft_tensor **t) {
-  return weft_session_run(sess, 0, NULL, 1, &o, t, 0, NULL);
-}
+static weft_err try_fetch(weft_session *sess, weft_out o, weft_tensor **t) { return weft_session_fetch(t, sess, o); }
 
 static void expect_uninitialized(weft_session *sess, weft_out v) {
   weft_tensor *t;
@@ -105,18 +101,25 @@ TEST(a_session_elsewhere_follows_the_graph_as_it_grows) {
   weft_tensor *t, *got[3], *wrong;
   EXPECT_OK(weft_tensor_create(&t, WEFT_FLOAT, WEFT_DIMS(2), (float[]){1, 2}));
   EXPECT_OK(weft_tensor_create(&wrong, WEFT_FLOAT, WEFT_DIMS(3), NULL));
-  EXPECT_OK(weft_session_run(sess, 1, &(weft_feed){x, t}, 1, &y, got, 0, NULL));
+  EXPECT_OK(weft_session_run(
+      sess, &(weft_request){.n_feed = 1, .feeds = &(weft_feed){x, t}, .n_fetch = 1, .fetches = &y, .fetched = got}));
   EXPECT_EQ_INT(((float *)weft_tensor_data(got[0]))[1], 4);
   weft_tensor_destroy(got[0]);
   weft_out z = weft_mul(g, y, y);
-  EXPECT_OK(weft_session_run(sess, 1, &(weft_feed){x, t}, 3, (weft_out[]){z, y, z}, got, 0, NULL));
+  EXPECT_OK(weft_session_run(
+      sess,
+      &(weft_request){
+          .n_feed = 1, .feeds = &(weft_feed){x, t}, .n_fetch = 3, .fetches = (weft_out[]){z, y, z}, .fetched = got}));
   EXPECT_EQ_INT(((float *)weft_tensor_data(got[0]))[1], 16);
   EXPECT_EQ_INT(((float *)weft_tensor_data(got[1]))[1], 4);
   EXPECT_EQ_INT(((float *)weft_tensor_data(got[2]))[1], 16);
   for (int i = 0; i < 3; i++) weft_tensor_destroy(got[i]);
-  EXPECT_ERR(weft_session_run(sess, 1, &(weft_feed){x, wrong}, 1, &y, got, 0, NULL), WEFT_INVALID_ARGUMENT,
-             "Cannot feed value of shape");
-  EXPECT_ERR(weft_session_run(sess, 0, NULL, 1, &y, got, 0, NULL), WEFT_INVALID_ARGUMENT, "must feed a value");
+  EXPECT_ERR(
+      weft_session_run(
+          sess,
+          &(weft_request){.n_feed = 1, .feeds = &(weft_feed){x, wrong}, .n_fetch = 1, .fetches = &y, .fetched = got}),
+      WEFT_INVALID_ARGUMENT, "Cannot feed value of shape");
+  EXPECT_ERR(weft_session_fetch(got, sess, y), WEFT_INVALID_ARGUMENT, "must feed a value");
   EXPECT_OK(weft_session_close(sess));
   EXPECT_ERR(run(sess, z), WEFT_FAILED_PRECONDITION, "closed");
   weft_session_destroy(sess);
@@ -140,7 +143,7 @@ static void expect_timeout(const char *target) {
   weft_out wait = dequeue(g);
   weft_session *sess = open_at(g, target);
   EXPECT_OK(weft_graph_error(g));
-  EXPECT_ERR(weft_session_run_with(sess, 0, NULL, 0, NULL, NULL, 1, &wait, &(weft_run_opts){.timeout_ms = 200}),
+  EXPECT_ERR(weft_session_run(sess, &(weft_request){.n_target = 1, .targets = &wait, .timeout_ms = 200}),
              WEFT_DEADLINE_EXCEEDED, "");
   weft_session_destroy(sess);
   weft_graph_destroy(g);
@@ -194,7 +197,7 @@ TEST(an_interrupt_ends_a_run_elsewhere) {
   weft_graph *g = graph();
   weft_out wait = dequeue(g);
   weft_session *sess = open_at(g, by_wire(s));
-  EXPECT_ERR(weft_session_run_with(sess, 0, NULL, 0, NULL, NULL, 1, &wait, &(weft_run_opts){.timeout_ms = 50}),
+  EXPECT_ERR(weft_session_run(sess, &(weft_request){.n_target = 1, .targets = &wait, .timeout_ms = 50}),
              WEFT_DEADLINE_EXCEEDED, "");
   weft_interrupt();
   EXPECT_ERR(run(sess, wait), WEFT_CANCELLED, "interrupt");
@@ -293,7 +296,7 @@ TEST(a_client_waits_for_its_server) {
   snprintf(target, sizeof target, "grpc://%s", text + 6);
   weft_server_destroy(first); /* its port is free now */
   EXPECT_OK(weft_cluster_parse(&c, text));
-  EXPECT_OK(weft_server_create(&s, c, &(weft_server_opts){.job = "local", .start_later = true}));
+  EXPECT_OK(weft_server_create(&s, c, &(weft_server_opts){.job = "local", .start = WEFT_NO}));
   weft_session *sess = open_at(g, target);
   pthread_t t;
   pthread_create(&t, NULL, start_soon, s);
@@ -327,10 +330,10 @@ TEST(two_tasks_in_one_process_make_a_cluster) {
   weft_server *ps, *worker;
   make_pair(&ps, "ps", &worker, "worker");
   weft_graph *g = graph();
-  weft_scope_device(g, "/job:ps/task:0");
+  weft_scope_push_device(g, "/job:ps/task:0");
   weft_out v = variable(g, 5), init = weft_initializer(g);
   weft_scope_pop(g);
-  weft_scope_device(g, "/job:worker/task:0");
+  weft_scope_push_device(g, "/job:worker/task:0");
   weft_out twice = weft_add(g, v, v);
   weft_scope_pop(g);
   weft_session *sess = open_at(g, weft_server_target(worker)), *other = open_at(g, weft_server_target(ps));
@@ -363,7 +366,7 @@ TEST_WITHIN(60, a_session_that_needs_a_task_which_has_left_names_it_within_secon
   weft_server *task[3];
   weft_cluster *c = three_tasks(task);
   weft_graph *g = graph();
-  weft_scope_device(g, "/job:worker/task:0");
+  weft_scope_push_device(g, "/job:worker/task:0");
   weft_out seven = weft_add(g, weft_scalar(g, WEFT_FLOAT, 3), weft_scalar(g, WEFT_FLOAT, 4));
   weft_scope_pop(g);
   weft_server_destroy(task[2]), weft_server_destroy(task[0]);
@@ -390,7 +393,7 @@ TEST_WITHIN(60, a_task_that_comes_back_soon_after_its_goodbye_was_restarted) {
   void *again;
   weft_cluster *c = three_tasks(task);
   weft_graph *g = graph();
-  weft_scope_device(g, "/job:worker/task:0");
+  weft_scope_push_device(g, "/job:worker/task:0");
   weft_out seven = weft_add(g, weft_scalar(g, WEFT_FLOAT, 3), weft_scalar(g, WEFT_FLOAT, 4));
   weft_scope_pop(g);
   weft_server_destroy(task[0]);

@@ -40,7 +40,8 @@ static samples_opts read_opts(const weft_samples_opts *o, int classes) {
                                                     : classes,
                         .bytes = o->bytes,
                         .keep_shape = o->keep_shape,
-                        .in_order = o->in_order,
+                        .channels = o->channels,
+                        .in_order = !weft__choice_yes(o->shuffle),
                         .seed = (uint32_t)(o->has_seed ? o->seed : now.tv_nsec ^ now.tv_sec)};
 }
 
@@ -49,6 +50,7 @@ weft_err weft_samples_create(weft_samples **out, weft_tensor *images, weft_tenso
   API_NEED(out);
   API_NEED(images);
   API_NEED(labels);
+  API_OPTS(weft_samples_opts, opts);
 
   *out = NULL;
   if (!images || !labels || weft_tensor_rank(labels) < 1)
@@ -111,6 +113,7 @@ static weft_err read_part(samples **rest, samples **head, const char *folder, co
 weft_err weft_mnist_read(weft_samples **train, weft_samples **validation, weft_samples **test, const char *folder,
                          const weft_samples_opts *opts) {
   API_NEED(folder);
+  API_OPTS(weft_samples_opts, opts);
 
   weft_samples *none, **all[] = {train ? train : &none, validation ? validation : &none, test ? test : &none};
   samples_opts o = read_opts(opts, DIGITS);

@@ -12,6 +12,8 @@ weft_err weft_function_add(weft_graph *g, const char *name, weft_graph *body, in
   API_NEED(body);
   API_ARRAY(n_in, in);
   API_ARRAY(n_out, out);
+  API_ALL_OF(body, n_in, in);
+  API_ALL_OF(body, n_out, out);
 
   return weft__function_add(g, body,
                             &(function_spec){.name = name, .n_in = n_in, .in = in, .n_out = n_out, .out = out});
@@ -20,6 +22,7 @@ weft_err weft_function_add(weft_graph *g, const char *name, weft_graph *body, in
 weft_err weft_function_of(weft_graph *g, const char *name, weft_out out) {
   API_NEED(g);
   API_NEED(name);
+  API_OF(g, out);
 
   return weft__function_add(g, g, &(function_spec){.name = name, .n_out = 1, .out = &out, .needed_only = true});
 }

@@ -27,6 +27,7 @@ weft_err weft_gradients_with(weft_graph *g, int n_y, const weft_out *ys, const w
   API_ARRAY(n_y, ys);
   API_ARRAY(n_x, xs);
   API_ARRAY(n_x, dxs);
+  API_OPTS(weft_gradient_opts, opts);
 
   gradient_opts o = {0};
   if (opts)

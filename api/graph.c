@@ -7,13 +7,17 @@
 #include "graph/graphdef.h"
 #include "graph/metagraph.h"
 #include "graph/scope.h"
+#include <stdatomic.h>
 
 weft_err weft_graph_create(weft_graph **out) {
   API_NEED(out);
 
   const op_table *ops;
   WEFT_TRY(weft__ops_table(&ops));
-  return weft__graph_create(out, ops);
+  WEFT_TRY(weft__graph_create(out, ops));
+  static atomic_uint graphs; /* tags come again after 65535 graphs; 0 is none */
+  (*out)->tag = (uint16_t)(atomic_fetch_add(&graphs, 1) % UINT16_MAX + 1);
+  return WEFT_OK;
 }
 
 void weft_graph_destroy(weft_graph *g) { weft__graph_destroy(g); }
@@ -105,12 +109,15 @@ int weft_node_input_count(const weft_node *n) {
 }
 weft_out weft_node_input(const weft_node *n, int i) {
   API_NEED_OUT(NULL, n);
-  return i >= 0 && i < n->n_in ? n->in[i] : WEFT_NONE;
+  return i >= 0 && i < n->n_in ? weft__graph_out(n->graph, n->in[i].node, n->in[i].slot) : WEFT_NONE;
 }
 
-static bool exists(const weft_graph *g, weft_out o) {
-  return o.node >= 0 && o.node < g->n_node && o.slot >= 0 && o.slot < g->node[o.node]->n_out;
+weft_out weft_out_at(weft_out o, int slot) {
+  if (o.node < 0 || slot < 0 || slot > UINT16_MAX) return WEFT_NONE;
+  return (weft_out){o.node, (uint16_t)slot, o.graph};
 }
+
+static bool exists(const weft_graph *g, weft_out o) { return weft__out_exists(g, o) && !weft__out_foreign(g, o); }
 
 weft_dtype weft_out_dtype(const weft_graph *g, weft_out o) {
   API_NEED_OR(g, WEFT_INVALID);
@@ -131,35 +138,41 @@ int weft_out_shape(const weft_graph *g, weft_out o, int64_t *dims) {
 
 static void keep(weft_graph *g, weft_err err) { weft__status_update(&g->sticky, err); }
 
-void weft_scope_name(weft_graph *g, const char *name) {
+void weft_scope_push_name(weft_graph *g, const char *name) {
   API_NEED_OR(g, );
   weft__b_pushed(g, weft__scope_push_name(g, name));
 }
-void weft_scope_device(weft_graph *g, const char *name) {
+void weft_scope_push_device(weft_graph *g, const char *name) {
   API_NEED_OR(g, );
   weft__b_pushed(g, weft__scope_push_device(g, name));
 }
-void weft_scope_colocate(weft_graph *g, weft_out with) {
+static void push_colocate(weft_graph *g, weft_out with, bool only) {
+  weft_err err = weft__out_foreign(g, with)
+                     ? weft__fail(WEFT_INVALID_ARGUMENT, "the node to colocate with is from another graph")
+                     : weft__scope_push_colocate(g, with.node, only);
+  weft__b_pushed(g, err);
+}
+void weft_scope_push_colocate(weft_graph *g, weft_out with) {
   API_NEED_OR(g, );
 
-  weft__b_pushed(g, weft__scope_push_colocate(g, with.node, false));
+  push_colocate(g, with, false);
 }
-void weft_scope_colocate_only(weft_graph *g, weft_out with) {
+void weft_scope_push_colocate_only(weft_graph *g, weft_out with) {
   API_NEED_OR(g, );
 
-  weft__b_pushed(g, weft__scope_push_colocate(g, with.node, true));
+  push_colocate(g, with, true);
 }
-void weft_scope_belong(weft_graph *g, const char *node) {
+void weft_scope_push_belong(weft_graph *g, const char *node) {
   API_NEED_OR(g, );
   API_NEED_ON(g, node);
   weft__b_pushed(g, weft__scope_push_class(g, node));
 }
-void weft_scope_container(weft_graph *g, const char *name) {
+void weft_scope_push_container(weft_graph *g, const char *name) {
   API_NEED_OR(g, );
   API_NEED_ON(g, name);
   weft__b_pushed(g, weft__scope_push_container(g, name));
 }
-void weft_scope_gradient(weft_graph *g, const char *op_type, const char *gradient) {
+void weft_scope_push_gradient(weft_graph *g, const char *op_type, const char *gradient) {
   API_NEED_OR(g, );
   API_NEED_ON(g, op_type);
   API_NEED_ON(g, gradient);
@@ -168,6 +181,9 @@ void weft_scope_gradient(weft_graph *g, const char *op_type, const char *gradien
 }
 void weft_scope_pop(weft_graph *g) {
   API_NEED_OR(g, );
+  if (weft__scope_depth(g) == 0)
+    keep(g, weft__fail(WEFT_FAILED_PRECONDITION,
+                       "weft_scope_pop: the graph has no open scope; each pop needs a weft_scope_push_... before it"));
   weft__scope_pop(g);
 }
 int weft_scope_depth(const weft_graph *g) {
@@ -240,7 +256,7 @@ const char *weft_scope_unique(weft_graph *g, const char *name, bool take) {
   return err ? NULL : full;
 }
 
-void weft_scope_control(weft_graph *g, int n, const weft_out *before) {
+void weft_scope_push_control(weft_graph *g, int n, const weft_out *before) {
   API_NEED_OR(g, );
   API_ITEMS_ON(g, n, before);
 
@@ -249,7 +265,11 @@ void weft_scope_control(weft_graph *g, int n, const weft_out *before) {
     keep(g, WEFT_OOM);
     return;
   }
-  for (int i = 0; i < n; i++) ids[i] = before[i].node;
-  weft__b_pushed(g, weft__scope_push_control(g, n, ids));
+  weft_err err = WEFT_OK;
+  for (int i = 0; i < n && !err; i++) {
+    ids[i] = before[i].node;
+    err = weft__out_of(g, before[i], "control input", i);
+  }
+  weft__b_pushed(g, err ? err : weft__scope_push_control(g, n, ids));
   weft__free(ids);
 }

@@ -3,6 +3,9 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/progress.h"
+#include "graph/graphdef.h"
+#include "graph/metagraph.h"
+#include "io/file.h"
 #include "io/record.h"
 #include "proto/scan.h"
 #include "proto/text.h"
@@ -52,9 +55,12 @@ weft_err weft_record_writer_close(weft_record_writer *w) { return weft__record_w
 
 /* ---- graphs as text ---- */
 
-/* DT_FLOAT, DT_INT32_REF: the only names of numbers that a GraphDef has. */
+/* DT_FLOAT, DT_INT32_REF: the only names of numbers that a GraphDef has; a SaverDef has a version. */
 static bool type_number(const char *name, int32_t *number) {
+  static const char *const versions[] = {"LEGACY", "V1", "V2"};
   char spelt[32] = {0};
+  for (int32_t i = 0; i < 3; i++)
+    if (strcmp(name, versions[i]) == 0) return *number = i, true;
   size_t n = strlen(name);
   if (n >= sizeof spelt || strncmp(name, "DT_", 3) != 0) return false;
   const bool is_ref = n > 7 && strcmp(name + n - 4, "_REF") == 0;
@@ -76,6 +82,48 @@ weft_err weft_graph_def_parse(void **out, size_t *size, const char *source, size
   *out = err == WEFT_OK ? weft__text_take(&bytes) : NULL;
   weft__text_finish(&bytes);
   return err == WEFT_OK && !*out && *size ? WEFT_OOM : err;
+}
+
+/* ---- files with graphs ---- */
+
+static bool ends_with(const char *s, const char *end) {
+  const size_t n = strlen(s), m = strlen(end);
+  return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+/* Text has no control characters but white space, which every binary GraphDef has: lengths and tags. */
+static bool is_text(const char *data, size_t size) {
+  for (size_t i = 0; i < size; i++)
+    if ((unsigned char)data[i] < ' ' && !strchr("\t\n\r", data[i])) return false;
+  return size > 0;
+}
+
+static weft_err import_bytes(weft_graph *g, bool is_meta, const text *bytes, const char *prefix) {
+  const uint8_t *data = (const uint8_t *)weft__text_get(bytes);
+  return is_meta ? weft__metagraph_import(g, data, bytes->size, &(import_opts){.prefix = prefix})
+                 : weft__graph_import(g, data, bytes->size, &(import_opts){.prefix = prefix});
+}
+
+static weft_err import_file(weft_graph *g, bool is_meta, const text *file, const char *prefix) {
+  if (!is_text(weft__text_get(file), file->size)) return import_bytes(g, is_meta, file, prefix);
+  text bytes = {0};
+  weft_err err = weft__proto_from_text(
+      &bytes, is_meta ? &tensorflow__meta_graph_def__descriptor : &tensorflow__graph_def__descriptor,
+      weft__text_get(file), file->size, type_number);
+  if (!err) err = import_bytes(g, is_meta, &bytes, prefix);
+  weft__text_finish(&bytes);
+  return err;
+}
+
+weft_err weft_graph_import_file(weft_graph *g, const char *path, const char *prefix) {
+  API_NEED(g);
+  API_NEED(path);
+
+  text file = {0};
+  weft_err err = weft__file_read(path, &file);
+  if (!err && (err = import_file(g, ends_with(path, ".meta"), &file, prefix))) err = weft__fail_in(err, "%s", path);
+  weft__text_finish(&file);
+  return err;
 }
 
 /* ---- events ---- */

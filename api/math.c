@@ -99,6 +99,7 @@ weft_out weft_bias_add(weft_graph *g, weft_out x, weft_out bias) {
 }
 weft_out weft_cast(weft_graph *g, weft_out x, weft_dtype to) {
   API_NEED_OUT(NULL, g);
+  API_OF_OUT(g, x);
   return weft__b_cast(g, x, to);
 }
 weft_out weft_equal(weft_graph *g, weft_out x, weft_out y) {

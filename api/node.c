@@ -13,9 +13,7 @@ static weft_err no_node(const weft_graph *g, int node) {
 
 static bool is_node(const weft_graph *g, int node) { return node >= 0 && node < g->n_node; }
 
-static bool is_out(const weft_graph *g, weft_out o) {
-  return is_node(g, o.node) && o.slot >= 0 && o.slot < g->node[o.node]->n_out;
-}
+static bool is_out(const weft_graph *g, weft_out o) { return weft__out_exists(g, o) && !weft__out_foreign(g, o); }
 
 static weft_err no_out(weft_out o) {
   return weft__fail(WEFT_INVALID_ARGUMENT, "%d:%d is no output of the graph", o.node, o.slot);
@@ -31,6 +29,7 @@ bool weft_out_is_ref(const weft_graph *g, weft_out o) {
 weft_err weft_out_set_shape(weft_graph *g, weft_out o, int rank, const int64_t *dims) {
   API_NEED(g);
   API_ITEMS(rank, dims);
+  API_OF(g, o);
 
   shape more = SHAPE_UNKNOWN, merged;
   if (!is_out(g, o)) return no_out(o);
@@ -46,6 +45,7 @@ weft_err weft_out_set_shape(weft_graph *g, weft_out o, int rank, const int64_t *
 weft_err weft_out_constant(weft_tensor **out, const weft_graph *g, weft_out o) {
   API_NEED(out);
   API_NEED(g);
+  API_OF(g, o);
 
   *out = NULL;
   if (!is_out(g, o)) return no_out(o);
@@ -63,7 +63,7 @@ int weft_node_control_count(const weft_node *n) {
 weft_out weft_node_control(const weft_node *n, int i) {
   API_NEED_OUT(NULL, n);
 
-  return i >= 0 && i < n->n_control ? (weft_out){n->control[i], 0} : WEFT_NONE;
+  return i >= 0 && i < n->n_control ? weft__graph_out(n->graph, n->control[i], 0) : WEFT_NONE;
 }
 
 static weft_err packed(void **out, size_t *size, const ProtobufCMessage *m) {
@@ -137,18 +137,20 @@ weft_err weft_node_set_device(weft_graph *g, int node, const char *device) {
 
 weft_err weft_node_add_control(weft_graph *g, int node, weft_out before) {
   API_NEED(g);
+  API_OF(g, before);
 
   return is_node(g, node) ? weft__graph_add_control(g, g->node[node], before.node) : no_node(g, node);
 }
 
-weft_err weft_loop_options(weft_graph *g, weft_out output, bool no_back_prop, bool swap_memory) {
+weft_err weft_loop_options(weft_graph *g, weft_out output, bool back_prop, bool swap_memory) {
   API_NEED(g);
+  API_OF(g, output);
 
   if (!is_node(g, output.node)) return no_node(g, output.node);
   weft_node *n = g->node[output.node];
   if (strcmp(n->op_name, "Exit") != 0 && strcmp(n->op_name, "RefExit") != 0)
     return weft__fail(WEFT_INVALID_ARGUMENT, "'%s' is a %s, not the output of a loop (an Exit)", n->name, n->op_name);
-  n->no_back_prop = no_back_prop, n->swap_memory = swap_memory;
+  n->no_back_prop = !back_prop, n->swap_memory = swap_memory;
   return WEFT_OK;
 }
 

@@ -28,7 +28,7 @@ static const char *by_name(void *arg, const weft_node *n, const char *current) {
 
 TEST(a_device_function_of_the_program_places_nodes_or_refuses_them) {
   weft_graph *g = made();
-  weft_scope_device_fn(g, by_name, (char[]){"/job:ps"});
+  weft_scope_push_device_fn(g, by_name, (char[]){"/job:ps"});
   weft_out x = weft_input(g, "x", WEFT_FLOAT, WEFT_DIMS(2));
   weft_out v = weft_variable(g, "v", weft_scalar(g, WEFT_FLOAT, 0), true);
   EXPECT_EQ_STR(weft_node_device(weft_graph_node(g, x.node)), "/job:worker");
@@ -96,10 +96,11 @@ TEST(a_borrowed_value_is_copied_by_a_variable) {
   weft_session *sess;
   EXPECT_OK(weft_tensor_borrow(&lent, WEFT_FLOAT, WEFT_DIMS(2), memory, sizeof memory));
   EXPECT_OK(weft_session_create(&sess, g, NULL));
-  EXPECT_OK(weft_session_run(sess, 1, &(weft_feed){x, lent}, 0, NULL, NULL, 1, &init));
+  EXPECT_OK(weft_session_run(
+      sess, &(weft_request){.n_feed = 1, .feeds = &(weft_feed){x, lent}, .n_target = 1, .targets = &init}));
   weft_tensor_destroy(lent);
   memory[0] = 9;
-  EXPECT_OK(weft_session_run(sess, 0, NULL, 1, &v, &found, 0, NULL));
+  EXPECT_OK(weft_session_fetch(&found, sess, v));
   EXPECT(((float *)weft_tensor_data(found))[0] == 1);
   EXPECT(weft_tensor_shared(found));
   weft_tensor_destroy(found);

@@ -47,7 +47,8 @@ static void drop(int n, const weft_feed *f) {
 /* Feeds n values and fetches one output. */
 static weft_err step(weft_partial_run *run, int n, const weft_feed *f, weft_out o, float *out) {
   weft_tensor *t = NULL;
-  weft_err err = weft_session_partial_run(run, n, f, 1, &o, &t);
+  weft_err err = weft_session_partial_run(
+      run, &(weft_request){.n_feed = n, .feeds = f, .n_fetch = 1, .fetches = &o, .fetched = &t});
   if (!err) *out = *(float *)weft_tensor_data(t);
   weft_tensor_destroy(t);
   drop(n, f);
@@ -56,7 +57,7 @@ static weft_err step(weft_partial_run *run, int n, const weft_feed *f, weft_out 
 
 static float value_of(weft_session *s, weft_out o) {
   weft_tensor *t;
-  EXPECT_OK(weft_session_run(s, 0, NULL, 1, &o, &t, 0, NULL));
+  EXPECT_OK(weft_session_fetch(&t, s, o));
   float x = *(float *)weft_tensor_data(t);
   weft_tensor_destroy(t);
   return x;
@@ -64,8 +65,11 @@ static float value_of(weft_session *s, weft_out o) {
 
 static weft_partial_run *setup(weft_session *s, const program *p) {
   weft_partial_run *run;
-  EXPECT_OK(
-      weft_session_partial_setup(&run, s, 3, (weft_out[]){p->a, p->b, p->c}, 2, (weft_out[]){p->r1, p->r2}, 0, NULL));
+  const weft_request all = {.n_feed = 3,
+                            .feeds = (weft_feed[]){{.to = p->a}, {.to = p->b}, {.to = p->c}},
+                            .n_fetch = 2,
+                            .fetches = (weft_out[]){p->r1, p->r2}};
+  EXPECT_OK(weft_session_partial_setup(&run, s, &all));
   return run;
 }
 
@@ -106,11 +110,14 @@ static void a_wrong_call_changes_nothing(weft_session *s, const program *p) {
 
 static void a_wrong_setup_is_refused(weft_session *s, const program *p) {
   weft_partial_run *run;
-  EXPECT_ERR(weft_session_partial_setup(&run, s, 2, (weft_out[]){p->a, p->a}, 1, &p->r1, 0, NULL),
-             WEFT_INVALID_ARGUMENT, "Endpoint \"a:0\" fed more than once.");
-  EXPECT_ERR(weft_session_partial_setup(&run, s, 1, &p->a, 1, &p->a, 0, NULL), WEFT_INVALID_ARGUMENT,
-             "a:0 is both fed and fetched.");
-  EXPECT_ERR(weft_session_partial_setup(&run, s, 1, &p->a, 0, NULL, 0, NULL), WEFT_INVALID_ARGUMENT,
+  weft_request wrong = {
+      .n_feed = 2, .feeds = (weft_feed[]){{.to = p->a}, {.to = p->a}}, .n_fetch = 1, .fetches = &p->r1};
+  EXPECT_ERR(weft_session_partial_setup(&run, s, &wrong), WEFT_INVALID_ARGUMENT,
+             "Endpoint \"a:0\" fed more than once.");
+  wrong.n_feed = 1, wrong.fetches = &p->a;
+  EXPECT_ERR(weft_session_partial_setup(&run, s, &wrong), WEFT_INVALID_ARGUMENT, "a:0 is both fed and fetched.");
+  wrong.n_fetch = 0;
+  EXPECT_ERR(weft_session_partial_setup(&run, s, &wrong), WEFT_INVALID_ARGUMENT,
              "Must specify at least one target to fetch or execute.");
 }
 
@@ -131,19 +138,27 @@ static void two_runs_at_a_time_and_one_left_behind(weft_session *s, const progra
 static void a_callable_runs_often(weft_session *s, const program *p) {
   weft_callable *c;
   weft_tensor *got[2];
-  EXPECT_OK(weft_session_callable_create(&c, s, 3, (weft_out[]){p->c, p->a, p->b}, 2, (weft_out[]){p->r2, p->r1}, 1,
-                                         &p->count));
+  weft_request q = {.n_feed = 3,
+                    .feeds = (weft_feed[]){{.to = p->c}, {.to = p->a}, {.to = p->b}},
+                    .n_fetch = 2,
+                    .fetches = (weft_out[]){p->r2, p->r1},
+                    .fetched = got,
+                    .n_target = 1,
+                    .targets = &p->count};
+  EXPECT_OK(weft_session_callable_create(&c, s, &q));
   const float before = value_of(s, p->v);
   for (int i = 0; i < 3; i++) {
     weft_feed f[] = {feed(p->c, 2), feed(p->a, (float)i), feed(p->b, 1)};
-    const weft_tensor *given[] = {f[0].value, f[1].value, f[2].value};
-    EXPECT_OK(weft_session_callable_run(c, 3, given, got, NULL));
+    q.feeds = f, q.n_feed = 3;
+    EXPECT_OK(weft_session_callable_run(c, &q));
     EXPECT_NEAR(*(float *)weft_tensor_data(got[0]), (float)(2 * i + 2), 0);
     EXPECT_NEAR(*(float *)weft_tensor_data(got[1]), (float)(i + 1), 0);
     weft_tensor_destroy(got[0]);
     weft_tensor_destroy(got[1]);
-    EXPECT_ERR(weft_session_callable_run(c, 2, given, got, NULL), WEFT_INVALID_ARGUMENT,
-               "Expected 3 feed tensors, but got 2");
+    q.n_feed = 2;
+    EXPECT_ERR(weft_session_callable_run(c, &q), WEFT_INVALID_ARGUMENT, "Expected 3 feed tensors, but got 2");
+    q.feeds = (weft_feed[]){f[1], f[0]};
+    EXPECT_ERR(weft_session_callable_run(c, &q), WEFT_INVALID_ARGUMENT, "feed 0 of the callable is c:0");
     drop(3, f);
   }
   EXPECT_NEAR(value_of(s, p->v), before + 3, 0);
@@ -154,7 +169,7 @@ static void in_session(const char *target) {
   program p = program_create();
   weft_session *s;
   EXPECT_OK(weft_session_create(&s, p.g, &(weft_session_opts){.target = target}));
-  EXPECT_OK(weft_session_run(s, 0, NULL, 0, NULL, NULL, 1, &p.init));
+  EXPECT_OK(weft_session_run_target(s, p.init));
   each_node_runs_once(s, &p);
   a_wrong_call_changes_nothing(s, &p);
   a_wrong_setup_is_refused(s, &p);
@@ -171,12 +186,12 @@ TEST(a_session_that_is_closed_ends_its_partial_runs) {
   weft_session *s;
   float x = 0;
   EXPECT_OK(weft_session_create(&s, p.g, NULL));
-  EXPECT_OK(weft_session_run(s, 0, NULL, 0, NULL, NULL, 1, &p.init));
+  EXPECT_OK(weft_session_run_target(s, p.init));
   weft_partial_run *run = setup(s, &p), *late;
   EXPECT_OK(weft_session_close(s));
   EXPECT(step(run, 2, (weft_feed[]){feed(p.a, 1), feed(p.b, 2)}, p.r1, &x) != WEFT_OK);
   EXPECT(weft_session_partial_over(run));
-  EXPECT_ERR(weft_session_partial_setup(&late, s, 0, NULL, 1, &p.v, 0, NULL), WEFT_CANCELLED,
+  EXPECT_ERR(weft_session_partial_setup(&late, s, &(weft_request){.n_fetch = 1, .fetches = &p.v}), WEFT_CANCELLED,
              "Session has been closed.");
   weft_session_partial_destroy(run);
   weft_session_destroy(s);
@@ -192,9 +207,13 @@ TEST(a_failing_node_ends_the_partial_run_with_its_error) {
   weft_builder_string(b, "message", "here", 4);
   weft_out bad = weft_builder_finish(b);
   EXPECT_OK(weft_session_create(&s, p.g, NULL));
-  EXPECT_OK(weft_session_run(s, 0, NULL, 0, NULL, NULL, 1, &p.init));
+  EXPECT_OK(weft_session_run_target(s, p.init));
   weft_partial_run *run;
-  EXPECT_OK(weft_session_partial_setup(&run, s, 2, (weft_out[]){p.a, p.b}, 2, (weft_out[]){bad, p.r1}, 0, NULL));
+  EXPECT_OK(weft_session_partial_setup(&run, s,
+                                       &(weft_request){.n_feed = 2,
+                                                       .feeds = (weft_feed[]){{.to = p.a}, {.to = p.b}},
+                                                       .n_fetch = 2,
+                                                       .fetches = (weft_out[]){bad, p.r1}}));
   EXPECT_ERR(step(run, 2, (weft_feed[]){feed(p.a, 0), feed(p.b, 0)}, bad, &x), WEFT_INVALID_ARGUMENT,
              "Tensor had NaN values");
   EXPECT_ERR(step(run, 0, NULL, p.r1, &x), WEFT_INVALID_ARGUMENT, "Must run 'setup' before performing partial runs!");

@@ -14,7 +14,7 @@ weft_err weft_replica_create(weft_replica **out, int ps_tasks, const char *ps_de
 
 void weft_replica_destroy(weft_replica *r) { weft__replica_setter_destroy((replica_setter *)r); }
 
-void weft_scope_replica(weft_graph *g, weft_replica *r) {
+void weft_scope_push_replica(weft_graph *g, weft_replica *r) {
   API_NEED_OR(g, );
   API_NEED_ON(g, r);
 
@@ -36,7 +36,7 @@ static weft_err call_program(void *arg, const weft_node *n, const char *current,
   return WEFT_OK;
 }
 
-void weft_scope_device_fn(weft_graph *g, weft_device_fn *fn, void *arg) {
+void weft_scope_push_device_fn(weft_graph *g, weft_device_fn *fn, void *arg) {
   API_NEED_OR(g, );
   API_NEED_ON(g, fn);
 

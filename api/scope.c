@@ -22,7 +22,7 @@ static weft_err push_variables(weft_graph *g, const char *name, weft_reuse reuse
   return weft__variable_scope_push(g, &o, NULL);
 }
 
-void weft_scope_variables(weft_graph *g, const char *name, weft_reuse reuse, const weft_initial *init) {
+void weft_scope_push_variables(weft_graph *g, const char *name, weft_reuse reuse, const weft_initial *init) {
   API_NEED_OR(g, );
 
   weft__status_update(&g->sticky, push_variables(g, name, reuse, init));
@@ -59,6 +59,7 @@ weft_err weft_variable_scope_enter(const weft_variable_scope **out, weft_graph *
   API_NEED(out);
   API_NEED(g);
   API_NEED(opts);
+  API_OPTS(weft_variable_scope_opts, opts);
 
   if (opts->reuse < WEFT_REUSE_INHERIT || opts->reuse > WEFT_REUSE_AUTO)
     return weft__fail(WEFT_INVALID_ARGUMENT, "%d is no way of reusing variables", (int)opts->reuse);
@@ -67,7 +68,7 @@ weft_err weft_variable_scope_enter(const weft_variable_scope **out, weft_graph *
                                                           .again = (const variable_scope *)opts->again,
                                                           .default_name = opts->default_name,
                                                           .reuse = modes[opts->reuse],
-                                                          .no_name_scope = opts->no_name_scope},
+                                                          .no_name_scope = !weft__choice_yes(opts->name_scope)},
                                    (const variable_scope **)out);
 }
 

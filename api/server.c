@@ -65,7 +65,7 @@ static weft_err create(weft_server **out, const cluster *c, const char *job, int
   opts.security = who.security;
   weft_err err = weft__server_create(out, c, &opts);
   weft__credentials_finish(&who);
-  if (!err && !o->start_later) err = weft__server_start(*out);
+  if (!err && weft__choice_yes(o->start)) err = weft__server_start(*out);
   if (err) {
     weft__server_destroy(*out);
     *out = NULL;
@@ -77,6 +77,7 @@ weft_err weft_server_create(weft_server **out, const weft_cluster *c, const weft
   API_NEED(out);
   API_NEED(c);
   API_NEED(opts);
+  API_OPTS(weft_server_opts, opts);
 
   if (!opts || !opts->job) return weft__fail(WEFT_INVALID_ARGUMENT, "a server needs the name of its job");
   return create(out, &c->all, opts->job, opts->task, opts);
@@ -84,6 +85,7 @@ weft_err weft_server_create(weft_server **out, const weft_cluster *c, const weft
 
 weft_err weft_server_create_local(weft_server **out, const weft_server_opts *opts) {
   API_NEED(out);
+  API_OPTS(weft_server_opts, opts);
 
   cluster c;
   const weft_server_opts none = {0};

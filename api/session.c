@@ -2,10 +2,12 @@
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "cluster/open.h"
+#include "graph/build.h"
 
 weft_err weft_session_create(weft_session **out, weft_graph *g, const weft_session_opts *opts) {
   API_NEED(out);
   API_NEED(g);
+  API_OPTS(weft_session_opts, opts);
 
   return weft__session_open(out, g, opts);
 }
@@ -17,168 +19,259 @@ enum { FEW = 16 }; /* lists up to here need no memory */
 
 /* The request's lists in the form the session takes them. */
 typedef struct lists {
-  weft_out feed[FEW];
-  const weft_tensor *fed[FEW];
-  int target[FEW];
+  weft_out *feed;
+  const weft_tensor **fed;
+  int *target;
+  weft_out few_feed[FEW];
+  const weft_tensor *few_fed[FEW];
+  int few_target[FEW];
 } lists;
 
-static weft_err run(weft_session *sess, plan_request *r, const weft_feed *feeds, const weft_out *targets,
-                    weft_out *feed, const weft_tensor **fed, int *target, weft_tensor **fetched, const run_opts *opts) {
-  for (int i = 0; i < r->n_feed; i++) {
-    feed[i] = feeds[i].to;
-    fed[i] = feeds[i].value;
-    if (!fed[i]) return weft__fail(WEFT_INVALID_ARGUMENT, "feed %d has no value", i);
-  }
-  for (int i = 0; i < r->n_target; i++) target[i] = targets[i].node;
-  r->feed = feed;
-  r->target = target;
-  return weft__session_run(sess, r, fed, fetched, opts);
+static weft_err lists_room(lists *l, int n_feed, int n_target) {
+  l->feed = l->few_feed, l->fed = l->few_fed, l->target = l->few_target;
+  if (n_feed <= FEW && n_target <= FEW) return WEFT_OK;
+  l->feed = weft__alloc(sizeof *l->feed * ((size_t)n_feed + 1));
+  l->fed = weft__alloc(sizeof *l->fed * ((size_t)n_feed + 1));
+  l->target = weft__alloc(sizeof *l->target * ((size_t)n_target + 1));
+  return l->feed && l->fed && l->target ? WEFT_OK : WEFT_OOM;
 }
 
-static run_opts from_public(const weft_run_opts *opts) {
-  if (!opts) return (run_opts){0};
-  if (opts->metadata) *opts->metadata = NULL;
-  if (opts->metadata) *opts->metadata_size = 0;
-  return (run_opts){.timeout_ms = opts->timeout_ms,
-                    .trace = opts->trace,
-                    .metadata = (uint8_t **)opts->metadata,
-                    .metadata_size = opts->metadata_size,
-                    .partition_graphs = opts->partition_graphs};
+static void lists_finish(lists *l) {
+  if (l->feed == l->few_feed) return;
+  weft__free(l->feed);
+  weft__free((void *)l->fed);
+  weft__free(l->target);
 }
 
-weft_err weft_session_run_with(weft_session *sess, int n_feed, const weft_feed *feeds, int n_fetch,
-                               const weft_out *fetches, weft_tensor **fetched, int n_target, const weft_out *targets,
-                               const weft_run_opts *opts) {
-  API_NEED(sess);
-  API_ARRAY(n_feed, feeds);
-  API_ARRAY(n_fetch, fetches);
-  API_ARRAY(n_fetch, fetched);
-  API_ARRAY(n_target, targets);
-  if (opts && opts->metadata) API_NEED(opts->metadata_size);
-
-  run_opts o = from_public(opts);
-  plan_request r = {.n_feed = n_feed, .n_fetch = n_fetch, .n_target = n_target, .fetch = fetches};
-  for (int i = 0; i < n_fetch; i++) fetched[i] = NULL;
-  if (n_feed <= FEW && n_target <= FEW) {
-    lists l;
-    return run(sess, &r, feeds, targets, l.feed, l.fed, l.target, fetched, &o);
-  }
-  weft_out *feed = weft__alloc(sizeof *feed * (size_t)(n_feed + 1));
-  const weft_tensor **fed = weft__alloc(sizeof *fed * (size_t)(n_feed + 1));
-  int *target = weft__alloc(sizeof *target * (size_t)(n_target + 1));
-  weft_err err = feed && fed && target ? WEFT_OK : WEFT_OOM;
-  if (!err) err = run(sess, &r, feeds, targets, feed, fed, target, fetched, &o);
-  weft__free(feed);
-  weft__free((void *)fed);
-  weft__free(target);
-  return err;
-}
-
-weft_err weft_session_run(weft_session *sess, int n_feed, const weft_feed *feeds, int n_fetch, const weft_out *fetches,
-                          weft_tensor **fetched, int n_target, const weft_out *targets) {
-  API_NEED(sess);
-  API_ARRAY(n_feed, feeds);
-  API_ARRAY(n_fetch, fetches);
-  API_ARRAY(n_fetch, fetched);
-  API_ARRAY(n_target, targets);
-
-  return weft_session_run_with(sess, n_feed, feeds, n_fetch, fetches, fetched, n_target, targets, NULL);
-}
-
-/* ---- partial runs and callables ---- */
-
-/* The node numbers of the targets; the caller frees them. */
-static weft_err target_numbers(int **out, int n, const weft_out *targets) {
-  *out = weft__alloc(sizeof **out * ((size_t)n + 1));
-  if (!*out) return WEFT_OOM;
-  for (int i = 0; i < n; i++) (*out)[i] = targets[i].node;
+/* Are these all handles of the session's graph?  A plan is found by numbers alone, so it is asked at each run. */
+static weft_err check_graph(const weft_session *sess, const weft_request *r) {
+  for (int i = 0; i < r->n_feed; i++) WEFT_TRY(weft__out_of(sess->graph, r->feeds[i].to, "feed", i));
+  for (int i = 0; i < r->n_fetch; i++) WEFT_TRY(weft__out_of(sess->graph, r->fetches[i], "fetch", i));
+  for (int i = 0; i < r->n_target; i++) WEFT_TRY(weft__out_of(sess->graph, r->targets[i], "target", i));
   return WEFT_OK;
 }
 
-weft_err weft_session_partial_setup(weft_partial_run **out, weft_session *sess, int n_feed, const weft_out *feeds,
-                                    int n_fetch, const weft_out *fetches, int n_target, const weft_out *targets) {
+/* A handle that is WEFT_NONE because the graph refused an op: says why it was refused. */
+static weft_err refused(const weft_session *sess, weft_out o, const char *what, int i) {
+  if (o.node >= 0) return WEFT_OK;
+  weft_err err = weft__b_ok(sess->graph);
+  return err ? weft__fail(err, "%s %d is no output, because the graph refused an op: %s", what, i, weft_error_message())
+             : WEFT_OK;
+}
+
+static weft_err check_refused(const weft_session *sess, const weft_request *r) {
+  for (int i = 0; i < r->n_feed; i++) WEFT_TRY(refused(sess, r->feeds[i].to, "feed", i));
+  for (int i = 0; i < r->n_fetch; i++) WEFT_TRY(refused(sess, r->fetches[i], "fetch", i));
+  for (int i = 0; i < r->n_target; i++) WEFT_TRY(refused(sess, r->targets[i], "target", i));
+  return WEFT_OK;
+}
+
+/* Fills in the lists; *out is the request that they make.  Values are read only where `values` says so. */
+static weft_err lists_read(lists *l, const weft_session *sess, const weft_request *r, bool values, plan_request *out) {
+  WEFT_TRY(lists_room(l, r->n_feed, r->n_target));
+  WEFT_TRY(check_refused(sess, r));
+  WEFT_TRY(check_graph(sess, r));
+  for (int i = 0; i < r->n_feed; i++) {
+    l->feed[i] = r->feeds[i].to;
+    l->fed[i] = r->feeds[i].value;
+    if (values && !l->fed[i]) return weft__fail(WEFT_INVALID_ARGUMENT, "feed %d has no value", i);
+  }
+  for (int i = 0; i < r->n_target; i++) l->target[i] = r->targets[i].node;
+  *out = (plan_request){r->n_feed, r->n_fetch, r->n_target, l->feed, r->fetches, l->target};
+  return WEFT_OK;
+}
+
+static run_opts run_options(const weft_request *r) {
+  if (r->metadata) *r->metadata = NULL;
+  if (r->metadata) *r->metadata_size = 0;
+  return (run_opts){.timeout_ms = r->timeout_ms,
+                    .trace = r->trace,
+                    .metadata = (uint8_t **)r->metadata,
+                    .metadata_size = r->metadata_size,
+                    .partition_graphs = r->partition_graphs};
+}
+
+#define API_REQUEST(request)                                                                                           \
+  API_NEED(request);                                                                                                   \
+  API_OPTS(weft_request, request);                                                                                     \
+  API_ARRAY(request->n_feed, request->feeds);                                                                          \
+  API_ARRAY(request->n_fetch, request->fetches);                                                                       \
+  API_ARRAY(request->n_target, request->targets)
+
+weft_err weft_session_run(weft_session *sess, const weft_request *request) {
+  API_NEED(sess);
+  API_REQUEST(request);
+  API_ITEMS(request->n_fetch, request->fetched);
+  if (request->metadata) API_NEED(request->metadata_size);
+
+  lists l;
+  plan_request r;
+  const run_opts o = run_options(request);
+  for (int i = 0; i < request->n_fetch; i++) request->fetched[i] = NULL;
+  weft_err err = lists_read(&l, sess, request, true, &r);
+  if (!err) err = weft__session_run(sess, &r, l.fed, request->fetched, &o);
+  lists_finish(&l);
+  return err;
+}
+
+weft_err weft_session_run_target(weft_session *sess, weft_out target) {
+  return weft_session_run(sess, &(weft_request){.n_target = 1, .targets = &target});
+}
+
+weft_err weft_session_fetch(weft_tensor **out, weft_session *sess, weft_out fetch) {
+  API_NEED(out);
+
+  return weft_session_run(sess, &(weft_request){.n_fetch = 1, .fetches = &fetch, .fetched = out});
+}
+
+/* ---- partial runs ---- */
+
+struct weft_partial_run {
+  partial_run *made;
+  const weft_session *sess;
+};
+
+weft_err weft_session_partial_setup(weft_partial_run **out, weft_session *sess, const weft_request *request) {
   API_NEED(out);
   API_NEED(sess);
-  API_ARRAY(n_feed, feeds);
-  API_ARRAY(n_fetch, fetches);
-  API_ARRAY(n_target, targets);
+  API_REQUEST(request);
 
-  int *target;
-  WEFT_TRY(target_numbers(&target, n_target, targets));
-  const plan_request r = {n_feed, n_fetch, n_target, feeds, fetches, target};
-  weft_err err = weft__session_partial_setup(sess, &r, (partial_run **)out);
-  weft__free(target);
+  lists l;
+  plan_request r;
+  weft_partial_run *p = weft__alloc_zero(1, sizeof *p);
+  if (!p) return WEFT_OOM;
+  p->sess = sess;
+  weft_err err = lists_read(&l, sess, request, false, &r);
+  if (!err) err = weft__session_partial_setup(sess, &r, &p->made);
+  lists_finish(&l);
+  if (err)
+    weft__free(p);
+  else
+    *out = p;
   return err;
+}
+
+/* A call of a partial run takes nothing but feeds and fetches. */
+static weft_err check_partial(const weft_request *r) {
+  const char *wrong = r->n_target                       ? "n_target"
+                      : r->timeout_ms                   ? "timeout_ms"
+                      : r->trace                        ? "trace"
+                      : r->metadata || r->metadata_size ? "metadata"
+                      : r->partition_graphs             ? "partition_graphs"
+                                                        : NULL;
+  if (!wrong) return WEFT_OK;
+  return weft__fail(WEFT_INVALID_ARGUMENT,
+                    "weft_session_partial_run: the request sets '%s', which a partial run has not", wrong);
 }
 
 /* The step may read a feed after the call, when its memory may be the caller's again: so feeds are copied. */
-static weft_err copy_feeds(int n, const weft_feed *feeds, weft_out *feed, weft_tensor *copy) {
-  for (int i = 0; i < n; i++) {
-    feed[i] = feeds[i].to;
-    if (!feeds[i].value) return weft__fail(WEFT_INVALID_ARGUMENT, "feed %d has no value", i);
-    WEFT_TRY(weft__tensor_clone(&copy[i], feeds[i].value));
+static weft_err call_with_copies(partial_run *p, const plan_request *r, const weft_tensor **fed,
+                                 weft_tensor **fetched) {
+  weft_tensor *copy = weft__alloc_zero((size_t)r->n_feed + 1, sizeof *copy);
+  weft_err err = copy ? WEFT_OK : WEFT_OOM;
+  for (int i = 0; i < r->n_feed && !err; i++) {
+    err = weft__tensor_clone(&copy[i], fed[i]);
+    fed[i] = &copy[i];
   }
-  return WEFT_OK;
+  if (!err) err = weft__partial_run_call(p, r, fed, fetched, NULL);
+  for (int i = 0; i < r->n_feed && copy; i++) weft__tensor_clear(&copy[i]);
+  weft__free(copy);
+  return err;
 }
 
-weft_err weft_session_partial_run(weft_partial_run *run, int n_feed, const weft_feed *feeds, int n_fetch,
-                                  const weft_out *fetches, weft_tensor **fetched) {
+weft_err weft_session_partial_run(weft_partial_run *run, const weft_request *request) {
   API_NEED(run);
-  API_ARRAY(n_feed, feeds);
-  API_ARRAY(n_fetch, fetches);
-  API_ARRAY(n_fetch, fetched);
+  API_REQUEST(request);
+  API_ITEMS(request->n_fetch, request->fetched);
 
-  weft_out *feed = weft__alloc(sizeof *feed * ((size_t)n_feed + 1));
-  weft_tensor *copy = weft__alloc_zero((size_t)n_feed + 1, sizeof *copy);
-  const weft_tensor **fed = weft__alloc(sizeof *fed * ((size_t)n_feed + 1));
-  weft_err err = feed && copy && fed ? WEFT_OK : WEFT_OOM;
-  for (int i = 0; i < n_fetch; i++) fetched[i] = NULL;
-  if (!err) err = copy_feeds(n_feed, feeds, feed, copy);
-  for (int i = 0; i < n_feed && !err; i++) fed[i] = &copy[i];
-  const plan_request r = {.n_feed = n_feed, .n_fetch = n_fetch, .feed = feed, .fetch = fetches};
-  if (!err) err = weft__partial_run_call((partial_run *)run, &r, fed, fetched, NULL);
-  for (int i = 0; i < n_feed && copy; i++) weft__tensor_clear(&copy[i]);
-  weft__free(feed);
-  weft__free(copy);
-  weft__free((void *)fed);
+  lists l;
+  plan_request r;
+  for (int i = 0; i < request->n_fetch; i++) request->fetched[i] = NULL;
+  WEFT_TRY(check_partial(request));
+  weft_err err = lists_read(&l, run->sess, request, true, &r);
+  if (!err) err = call_with_copies(run->made, &r, l.fed, request->fetched);
+  lists_finish(&l);
   return err;
 }
 
 bool weft_session_partial_over(const weft_partial_run *run) {
   API_NEED_OR(run, false);
 
-  return atomic_load(&((partial_run *)(uintptr_t)run)->over);
+  return atomic_load(&run->made->over);
 }
 
-void weft_session_partial_destroy(weft_partial_run *run) { weft__partial_run_destroy((partial_run *)run); }
+void weft_session_partial_destroy(weft_partial_run *run) {
+  if (!run) return;
+  weft__partial_run_destroy(run->made);
+  weft__free(run);
+}
 
-weft_err weft_session_callable_create(weft_callable **out, weft_session *sess, int n_feed, const weft_out *feeds,
-                                      int n_fetch, const weft_out *fetches, int n_target, const weft_out *targets) {
+/* ---- callables ---- */
+
+struct weft_callable {
+  callable *made;
+  const weft_graph *graph;
+  weft_out feed[]; /* made->n_feed of them */
+};
+
+weft_err weft_session_callable_create(weft_callable **out, weft_session *sess, const weft_request *request) {
   API_NEED(out);
   API_NEED(sess);
-  API_ARRAY(n_feed, feeds);
-  API_ARRAY(n_fetch, fetches);
-  API_ARRAY(n_target, targets);
+  API_REQUEST(request);
 
-  int *target;
-  WEFT_TRY(target_numbers(&target, n_target, targets));
-  const plan_request r = {n_feed, n_fetch, n_target, feeds, fetches, target};
-  weft_err err = weft__session_make_callable(sess, &r, (callable **)out);
-  weft__free(target);
+  lists l;
+  plan_request r;
+  weft_callable *c = weft__alloc_zero(1, sizeof *c + sizeof *c->feed * (size_t)request->n_feed);
+  if (!c) return WEFT_OOM;
+  c->graph = sess->graph;
+  for (int i = 0; i < request->n_feed; i++) c->feed[i] = request->feeds[i].to;
+  weft_err err = lists_read(&l, sess, request, false, &r);
+  if (!err) err = weft__session_make_callable(sess, &r, &c->made);
+  lists_finish(&l);
+  if (err)
+    weft__free(c);
+  else
+    *out = c;
   return err;
 }
 
-weft_err weft_session_callable_run(weft_callable *c, int n_feed, const weft_tensor *const *values,
-                                   weft_tensor **fetched, const weft_run_opts *opts) {
-  API_NEED(c);
-  API_ARRAY(n_feed, values);
-  API_ITEMS(((callable *)c)->n_fetch, fetched);
-  if (opts && opts->metadata) API_NEED(opts->metadata_size);
-
-  const run_opts o = from_public(opts);
-  for (int i = 0; i < n_feed; i++)
-    if (!values[i]) return weft__fail(WEFT_INVALID_ARGUMENT, "feed %d has no value", i);
-  return weft__callable_run((callable *)c, n_feed, values, fetched, &o);
+/* The values of the feeds, which are those of create in the same order. */
+static weft_err callable_values(const weft_callable *c, const weft_request *r, const weft_tensor **fed) {
+  for (int i = 0; i < r->n_feed; i++) {
+    const weft_out is = r->feeds[i].to;
+    if (i < c->made->n_feed && !weft__out_same(is, c->feed[i]))
+      return weft__fail(WEFT_INVALID_ARGUMENT,
+                        "feed %d of the callable is %s:%d, not node %d:%d; give the feeds in the order of "
+                        "weft_session_callable_create",
+                        i, c->graph->node[c->feed[i].node]->name, c->feed[i].slot, is.node, is.slot);
+    if (!r->feeds[i].value) return weft__fail(WEFT_INVALID_ARGUMENT, "feed %d has no value", i);
+    fed[i] = r->feeds[i].value;
+  }
+  return WEFT_OK;
 }
 
-void weft_session_callable_destroy(weft_callable *c) { weft__callable_destroy((callable *)c); }
+weft_err weft_session_callable_run(weft_callable *c, const weft_request *request) {
+  API_NEED(c);
+  API_NEED(request);
+  API_OPTS(weft_request, request);
+  API_ARRAY(request->n_feed, request->feeds);
+  API_ITEMS(c->made->n_fetch, request->fetched);
+  if (request->metadata) API_NEED(request->metadata_size);
+  if (request->n_fetch != c->made->n_fetch)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "weft_session_callable_run: n_fetch is %d; the callable has %d fetches",
+                      request->n_fetch, c->made->n_fetch);
+
+  lists l;
+  const run_opts o = run_options(request);
+  weft_err err = lists_room(&l, request->n_feed, 0);
+  if (!err) err = callable_values(c, request, l.fed);
+  if (!err) err = weft__callable_run(c->made, request->n_feed, l.fed, request->fetched, &o);
+  lists_finish(&l);
+  return err;
+}
+
+void weft_session_callable_destroy(weft_callable *c) {
+  if (!c) return;
+  weft__callable_destroy(c->made);
+  weft__free(c);
+}

@@ -20,6 +20,7 @@ void weft_average_destroy(weft_average *a) { weft__average_destroy(a); }
 weft_out weft_average_apply(weft_average *a, int n, const weft_out *values) {
   API_NEED_OUT(NULL, a);
   API_ARRAY_OUT(a->g, n, values);
+  API_ALL_OF_OUT(a->g, n, values);
 
   if (n > 0) return weft__named_given(a->g, "average", n, values) ? weft__average_apply(a, n, values) : WEFT_NONE;
   n = weft__variables_in(a->g, "trainable_variables", NULL, 0);
@@ -36,6 +37,7 @@ weft_out weft_average_apply(weft_average *a, int n, const weft_out *values) {
 
 weft_out weft_average_of(const weft_average *a, weft_out value) {
   API_NEED_OUT(NULL, a);
+  if (weft__argument_graph(__func__, "value", a->g, 1, &value)) return WEFT_NONE;
   return weft__average_of(a, value);
 }
 

@@ -24,12 +24,12 @@ TEST(outputs_of_nowhere_are_refused) {
   for (int i = 0; i < 2; i++) {
     weft_out bad = i ? slot : far;
     d.dense = bad;
-    REFUSED(weft_dense(g, bad, 3, NULL));
-    REFUSED(weft_conv2d_layer(g, bad, 3, 2, 2, NULL));
-    REFUSED(weft_max_pooling2d(g, bad, 2, 2, NULL));
-    REFUSED(weft_flatten(g, NULL, bad));
-    REFUSED(weft_dropout(g, bad, .5, NULL));
-    REFUSED(weft_batch_normalization(g, bad, NULL));
+    REFUSED(weft_layer_dense(g, bad, 3, NULL));
+    REFUSED(weft_layer_conv2d(g, bad, 3, 2, 2, NULL));
+    REFUSED(weft_layer_max_pooling2d(g, bad, 2, 2, NULL));
+    REFUSED(weft_layer_flatten(g, NULL, bad));
+    REFUSED(weft_layer_dropout(g, bad, .5, NULL));
+    REFUSED(weft_layer_batch_normalization(g, bad, NULL));
     REFUSED(weft_embedding_lookup(g, NULL, 1, &w, bad, false));
     REFUSED(weft_embedding_lookup(g, NULL, 1, &bad, w, false));
     REFUSED(weft_l2_regularizer(g, .1, bad));
@@ -58,10 +58,10 @@ TEST(outputs_of_nowhere_are_refused) {
 /* A small network with everything that makes variables. */
 static weft_out network(weft_graph *g, weft_optimizer **o, weft_average **a) {
   weft_layer_opts relu = {.activation = "Relu", .l2 = .01};
-  weft_out x = weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(2, 3)), y = weft_dense(g, x, 4, &relu), state[2];
+  weft_out x = weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(2, 3)), y = weft_layer_dense(g, x, 4, &relu), state[2];
   if (weft_dynamic_rnn(g, WEFT_CELL_BASIC_LSTM, 2, weft_reshape(g, y, WEFT_DIMS(1, 2, 4)), NULL, &y, state))
     y = WEFT_NONE;
-  y = weft_batch_normalization(g, y, &(weft_batch_norm_opts){.training = true});
+  y = weft_layer_batch_normalization(g, y, &(weft_batch_norm_opts){.training = true});
   weft_loss(g, "mean_squared_error", weft_mul(g, y, y), y, NULL);
   weft_out loss = weft_total_loss(g, NULL, true), step = weft_global_step_make(g);
   if (weft_average_create(a, g, NULL, .9, step, false) == WEFT_OK) weft_average_apply(*a, 0, NULL);

@@ -46,6 +46,8 @@ weft_err weft_coordinator_raise(weft_coordinator *c) {
 weft_err weft_queue_runner_add(weft_graph *g, weft_out queue, int n, const weft_out *enqueue, const char *list) {
   API_NEED(g);
   API_ARRAY(n, enqueue);
+  API_OF(g, queue);
+  API_ALL_OF(g, n, enqueue);
 
   return weft__queue_runner_add(g, queue, n, enqueue, list);
 }
@@ -64,6 +66,8 @@ weft_err weft_queue_runner_start(weft_session *sess, weft_coordinator *c, const 
 
 weft_out weft_input_producer(weft_graph *g, weft_out x, const weft_producer_opts *opts) {
   API_NEED_OUT(NULL, g);
+  API_OF_OUT(g, x);
+  API_OPTS_OUT(g, weft_producer_opts, opts);
 
   return weft__input_producer(g, x, opts);
 }
@@ -71,11 +75,15 @@ weft_out weft_string_input_producer(weft_graph *g, weft_out x, int n, const char
                                     const weft_producer_opts *opts) {
   API_NEED_OUT(NULL, g);
   API_ARRAY_OUT(g, n, strings);
+  API_OF_OUT(g, x);
+  API_OPTS_OUT(g, weft_producer_opts, opts);
 
   return weft__string_producer(g, x, n, strings, opts);
 }
 weft_out weft_range_input_producer(weft_graph *g, weft_out x, int64_t limit, const weft_producer_opts *opts) {
   API_NEED_OUT(NULL, g);
+  API_OF_OUT(g, x);
+  API_OPTS_OUT(g, weft_producer_opts, opts);
 
   return weft__range_producer(g, x, limit, opts);
 }
@@ -83,6 +91,8 @@ void weft_slice_input_producer(weft_graph *g, int n, const weft_out *x, weft_out
   API_NEED_OR(g, );
   API_ARRAY_ON(g, n, x);
   API_ARRAY_ON(g, n, out);
+  API_ALL_OF_ON(g, n, x);
+  API_OPTS_ON(g, weft_producer_opts, opts);
 
   weft__slice_producer(g, n, x, out, opts);
 }
@@ -96,6 +106,8 @@ weft_out weft_batch(weft_graph *g, int n, const weft_out *x, const weft_batch_op
   API_NEED_OUT(NULL, g);
   API_ARRAY_OUT(g, n, x);
   API_NEED_OUT(g, opts);
+  API_ALL_OF_OUT(g, n, x);
+  API_OPTS_OUT(g, weft_batch_opts, opts);
 
   return weft__batch(g, 1, n, x, opts, false);
 }
@@ -103,6 +115,8 @@ weft_out weft_shuffle_batch(weft_graph *g, int n, const weft_out *x, const weft_
   API_NEED_OUT(NULL, g);
   API_ARRAY_OUT(g, n, x);
   API_NEED_OUT(g, opts);
+  API_ALL_OF_OUT(g, n, x);
+  API_OPTS_OUT(g, weft_batch_opts, opts);
 
   return weft__batch(g, 1, n, x, opts, true);
 }
@@ -110,6 +124,8 @@ weft_out weft_batch_join(weft_graph *g, int lists, int n, const weft_out *x, con
   API_NEED_OUT(NULL, g);
   API_ARRAY_OUT(g, n, x);
   API_NEED_OUT(g, opts);
+  API_ALL_OF_OUT(g, n, x);
+  API_OPTS_OUT(g, weft_batch_opts, opts);
 
   return weft__batch(g, lists, n, x, opts, false);
 }
@@ -117,6 +133,8 @@ weft_out weft_shuffle_batch_join(weft_graph *g, int lists, int n, const weft_out
   API_NEED_OUT(NULL, g);
   API_ARRAY_OUT(g, n, x);
   API_NEED_OUT(g, opts);
+  API_ALL_OF_OUT(g, n, x);
+  API_OPTS_OUT(g, weft_batch_opts, opts);
 
   return weft__batch(g, lists, n, x, opts, true);
 }

@@ -22,8 +22,8 @@ static weft_err read_layer(layer *out, const weft_layer_opts *o) {
   if (!o) return WEFT_OK;
   *out = (layer){.name = o->name,
                  .activation = o->activation,
-                 .no_bias = o->no_bias,
-                 .untrainable = o->untrainable,
+                 .no_bias = !weft__choice_yes(o->use_bias),
+                 .untrainable = !weft__choice_yes(o->trainable),
                  .l1 = o->l1,
                  .l2 = o->l2,
                  .stride = {o->stride_h, o->stride_w},
@@ -39,16 +39,18 @@ static bool given(weft_graph *g, const char *what, weft_out x, layer *l, const w
   return weft__named_given(g, what, 1, &x) && weft__named_keep(g, read_layer(l, o));
 }
 
-weft_out weft_dense(weft_graph *g, weft_out x, int64_t units, const weft_layer_opts *opts) {
+weft_out weft_layer_dense(weft_graph *g, weft_out x, int64_t units, const weft_layer_opts *opts) {
   API_NEED_OUT(NULL, g);
+  API_OPTS_OUT(g, weft_layer_opts, opts);
 
   layer l;
   return given(g, "dense", x, &l, opts) ? weft__dense(g, x, units, &l) : WEFT_NONE;
 }
 
-weft_out weft_conv2d_layer(weft_graph *g, weft_out x, int64_t filters, int height, int width,
+weft_out weft_layer_conv2d(weft_graph *g, weft_out x, int64_t filters, int height, int width,
                            const weft_layer_opts *opts) {
   API_NEED_OUT(NULL, g);
+  API_OPTS_OUT(g, weft_layer_opts, opts);
 
   layer l;
   if (!given(g, "conv2d", x, &l, opts)) return WEFT_NONE;
@@ -61,26 +63,29 @@ static weft_out pool(weft_graph *g, bool average, weft_out x, int height, int wi
   return weft__pooling2d(g, average, x, (int64_t[]){height, width}, &l);
 }
 
-weft_out weft_max_pooling2d(weft_graph *g, weft_out x, int height, int width, const weft_layer_opts *opts) {
+weft_out weft_layer_max_pooling2d(weft_graph *g, weft_out x, int height, int width, const weft_layer_opts *opts) {
   API_NEED_OUT(NULL, g);
+  API_OPTS_OUT(g, weft_layer_opts, opts);
 
   return pool(g, false, x, height, width, opts);
 }
 
-weft_out weft_average_pooling2d(weft_graph *g, weft_out x, int height, int width, const weft_layer_opts *opts) {
+weft_out weft_layer_average_pooling2d(weft_graph *g, weft_out x, int height, int width, const weft_layer_opts *opts) {
   API_NEED_OUT(NULL, g);
+  API_OPTS_OUT(g, weft_layer_opts, opts);
 
   return pool(g, true, x, height, width, opts);
 }
 
-weft_out weft_flatten(weft_graph *g, const char *name, weft_out x) {
+weft_out weft_layer_flatten(weft_graph *g, const char *name, weft_out x) {
   API_NEED_OUT(NULL, g);
 
   return weft__named_given(g, "flatten", 1, &x) ? weft__flatten(g, x, name) : WEFT_NONE;
 }
 
-weft_out weft_dropout(weft_graph *g, weft_out x, double rate, const weft_dropout_opts *opts) {
+weft_out weft_layer_dropout(weft_graph *g, weft_out x, double rate, const weft_dropout_opts *opts) {
   API_NEED_OUT(NULL, g);
+  API_OPTS_OUT(g, weft_dropout_opts, opts);
 
   const weft_dropout_opts standard = {0}, *o = opts ? opts : &standard;
   training t = {o->training, o->when ? *o->when : WEFT_NONE};
@@ -89,19 +94,20 @@ weft_out weft_dropout(weft_graph *g, weft_out x, double rate, const weft_dropout
   return weft__dropout_layer(g, x, rate, t, o->has_seed, o->seed, o->name);
 }
 
-weft_out weft_batch_normalization(weft_graph *g, weft_out x, const weft_batch_norm_opts *opts) {
+weft_out weft_layer_batch_normalization(weft_graph *g, weft_out x, const weft_batch_norm_opts *opts) {
   API_NEED_OUT(NULL, g);
+  API_OPTS_OUT(g, weft_batch_norm_opts, opts);
 
   const weft_batch_norm_opts standard = {0}, *o = opts ? opts : &standard;
   training t = {o->training, o->when ? *o->when : WEFT_NONE};
   batch_norm b = {.name = o->name,
                   .momentum = o->momentum != 0 ? o->momentum : .99,
                   .epsilon = o->epsilon != 0 ? o->epsilon : .001,
-                  .no_center = o->no_center,
-                  .no_scale = o->no_scale,
-                  .untrainable = o->untrainable,
+                  .no_center = !weft__choice_yes(o->center),
+                  .no_scale = !weft__choice_yes(o->scale),
+                  .untrainable = !weft__choice_yes(o->trainable),
                   .channels_first = o->channels_first,
-                  .unfused = o->unfused};
+                  .unfused = !weft__choice_yes(o->fused)};
   if (!weft__named_given(g, "batch_normalization", 1, &x) || !weft__named_keep(g, read_reuse(&b.reuse, o->reuse)) ||
       (o->when && !weft__named_given(g, "batch_normalization", 1, o->when)))
     return WEFT_NONE;
@@ -158,6 +164,7 @@ weft_err weft_static_rnn(weft_graph *g, weft_cell kind, int64_t units, int n, co
   API_ARRAY(n, inputs);
   API_ARRAY(n, outputs);
   API_NEED(state);
+  API_OPTS(weft_rnn_opts, opts);
 
   cell c;
   rnn r;
@@ -170,6 +177,7 @@ weft_err weft_dynamic_rnn(weft_graph *g, weft_cell kind, int64_t units, weft_out
                           weft_out *outputs, weft_out *state) {
   API_NEED(g);
   API_NEED(outputs);
+  API_OPTS(weft_rnn_opts, opts);
 
   cell c;
   rnn r;

@@ -6,6 +6,7 @@
 weft_out weft_loss(weft_graph *g, const char *kind, weft_out labels, weft_out predictions, const weft_loss_opts *opts) {
   API_NEED_OUT(NULL, g);
   API_NEED_OUT(g, kind);
+  API_OPTS_OUT(g, weft_loss_opts, opts);
 
   const weft_loss_opts standard = {0}, *o = opts ? opts : &standard;
   if (!weft__named_given(g, kind, 2, (weft_out[]){labels, predictions}) ||
@@ -26,6 +27,7 @@ weft_err weft_metric(weft_graph *g, const char *kind, weft_out labels, weft_out 
   API_NEED(kind);
   API_NEED(value);
   API_NEED(update);
+  API_OPTS(weft_metric_opts, opts);
 
   const weft_metric_opts standard = {0}, *o = opts ? opts : &standard;
   if ((labels.node >= 0 && !weft__named_given(g, kind, 1, &labels)) || !weft__named_given(g, kind, 1, &predictions) ||

@@ -22,7 +22,6 @@ static managed read_opts(weft_graph *g, const weft_manager_opts *opts) {
                     .local_feed = o->local_init_feed,
                     .log_secs = o->recovery_wait_secs},
                    {.target = o->target ? o->target : "",
-                    .config = o->config,
                     .max_wait_secs = o->max_wait_secs,
                     .init = given(o->init_op).node,
                     .n_init_feed = o->n_init_feed,
@@ -38,8 +37,12 @@ static managed read_opts(weft_graph *g, const weft_manager_opts *opts) {
 weft_err weft_manager_prepare(weft_session **out, weft_graph *g, const weft_manager_opts *opts) {
   API_NEED(out);
   API_NEED(g);
+  API_OPTS(weft_manager_opts, opts);
+  const weft_session_opts *config = opts ? opts->config : NULL;
+  API_OPTS(weft_session_opts, config);
 
   managed m = read_opts(g, opts);
+  m.how.config = config;
   *out = NULL;
   return weft__manager_prepare(&m.manager, &m.how, out);
 }
@@ -47,8 +50,12 @@ weft_err weft_manager_prepare(weft_session **out, weft_graph *g, const weft_mana
 weft_err weft_manager_wait(weft_session **out, weft_graph *g, const weft_manager_opts *opts) {
   API_NEED(out);
   API_NEED(g);
+  API_OPTS(weft_manager_opts, opts);
+  const weft_session_opts *config = opts ? opts->config : NULL;
+  API_OPTS(weft_session_opts, config);
 
   managed m = read_opts(g, opts);
+  m.how.config = config;
   *out = NULL;
   return weft__manager_wait(&m.manager, &m.how, out);
 }
@@ -56,8 +63,12 @@ weft_err weft_manager_wait(weft_session **out, weft_graph *g, const weft_manager
 weft_err weft_manager_recover(weft_session **out, weft_graph *g, const weft_manager_opts *opts, bool *restored) {
   API_NEED(out);
   API_NEED(g);
+  API_OPTS(weft_manager_opts, opts);
+  const weft_session_opts *config = opts ? opts->config : NULL;
+  API_OPTS(weft_session_opts, config);
 
   managed m = read_opts(g, opts);
+  m.how.config = config;
   bool unused;
   *out = NULL;
   return weft__manager_recover(&m.manager, &m.how, out, restored ? restored : &unused);

@@ -14,18 +14,21 @@ void weft_hook_destroy(weft_hook *h) { weft__hook_destroy(h); }
 weft_err weft_run_context_fetch(weft_run_context *c, int n, const weft_out *fetches) {
   API_NEED(c);
   API_ARRAY(n, fetches);
+  API_ALL_OF(c->sess->graph, n, fetches);
 
   return weft__context_fetch(c, n, fetches);
 }
 weft_err weft_run_context_target(weft_run_context *c, int n, const weft_out *nodes) {
   API_NEED(c);
   API_ARRAY(n, nodes);
+  API_ALL_OF(c->sess->graph, n, nodes);
 
   return weft__context_target(c, n, nodes);
 }
 weft_err weft_run_context_feed(weft_run_context *c, weft_out to, const weft_tensor *fed) {
   API_NEED(c);
   API_NEED(fed);
+  API_OF(c->sess->graph, to);
 
   return weft__context_feed(c, to, fed);
 }
@@ -101,23 +104,27 @@ weft_err weft_hook_final_value(weft_tensor **out, const weft_hook *h, int i) {
 weft_err weft_hook_logging(weft_hook **out, const weft_logging_opts *opts) {
   API_NEED(out);
   API_NEED(opts);
+  API_OPTS(weft_logging_opts, opts);
   return weft__hook_logging(out, opts);
 }
 weft_err weft_hook_checkpoint_saver(weft_hook **out, const weft_checkpoint_hook_opts *opts) {
   API_NEED(out);
   API_NEED(opts);
+  API_OPTS(weft_checkpoint_hook_opts, opts);
 
   return weft__hook_checkpoint(out, opts);
 }
 weft_err weft_hook_summary_saver(weft_hook **out, const weft_summary_hook_opts *opts) {
   API_NEED(out);
   API_NEED(opts);
+  API_OPTS(weft_summary_hook_opts, opts);
 
   return weft__hook_summary(out, opts);
 }
 weft_err weft_hook_step_counter(weft_hook **out, const weft_step_counter_opts *opts) {
   API_NEED(out);
   API_NEED(opts);
+  API_OPTS(weft_step_counter_opts, opts);
 
   return weft__hook_step_counter(out, opts);
 }
@@ -138,8 +145,14 @@ weft_err weft_sync_queue_runner(void **out, size_t *size, const weft_sync *s) {
 weft_err weft_monitored_create(weft_session **out, weft_graph *g, const weft_monitored_opts *opts) {
   API_NEED(out);
   API_NEED(g);
+  API_OPTS(weft_monitored_opts, opts);
+  const weft_session_opts *config = opts ? opts->config : NULL;
+  API_OPTS(weft_session_opts, config);
 
-  return weft__monitored_create(out, g, opts);
+  weft_monitored_opts all = {0};
+  if (opts) all = *opts;
+  all.config = config;
+  return weft__monitored_create(out, g, &all);
 }
 bool weft_monitored_should_stop(weft_session *sess) {
   API_NEED_OR(sess, false);

@@ -104,8 +104,9 @@ weft_err weft_optimizer_set(weft_optimizer *o, const char *param, double value) 
 weft_err weft_optimizer_set_output(weft_optimizer *o, const char *param, weft_out value) {
   API_NEED(o);
   API_NEED(param);
+  API_OF(o->g, value);
 
-  if (value.node < 0 || value.node >= o->g->n_node || value.slot < 0 || value.slot >= o->g->node[value.node]->n_out)
+  if (!weft__out_exists(o->g, value))
     return weft__fail(WEFT_INVALID_ARGUMENT, "'%s' of %s: %d:%d is no output of the graph", param, o->name,
                       (int)value.node, (int)value.slot);
   return weft__optimizer_set(o, param, &(setting){.output = value});
@@ -116,6 +117,9 @@ weft_err weft_optimizer_compute(weft_optimizer *o, weft_out loss, int n, const w
   API_NEED(o);
   API_ARRAY(n, variables);
   API_ARRAY(n, d);
+  API_OF(o->g, loss);
+  API_ALL_OF(o->g, n, variables);
+  API_OPTS(weft_minimize_opts, opts);
 
   grad_value *out = weft__alloc_zero((size_t)n + 1, sizeof *out);
   weft_err err = out ? weft__optimizer_compute(o->g, loss, n, variables, opts, out) : WEFT_OOM;
@@ -129,6 +133,8 @@ weft_out weft_optimizer_apply(weft_optimizer *o, int n, const weft_out *variable
   API_NEED_OUT(NULL, o);
   API_ARRAY_OUT(o->g, n, variables);
   API_ARRAY_OUT(o->g, n, d);
+  API_ALL_OF_OUT(o->g, n, variables);
+  API_OF_OUT(o->g, step);
 
   grad_value *in = take(o->g, n, d);
   weft_out train = in ? weft__optimizer_apply(o, n, variables, in, step, name) : WEFT_NONE;
@@ -150,6 +156,8 @@ weft_out weft_optimizer_minimize(weft_optimizer *o, weft_out loss, weft_out step
                                  const weft_minimize_opts *opts, const char *name) {
   API_NEED_OUT(NULL, o);
   API_ARRAY_OUT(o->g, n, variables);
+  API_OF_OUT(o->g, step);
+  API_OPTS_OUT(o->g, weft_minimize_opts, opts);
 
   if (n > 0) return minimize(o, loss, step, n, variables, opts, name);
   n = weft__variables_in(o->g, "trainable_variables", NULL, 0);
@@ -167,6 +175,7 @@ weft_out weft_optimizer_minimize(weft_optimizer *o, weft_out loss, weft_out step
 weft_out weft_optimizer_slot(const weft_optimizer *o, weft_out variable, const char *slot) {
   API_NEED_OUT(NULL, o);
   API_NEED_OUT(NULL, slot);
+  if (weft__argument_graph(__func__, "variable", o->g, 1, &variable)) return WEFT_NONE;
 
   return weft__optimizer_slot(o, variable, slot);
 }

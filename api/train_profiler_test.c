@@ -16,7 +16,7 @@ TEST(a_timeline_is_written_for_the_first_step_and_every_other_after_it) {
   EXPECT_ERR(weft_hook_profiler(&hook, dir, 1, 1), WEFT_INVALID_ARGUMENT, "exactly one of");
   EXPECT_OK(weft_hook_profiler(&hook, dir, 2, 0));
   EXPECT_OK(weft_monitored_create(&sess, g, &(weft_monitored_opts){.bare = true, .n_hook = 1, .hooks = &hook}));
-  for (int i = 0; i < 5; i++) EXPECT_OK(weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &train));
+  for (int i = 0; i < 5; i++) EXPECT_OK(weft_session_run_target(sess, train));
   EXPECT_OK(weft_monitored_close(sess, WEFT_OK));
   EXPECT_OK(weft__file_match(test_path("profile/timeline-*.json"), &found));
   EXPECT_EQ_INT(found.n, 2);

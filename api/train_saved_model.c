@@ -18,6 +18,7 @@ weft_err weft_saved_model_add(weft_saved_model *m, weft_graph *g, weft_session *
   API_NEED(m);
   API_NEED(g);
   API_NEED(opts);
+  API_OPTS(weft_saved_model_opts, opts);
 
   return weft__saved_model_add(m, g, sess, opts);
 }

@@ -15,7 +15,7 @@ static void write_model(const char *dir) {
   weft_out w = weft_variable(g, "w", weft_scalar(g, WEFT_FLOAT, 3), true), y = weft_mul(g, x, w);
   weft_out init = weft_initializer(g);
   EXPECT_OK(weft_session_create(&sess, g, NULL));
-  EXPECT_OK(weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &init));
+  EXPECT_OK(weft_session_run_target(sess, init));
   weft_signature s = {.key = "serving_default",
                       .method = "tensorflow/serving/predict",
                       .n_in = 1,
@@ -43,7 +43,8 @@ TEST(a_model_is_loaded_with_its_variables) {
   EXPECT_OK(weft_saved_model_load(dir, g, sess, 1, serve, "served", NULL, NULL));
   EXPECT_OK(weft_tensor_create(&x, WEFT_FLOAT, WEFT_DIMS(1), (float[]){2}));
   weft_out in = weft_graph_find(g, "served/x:0"), out = weft_graph_find(g, "served/Mul:0");
-  EXPECT_OK(weft_session_run(sess, 1, &(weft_feed){in, x}, 1, &out, &y, 0, NULL));
+  EXPECT_OK(weft_session_run(
+      sess, &(weft_request){.n_feed = 1, .feeds = &(weft_feed){in, x}, .n_fetch = 1, .fetches = &out, .fetched = &y}));
   EXPECT_NEAR(*(const float *)weft_tensor_data(y), 6, 0);
   weft_tensor_destroy(x), weft_tensor_destroy(y), weft_session_destroy(sess), weft_graph_destroy(g);
 }

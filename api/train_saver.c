@@ -8,6 +8,7 @@
 weft_err weft_saver_create(weft_saver **out, weft_graph *g, const weft_saver_opts *opts) {
   API_NEED(out);
   API_NEED(g);
+  API_OPTS(weft_saver_opts, opts);
 
   return weft__saver_create(out, g, opts);
 }
@@ -31,6 +32,7 @@ weft_err weft_saver_save(weft_saver *s, weft_session *sess, const char *path, co
   API_NEED(s);
   API_NEED(sess);
   API_NEED(path);
+  API_OPTS(weft_save_opts, opts);
 
   return weft__saver_save(s, sess, path, opts, saved);
 }

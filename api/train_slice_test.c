@@ -21,7 +21,7 @@ static weft_session *started(weft_graph *g) {
   weft_session *sess;
   weft_out init = weft_initializer(g);
   EXPECT_OK(weft_session_create(&sess, g, NULL));
-  EXPECT_OK(weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &init));
+  EXPECT_OK(weft_session_run_target(sess, init));
   return sess;
 }
 
@@ -39,7 +39,7 @@ static void save_in_two(const char *path) {
   weft_out train = weft_optimizer_minimize(o, loss, WEFT_NONE, 0, NULL, NULL, NULL);
   EXPECT_OK(weft_saver_create(&saver, g, NULL));
   weft_session *sess = started(g);
-  EXPECT_OK(weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &train));
+  EXPECT_OK(weft_session_run_target(sess, train));
   EXPECT_OK(weft_saver_save(saver, sess, path, NULL, NULL));
   weft_saver_destroy(saver), weft_session_destroy(sess), weft_optimizer_destroy(o), weft_graph_destroy(g);
 }
@@ -72,7 +72,7 @@ TEST(a_checkpoint_of_pieces_is_read_into_another_cut) {
   EXPECT_OK(weft_saver_create(&saver, g, NULL));
   weft_session *sess = started(g);
   EXPECT_OK(weft_saver_restore(saver, sess, path));
-  EXPECT_OK(weft_session_run(sess, 0, NULL, 3, piece, found, 0, NULL));
+  EXPECT_OK(weft_session_run(sess, &(weft_request){.n_fetch = 3, .fetches = piece, .fetched = found}));
   for (int i = 0; i < 3; i++) {
     EXPECT(((const float *)weft_tensor_data(found[i]))[0] < 2.6);
     weft_tensor_destroy(found[i]);
@@ -96,7 +96,7 @@ TEST(pieces_are_found_again_where_the_scope_says_reuse) {
   weft_out first[2], again[2];
   EXPECT_OK(weft_graph_create(&g));
   for (int i = 0; i < 2; i++) {
-    weft_scope_variables(g, "s", WEFT_REUSE_AUTO, NULL);
+    weft_scope_push_variables(g, "s", WEFT_REUSE_AUTO, NULL);
     EXPECT_OK(weft_get_variable_parts(g, "e", WEFT_FLOAT, WEFT_DIMS(5, 2), 1, 2, NULL, true, i ? again : first));
     weft_scope_pop(g);
   }

@@ -6,12 +6,16 @@
 weft_out weft_summary_scalar(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts) {
   API_NEED_OUT(NULL, g);
   API_NEED_OUT(g, name);
+  API_OF_OUT(g, x);
+  API_OPTS_OUT(g, weft_summary_opts, opts);
 
   return weft__summary_scalar(g, name, x, opts);
 }
 weft_out weft_summary_histogram(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts) {
   API_NEED_OUT(NULL, g);
   API_NEED_OUT(g, name);
+  API_OF_OUT(g, x);
+  API_OPTS_OUT(g, weft_summary_opts, opts);
 
   return weft__summary_histogram(g, name, x, opts);
 }
@@ -19,6 +23,8 @@ weft_out weft_summary_image(weft_graph *g, const char *name, weft_out x, int max
                             const weft_summary_opts *opts) {
   API_NEED_OUT(NULL, g);
   API_NEED_OUT(g, name);
+  API_OF_OUT(g, x);
+  API_OPTS_OUT(g, weft_summary_opts, opts);
 
   return weft__summary_image(g, name, x, max_outputs, opts);
 }
@@ -26,11 +32,15 @@ weft_out weft_summary_audio(weft_graph *g, const char *name, weft_out x, weft_ou
                             const weft_summary_opts *opts) {
   API_NEED_OUT(NULL, g);
   API_NEED_OUT(g, name);
+  API_OF_OUT(g, x);
+  API_OPTS_OUT(g, weft_summary_opts, opts);
 
   return weft__summary_audio(g, name, x, sample_rate, max_outputs, opts);
 }
 weft_out weft_summary_text(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts) {
   API_NEED_OUT(NULL, g);
+  API_OF_OUT(g, x);
+  API_OPTS_OUT(g, weft_summary_opts, opts);
 
   return weft__summary_text(g, name, x, opts);
 }
@@ -39,12 +49,15 @@ weft_out weft_summary_tensor(weft_graph *g, const char *name, weft_out x, const 
   API_NEED_OUT(NULL, g);
   API_NEED_OUT(g, name);
   API_ITEMS_OUT(g, size, metadata);
+  API_OF_OUT(g, x);
+  API_OPTS_OUT(g, weft_summary_opts, opts);
 
   return weft__summary_tensor(g, name, x, metadata, size, opts);
 }
 weft_out weft_summary_merge(weft_graph *g, const char *name, int n, const weft_out *in, const weft_summary_opts *opts) {
   API_NEED_OUT(NULL, g);
   API_ARRAY_OUT(g, n, in);
+  API_OPTS_OUT(g, weft_summary_opts, opts);
 
   return weft__summary_merge(g, name, n, in, opts);
 }
@@ -56,6 +69,7 @@ weft_out weft_summary_merge_all(weft_graph *g, const char *list, const char *wit
 weft_err weft_event_writer_create(weft_event_writer **out, const char *dir, const weft_event_writer_opts *opts) {
   API_NEED(out);
   API_NEED(dir);
+  API_OPTS(weft_event_writer_opts, opts);
 
   return weft__event_writer_create(out, dir, opts);
 }

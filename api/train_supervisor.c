@@ -6,6 +6,7 @@
 weft_err weft_supervisor_create(weft_supervisor **out, weft_graph *g, const weft_supervisor_opts *opts) {
   API_NEED(out);
   API_NEED(g);
+  API_OPTS(weft_supervisor_opts, opts);
 
   return weft__supervisor_create(out, g, opts);
 }
@@ -14,6 +15,8 @@ weft_err weft_supervisor_session(weft_session **out, weft_supervisor *sv, const 
                                  const weft_session_opts *config, const weft_supervisor_wait *wait) {
   API_NEED(out);
   API_NEED(sv);
+  API_OPTS(weft_session_opts, config);
+  API_OPTS(weft_supervisor_wait, wait);
 
   return weft__supervisor_session(out, sv, target, config, wait);
 }

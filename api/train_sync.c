@@ -16,6 +16,7 @@ weft_err weft_sync_average(weft_sync *s, weft_average *a, int n, const weft_out 
   API_NEED(s);
   API_NEED(a);
   API_ARRAY(n, variables);
+  API_ALL_OF(s->o->g, n, variables);
 
   return weft__sync_average(s, a, n, variables);
 }
@@ -24,6 +25,8 @@ weft_out weft_sync_apply(weft_sync *s, int n, const weft_out *variables, const w
   API_NEED_OUT(NULL, s);
   API_ARRAY_OUT(s->o->g, n, variables);
   API_ARRAY_OUT(s->o->g, n, d);
+  API_ALL_OF_OUT(s->o->g, n, variables);
+  API_OF_OUT(s->o->g, step);
 
   grad_value *in = weft__alloc_zero((size_t)n + 1, sizeof *in);
   if (!in) {

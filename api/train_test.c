@@ -5,7 +5,7 @@
 
 static float number(weft_session *sess, weft_out x) {
   weft_tensor *got = NULL;
-  EXPECT_OK(weft_session_run(sess, 0, NULL, 1, &x, &got, 0, NULL));
+  EXPECT_OK(weft_session_fetch(&got, sess, x));
   float v = *(const float *)weft_tensor_data(got);
   weft_tensor_destroy(got);
   return v;
@@ -31,8 +31,8 @@ TEST_WITHIN(30, momentum_finds_the_minimum_of_a_parabola) {
   EXPECT(weft_optimizer_slot(o, w, "m").node < 0);
   EXPECT_OK(weft_session_create(&sess, g, NULL));
   weft_out init = weft_initializer(g);
-  EXPECT_OK(weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &init));
-  for (int i = 0; i < 200; i++) EXPECT_OK(weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &train));
+  EXPECT_OK(weft_session_run_target(sess, init));
+  for (int i = 0; i < 200; i++) EXPECT_OK(weft_session_run_target(sess, train));
   EXPECT_NEAR(number(sess, w), 2, 1e-4);
   weft_session_destroy(sess);
   weft_optimizer_destroy(o);
@@ -70,7 +70,7 @@ TEST(a_program_may_manage_its_sessions_itself) {
   EXPECT(!restored);
   weft_session_destroy(sess);
   EXPECT_OK(weft_manager_prepare(&sess, g, &o));
-  EXPECT_OK(weft_session_run(sess, 0, NULL, 1, &w, &got, 0, NULL));
+  EXPECT_OK(weft_session_fetch(&got, sess, w));
   EXPECT_NEAR(*(float *)weft_tensor_data(got), 7, 0);
   weft_tensor_destroy(got);
   EXPECT_OK(weft_saver_save(saver, sess, test_path("manager/m"), NULL, NULL));

@@ -17,6 +17,7 @@ int weft_variables(const weft_graph *g, const char *list, weft_out *out, int roo
 weft_err weft_variable_add_to(weft_graph *g, const char *list, weft_out variable) {
   API_NEED(g);
   API_NEED(list);
+  API_OF(g, variable);
 
   return weft__variable_add_to(g, list, variable);
 }
@@ -27,6 +28,7 @@ weft_err weft_variable_set_slice(weft_graph *g, weft_out variable, const char *f
   API_NEED(full_name);
   API_ARRAY(rank, full);
   API_ARRAY(rank, offset);
+  API_OF(g, variable);
 
   if (!full_name || rank <= 0 || !full || !offset)
     return weft__fail(WEFT_INVALID_ARGUMENT, "a slice needs the name and shape of the whole, and where it lies in it");
@@ -51,11 +53,13 @@ weft_err weft_get_variable_parts(weft_graph *g, const char *name, weft_dtype dty
 
 weft_out weft_variable_value(weft_graph *g, weft_out variable) {
   API_NEED_OUT(NULL, g);
+  API_OF_OUT(g, variable);
   return weft__variable_value(g, variable);
 }
 
 weft_out weft_variable_initializer(const weft_graph *g, weft_out variable) {
   API_NEED_OUT(NULL, g);
+  if (weft__argument_graph(__func__, "variable", g, 1, &variable)) return WEFT_NONE;
 
   weft_out o;
   return weft__variable_initializer(g, variable, &o) == WEFT_OK ? o : WEFT_NONE;
@@ -63,6 +67,7 @@ weft_out weft_variable_initializer(const weft_graph *g, weft_out variable) {
 
 weft_out weft_variable_initial(const weft_graph *g, weft_out variable) {
   API_NEED_OUT(NULL, g);
+  if (weft__argument_graph(__func__, "variable", g, 1, &variable)) return WEFT_NONE;
 
   weft_out o;
   return weft__variable_initial(g, variable, &o) == WEFT_OK ? o : WEFT_NONE;
@@ -71,6 +76,7 @@ weft_out weft_variable_initial(const weft_graph *g, weft_out variable) {
 weft_out weft_variables_initializer(weft_graph *g, const char *name, int n, const weft_out *variables) {
   API_NEED_OUT(NULL, g);
   API_ARRAY_OUT(g, n, variables);
+  API_ALL_OF_OUT(g, n, variables);
 
   return weft__named_given(g, "variables_initializer", n, variables) ? weft__variables_init(g, name, n, variables)
                                                                      : WEFT_NONE;
@@ -79,6 +85,7 @@ weft_out weft_variables_initializer(weft_graph *g, const char *name, int n, cons
 weft_out weft_report_uninitialized(weft_graph *g, const char *name, int n, const weft_out *variables) {
   API_NEED_OUT(NULL, g);
   API_ARRAY_OUT(g, n, variables);
+  API_ALL_OF_OUT(g, n, variables);
 
   return weft__named_given(g, "report_uninitialized", n, variables) ? weft__variables_report(g, name, n, variables)
                                                                     : WEFT_NONE;

@@ -135,6 +135,7 @@ weft_out weft_initializer(weft_graph *g) {
 weft_out weft_group(weft_graph *g, const char *name, int n, const weft_out *all) {
   API_NEED_OUT(NULL, g);
   API_ARRAY_OUT(g, n, all);
+  API_ALL_OF_OUT(g, n, all);
 
   int *ids = weft__alloc(sizeof *ids * (size_t)(n + 1));
   if (!ids) keep(g, WEFT_OOM);

@@ -79,7 +79,13 @@ static void run_step(void *arg, long i) {
   if (w->away_us) usleep((useconds_t)w->away_us);
   weft_feed feeds[] = {{w->x, w->one}, {w->y, w->one}};
   weft_tensor *fetched[MAX_FETCH];
-  weft_must(weft_session_run(w->sess, w->n_feed, feeds, w->n_fetch, w->fetches, fetched, w->n_target, &w->target));
+  weft_must(weft_session_run(w->sess, &(weft_request){.n_feed = w->n_feed,
+                                                      .feeds = feeds,
+                                                      .n_fetch = w->n_fetch,
+                                                      .fetches = w->fetches,
+                                                      .fetched = fetched,
+                                                      .n_target = w->n_target,
+                                                      .targets = &w->target}));
   for (int k = 0; k < w->n_fetch; k++) weft_tensor_destroy(fetched[k]);
 }
 
@@ -91,12 +97,13 @@ static void work(const job *j, weft_server *server) {
   snprintf(device, sizeof device, "/job:worker/task:%d", weft_server_task(server));
   weft_must(weft_graph_create(&w.g));
   weft_must(weft_replica_create(&spread, ps, NULL, device, false));
-  weft_scope_replica(w.g, spread);
+  weft_scope_push_replica(w.g, spread);
   j->build(&w, j->mib);
   weft_scope_pop(w.g);
-  weft_must(weft_monitored_create(
-      &w.sess, w.g,
-      &(weft_monitored_opts){.target = weft_server_target(server), .not_chief = weft_server_task(server) > 0}));
+  weft_must(
+      weft_monitored_create(&w.sess, w.g,
+                            &(weft_monitored_opts){.target = weft_server_target(server),
+                                                   .is_chief = weft_server_task(server) > 0 ? WEFT_NO : WEFT_YES}));
   converse(&(turns){run_step, &w, WARMUP, 1});
   weft_session_destroy(w.sess), weft_replica_destroy(spread), weft_graph_destroy(w.g), weft_tensor_destroy(w.one);
 }
@@ -114,7 +121,7 @@ static int say_hello(void) {
   weft_out said = weft_constant(g, hello);
   weft_tensor_destroy(hello);
   weft_must(weft_session_create(&sess, g, &(weft_session_opts){.target = weft_server_target(server)}));
-  weft_must(weft_session_run(sess, 0, NULL, 1, &said, &hello, 0, NULL));
+  weft_must(weft_session_fetch(&hello, sess, said));
   const char *data;
   size_t size;
   weft_must(weft_tensor_string(hello, 0, &data, &size));

@@ -51,7 +51,7 @@ static weft_out with_averages(weft_graph *g, weft_out train) {
   weft_out v[MAX_VARIABLES], updates[MAX_VARIABLES];
   int n = weft_trainable(g, v, MAX_VARIABLES), rank;
   int64_t dims[16];
-  weft_scope_control(g, 1, &train);
+  weft_scope_push_control(g, 1, &train);
   for (int i = 0; i < n; i++) {
     rank = weft_out_shape(g, v[i], dims);
     weft_out average = weft_variable(g, "average", weft_zeros(g, WEFT_FLOAT, rank, dims), false);
@@ -89,7 +89,7 @@ static weft_out build_cnn(weft_graph *g, weft_out x, weft_out y) {
     updates[i] = weft_op_ApplyAdam(g, v[i], slot(g, v[i]), slot(g, v[i]), power[0], power[1], scalar(g, 1e-4),
                                    scalar(g, 0.9), scalar(g, 0.999), scalar(g, 1e-8), d[i], NULL);
   weft_out train = weft_group(g, "train", n, updates);
-  weft_scope_control(g, 1, &train);
+  weft_scope_push_control(g, 1, &train);
   grown[0] = weft_assign(g, power[0], weft_mul(g, power[0], scalar(g, 0.9)));
   grown[1] = weft_assign(g, power[1], weft_mul(g, power[1], scalar(g, 0.999)));
   weft_scope_pop(g);
@@ -155,11 +155,12 @@ static void run_job(const job *j, double seconds) {
   }
   weft_out step = j->build(g, data[0], data[1]), start = weft_initializer(g);
   weft_must(weft_session_create(&sess, g, NULL));
-  weft_must(weft_session_run(sess, 2, feeds, 0, NULL, NULL, 1, &start));
+  weft_must(weft_session_run(sess, &(weft_request){.n_feed = 2, .feeds = feeds, .n_target = 1, .targets = &start}));
   long steps = 0;
   double begin = 0, end = 0;
   for (int warm = 20; warm >= 0 || end - begin < seconds; warm--) {
-    weft_must(weft_session_run(sess, j->is_fed ? 2 : 0, feeds, 0, NULL, NULL, 1, &step));
+    weft_must(weft_session_run(
+        sess, &(weft_request){.n_feed = j->is_fed ? 2 : 0, .feeds = feeds, .n_target = 1, .targets = &step}));
     if (warm == 0) begin = now();
     if (warm < 0) steps++;
     end = now();

@@ -85,7 +85,7 @@ static weft_out build_cnn(weft_graph *g, weft_out x, weft_out y) {
   weft_out powers[] = {weft_variable(g, "beta1_power", scalar(g, 0.9), false),
                        weft_variable(g, "beta2_power", scalar(g, 0.999), false)};
   weft_out train = minimize(g, logits, y, apply_adam, powers);
-  weft_scope_control(g, 1, &train); /* the powers grow after they were used */
+  weft_scope_push_control(g, 1, &train); /* the powers grow after they were used */
   weft_out grown[] = {weft_assign(g, powers[0], weft_mul(g, powers[0], scalar(g, 0.9))),
                       weft_assign(g, powers[1], weft_mul(g, powers[1], scalar(g, 0.999)))};
   weft_scope_pop(g);
@@ -126,7 +126,8 @@ static void run_step(void *arg, long i) {
   runner *r = arg;
   int b = (int)(i % BATCHES);
   weft_feed feeds[] = {{r->x, r->images[b]}, {r->y, r->labels[b]}};
-  weft_must(weft_session_run(r->sess, r->job->is_fed ? 2 : 0, feeds, 0, NULL, NULL, 1, &r->step));
+  weft_must(weft_session_run(
+      r->sess, &(weft_request){.n_feed = r->job->is_fed ? 2 : 0, .feeds = feeds, .n_target = 1, .targets = &r->step}));
 }
 
 int main(int argc, char **argv) {
@@ -144,7 +145,7 @@ int main(int argc, char **argv) {
   r.step = r.job->build(g, r.x, r.y);
   weft_out start = weft_initializer(g);
   weft_must(weft_session_create(&r.sess, g, NULL));
-  weft_must(weft_session_run(r.sess, 0, NULL, 0, NULL, NULL, 1, &start));
+  weft_must(weft_session_run_target(r.sess, start));
   make_batches(&r);
   converse(&(turns){run_step, &r, r.job->warmup, r.job->chunk});
 

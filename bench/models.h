@@ -5,7 +5,7 @@
 #include <weft/ops.h>
 
 static inline weft_out dense(weft_graph *g, const char *name, weft_out x, int64_t in, int64_t out) {
-  weft_scope_name(g, name);
+  weft_scope_push_name(g, name);
   weft_out w = weft_variable(g, "w", weft_truncated_normal(g, WEFT_DIMS(in, out), 0.1f), true);
   weft_out b = weft_variable(g, "b", weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(out)), true);
   weft_out y = weft_add(g, weft_matmul(g, x, w), b);
@@ -14,7 +14,7 @@ static inline weft_out dense(weft_graph *g, const char *name, weft_out x, int64_
 }
 
 static inline weft_out conv_pool(weft_graph *g, const char *name, weft_out x, int64_t in, int64_t out) {
-  weft_scope_name(g, name);
+  weft_scope_push_name(g, name);
   weft_out w = weft_variable(g, "w", weft_truncated_normal(g, WEFT_DIMS(5, 5, in, out), 0.1f), true);
   weft_out b = weft_variable(g, "b", weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(out)), true);
   weft_out h = weft_relu(g, weft_add(g, weft_conv2d(g, x, w, 1, "SAME"), b));

@@ -23,12 +23,12 @@ static inline void resnet_follow(resnet *r, weft_out y, int slot, int64_t channe
   weft_graph *g = r->g;
   weft_out zeros = weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(channels));
   r->statistic[r->n_statistic] = weft_variable(g, "moving", weft_add(g, zeros, scalar(g, initial)), false);
-  r->now[r->n_statistic++] = (weft_out){y.node, slot};
+  r->now[r->n_statistic++] = weft_out_at(y, slot);
 }
 
 static inline weft_out resnet_conv(resnet *r, weft_out x, int64_t in, int64_t out, int64_t size, int stride) {
   weft_graph *g = r->g;
-  weft_scope_name(g, "conv");
+  weft_scope_push_name(g, "conv");
   weft_out w = weft_variable(g, "w", weft_truncated_normal(g, WEFT_DIMS(size, size, in, out), 0.05f), true);
   weft_out zeros = weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(out)), none = weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(0));
   weft_out scale = weft_variable(g, "scale", weft_add(g, zeros, scalar(g, 1)), true);
@@ -44,7 +44,7 @@ static inline weft_out resnet_conv(resnet *r, weft_out x, int64_t in, int64_t ou
 /* 1x1, 3x3, 1x1 with four times the filters, and the way past them. */
 static inline weft_out resnet_block(resnet *r, weft_out x, int64_t in, int64_t filters, int stride) {
   weft_graph *g = r->g;
-  weft_scope_name(g, "block");
+  weft_scope_push_name(g, "block");
   weft_out h = weft_relu(g, resnet_conv(r, x, in, filters, 1, 1));
   h = weft_relu(g, resnet_conv(r, h, filters, filters, 3, stride));
   h = resnet_conv(r, h, filters, 4 * filters, 1, 1);

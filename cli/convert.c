@@ -161,7 +161,8 @@ static weft_err save(weft_graph *g, const loaded *l, const char *prefix) {
     for (int i = 0; i < l->n; i++) weft_builder_input(b, feeds[i].to);
     weft_out node = weft_builder_finish(b);
     err = weft_session_create(&sess, g, NULL);
-    if (err == WEFT_OK) err = weft_session_run(sess, l->n, feeds, 0, NULL, NULL, 1, &node);
+    if (err == WEFT_OK)
+      err = weft_session_run(sess, &(weft_request){.n_feed = l->n, .feeds = feeds, .n_target = 1, .targets = &node});
   }
   weft_session_destroy(sess);
   weft_tensor_destroy(path);

@@ -65,29 +65,16 @@ static int print_graph(const char *path, const weft_graph *g, bool is_meta) {
   return DONE;
 }
 
-static weft_err import_text(weft_graph *g, const char *data, size_t size) {
-  void *bytes;
-  size_t n;
-  weft_err err = weft_graph_def_parse(&bytes, &n, data, size);
-  if (err == WEFT_OK) err = weft_graph_import(g, bytes, n, NULL);
-  weft_free(bytes);
-  return err;
-}
-
 int inspect_graph(const char *path, const char *dot) {
-  const bool is_meta = cli_ends_with(path, ".meta"), is_text = cli_ends_with(path, ".pbtxt");
-  size_t size;
   weft_graph *g = NULL;
-  char *data = cli_read_file(path, &size);
-  if (!data) return cli_failed(path, strerror(errno));
   weft_err err = weft_graph_create(&g);
-  if (err == WEFT_OK)
-    err = is_meta   ? weft_graph_import_meta(g, data, size, NULL)
-          : is_text ? import_text(g, data, size)
-                    : weft_graph_import(g, data, size, NULL);
-  const int code = err != WEFT_OK ? failed(path) : dot ? inspect_dot(g, dot) : print_graph(path, g, is_meta);
+  if (err == WEFT_OK) err = weft_graph_import_file(g, path, NULL);
+  int code = FAILED;
+  if (err != WEFT_OK)
+    fprintf(stderr, "weft: %s\n", weft_error_message()); /* which names the file */
+  else
+    code = dot ? inspect_dot(g, dot) : print_graph(path, g, cli_ends_with(path, ".meta"));
   weft_graph_destroy(g);
-  free(data);
   return code;
 }
 

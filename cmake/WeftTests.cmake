@@ -186,9 +186,10 @@ foreach(source ${benches})
   weft_floor_program(bench.${name} ${floor} ${source})
 endforeach()
 
-# Every public function with NULL and negative counts.
+# Every public function with NULL, negative counts and outputs of another graph; what a C++ program sees; the ABI.
 if(TARGET weft_shared AND NOT WEFT_SANITIZE)
   weft_test(api.misuse python3 tests/misuse.py ${PROJECT_BINARY_DIR})
+  weft_test(api.abi python3 tests/abi.py ${PROJECT_BINARY_DIR})
   weft_test(api.cplusplus bash tests/cplusplus.sh ${PROJECT_BINARY_DIR})
 endif()
 

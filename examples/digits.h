@@ -78,7 +78,7 @@ static inline weft_graph *begin_graph(weft_server *server, weft_replica **spread
   snprintf(device, sizeof device, "/job:%s/task:%d", weft_server_job(server), weft_server_task(server));
   weft_must(weft_graph_create(&g));
   weft_must(weft_replica_create(spread, ps, NULL, device, false));
-  weft_scope_replica(g, *spread);
+  weft_scope_push_replica(g, *spread);
   return g;
 }
 
@@ -137,7 +137,11 @@ static inline weft_err measure(weft_session *sess, weft_out x, weft_out y, weft_
   for (int64_t i = 0; i < n && !err; i++) {
     weft_tensor *got;
     batch b = next_batch(on, TEST_BATCH);
-    err = weft_session_run(sess, 2, (weft_feed[]){{x, b.images}, {y, b.labels}}, 1, &right, &got, 0, NULL);
+    err = weft_session_run(sess, &(weft_request){.n_feed = 2,
+                                                 .feeds = (weft_feed[]){{x, b.images}, {y, b.labels}},
+                                                 .n_fetch = 1,
+                                                 .fetches = &right,
+                                                 .fetched = &got});
     if (!err) {
       *mean += (double)*(float *)weft_tensor_data(got) / (double)n;
       weft_tensor_destroy(got);

@@ -32,7 +32,7 @@ typedef struct settings {
 
 static weft_out layer(weft_graph *g, const char *name, weft_out x, int64_t in, int64_t out, weft_out *penalty) {
   weft_initial truncated = {.kind = WEFT_INIT_TRUNCATED, .b = 0.1}, zeros = {.kind = WEFT_INIT_ZEROS};
-  weft_scope_variables(g, name, WEFT_REUSE_INHERIT, NULL);
+  weft_scope_push_variables(g, name, WEFT_REUSE_INHERIT, NULL);
   weft_out w = weft_get_variable(g, "weights", WEFT_FLOAT, WEFT_DIMS(in, out), &truncated, true);
   weft_out b = weft_get_variable(g, "biases", WEFT_FLOAT, WEFT_DIMS(out), &zeros, true);
   *penalty = weft_l2_regularizer(g, 0.0001, w);
@@ -80,8 +80,13 @@ static weft_err loop(const model *m, weft_supervisor *sv, weft_session *sess, co
     weft_tensor *got[3] = {NULL};
     batch b = next_batch(d->training, BATCH);
     weft_feed feeds[] = {{m->x, b.images}, {m->y, b.labels}};
-    weft_err err =
-        weft_session_run(sess, 2, feeds, s->show ? 3 : 2, (weft_out[]){m->loss, m->step, m->right}, got, 1, &m->train);
+    weft_err err = weft_session_run(sess, &(weft_request){.n_feed = 2,
+                                                          .feeds = feeds,
+                                                          .n_fetch = s->show ? 3 : 2,
+                                                          .fetches = (weft_out[]){m->loss, m->step, m->right},
+                                                          .fetched = got,
+                                                          .n_target = 1,
+                                                          .targets = &m->train});
     batch_drop(&b);
     if (err) return err;
     float loss = *(float *)weft_tensor_data(got[0]);
@@ -117,7 +122,7 @@ static int work(weft_server *server, void *arg) {
   weft_supervisor *sv;
   m.g = begin_graph(server, &spread);
   build(&m, s, chief);
-  weft_supervisor_opts opts = {.not_chief = !chief,
+  weft_supervisor_opts opts = {.is_chief = chief ? WEFT_YES : WEFT_NO,
                                .logdir = s->log_dir,
                                .init_op = &m.init,
                                .global_step = &m.step,

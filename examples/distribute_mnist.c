@@ -93,7 +93,13 @@ static weft_err loop(const model *m, weft_supervisor *sv, weft_session *sess, co
     weft_tensor *got;
     batch b = next_batch(d->training, BATCH);
     weft_feed feeds[] = {{m->x, b.images}, {m->y, b.labels}};
-    err = weft_session_run(sess, 2, feeds, 1, &m->step, &got, 1, &m->train);
+    err = weft_session_run(sess, &(weft_request){.n_feed = 2,
+                                                 .feeds = feeds,
+                                                 .n_fetch = 1,
+                                                 .fetches = &m->step,
+                                                 .fetched = &got,
+                                                 .n_target = 1,
+                                                 .targets = &m->train});
     batch_drop(&b);
     if (err) break;
     global = *(int64_t *)weft_tensor_data(got);
@@ -110,7 +116,8 @@ static weft_err validate(const model *m, weft_session *sess, const settings *s, 
   double accuracy;
   batch b = next_batch(d->validation, weft_samples_size(d->validation));
   weft_feed feeds[] = {{m->x, b.images}, {m->y, b.labels}};
-  weft_err err = weft_session_run(sess, 2, feeds, 1, &m->loss, &got, 0, NULL);
+  weft_err err = weft_session_run(
+      sess, &(weft_request){.n_feed = 2, .feeds = feeds, .n_fetch = 1, .fetches = &m->loss, .fetched = &got});
   batch_drop(&b);
   if (err) return err;
   printf("After %lld training step(s), validation cross entropy = %g\n", (long long)s->steps,
@@ -150,7 +157,7 @@ static weft_err lead(const model *m, weft_supervisor *sv, weft_session *sess, we
   if (err) return err;
   err = weft_queue_runner_start(sess, weft_supervisor_coordinator(sv), runner, size, NULL);
   weft_free(runner);
-  return err ? err : weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &tokens);
+  return err ? err : weft_session_run_target(sess, tokens);
 }
 
 static weft_err supervise(model *m, weft_server *server, const settings *s, digits *d) {
@@ -158,7 +165,7 @@ static weft_err supervise(model *m, weft_server *server, const settings *s, digi
   bool chief = s->task == 0;
   weft_out local = WEFT_NONE, ready = WEFT_NONE, tokens = WEFT_NONE;
   const char *logdir = s->log_dir ? s->log_dir : temporary_folder(weft_server_cluster(server));
-  weft_supervisor_opts opts = {.not_chief = !chief,
+  weft_supervisor_opts opts = {.is_chief = chief ? WEFT_YES : WEFT_NO,
                                .logdir = logdir,
                                .init_op = &m->init,
                                .global_step = &m->step,
@@ -185,7 +192,7 @@ static weft_err supervise(model *m, weft_server *server, const settings *s, digi
   if (!err && !stopped) err = validate(m, sess, s, d);
   if (err && !stopped) fprintf(stderr, "distribute_mnist: %s\n", weft_error_message());
   weft_out closes = m->sync ? weft_sync_cancel_op(m->sync) : WEFT_NONE;
-  if (m->sync && chief && weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &closes) != WEFT_OK && !err && !stopped)
+  if (m->sync && chief && weft_session_run_target(sess, closes) != WEFT_OK && !err && !stopped)
     fprintf(stderr, "distribute_mnist: the queue was not closed: %s\n", weft_error_message());
   weft_supervisor_request_stop(sv, WEFT_OK);
   weft_session_close(sess); /* ends the chief's thread, which waits for gradients */

@@ -28,7 +28,7 @@ typedef struct settings {
 
 static weft_out layer(weft_graph *g, const char *name, weft_out x, int64_t in, int64_t out) {
   weft_initial normal = {.kind = WEFT_INIT_NORMAL, .b = 1}, zeros = {.kind = WEFT_INIT_ZEROS};
-  weft_scope_variables(g, name, WEFT_REUSE_INHERIT, NULL);
+  weft_scope_push_variables(g, name, WEFT_REUSE_INHERIT, NULL);
   weft_out w = weft_get_variable(g, "W", WEFT_FLOAT, WEFT_DIMS(in, out), &normal, true);
   weft_out b = weft_get_variable(g, "b", WEFT_FLOAT, WEFT_DIMS(out), &zeros, true);
   weft_out y = weft_bias_add(g, weft_matmul(g, x, weft_variable_value(g, w)), weft_variable_value(g, b));
@@ -67,7 +67,13 @@ static weft_err train(const model *m, weft_supervisor *sv, weft_session *sess, c
   weft_tensor *got[3];
   const char *bytes;
   size_t size;
-  weft_err err = weft_session_run(sess, 2, feeds, 3, all, got, 1, &m->train);
+  weft_err err = weft_session_run(sess, &(weft_request){.n_feed = 2,
+                                                        .feeds = feeds,
+                                                        .n_fetch = 3,
+                                                        .fetches = all,
+                                                        .fetched = got,
+                                                        .n_target = 1,
+                                                        .targets = &m->train});
   if (err) return err;
   *cost = *(float *)weft_tensor_data(got[0]);
   *step = *(int64_t *)weft_tensor_data(got[1]);
@@ -101,7 +107,7 @@ static weft_err supervise(const model *m, weft_server *server, const settings *s
   weft_supervisor *sv;
   float cost = 0;
   double begin = seconds_now(), accuracy = 0;
-  weft_supervisor_opts opts = {.not_chief = s->task != 0,
+  weft_supervisor_opts opts = {.is_chief = s->task == 0 ? WEFT_YES : WEFT_NO,
                                .logdir = s->log_dir,
                                .init_op = &m->init,
                                .global_step = &m->step,

@@ -22,9 +22,10 @@ int main(void) {
 
   weft_session *sess;
   weft_must(weft_session_create(&sess, g, NULL)); /* says what is wrong with the graph, if anything is */
-  weft_must(weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &init));
-  for (int step = 0; step < 300; step++) weft_must(weft_session_run(sess, 2, feeds, 0, NULL, NULL, 1, &train));
-  weft_must(weft_session_run(sess, 0, NULL, 2, variables, found, 0, NULL));
+  weft_must(weft_session_run_target(sess, init));
+  for (int step = 0; step < 300; step++)
+    weft_must(weft_session_run(sess, &(weft_request){.n_feed = 2, .feeds = feeds, .n_target = 1, .targets = &train}));
+  weft_must(weft_session_run(sess, &(weft_request){.n_fetch = 2, .fetches = variables, .fetched = found}));
   printf("y = %.3f x + %.3f\n", *(float *)weft_tensor_data(found[0]), *(float *)weft_tensor_data(found[1]));
 
   for (int i = 0; i < 2; i++) weft_tensor_destroy(found[i]);

@@ -38,7 +38,7 @@ int main(void) {
 
   weft_must(weft_server_create_local(&server, NULL));
   weft_must(weft_session_create(&sess, g, &(weft_session_opts){.target = weft_server_target(server)}));
-  weft_must(weft_session_run(sess, 0, NULL, 1, &hello, &said, 0, NULL));
+  weft_must(weft_session_fetch(&said, sess, hello));
   weft_must(weft_tensor_string(said, 0, &bytes, &size));
   printf("b'%.*s'\n", (int)size, bytes);
 

@@ -33,10 +33,10 @@ static void make_points(weft_tensor **xs, weft_tensor **ys) {
 
 /* The chief initialises; the others look until that has been done. */
 static void prepare(weft_session *sess, weft_out init, weft_out w, bool chief) {
-  if (chief) weft_must(weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &init));
+  if (chief) weft_must(weft_session_run_target(sess, init));
   for (;;) {
     weft_tensor *value;
-    weft_err err = weft_session_run(sess, 0, NULL, 1, &w, &value, 0, NULL);
+    weft_err err = weft_session_fetch(&value, sess, w);
     if (err == WEFT_OK) {
       weft_tensor_destroy(value);
       return;
@@ -54,7 +54,7 @@ static void train(weft_server *server, bool alone, int steps) {
   weft_must(weft_graph_create(&g));
   weft_must(weft_replica_create(&spread, alone ? 0 : weft_cluster_task_count(weft_server_cluster(server), "ps"), NULL,
                                 worker, false));
-  weft_scope_replica(g, spread); /* variables to the ps, the rest to this worker */
+  weft_scope_push_replica(g, spread); /* variables to the ps, the rest to this worker */
   weft_out x = weft_input(g, "x", WEFT_FLOAT, WEFT_DIMS(-1)), y = weft_input(g, "y", WEFT_FLOAT, WEFT_DIMS(-1));
   weft_out w = weft_variable(g, "w", weft_scalar(g, WEFT_FLOAT, 0), true);
   weft_out b = weft_variable(g, "b", weft_scalar(g, WEFT_FLOAT, 0), true);
@@ -72,8 +72,9 @@ static void train(weft_server *server, bool alone, int steps) {
   weft_must(weft_session_create(&sess, g, &(weft_session_opts){.target = weft_server_target(server)}));
   prepare(sess, init, w, weft_server_task(server) == 0);
   for (int i = 0; i < steps; i++) {
-    for (int k = 0; k < EPOCHS_PER_STEP; k++) weft_must(weft_session_run(sess, 2, feeds, 0, NULL, NULL, 1, &step));
-    weft_must(weft_session_run(sess, 0, NULL, 2, variables, found, 0, NULL));
+    for (int k = 0; k < EPOCHS_PER_STEP; k++)
+      weft_must(weft_session_run(sess, &(weft_request){.n_feed = 2, .feeds = feeds, .n_target = 1, .targets = &step}));
+    weft_must(weft_session_run(sess, &(weft_request){.n_fetch = 2, .fetches = variables, .fetched = found}));
     printf("=========> step: %d\n%g\n%g\n", i, (double)*(float *)weft_tensor_data(found[0]),
            (double)*(float *)weft_tensor_data(found[1]));
     for (int k = 0; k < 2; k++) weft_tensor_destroy(found[k]);

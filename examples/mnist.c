@@ -18,7 +18,7 @@ static void on_stop(int number) {
 /* ---- models ---- */
 
 static weft_out dense(weft_graph *g, const char *name, weft_out x, int64_t in, int64_t out) {
-  weft_scope_name(g, name);
+  weft_scope_push_name(g, name);
   weft_out w = weft_variable(g, "weights", weft_truncated_normal(g, WEFT_DIMS(in, out), 0.05f), true);
   weft_out b = weft_variable(g, "biases", weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(out)), true);
   weft_out y = weft_bias_add(g, weft_matmul(g, x, w), b);
@@ -27,7 +27,7 @@ static weft_out dense(weft_graph *g, const char *name, weft_out x, int64_t in, i
 }
 
 static weft_out conv_pool(weft_graph *g, const char *name, weft_out x, int64_t in, int64_t out) {
-  weft_scope_name(g, name);
+  weft_scope_push_name(g, name);
   weft_out w = weft_variable(g, "weights", weft_truncated_normal(g, WEFT_DIMS(5, 5, in, out), 0.05f), true);
   weft_out b = weft_variable(g, "biases", weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(out)), true);
   weft_out y = weft_relu(g, weft_bias_add(g, weft_conv2d(g, x, w, 1, "SAME"), b));
@@ -85,13 +85,18 @@ static void build(trainer *t, int model) {
   t->train = weft_group(t->g, "train", n, updates);
   t->init = weft_initializer(t->g);
   weft_must(weft_session_create(&t->sess, t->g, NULL));
-  weft_must(weft_session_run(t->sess, 0, NULL, 0, NULL, NULL, 1, &t->init));
+  weft_must(weft_session_run_target(t->sess, t->init));
 }
 
 static float run_step(trainer *t, const batch *b) {
   weft_tensor *loss;
-  weft_must(weft_session_run(t->sess, 2, (weft_feed[]){{t->x, b->images}, {t->y, b->labels}}, 1, &t->loss, &loss, 1,
-                             &t->train));
+  weft_must(weft_session_run(t->sess, &(weft_request){.n_feed = 2,
+                                                      .feeds = (weft_feed[]){{t->x, b->images}, {t->y, b->labels}},
+                                                      .n_fetch = 1,
+                                                      .fetches = &t->loss,
+                                                      .fetched = &loss,
+                                                      .n_target = 1,
+                                                      .targets = &t->train}));
   float value = *(float *)weft_tensor_data(loss);
   weft_tensor_destroy(loss);
   return value;
@@ -102,8 +107,13 @@ static void write_trace(trainer *t, const batch *b) {
   weft_feed feeds[] = {{t->x, b->images}, {t->y, b->labels}};
   void *metadata;
   size_t size;
-  weft_run_opts opts = {.trace = true, .metadata = &metadata, .metadata_size = &size};
-  weft_must(weft_session_run_with(t->sess, 2, feeds, 0, NULL, NULL, 1, &t->train, &opts));
+  weft_must(weft_session_run(t->sess, &(weft_request){.n_feed = 2,
+                                                      .feeds = feeds,
+                                                      .n_target = 1,
+                                                      .targets = &t->train,
+                                                      .trace = true,
+                                                      .metadata = &metadata,
+                                                      .metadata_size = &size}));
   FILE *f = fopen(t->trace, "wb");
   if (!f || fwrite(metadata, 1, size, f) != size || fclose(f) != 0) perror(t->trace), exit(1);
   weft_free(metadata);

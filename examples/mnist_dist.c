@@ -58,7 +58,13 @@ static weft_err loop(const model *m, weft_supervisor *sv, weft_session *sess, co
     const char *bytes;
     size_t size;
     batch b = next_batch(d->training, BATCH);
-    err = weft_session_run(sess, 2, (weft_feed[]){{m->x, b.images}, {m->y, b.labels}}, 3, all, got, 1, &m->train);
+    err = weft_session_run(sess, &(weft_request){.n_feed = 2,
+                                                 .feeds = (weft_feed[]){{m->x, b.images}, {m->y, b.labels}},
+                                                 .n_fetch = 3,
+                                                 .fetches = all,
+                                                 .fetched = got,
+                                                 .n_target = 1,
+                                                 .targets = &m->train});
     batch_drop(&b);
     if (err) break;
     step = *(int64_t *)weft_tensor_data(got[1]);
@@ -89,7 +95,7 @@ static int work(weft_server *server, void *arg) {
   weft_supervisor *sv;
   m.g = begin_graph(server, &spread);
   build(&m, s);
-  weft_supervisor_opts opts = {.not_chief = s->task != 0,
+  weft_supervisor_opts opts = {.is_chief = s->task == 0 ? WEFT_YES : WEFT_NO,
                                .logdir = s->log_dir,
                                .init_op = &m.init,
                                .global_step = &m.step,

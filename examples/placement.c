@@ -29,7 +29,7 @@ static weft_out sum(weft_graph *g, weft_out x, weft_out y) {
 
 static weft_err print(weft_session *sess, weft_out what) {
   weft_tensor *got;
-  weft_err err = weft_session_run(sess, 0, NULL, 1, &what, &got, 0, NULL);
+  weft_err err = weft_session_fetch(&got, sess, what);
   if (err) return err;
   const float *v = weft_tensor_data(got);
   printf("[ %g.  %g.  %g.]\n", (double)v[0], (double)v[1], (double)v[2]);
@@ -46,10 +46,10 @@ int main(int argc, char **argv) {
   weft_must(weft_graph_create(&g));
   weft_out c = sum(g, vector(g, "a"), vector(g, "b")), f = WEFT_NONE;
   if (gpu) {
-    weft_scope_device(g, "/cpu:0");
+    weft_scope_push_device(g, "/cpu:0");
     weft_out d = vector(g, "d"), e = vector(g, "e");
     weft_scope_pop(g);
-    weft_scope_device(g, "/gpu:1");
+    weft_scope_push_device(g, "/gpu:1");
     f = sum(g, d, e);
     weft_scope_pop(g);
   }

@@ -44,9 +44,7 @@ static void build(model *m, int workers) {
   m->init = weft_initializer(g);
 }
 
-static weft_err run(weft_session *sess, weft_out target) {
-  return weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &target);
-}
+static weft_err run(weft_session *sess, weft_out target) { return weft_session_run_target(sess, target); }
 
 /* The chief's second thread: one update after the other, until the session is closed. */
 typedef struct updates {
@@ -63,7 +61,7 @@ static void *update(void *arg) {
 /* Is everything that ready_for_local_init names initialised? */
 static bool is_ready(weft_session *sess, weft_out report) {
   weft_tensor *names;
-  if (weft_session_run(sess, 0, NULL, 1, &report, &names, 0, NULL) != WEFT_OK) return false;
+  if (weft_session_fetch(&names, sess, report) != WEFT_OK) return false;
   bool ready = weft_tensor_count(names) == 0;
   weft_tensor_destroy(names);
   return ready;
@@ -89,8 +87,9 @@ static void train(const model *m, weft_session *sess, int steps) {
   weft_feed feeds[] = {{m->x, xs}, {m->y, ys}};
   weft_out all[] = {m->w, m->b, m->step};
   for (int64_t next = 0; next < steps;) {
-    weft_must(weft_session_run(sess, 2, feeds, 1, &m->train, &token, 0, NULL));
-    weft_must(weft_session_run(sess, 0, NULL, 3, all, found, 0, NULL));
+    weft_must(weft_session_run(
+        sess, &(weft_request){.n_feed = 2, .feeds = feeds, .n_fetch = 1, .fetches = &m->train, .fetched = &token}));
+    weft_must(weft_session_run(sess, &(weft_request){.n_fetch = 3, .fetches = all, .fetched = found}));
     next = *(int64_t *)weft_tensor_data(token);
     printf("step %lld: y = %.3f x + %.3f\n", *(long long *)weft_tensor_data(found[2]),
            *(float *)weft_tensor_data(found[0]), *(float *)weft_tensor_data(found[1]));
@@ -112,7 +111,7 @@ static void work(weft_server *server, int steps) {
   pthread_t thread;
   weft_must(weft_graph_create(&m.g));
   weft_must(weft_replica_create(&spread, weft_cluster_task_count(c, "ps"), NULL, device, false));
-  weft_scope_replica(m.g, spread);
+  weft_scope_push_replica(m.g, spread);
   build(&m, weft_cluster_task_count(c, "worker"));
   weft_scope_pop(m.g);
   weft_must(weft_session_create(&sess, m.g, &(weft_session_opts){.target = weft_server_target(server)}));

@@ -50,7 +50,7 @@ static void make_records(const char *path, const char *folder) {
   char part[4096];
   weft_samples *all;
   weft_record_writer *w;
-  weft_samples_opts opts = {.bytes = true, .in_order = true, .validation = -1};
+  weft_samples_opts opts = {.bytes = true, .shuffle = WEFT_NO, .validation = -1};
   snprintf(part, sizeof part, "%s.part", path);
   printf("%s is not there: it is made from the images in %s\n", path, folder);
   fflush(stdout);
@@ -88,7 +88,7 @@ static void read_batches(weft_graph *g, const char *path, weft_out *images, weft
   weft_out image = weft_op(g, "ParseSingleExample", NULL, 3, parts,
                            "num_sparse=0 sparse_keys=[] sparse_types=[] dense_keys=['image_raw','label'] "
                            "Tdense=[string,int64] dense_shapes=[[],[]]");
-  weft_out label = weft_cast(g, (weft_out){image.node, 1}, WEFT_INT32);
+  weft_out label = weft_cast(g, weft_out_at(image, 1), WEFT_INT32);
   image = weft_op(g, "DecodeRaw", NULL, 1, &image, "out_type=uint8");
   image = weft_cast(g, weft_reshape(g, image, WEFT_DIMS(PIXELS)), WEFT_FLOAT);
   weft_batch_opts opts = {
@@ -103,7 +103,7 @@ static void read_batches(weft_graph *g, const char *path, weft_out *images, weft
 
 static weft_out layer(weft_graph *g, const char *name, weft_out x, int64_t in, int64_t out, weft_out *penalty) {
   weft_initial truncated = {.kind = WEFT_INIT_TRUNCATED, .b = 0.1}, zeros = {.kind = WEFT_INIT_ZEROS};
-  weft_scope_variables(g, name, WEFT_REUSE_AUTO, NULL); /* the second tower finds those of the first */
+  weft_scope_push_variables(g, name, WEFT_REUSE_AUTO, NULL); /* the second tower finds those of the first */
   weft_out w = weft_get_variable(g, "weights", WEFT_FLOAT, WEFT_DIMS(in, out), &truncated, true);
   weft_out b = weft_get_variable(g, "biases", WEFT_FLOAT, WEFT_DIMS(out), &zeros, true);
   *penalty = weft_l2_regularizer(g, 0.0001, w);
@@ -117,7 +117,7 @@ static weft_out tower(weft_graph *g, int i, weft_out images, weft_out labels) {
   weft_out penalty[2];
   snprintf(device, sizeof device, "/gpu:%d", i);
   snprintf(name, sizeof name, "GPU_%d", i);
-  weft_scope_device(g, device), weft_scope_name(g, name);
+  weft_scope_push_device(g, device), weft_scope_push_name(g, name);
   weft_out hidden = weft_relu(g, layer(g, "layer1", images, PIXELS, HIDDEN, &penalty[0]));
   weft_out logits = layer(g, "layer2", hidden, HIDDEN, CLASSES, &penalty[1]);
   weft_out entropy = weft_mean(g, weft_sparse_softmax_cross_entropy(g, logits, labels));
@@ -146,7 +146,7 @@ static void build(model *m, const settings *s) {
   weft_graph *g = m->g;
   weft_out images, labels, variables[VARIABLES];
   weft_gradient d[TOWERS][VARIABLES], mean[VARIABLES];
-  weft_scope_device(g, "/cpu:0"); /* all but the towers */
+  weft_scope_push_device(g, "/cpu:0"); /* all but the towers */
   read_batches(g, s->data, &images, &labels);
   weft_must(weft_graph_error(g));
   weft_out step = weft_global_step_make(g);
@@ -154,7 +154,7 @@ static void build(model *m, const settings *s) {
   weft_must(weft_optimizer_create(&m->optimizer, g, "GradientDescent", NULL));
   weft_must(weft_optimizer_set_output(m->optimizer, "learning_rate", rate));
   for (int i = 0; i < TOWERS; i++) {
-    m->loss = tower(g, i, (weft_out){images.node, i}, (weft_out){labels.node, i});
+    m->loss = tower(g, i, weft_out_at(images, i), weft_out_at(labels, i));
     weft_must(weft_graph_error(g));
     weft_trainable(g, variables, VARIABLES);
     weft_must(weft_optimizer_compute(m->optimizer, m->loss, VARIABLES, variables, NULL, d[i]));
@@ -191,7 +191,7 @@ static weft_err summarise(const model *m, weft_session *sess, weft_event_writer 
   weft_tensor *summary;
   const char *bytes;
   size_t size;
-  weft_err err = weft_session_run(sess, 0, NULL, 1, &m->summary, &summary, 0, NULL);
+  weft_err err = weft_session_fetch(&summary, sess, m->summary);
   if (err) return err;
   err = weft_tensor_string(summary, 0, &bytes, &size);
   if (!err) err = weft_event_writer_add_summary(events, bytes, size, step);
@@ -207,7 +207,9 @@ static weft_err loop(const model *m, weft_session *sess, weft_coordinator *threa
   snprintf(path, sizeof path, "%s/model.ckpt", s->save);
   for (int64_t step = 0; step < s->steps && !err && !weft_coordinator_should_stop(threads); step++) {
     double start = seconds_now();
-    err = weft_session_run(sess, 0, NULL, 1, &m->loss, &loss, 1, &m->train);
+    err = weft_session_run(
+        sess,
+        &(weft_request){.n_fetch = 1, .fetches = &m->loss, .fetched = &loss, .n_target = 1, .targets = &m->train});
     if (err) break;
     if (step != 0 && step % 10 == 0) {
       report(step, *(float *)weft_tensor_data(loss), seconds_now() - start);
@@ -226,7 +228,7 @@ static weft_err train(const model *m, const settings *s) {
   weft_event_writer *events;
   weft_session_opts opts = {.allow_soft_placement = true, .log_device_placement = true};
   weft_must(weft_session_create(&sess, m->g, &opts));
-  weft_must(weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &m->init));
+  weft_must(weft_session_run_target(sess, m->init));
   weft_must(weft_coordinator_create(&threads, 0, NULL));
   weft_must(weft_queue_runners_start(sess, threads, NULL, NULL));
   weft_must(weft_event_writer_create(&events, s->save, &(weft_event_writer_opts){.graph = m->g}));

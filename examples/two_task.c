@@ -36,7 +36,7 @@ static void say_hello(weft_server *server) {
   weft_out hello = text(g, words);
   weft_session_opts opts = {.target = weft_server_target(server), .log_device_placement = true};
   weft_must(weft_session_create(&sess, g, &opts));
-  weft_must(weft_session_run(sess, 0, NULL, 1, &hello, &said, 0, NULL));
+  weft_must(weft_session_fetch(&said, sess, hello));
   weft_must(weft_tensor_string(said, 0, &bytes, &size));
   printf("b'%.*s'\n", (int)size, bytes);
   fflush(stdout);

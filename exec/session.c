@@ -73,9 +73,7 @@ void weft__session_destroy(weft_session *s) {
   s->ops->destroy(s);
 }
 
-static bool bad_out(const weft_graph *g, weft_out o) {
-  return o.node < 0 || o.node >= g->n_node || o.slot < 0 || o.slot >= g->node[o.node]->n_out;
-}
+static bool bad_out(const weft_graph *g, weft_out o) { return !weft__out_exists(g, o); }
 
 static weft_err check_ids(const weft_graph *g, const plan_request *r) {
   for (int i = 0; i < r->n_feed; i++)
@@ -102,6 +100,8 @@ weft_err weft__request_check(weft_graph *g, const plan_request *r) {
 
 weft_err weft__session_run(weft_session *s, const plan_request *r, const weft_tensor *const *feed,
                            weft_tensor **fetched, const run_opts *opts) {
+  for (int i = 0; i < r->n_feed; i++) WEFT_TRY(weft__out_of(s->graph, r->feed[i], "feed", i));
+  for (int i = 0; i < r->n_fetch; i++) WEFT_TRY(weft__out_of(s->graph, r->fetch[i], "fetch", i));
   return s->ops->run(s, r, feed, fetched, opts);
 }
 

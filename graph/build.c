@@ -27,7 +27,7 @@ weft_out weft__b_node_after(weft_graph *g, const char *type, const char *name, i
   weft_node *n;
   weft_err err = weft__graph_add(g, &spec, &n);
   weft__status_update(&g->sticky, err);
-  return err ? WEFT_NONE : (weft_out){n->id, 0};
+  return err ? WEFT_NONE : weft__graph_out(g, n->id, 0);
 }
 
 weft_out weft__b_node(weft_graph *g, const char *type, const char *name, int n_in, const weft_out *in, int n_attr,

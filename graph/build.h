@@ -17,7 +17,9 @@ weft_out weft__b_node(weft_graph *g, const char *type, const char *name, int n_i
 /* With control inputs (node ids). */
 weft_out weft__b_node_after(weft_graph *g, const char *type, const char *name, int n_in, const weft_out *in, int n_attr,
                             const attr *attrs, int n_control, const int *control);
-static inline weft_out weft__b_slot(weft_out o, int slot) { return o.node < 0 ? o : (weft_out){o.node, slot}; }
+static inline weft_out weft__b_slot(weft_out o, int slot) {
+  return o.node < 0 ? o : (weft_out){o.node, (uint16_t)slot, o.graph};
+}
 
 weft_out weft__b_unary(weft_graph *g, const char *type, weft_out x);
 weft_out weft__b_binary(weft_graph *g, const char *type, weft_out x, weft_out y);

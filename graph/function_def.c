@@ -199,7 +199,7 @@ static weft_err check(const writer *w) {
   const function_spec *s = w->spec;
   for (int i = 0; i < s->n_in + s->n_out; i++) {
     weft_out o = i < s->n_in ? s->in[i] : s->out[i - s->n_in];
-    if (o.node < 0 || o.node >= w->body->n_node || o.slot < 0 || o.slot >= w->body->node[o.node]->n_out)
+    if (!weft__out_exists(w->body, o) || weft__out_foreign(w->body, o))
       return weft__fail(WEFT_INVALID_ARGUMENT, "Function %s: %s %d is none of its graph's", s->name,
                         i < s->n_in ? "argument" : "result", i < s->n_in ? i : i - s->n_in);
   }

@@ -276,7 +276,7 @@ static weft_err do_node(gradient_state *s, weft_node *n) {
   if (!total || !b.out || !b.dout || !b.din) return oom();
   bool any = false;
   for (int i = 0; i < n->n_out; i++) {
-    b.out[i] = (weft_out){n->id, i};
+    b.out[i] = weft__graph_out(n->graph, n->id, i);
     WEFT_TRY(weft__gradient_total(s, b.out[i], &total[i]));
     any |= total[i].dense.node >= 0 || total[i].indices.node >= 0;
   }
@@ -409,7 +409,9 @@ static weft_err prepare(gradient_state *s) {
 
 static weft_err check_outs(const weft_graph *g, const char *what, int n, const weft_out *o) {
   for (int i = 0; i < n; i++)
-    if (o[i].node < 0 || o[i].node >= g->n_node || o[i].slot < 0 || o[i].slot >= g->node[o[i].node]->n_out)
+    if (weft__out_foreign(g, o[i]))
+      return weft__fail(WEFT_INVALID_ARGUMENT, "gradients: %s[%d] is from another graph", what, i);
+    else if (!weft__out_exists(g, o[i]))
       return weft__fail(WEFT_INVALID_ARGUMENT, "gradients: %s[%d] is not an output of this graph (%d:%d)", what, i,
                         o[i].node, o[i].slot);
   return WEFT_OK;

@@ -117,7 +117,7 @@ static weft_err pivot_of(gradient_state *s, back_frame *b, int in_branch, weft_o
   WEFT_TRY(weft__gradient_bring(s, b, c->pred, &pred));
   WEFT_TRY(
       weft__gradient_add_back(s, b, &(node_spec){.op = "Switch", .n_in = 2, .in = (weft_out[]){b->pivot, pred}}, &sw));
-  sw.slot = c->side;
+  sw = weft__b_slot(sw, c->side);
   WEFT_TRY(weft__gradient_add_back(s, b, &(node_spec){.op = "Identity", .n_in = 1, .in = &sw}, out));
   return remember(s, b, key, *out);
 }
@@ -217,7 +217,7 @@ static weft_err pop(gradient_state *s, back_frame *b, weft_out handle, weft_out 
     WEFT_TRY(weft__gradient_bring(s, b, c->pred, &pred));
     WEFT_TRY(weft__gradient_add_back(s, b, &(node_spec){.op = "Switch", .n_in = 2, .in = (weft_out[]){handle, pred}},
                                      &handle));
-    handle.slot = c->side;
+    handle = weft__b_slot(handle, c->side);
   }
   WEFT_TRY(weft__gradient_add_back(s, b,
                                    &(node_spec){.op = "StackPopV2",

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cast.h"
+#include "base/suggest.h"
 #include "graph/expansion.h"
 #include "graph/infer.h"
 #include "graph/library.h"
@@ -309,7 +310,9 @@ static weft_err make_outputs(weft_graph *g, weft_node *n) {
 static weft_err copy_edges(weft_graph *g, weft_node *n, const node_spec *spec) {
   for (int i = 0; i < spec->n_in; i++) {
     weft_out o = spec->in[i];
-    if (o.node < 0 || o.node >= g->n_node || o.slot < 0 || o.slot >= g->node[o.node]->n_out)
+    if (weft__out_foreign(g, o))
+      return weft__fail(WEFT_INVALID_ARGUMENT, "input %d of %s is from another graph", i, n->op_name);
+    if (!weft__out_exists(g, o))
       return weft__fail(WEFT_INVALID_ARGUMENT, "Input %d of node '%s' (op %s) is not an output of this graph (%d:%d)",
                         i, n->name, n->op_name, o.node, o.slot);
   }
@@ -318,6 +321,7 @@ static weft_err copy_edges(weft_graph *g, weft_node *n, const node_spec *spec) {
       return weft__fail(WEFT_INVALID_ARGUMENT, "Control input %d of node '%s' is not a node of this graph", i, n->name);
   n->n_in = spec->n_in;
   n->in = weft__arena_copy(&g->arena, spec->in, sizeof *n->in * (size_t)spec->n_in);
+  for (int i = 0; n->in && i < n->n_in; i++) n->in[i].graph = 0; /* nodes are copied from graph to graph */
   n->n_control = spec->n_control;
   n->control = weft__arena_copy(&g->arena, spec->control, sizeof *n->control * (size_t)spec->n_control);
   return n->in && n->control ? WEFT_OK : WEFT_OOM;
@@ -334,15 +338,23 @@ static weft_err name_node(weft_graph *g, const node_spec *spec, weft_node *n) {
   return n->name ? WEFT_OK : WEFT_OOM;
 }
 
+static weft_err unknown_op(const weft_graph *g, const node_spec *spec) {
+  suggestion s = {.name = spec->op};
+  for (int i = 0; i < g->ops->by_name.used; i++)
+    if (g->ops->by_name.entries[i].key) weft__suggest_offer(&s, g->ops->by_name.entries[i].key);
+  const char *nearest = weft__suggest_nearest(&s), *name = spec->name ? spec->name : spec->op;
+  return nearest ? weft__fail(WEFT_NOT_FOUND, "Op type not registered '%s' (node '%s'); did you mean '%s'?", spec->op,
+                              name, nearest)
+                 : weft__fail(WEFT_NOT_FOUND, "Op type not registered '%s' (node '%s')", spec->op, name);
+}
+
 static weft_err draft(weft_graph *g, const node_spec *spec, weft_node *n) {
   n->op_name = weft__arena_strdup(&g->arena, spec->op);
   n->op = weft__graph_op(g, spec->op);
   n->graph = g;
   n->id = g->n_node;
   if (!n->op_name) return WEFT_OOM;
-  if (!n->op && !spec->exact)
-    return weft__fail(WEFT_NOT_FOUND, "Op type not registered '%s' (node '%s')", spec->op,
-                      spec->name ? spec->name : spec->op);
+  if (!n->op && !spec->exact) return unknown_op(g, spec);
   WEFT_TRY(name_node(g, spec, n));
   WEFT_TRY(copy_edges(g, n, spec));
   WEFT_TRY(copy_attrs(g, n, spec));
@@ -388,8 +400,9 @@ weft_err weft__graph_add(weft_graph *g, const node_spec *spec, weft_node **out) 
 }
 
 weft_err weft__graph_set_input(weft_graph *g, weft_node *n, int i, weft_out from) {
-  if (i < 0 || i >= n->n_in || from.node < 0 || from.node >= g->n_node || from.slot < 0 ||
-      from.slot >= g->node[from.node]->n_out)
+  if (weft__out_foreign(g, from))
+    return weft__fail(WEFT_INVALID_ARGUMENT, "the new input %d of node '%s' is from another graph", i, n->name);
+  if (i < 0 || i >= n->n_in || !weft__out_exists(g, from))
     return weft__fail(WEFT_INVALID_ARGUMENT, "node '%s' has no input %d, or %d:%d is no output", n->name, i, from.node,
                       from.slot);
   weft_dtype have = weft__out_type(g, n->in[i]), want = weft__out_type(g, from);
@@ -397,7 +410,7 @@ weft_err weft__graph_set_input(weft_graph *g, weft_node *n, int i, weft_out from
     return weft__fail(WEFT_INVALID_ARGUMENT, "Input %d of node '%s' is of type %s and cannot become %s", i, n->name,
                       weft__dtype_short(have), weft__dtype_short(want));
   pthread_mutex_lock(&g->lock);
-  n->in[i] = from;
+  n->in[i] = (weft_out){from.node, from.slot};
   g->generation++;
   pthread_mutex_unlock(&g->lock);
   return WEFT_OK;

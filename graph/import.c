@@ -100,7 +100,7 @@ static weft_err resolve(importer *im, const import_item *it, const char *input, 
                       strlen(input));
   const import_map *m = mapped(im, name, e->slot);
   if (m) {
-    if (m->to.node < 0 || m->to.node >= im->first || m->to.slot < 0)
+    if (m->to.node < 0 || m->to.node >= im->first)
       return weft__fail(WEFT_INVALID_ARGUMENT, "input_map of '%s' leads to node %d, which is not one of the graph's",
                         m->name, m->to.node);
     e->to = m->to;
@@ -109,7 +109,7 @@ static weft_err resolve(importer *im, const import_item *it, const char *input, 
   e->from = weft__map_get(&im->by_name, name);
   const weft_node *there = !e->from && im->opts->extend ? weft__graph_find(im->g, name) : NULL;
   if (there) {
-    e->to = (weft_out){there->id, e->slot < 0 ? 0 : e->slot};
+    e->to = weft__graph_out(there->graph, there->id, e->slot < 0 ? 0 : e->slot);
     return WEFT_OK;
   }
   if (!e->from)
@@ -270,7 +270,7 @@ static const char *missing_output_hint(const weft_node *from) {
 }
 
 static weft_err edge_out(const importer *im, const import_item *it, const import_edge *e, weft_out *out) {
-  *out = e->from ? (weft_out){e->from->node->id, e->slot} : e->to;
+  *out = e->from ? weft__graph_out(e->from->node->graph, e->from->node->id, e->slot) : e->to;
   const weft_node *from = im->g->node[out->node];
   if (e->slot >= 0 && out->slot >= from->n_out)
     return weft__fail(WEFT_INVALID_ARGUMENT,
@@ -425,7 +425,7 @@ static weft_err return_one(importer *im, const char *wanted, weft_out *out) {
   if (tensor && slot >= it->node->n_out)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid return output %d of node '%s', which has %d output(s)", slot,
                       name, it->node->n_out);
-  *out = (weft_out){it->node->id, slot};
+  *out = weft__graph_out(it->node->graph, it->node->id, slot);
   return WEFT_OK;
 }
 

@@ -89,6 +89,11 @@ weft_err weft__graph_find_out(const weft_graph *g, const char *tensor_name, weft
   if (name[0] != '^' && slot >= n->n_out)
     return weft__fail(WEFT_INVALID_ARGUMENT, "'%s': node '%s' (op %s) has %d outputs", tensor_name, n->name, n->op_name,
                       n->n_out);
-  *out = (weft_out){n->id, (int32_t)slot};
+  *out = weft__graph_out(n->graph, n->id, (int)slot);
   return WEFT_OK;
+}
+
+weft_err weft__out_of(const weft_graph *g, weft_out o, const char *what, int i) {
+  if (!weft__out_foreign(g, o)) return WEFT_OK;
+  return weft__fail(WEFT_INVALID_ARGUMENT, "%s %d is from another graph", what, i);
 }

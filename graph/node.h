@@ -64,11 +64,24 @@ struct weft_graph {
   struct call_chain *chain;  /* of a function's body: the calls that lead to it (graph/expansion.h) */
   attr_str meta;  /* serialised MetaGraphDef that was imported, less its graph and collections; size 0 if none */
   int generation; /* grows with every node added */
+  uint16_t tag;   /* in the handles of its outputs; 0, in graphs that the library makes: handles are not checked */
 };
 
 weft_node *weft__graph_find(const weft_graph *g, const char *name); /* NULL if none */
 /* "name:1", "name" (slot 0) or "^name"; NOT_FOUND / INVALID_ARGUMENT with the name. */
 weft_err weft__graph_find_out(const weft_graph *g, const char *tensor_name, weft_out *out);
+
+/* A handle of the graph's output.  The slot is in range: a node has at most 65536 outputs. */
+static inline weft_out weft__graph_out(const weft_graph *g, int node, int slot) {
+  return (weft_out){node, (uint16_t)slot, g->tag};
+}
+static inline bool weft__out_same(weft_out a, weft_out b) { return a.node == b.node && a.slot == b.slot; }
+static inline bool weft__out_exists(const weft_graph *g, weft_out o) {
+  return o.node >= 0 && o.node < g->n_node && o.slot < g->node[o.node]->n_out;
+}
+static inline bool weft__out_foreign(const weft_graph *g, weft_out o) { return o.graph && g->tag && o.graph != g->tag; }
+/* INVALID_ARGUMENT "`what` `i` is from another graph" if the handle was made by another graph. */
+weft_err weft__out_of(const weft_graph *g, weft_out o, const char *what, int i);
 
 static inline weft_node *weft__node(const weft_graph *g, int id) { return g->node[id]; }
 static inline weft_dtype weft__out_type(const weft_graph *g, weft_out o) { /* without the ref mark */

@@ -78,6 +78,11 @@ static weft_err check(const weft_tensor *images, const weft_tensor *labels, int6
   if (first < 0 || n < 0 || first + n > images->shape.dim[0] || n > UINT32_MAX)
     return weft__fail(WEFT_INVALID_ARGUMENT, "rows %lld to %lld of %lld images", (long long)first,
                       (long long)(first + n), (long long)images->shape.dim[0]);
+  const shape *s = &images->shape;
+  const int64_t channels = s->rank == 3 ? 1 : s->rank == 4 ? s->dim[3] : -1;
+  if (o->channels && o->channels != channels)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "images %s do not have %d channels; give 'channels' as they have it, or 0",
+                      weft__shape_text(s), o->channels);
   for (int64_t i = 0; o->classes > 0 && i < n; i++)
     if (TENSOR_DATA(labels, uint8_t)[first + i] >= o->classes)
       return weft__fail(WEFT_INVALID_ARGUMENT, "label %lld is %d, not below %d", (long long)(first + i),
@@ -128,8 +133,9 @@ static int64_t row_size(const samples *d) {
 }
 
 static weft_err make_room(const samples *d, int64_t n, weft_tensor **images, weft_tensor **labels) {
-  shape s = d->opts.keep_shape ? d->images->shape : SHAPE2(n, row_size(d));
+  shape s = d->opts.keep_shape || d->opts.channels ? d->images->shape : SHAPE2(n, row_size(d));
   s.dim[0] = n;
+  if (d->opts.channels && s.rank == 3) s.dim[s.rank++] = 1;
   shape l = d->opts.classes > 0 ? SHAPE2(n, d->opts.classes) : SHAPE1(n);
   WEFT_TRY(weft__tensor_create(images, d->opts.bytes ? WEFT_UINT8 : WEFT_FLOAT, &s));
   weft_err err = weft__tensor_create(labels, d->opts.classes > 0 ? WEFT_FLOAT : WEFT_INT32, &l);

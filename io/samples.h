@@ -11,6 +11,7 @@ typedef struct samples_opts {
   int classes;     /* > 0: labels are one-hot rows of floats; else int32 */
   bool bytes;      /* images stay uint8, else floats in [0, 1] */
   bool keep_shape; /* an image keeps its axes, else it is a row */
+  int channels;    /* > 0: the same with this many channels as last axis, which is made if it is 1 and missing */
   bool in_order;   /* never shuffled */
   uint32_t seed;
 } samples_opts;

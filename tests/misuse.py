@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""misuse.py BUILD: calls every function of the public headers with NULL for each pointer, and with negative counts.
+"""misuse.py BUILD: calls every function of the public headers with NULL for each pointer, with negative counts, and with
+outputs of another graph.
 
 A parameter that is required (not marked WEFT_OPTIONAL) makes a function that returns weft_err say INVALID_ARGUMENT and
-name the parameter; one that returns a weft_out gives WEFT_NONE, a getter 0 or NULL.  Nothing ever crashes.
+name the parameter; one that returns a weft_out gives WEFT_NONE, a getter 0 or NULL.  Nothing ever crashes.  An output of
+another graph is refused with a message that says so.
 The calls are written here from the headers, compiled, and run, each in a process of its own.
 """
 import os
@@ -26,9 +28,10 @@ MAKERS = {"weft_graph": "a_graph()", "weft_session": "a_session()", "weft_tensor
 ABSENT = {"weft_run_context"}  # exists only while a hook runs
 NUMBERS = {"int", "int64_t", "size_t", "double", "float", "bool", "uint64_t", "weft_dtype", "weft_err", "int32_t"}
 EXITS = {"weft_must"}  # its purpose
+NO_GRAPH = {"weft_out_at", "weft_hook_nan_tensor", "weft_hook_final_ops"}  # take outputs without their graph
 # A rank of -1 is an unknown one, and a control scope of -1 nodes forgets outer ones.
 NEGATIVE = {("weft_input", "rank"), ("weft_out_set_shape", "rank"), ("weft_builder_shape", "rank"),
-            ("weft_scope_control", "n")}
+            ("weft_scope_push_control", "n")}
 
 
 class Parameter:
@@ -114,15 +117,32 @@ def cases():
             values = [wrong if j == i else q.value() for j, q in enumerate(params)]
             expected = "works" if p.optional else {"weft_err": "refused", "weft_out": "none"}.get(given, "quiet")
             yield given, name, p, wrong, "%s(%s)" % (name, ", ".join(values)), expected
+        yield from foreign_cases(given, name, params)
+
+
+def foreign_cases(given, name, params):
+    """The calls with an output of another graph; a getter gives what it gives for no output."""
+    for i, p in enumerate(params):
+        is_list = p.type.startswith("const weft_out *")
+        if (not (is_list or p.type == "weft_out") or given not in ("weft_err", "weft_out", "void") or name in NO_GRAPH or
+                any(q.base() in ABSENT for q in params)):
+            continue
+        wrong = "(weft_out[16]){a_foreign_out()}" if is_list else "a_foreign_out()"
+        values = [wrong if j == i else q.value() for j, q in enumerate(params)]
+        yield given, name, p, wrong, "%s(%s)" % (name, ", ".join(values)), "foreign"
 
 
 def program(found):
     lines = ['#include "tests/misuse/fixture.h"', "static void call(int i) {", "  switch (i) {"]
-    for i, (given, _, _, _, call, _) in enumerate(found):
+    for i, (given, _, _, _, call, expected) in enumerate(found):
         if given == "weft_err":
             body = 'printf("%%d %%s", (int)%s, weft_error_message());' % call
+        elif given == "weft_out" and expected == "foreign":
+            body = 'weft_out o = %s; printf("%%d %%s", o.node, weft_error_message());' % call
         elif given == "weft_out":
             body = 'weft_out o = %s; printf("%%d %%s", o.node, weft_graph_error(graph) ? weft_error_message() : "");' % call
+        elif given == "void" and expected == "foreign":
+            body = '%s; printf("%%d %%s", (int)weft_graph_error(a_graph()), weft_error_message());' % call
         elif given == "void":
             body = '%s; printf("0 ");' % call
         else:
@@ -161,6 +181,9 @@ def judge(case, code, said):
     if expected == "refused" and (number != "3" or p.name not in message):
         return "%s: %s = %s gives %s '%s', not INVALID_ARGUMENT that names it" % (
             name, p.name, wrong.replace("(%s)" % p.type, ""), number, message[:100])
+    if expected == "foreign" and (number == "0" or given == "weft_out" and int(number) >= 0 or
+                                  "another graph" not in message):
+        return "%s: %s of another graph gives %s '%s', not an error that says so" % (name, p.name, number, message[:100])
     if expected == "works" and "'%s' must not be NULL" % p.name in message:
         return "%s: %s may be NULL, and is refused" % (name, p.name)
     if expected == "quiet" and given != "void" and number != "0":

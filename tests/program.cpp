@@ -23,16 +23,24 @@ int main() {
   opts.intra_op_threads = 1;
   weft_session *sess = nullptr;
   weft_must(weft_session_create(&sess, g, &opts));
-  weft_out init = weft_initializer(g);
-  weft_must(weft_session_run(sess, 0, nullptr, 0, nullptr, nullptr, 1, &init));
+  weft_must(weft_session_run_target(sess, weft_initializer(g)));
 
   std::vector<float> xs{0, 1, 2, 3}, ys{-1, 1, 3, 5};
   weft_tensor *tx = nullptr, *ty = nullptr, *got = nullptr;
   weft_must(weft_tensor_create(&tx, WEFT_FLOAT, WEFT_DIMS(4, 1), xs.data()));
   weft_must(weft_tensor_create(&ty, WEFT_FLOAT, WEFT_DIMS(4, 1), ys.data()));
   weft_feed feeds[] = {{x, tx}, {y, ty}};
-  for (int i = 0; i < 300; i++) weft_must(weft_session_run(sess, 2, feeds, 0, nullptr, nullptr, 1, &train));
-  weft_must(weft_session_run(sess, 2, feeds, 1, &loss, &got, 0, nullptr));
+  weft_request request{};
+  request.n_feed = 2;
+  request.feeds = feeds;
+  request.n_target = 1;
+  request.targets = &train;
+  for (int i = 0; i < 300; i++) weft_must(weft_session_run(sess, &request));
+  request.n_target = 0;
+  request.n_fetch = 1;
+  request.fetches = &loss;
+  request.fetched = &got;
+  weft_must(weft_session_run(sess, &request));
   float left = *static_cast<const float *>(weft_tensor_data(got));
   std::printf("loss %g\n", static_cast<double>(left));
 

@@ -137,7 +137,7 @@ static weft_err client_session_find_output(const client_session *s, const char *
     return is_feed ? weft__fail(WEFT_INVALID_ARGUMENT, "FeedInputs: %s should have output index < %d", name, n->n_out)
                    : weft__fail(WEFT_INVALID_ARGUMENT, "FetchOutputs %s: output index too large, must be < %d", name,
                                 n->n_out);
-  *out = (weft_out){n->id, (int)slot /* fits: below n_out */};
+  *out = weft__graph_out(n->graph, n->id, (int)slot /* fits: below n_out */);
   return WEFT_OK;
 }
 

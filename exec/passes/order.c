@@ -41,7 +41,8 @@ static bool only_computes(const walk *w, const weft_node *n) {
   if (n->n_in == 0 && !weft__node_is(n, KIND_CONST)) return false;
   if (w->branches || !o || !o->cpu || o->opdef.stateful || n->n_out == 0 || o->flags & OP_ASYNC) return false;
   for (int i = 0; i < n->n_out; i++)
-    if (weft__out_is_ref(w->g, (weft_out){n->id, i}) || is_fed(w, (weft_out){n->id, i})) return false;
+    if (weft__out_is_ref(w->g, weft__graph_out(w->g, n->id, i)) || is_fed(w, weft__graph_out(w->g, n->id, i)))
+      return false;
   for (int i = 0; i < n->n_in; i++)
     if (weft__takes_ref(n, i) || weft__out_type(w->g, n->in[i]) == WEFT_RESOURCE) return false;
   return true;

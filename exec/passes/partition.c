@@ -478,7 +478,7 @@ static weft_err loop_at(cutter *k, int loop, int at, char **begun) {
 static bool all_fed(const cutter *k, int node) {
   const weft_node *n = k->c->graph->node[node];
   for (int i = 0; i < n->n_out; i++)
-    if (weft__feeds_find(&k->feeds, (weft_out){node, i}) < 0) return false;
+    if (weft__feeds_find(&k->feeds, (weft_out){node, (uint16_t)i}) < 0) return false;
   return n->n_out > 0;
 }
 

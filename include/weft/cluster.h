@@ -48,10 +48,11 @@ WEFT_CHECKED weft_err weft_role_find(weft_cluster **out, char **job, int *task, 
 typedef struct weft_server weft_server;
 
 typedef struct weft_server_opts {
+  size_t size;
   const char *job; /* which task of the cluster this is */
   int task;
   const char *protocol; /* NULL or "grpc" */
-  bool start_later;     /* weft_server_start listens, not create */
+  weft_choice start;    /* default yes; no: weft_server_start listens, not create */
   bool serve;           /* a bare task for others: join returns only when interrupted */
   const char *bind;     /* "host:port" to listen on instead of the listed address; NULL: WEFT_BIND, if set */
   const char *token;    /* asked of, and sent with, every call; NULL: WEFT_TOKEN, or what is in the file

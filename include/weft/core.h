@@ -90,15 +90,21 @@ typedef struct weft_graph weft_graph;
 typedef struct weft_node weft_node;
 typedef struct weft_session weft_session;
 
-/* Output `slot` of node `node` of some graph.  node < 0 is "no output". */
+/* Output `slot` of node `node` of some graph.  node < 0 is "no output".  `graph` is the number of the graph that made the
+ * handle, so that a handle of another graph is refused; 0, as in handles that a program writes itself, is not checked. */
 typedef struct weft_out {
-  int32_t node, slot;
+  int32_t node;
+  uint16_t slot, graph;
 } weft_out;
 #ifdef __cplusplus
-#define WEFT_NONE (weft_out{-1, 0})
+#define WEFT_NONE (weft_out{-1, 0, 0})
 #else
 #define WEFT_NONE ((weft_out){-1, 0})
 #endif
+
+/* A yes or no whose default is not always no.  0 is the default, which the comment of the option states; so write WEFT_NO
+ * and not false to switch something off. */
+typedef enum weft_choice { WEFT_DEFAULT, WEFT_YES, WEFT_NO } weft_choice;
 
 /* ---- log and signals ------------------------------------------------------------------------ */
 
@@ -113,7 +119,7 @@ WEFT_API void weft_log_stderr(void *WEFT_OPTIONAL arg, int level, const char *WE
 WEFT_API void weft_interrupt(void);
 /* Forgets interrupts: waits may begin again. */
 WEFT_API void weft_interrupt_clear(void);
-/* "0.1.0" */
+/* "0.2.0" */
 WEFT_API const char *weft_version(void);
 
 /* ---- tensors -------------------------------------------------------------------------------- */
@@ -171,6 +177,9 @@ WEFT_API void weft_graph_set_seed(weft_graph *g, int64_t seed);
 WEFT_CHECKED weft_err weft_graph_import(weft_graph *g, const void *graph_def, size_t size,
                                         const char *WEFT_OPTIONAL prefix);
 WEFT_CHECKED weft_err weft_graph_export(void **out, size_t *size, const weft_graph *g);
+/* The same for the file at `path`: a GraphDef or, if its name ends in ".meta", a MetaGraphDef with its collections.  Binary
+ * or text: the content tells. */
+WEFT_CHECKED weft_err weft_graph_import_file(weft_graph *g, const char *path, const char *WEFT_OPTIONAL prefix);
 /* The same for a MetaGraphDef: graph, collections, saver and signatures. */
 WEFT_CHECKED weft_err weft_graph_import_meta(weft_graph *g, const void *meta_graph_def, size_t size,
                                              const char *WEFT_OPTIONAL prefix);
@@ -187,6 +196,8 @@ WEFT_API const char *weft_node_device(const weft_node *n);
 WEFT_API int weft_node_output_count(const weft_node *n);
 WEFT_API int weft_node_input_count(const weft_node *n);
 WEFT_API weft_out weft_node_input(const weft_node *n, int i);
+/* Output `slot` of the node that o is an output of; WEFT_NONE for a negative one. */
+WEFT_API weft_out weft_out_at(weft_out o, int slot);
 /* What is known of an output while building.  rank -1: unknown; dims has room for 16. */
 WEFT_API weft_dtype weft_out_dtype(const weft_graph *g, weft_out o);
 WEFT_API int weft_out_shape(const weft_graph *g, weft_out o, int64_t *WEFT_OPTIONAL dims);
@@ -207,9 +218,9 @@ WEFT_CHECKED weft_err weft_node_set_attr(weft_graph *g, int node, const char *na
                                          size_t size);
 WEFT_CHECKED weft_err weft_node_set_device(weft_graph *g, int node, const char *WEFT_OPTIONAL device);
 WEFT_CHECKED weft_err weft_node_add_control(weft_graph *g, int node, weft_out before);
-/* What gradients do with a loop, told for each of its outputs (an Exit): nothing at all, and whether the values that they
- * save may leave the device.  GraphDefs do not carry it. */
-WEFT_CHECKED weft_err weft_loop_options(weft_graph *g, weft_out output, bool no_back_prop, bool swap_memory);
+/* What gradients do with a loop, told for each of its outputs (an Exit): whether there are any, and whether the values that
+ * they save may leave the device.  GraphDefs do not carry it. */
+WEFT_CHECKED weft_err weft_loop_options(weft_graph *g, weft_out output, bool back_prop, bool swap_memory);
 WEFT_CHECKED weft_err weft_node_set_input(weft_graph *g, int node, int i, weft_out from);
 
 /* Building a node of any op:
@@ -245,12 +256,12 @@ WEFT_API weft_out weft_builder_finish(weft_builder *WEFT_OPTIONAL b);
 WEFT_API weft_out weft_op(weft_graph *g, const char *op_name, const char *WEFT_OPTIONAL name, int n, const weft_out *in,
                           const char *WEFT_OPTIONAL attrs);
 
-/* Scopes for the nodes that follow, popped innermost first: names, devices ("/gpu:0", "/job:ps/task:1"), nodes that
+/* Scopes for the nodes that follow, popped innermost first by weft_scope_pop: names, devices ("/gpu:0", "/job:ps/task:1"), nodes that
  * must run before (n < 0: none of those that outer scopes name), a node to be placed with. */
-WEFT_API void weft_scope_name(weft_graph *g, const char *WEFT_OPTIONAL name);
-WEFT_API void weft_scope_device(weft_graph *g, const char *WEFT_OPTIONAL device);
-WEFT_API void weft_scope_control(weft_graph *g, int n, const weft_out *before);
-WEFT_API void weft_scope_colocate(weft_graph *g, weft_out with);
+WEFT_API void weft_scope_push_name(weft_graph *g, const char *WEFT_OPTIONAL name);
+WEFT_API void weft_scope_push_device(weft_graph *g, const char *WEFT_OPTIONAL device);
+WEFT_API void weft_scope_push_control(weft_graph *g, int n, const weft_out *before);
+WEFT_API void weft_scope_push_colocate(weft_graph *g, weft_out with);
 /* replica_device_setter: variables go to the ps tasks in turn (or to the one with the fewest bytes), all else to
  * worker_device.  NULL devices: "/job:ps" and "/job:worker".  The setter must outlive the scopes that use it and may
  * be entered again: it goes on counting. */
@@ -258,19 +269,20 @@ typedef struct weft_replica weft_replica;
 WEFT_CHECKED weft_err weft_replica_create(weft_replica **out, int ps_tasks, const char *WEFT_OPTIONAL ps_device,
                                           const char *WEFT_OPTIONAL worker_device, bool by_bytes);
 WEFT_API void weft_replica_destroy(weft_replica *r);
-WEFT_API void weft_scope_replica(weft_graph *g, weft_replica *r);
+WEFT_API void weft_scope_push_replica(weft_graph *g, weft_replica *r);
 /* A device function of the program: gets a node that is about to be added (its name, op and inputs stand) and the
  * device inner scopes gave it; returns the device to use, valid until the next call, or NULL to refuse the node. */
 typedef const char *weft_device_fn(void *arg, const weft_node *n, const char *current);
-WEFT_API void weft_scope_device_fn(weft_graph *g, weft_device_fn *fn, void *WEFT_OPTIONAL arg);
+WEFT_API void weft_scope_push_device_fn(weft_graph *g, weft_device_fn *fn, void *WEFT_OPTIONAL arg);
 /* As colocate, with outer colocations dropped; WEFT_NONE: drops them and no more. */
-WEFT_API void weft_scope_colocate_only(weft_graph *g, weft_out with);
+WEFT_API void weft_scope_push_colocate_only(weft_graph *g, weft_out with);
 /* Nodes that follow say that they belong to this node (`_class`), wherever they are placed. */
-WEFT_API void weft_scope_belong(weft_graph *g, const char *node);
-WEFT_API void weft_scope_container(weft_graph *g, const char *name);
+WEFT_API void weft_scope_push_belong(weft_graph *g, const char *node);
+WEFT_API void weft_scope_push_container(weft_graph *g, const char *name);
 /* Nodes of this op are differentiated as nodes of another op are, or by the gradient function of the graph under that
  * name: they get the attribute `_gradient_op_type`. */
-WEFT_API void weft_scope_gradient(weft_graph *g, const char *op_type, const char *gradient);
+WEFT_API void weft_scope_push_gradient(weft_graph *g, const char *op_type, const char *gradient);
+/* Leaves the innermost scope.  With none left, the graph fails: FAILED_PRECONDITION. */
 WEFT_API void weft_scope_pop(weft_graph *g);
 /* Takes the scopes above `depth` off, for work beneath them, and puts them back later; tf.distribute's replicas build their
  * parts of a graph by turns with it.  weft_scope_unpark frees p.  NULL: the graph has an error. */
@@ -309,17 +321,18 @@ typedef struct weft_initial {
   weft_fan fan;       /* SCALING: divided by the number of inputs, of outputs, or their mean */
   weft_spread spread; /* SCALING */
 } weft_initial;
-WEFT_API void weft_scope_variables(weft_graph *g, const char *WEFT_OPTIONAL name, weft_reuse reuse,
-                                   const weft_initial *WEFT_OPTIONAL init);
+WEFT_API void weft_scope_push_variables(weft_graph *g, const char *WEFT_OPTIONAL name, weft_reuse reuse,
+                                        const weft_initial *WEFT_OPTIONAL init);
 /* The same with more to say.  One of name, again (a scope entered before) and default_name (made unique) is given.
  * What is entered lives as long as the graph. */
 typedef struct weft_variable_scope weft_variable_scope;
 typedef struct weft_variable_scope_opts {
+  size_t size;
   const char *name;
   const weft_variable_scope *again;
   const char *default_name;
   weft_reuse reuse;
-  bool no_name_scope;
+  weft_choice name_scope; /* default yes: it opens a name scope too */
 } weft_variable_scope_opts;
 WEFT_CHECKED weft_err weft_variable_scope_enter(const weft_variable_scope **out, weft_graph *g,
                                                 const weft_variable_scope_opts *opts);
@@ -363,6 +376,7 @@ typedef struct weft_gradient {
   weft_out dense, indices, values, dense_shape;
 } weft_gradient;
 typedef struct weft_gradient_opts {
+  size_t size;
   const char *name; /* NULL: "gradients" */
   bool colocate;    /* each gradient with its forward node */
   bool gate;        /* all gradients of one node before any is used */
@@ -450,6 +464,7 @@ WEFT_API weft_out weft_apply_gradient_descent(weft_graph *g, weft_out variable, 
 /* ---- sessions ------------------------------------------------------------------------------- */
 
 typedef struct weft_session_opts {
+  size_t size;
   int intra_op_threads; /* inside one op; 0: one per processor */
   int inter_op_threads; /* between ops that may run at once; 0: one per processor */
   bool allow_soft_placement;
@@ -472,45 +487,49 @@ typedef struct weft_feed {
   const weft_tensor *value;
 } weft_feed;
 
-/* Runs what the fetches and targets need.  fetched has room for n_fetch tensors, yours to destroy; on failure all
- * are NULL.  Any thread may call it at any time. */
-WEFT_CHECKED weft_err weft_session_run(weft_session *sess, int n_feed, const weft_feed *feeds, int n_fetch,
-                                       const weft_out *fetches, weft_tensor **fetched, int n_target,
-                                       const weft_out *targets);
-
-typedef struct weft_run_opts {
-  int64_t timeout_ms; /* 0: the session's */
-  bool trace;         /* collect step stats */
-  void **metadata;    /* where a serialised RunMetadata goes (weft_free; NULL if it is empty), or NULL */
+/* What a run feeds, fetches and runs.  Zero what you do not use. */
+typedef struct weft_request {
+  size_t size;
+  int n_feed;
+  const weft_feed *feeds;
+  int n_fetch;
+  const weft_out *fetches;
+  weft_tensor **fetched; /* room for n_fetch tensors, yours to destroy; on failure all are NULL */
+  int n_target;
+  const weft_out *targets; /* nodes to run for their effect */
+  int64_t timeout_ms;      /* 0: the session's */
+  bool trace;              /* collect step stats */
+  void **metadata;         /* where a serialised RunMetadata goes (weft_free; NULL if it is empty), or NULL */
   size_t *metadata_size;
   bool partition_graphs; /* RunMetadata.partition_graphs: the graph that each device ran */
-} weft_run_opts;
-WEFT_CHECKED weft_err weft_session_run_with(weft_session *sess, int n_feed, const weft_feed *feeds, int n_fetch,
-                                            const weft_out *fetches, weft_tensor **fetched, int n_target,
-                                            const weft_out *targets, const weft_run_opts *WEFT_OPTIONAL opts);
+} weft_request;
+/* Runs what the fetches and targets need.  Any thread may call it at any time. */
+WEFT_CHECKED weft_err weft_session_run(weft_session *sess, const weft_request *request);
+/* The same for one target, and for one value, without feeds.  *out is NULL on failure. */
+WEFT_CHECKED weft_err weft_session_run_target(weft_session *sess, weft_out target);
+WEFT_CHECKED weft_err weft_session_fetch(weft_tensor **out, weft_session *sess, weft_out fetch);
+
 /* A partial run: one step that is fed and fetched in several calls (TensorFlow's partial_run).  Each node runs once, as
- * soon as its feeds are there.  Set up all feeds, fetches and targets; destroy it before the session. */
+ * soon as its feeds are there.  The request names all feeds (their values are not read), fetches and targets.  Destroy it
+ * before the session. */
 typedef struct weft_partial_run weft_partial_run;
-WEFT_CHECKED weft_err weft_session_partial_setup(weft_partial_run **out, weft_session *sess, int n_feed,
-                                                 const weft_out *feeds, int n_fetch, const weft_out *fetches,
-                                                 int n_target, const weft_out *targets);
-/* Feeds some and waits for some of the fetches; fetched as in weft_session_run.  INVALID_ARGUMENT for what was not set
- * up, was used before or cannot be computed from the feeds so far; the partial run then goes on as before.  It is over
- * after any other error and when everything was fed and fetched. */
-WEFT_CHECKED weft_err weft_session_partial_run(weft_partial_run *run, int n_feed, const weft_feed *feeds, int n_fetch,
-                                               const weft_out *fetches, weft_tensor **fetched);
+WEFT_CHECKED weft_err weft_session_partial_setup(weft_partial_run **out, weft_session *sess,
+                                                 const weft_request *request);
+/* Feeds some and waits for some of the fetches; the request has no targets and no options.  INVALID_ARGUMENT for what was
+ * not set up, was used before or cannot be computed from the feeds so far; the partial run then goes on as before.  It is
+ * over after any other error and when everything was fed and fetched. */
+WEFT_CHECKED weft_err weft_session_partial_run(weft_partial_run *run, const weft_request *request);
 WEFT_API bool weft_session_partial_over(const weft_partial_run *run);
 WEFT_API void weft_session_partial_destroy(weft_partial_run *run); /* ends what still runs */
 
 /* A callable: a request that is checked and found once and then run often (TensorFlow's make_callable).  Any number of
- * threads may run it.  Destroy it before the session. */
+ * threads may run it.  Destroy it before the session.  create reads neither values nor options. */
 typedef struct weft_callable weft_callable;
-WEFT_CHECKED weft_err weft_session_callable_create(weft_callable **out, weft_session *sess, int n_feed,
-                                                   const weft_out *feeds, int n_fetch, const weft_out *fetches,
-                                                   int n_target, const weft_out *targets);
-/* values are the n_feed feeds in their order; fetched has room for the fetches. */
-WEFT_CHECKED weft_err weft_session_callable_run(weft_callable *c, int n_feed, const weft_tensor *const *values,
-                                                weft_tensor **fetched, const weft_run_opts *WEFT_OPTIONAL opts);
+WEFT_CHECKED weft_err weft_session_callable_create(weft_callable **out, weft_session *sess,
+                                                   const weft_request *request);
+/* The request has the feeds of create in their order, now with values, and room for the fetches.  Its fetches and targets
+ * are those of create and are not read. */
+WEFT_CHECKED weft_err weft_session_callable_run(weft_callable *c, const weft_request *request);
 WEFT_API void weft_session_callable_destroy(weft_callable *c);
 /* A serialised RunMetadata as the JSON that Chrome's trace viewer loads; weft_free. */
 WEFT_CHECKED weft_err weft_trace_json(char **out, const void *metadata, size_t size);

@@ -19,8 +19,9 @@ typedef weft_err weft_init_fn(void *arg, weft_session *sess);
  * is read by create, except saver, summary_writer, init_feed and the functions, which are used while it lives. */
 typedef struct weft_supervisor weft_supervisor;
 typedef struct weft_supervisor_opts {
-  bool not_chief;     /* waits for the chief's initialisation instead of initialising and saving */
-  const char *logdir; /* checkpoints, events and graph.pbtxt of the chief; NULL: none */
+  size_t size;
+  weft_choice is_chief; /* default yes; no: waits for the chief's initialization instead of initializing and saving */
+  const char *logdir;   /* checkpoints, events and graph.pbtxt of the chief; NULL: none */
   const weft_out *init_op, *local_init_op, *ready_op, *ready_for_local_init_op, *summary_op, *global_step;
   int n_init_feed;
   const weft_feed *init_feed;
@@ -28,25 +29,26 @@ typedef struct weft_supervisor_opts {
   void *init_arg;
   weft_init_fn *recovered_fn; /* when variables were lost and have been restored, before runs go on */
   void *recovered_arg;
-  int64_t local_init_timeout_ms; /* of the run of local_init_op; 0: the session's */
-  weft_saver *saver;             /* NULL: the first of "savers", else made */
-  bool no_saver;
+  int64_t local_init_timeout_ms;     /* of the run of local_init_op; 0: the session's */
+  weft_saver *saver;                 /* NULL: the first of "savers", else made */
+  weft_choice use_saver;             /* default yes */
   weft_event_writer *summary_writer; /* NULL: one on logdir */
-  bool no_summary_writer;
-  double save_summaries_secs;      /* 0: 120; < 0: never */
-  double save_model_secs;          /* 0: 600; < 0: never */
-  double recovery_wait_secs;       /* between the lines of a wait in the log; 0: 30 */
-  double stop_grace_secs;          /* 0: 120 */
-  const char *checkpoint_basename; /* NULL: "model.ckpt" */
+  weft_choice use_summary_writer;    /* default yes */
+  double save_summaries_secs;        /* 0: 120; < 0: never */
+  double save_model_secs;            /* 0: 600; < 0: never */
+  double recovery_wait_secs;         /* between the lines of a wait in the log; 0: 30 */
+  double stop_grace_secs;            /* 0: 120 */
+  const char *checkpoint_basename;   /* NULL: "model.ckpt" */
 } weft_supervisor_opts;
 WEFT_CHECKED weft_err weft_supervisor_create(weft_supervisor **out, weft_graph *g,
                                              const weft_supervisor_opts *WEFT_OPTIONAL opts);
 WEFT_API void weft_supervisor_destroy(weft_supervisor *sv); /* stops first */
 
 typedef struct weft_supervisor_wait {
+  size_t size;
   double max_wait_secs; /* 0: 7200 */
   bool for_checkpoint;  /* the chief waits until there is one */
-  bool no_services;     /* starts neither standard services nor queue runners */
+  weft_choice services; /* default yes: starts standard services and queue runners */
 } weft_supervisor_wait;
 /* prepare_or_wait_for_session.  target: "" for this process, "grpc://host:port" of a server.  The session recovers when
  * a task is lost: its runs wait for a new one and are tried again.  OUT_OF_RANGE, here or from a run, tells a worker that is
@@ -77,6 +79,7 @@ WEFT_API const char *weft_supervisor_save_path(weft_supervisor *sv); /* NULL: no
 /* tf.train.SessionManager, for programs that supervise themselves: sessions of this kind do not recover.  Ops that are
  * NULL are left out: nothing is asked, or nothing is run. */
 typedef struct weft_manager_opts {
+  size_t size;
   const char *target;
   const weft_session_opts *config;
   const weft_out *ready_op, *ready_for_local_init_op, *local_init_op;
@@ -147,6 +150,7 @@ WEFT_CHECKED weft_err weft_hook_final_value(weft_tensor **out, const weft_hook *
 /* Writes a line of at most room bytes, NUL included. */
 typedef void weft_format_fn(void *arg, int n, const weft_tensor *const *values, char *line, size_t room);
 typedef struct weft_logging_opts {
+  size_t size;
   int n;
   const weft_out *tensors;
   const char *const *tags;
@@ -166,6 +170,7 @@ typedef struct weft_checkpoint_listener {
   void *arg;
 } weft_checkpoint_listener;
 typedef struct weft_checkpoint_hook_opts {
+  size_t size;
   const char *dir, *basename; /* NULL: "model.ckpt" */
   double save_secs;
   int64_t save_steps;
@@ -175,6 +180,7 @@ typedef struct weft_checkpoint_hook_opts {
 } weft_checkpoint_hook_opts;
 WEFT_CHECKED weft_err weft_hook_checkpoint_saver(weft_hook **out, const weft_checkpoint_hook_opts *opts);
 typedef struct weft_summary_hook_opts {
+  size_t size;
   const char *dir;
   weft_event_writer *writer;  /* instead of one on dir */
   const weft_out *summary_op; /* NULL: the session's */
@@ -186,6 +192,7 @@ WEFT_CHECKED weft_err weft_hook_summary_saver(weft_hook **out, const weft_summar
  * make a step) and runs the queue runner. */
 WEFT_CHECKED weft_err weft_hook_sync(weft_hook **out, weft_sync *s, bool is_chief, int num_tokens);
 typedef struct weft_step_counter_opts {
+  size_t size;
   const char *dir; /* NULL: only the log is told */
   weft_event_writer *writer;
   int64_t every_n_steps; /* 0: 100, unless seconds are given */
@@ -198,9 +205,11 @@ WEFT_CHECKED weft_err weft_hook_profiler(weft_hook **out, const char *dir, int64
 /* tf.train.MonitoredTrainingSession; with `bare`, MonitoredSession: no hooks but those given.  Ops are as in
  * weft_supervisor_opts; hooks, saver, init_feed and functions must outlive the session. */
 typedef struct weft_monitored_opts {
+  size_t size;
   const char *target;
   const weft_session_opts *config;
-  bool not_chief, bare;
+  weft_choice is_chief; /* default yes */
+  bool bare;
   const char *checkpoint_dir;  /* restored from, and saved to */
   const char *checkpoint_path; /* restored from, instead */
   int n_hook, n_chief_hook;

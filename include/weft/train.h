@@ -24,12 +24,14 @@ WEFT_CHECKED weft_err weft_cifar10_read(weft_tensor **images, weft_tensor **labe
  * before each; a batch across the end of an epoch has the rest of it and the beginning of the next. */
 typedef struct weft_samples weft_samples;
 typedef struct weft_samples_opts {
-  bool one_hot;    /* labels are rows of floats instead of int32 */
-  int classes;     /* in such a row; 0: 10 */
-  bool bytes;      /* images stay uint8 instead of floats in [0, 1] */
-  bool keep_shape; /* an image keeps its axes instead of being a row */
-  bool in_order;   /* not shuffled */
-  bool has_seed;   /* the order is numpy's for it; else another one each time */
+  size_t size;
+  bool one_hot;        /* labels are rows of floats instead of int32 */
+  int classes;         /* in such a row; 0: 10 */
+  bool bytes;          /* images stay uint8 instead of floats in [0, 1] */
+  bool keep_shape;     /* an image keeps its axes instead of being a row */
+  int channels;        /* the same with this many channels as last axis: 1 makes (28, 28, 1) of MNIST's (28, 28) */
+  weft_choice shuffle; /* default yes */
+  bool has_seed;       /* the order is numpy's for it; else another one each time */
   uint32_t seed;
   int64_t validation; /* of MNIST: how many of the training images are kept apart; 0: 5000, < 0: none */
 } weft_samples_opts;
@@ -109,6 +111,7 @@ typedef enum weft_gate {
   WEFT_GATE_GRAPH /* all gradients of all variables */
 } weft_gate;
 typedef struct weft_minimize_opts {
+  size_t size;
   weft_gate gate;
   bool colocate;             /* each gradient with its forward node */
   bool tree;                 /* sums two at a time, in less memory */
@@ -217,51 +220,57 @@ WEFT_API weft_out weft_sync_ready_for_local_init(const weft_sync *s);
 
 /* ---- layers -------------------------------------------------------------------------------------- */
 
-/* tf.layers: variables "kernel", "bias", ... in a variable scope called as the layer ("dense", "dense_1", ... unless
+/* weft_layer_NAME is tf.layers.NAME, which makes variables; ops without variables are weft_NAME (core.h): weft_conv2d takes
+ * a filter, and weft_layer_conv2d makes one.  Variables "kernel", "bias", ... are in a variable scope called as the layer ("dense", "dense_1", ... unless
  * named).  opts may be NULL.  Images are NHWC, or NCHW where opts say so. */
 typedef struct weft_layer_opts {
+  size_t size;
   const char *name;
   weft_reuse reuse;                  /* with a name only */
   const char *activation;            /* the op that comes last ("Relu"); NULL: none */
   const weft_initial *kernel, *bias; /* NULL: Glorot's uniform, zeros */
-  bool no_bias, untrainable;
+  weft_choice use_bias, trainable;   /* default yes */
   double l1, l2; /* weights of the kernel's losses in "regularization_losses"; l2 * sum of squares / 2 */
   int stride_h, stride_w, dilation_h, dilation_w; /* 0: 1; the strides of pooling: its size */
   const char *padding;                            /* NULL: "VALID" */
   bool channels_first;                            /* images are NCHW */
 } weft_layer_opts;
-WEFT_API weft_out weft_dense(weft_graph *g, weft_out x, int64_t units, const weft_layer_opts *WEFT_OPTIONAL opts);
-WEFT_API weft_out weft_conv2d_layer(weft_graph *g, weft_out x, int64_t filters, int height, int width,
+WEFT_API weft_out weft_layer_dense(weft_graph *g, weft_out x, int64_t units, const weft_layer_opts *WEFT_OPTIONAL opts);
+WEFT_API weft_out weft_layer_conv2d(weft_graph *g, weft_out x, int64_t filters, int height, int width,
                                     const weft_layer_opts *WEFT_OPTIONAL opts);
-WEFT_API weft_out weft_max_pooling2d(weft_graph *g, weft_out x, int height, int width,
-                                     const weft_layer_opts *WEFT_OPTIONAL opts);
-WEFT_API weft_out weft_average_pooling2d(weft_graph *g, weft_out x, int height, int width,
-                                         const weft_layer_opts *WEFT_OPTIONAL opts);
-WEFT_API weft_out weft_flatten(weft_graph *g, const char *WEFT_OPTIONAL name,
-                               weft_out x); /* all axes but the first become one */
+WEFT_API weft_out weft_layer_max_pooling2d(weft_graph *g, weft_out x, int height, int width,
+                                           const weft_layer_opts *WEFT_OPTIONAL opts);
+WEFT_API weft_out weft_layer_average_pooling2d(weft_graph *g, weft_out x, int height, int width,
+                                               const weft_layer_opts *WEFT_OPTIONAL opts);
+WEFT_API weft_out weft_layer_flatten(weft_graph *g, const char *WEFT_OPTIONAL name,
+                                     weft_out x); /* all axes but the first become one */
 
 /* In training (or when a bool output says so) a share of x becomes 0 and the rest grows to make up for it. */
 typedef struct weft_dropout_opts {
+  size_t size;
   const char *name;
   bool training;
   const weft_out *when; /* NULL: training decides */
   bool has_seed;
   int64_t seed;
 } weft_dropout_opts;
-WEFT_API weft_out weft_dropout(weft_graph *g, weft_out x, double rate, const weft_dropout_opts *WEFT_OPTIONAL opts);
+WEFT_API weft_out weft_layer_dropout(weft_graph *g, weft_out x, double rate,
+                                     const weft_dropout_opts *WEFT_OPTIONAL opts);
 
 /* Over the last axis, or over axis 1 of NCHW images.  The nodes that update the moving statistics are named in "update_ops": run them with a step. */
 typedef struct weft_batch_norm_opts {
+  size_t size;
   const char *name;
   weft_reuse reuse;
   bool training;
   const weft_out *when;
-  double momentum, epsilon; /* 0: .99, .001 */
-  bool no_center, no_scale, untrainable;
+  double momentum, epsilon;             /* 0: .99, .001 */
+  weft_choice center, scale, trainable; /* default yes */
   bool channels_first;
-  bool unfused; /* images and volumes, too, are normalized by single ops: the moving variance lacks N/(N-1) */
+  weft_choice fused; /* default yes; no: images, too, are normalized by single ops: the moving variance lacks N/(N-1) */
 } weft_batch_norm_opts;
-WEFT_API weft_out weft_batch_normalization(weft_graph *g, weft_out x, const weft_batch_norm_opts *WEFT_OPTIONAL opts);
+WEFT_API weft_out weft_layer_batch_normalization(weft_graph *g, weft_out x,
+                                                 const weft_batch_norm_opts *WEFT_OPTIONAL opts);
 
 /* Rows `ids` of a table that may be cut into n parts: row i is in part i mod n, or with div the parts hold rows that
  * follow one another. */
@@ -275,6 +284,7 @@ WEFT_API weft_out weft_l2_regularizer(weft_graph *g, double scale, weft_out w);
 
 typedef enum weft_cell { WEFT_CELL_BASIC_LSTM, WEFT_CELL_GRU } weft_cell;
 typedef struct weft_rnn_opts {
+  size_t size;
   const char *name; /* of the variable scope; NULL: "rnn" */
   weft_reuse reuse;
   const weft_out *sequence_length; /* of each row: after it outputs are 0 and the state stays; NULL: all are full */
@@ -302,6 +312,7 @@ typedef enum weft_reduction {
   WEFT_SUM_OVER_BATCH_SIZE
 } weft_reduction;
 typedef struct weft_loss_opts {
+  size_t size;
   const char *name;
   const weft_out *weights; /* NULL: all 1 */
   weft_reduction reduction;
@@ -319,6 +330,7 @@ WEFT_API weft_out weft_loss(weft_graph *g, const char *kind, weft_out labels, we
 WEFT_API weft_out weft_total_loss(weft_graph *g, const char *WEFT_OPTIONAL name, bool regularization);
 
 typedef struct weft_metric_opts {
+  size_t size;
   const char *name;
   const weft_out *weights; /* NULL: all 1 */
   int thresholds;          /* of auc; 0: 200 */
@@ -335,6 +347,7 @@ WEFT_CHECKED weft_err weft_metric(weft_graph *g, const char *kind, weft_out labe
  * TensorFlow's files.  A checkpoint is whole or absent, whenever the process ends.  Any thread may save. */
 typedef struct weft_saver weft_saver;
 typedef struct weft_saver_opts {
+  size_t size;
   int n_variable; /* 0: every variable of the collection "variables" */
   const weft_out *variables;
   const char *const *names; /* in the checkpoint; NULL, or an entry that is: the variable's own */
@@ -356,12 +369,13 @@ WEFT_API void weft_saver_destroy(weft_saver *s);
 WEFT_CHECKED weft_err weft_saver_def(void **out, size_t *size, const weft_saver *s); /* serialised; weft_free */
 
 typedef struct weft_save_opts {
-  const int64_t *step;         /* NULL: none; else the checkpoint is called "path-step" */
-  const weft_out *global_step; /* the same, as an output to be run */
-  const char *latest_filename; /* of the state file; NULL: "checkpoint" */
-  const char *meta_suffix;     /* NULL: "meta" */
-  bool no_meta_graph;          /* leaves PATH.meta out */
-  bool no_state;               /* leaves the state file and older checkpoints alone */
+  size_t size;
+  const int64_t *step;          /* NULL: none; else the checkpoint is called "path-step" */
+  const weft_out *global_step;  /* the same, as an output to be run */
+  const char *latest_filename;  /* of the state file; NULL: "checkpoint" */
+  const char *meta_suffix;      /* NULL: "meta" */
+  weft_choice write_meta_graph; /* default yes: PATH.meta */
+  weft_choice write_state;      /* default yes; no: leaves the state file and older checkpoints alone */
 } weft_save_opts;
 /* Makes the folder if need be.  *saved (weft_free; may be NULL) is the checkpoint's name. */
 WEFT_CHECKED weft_err weft_saver_save(weft_saver *s, weft_session *sess, const char *path,
@@ -423,6 +437,7 @@ typedef struct weft_signature { /* what a call of the model takes and gives */
   size_t def_size;
 } weft_signature;
 typedef struct weft_saved_model_opts {
+  size_t size;
   int n_tag;
   const char *const *tags; /* "serve" */
   int n_signature;
@@ -451,6 +466,7 @@ WEFT_CHECKED weft_err weft_saved_model_describe(char **out, const char *dir);
 
 /* Nodes whose output is a serialised Summary; they join the collection "summaries", from which merge_all takes them. */
 typedef struct weft_summary_opts {
+  size_t size;
   const char *family; /* a prefix of the tag; NULL: none */
   int n_collection;   /* 0: "summaries"; < 0: none */
   const char *const *collections;
@@ -481,6 +497,7 @@ WEFT_API weft_out weft_summary_merge_all(weft_graph *g, const char *WEFT_OPTIONA
  * may add; what is added to a closed writer is dropped with a warning. */
 typedef struct weft_event_writer weft_event_writer;
 typedef struct weft_event_writer_opts {
+  size_t size;
   weft_graph *graph;  /* written first; NULL: none */
   int max_queue;      /* 0: 10 events may wait */
   double flush_secs;  /* 0: 120 */
@@ -545,8 +562,9 @@ WEFT_CHECKED weft_err weft_queue_runner_start(weft_session *sess, weft_coordinat
                                               const void *queue_runner_def, size_t size, int *WEFT_OPTIONAL started);
 
 typedef struct weft_producer_opts {
-  int64_t num_epochs; /* 0: for ever; else a local variable counts and must be initialized */
-  bool in_order;      /* not shuffled */
+  size_t size;
+  int64_t num_epochs;  /* 0: for ever; else a local variable counts and must be initialized */
+  weft_choice shuffle; /* default yes */
   bool has_seed;
   int64_t seed;
   int capacity; /* 0: 32 */
@@ -565,6 +583,7 @@ WEFT_API void weft_slice_input_producer(weft_graph *g, int n, const weft_out *x,
 WEFT_API weft_out weft_limit_epochs(weft_graph *g, weft_out x, int64_t epochs, const char *WEFT_OPTIONAL name);
 
 typedef struct weft_batch_opts {
+  size_t size;
   int batch_size;
   int num_threads;           /* 0: 1; of a join: one for each list */
   int capacity;              /* 0: 32 */
@@ -607,7 +626,7 @@ WEFT_API weft_out weft_image_standardize(weft_graph *g, weft_out x); /* mean 0, 
 
 /* ---- step stats ----------------------------------------------------------------------------- */
 
-/* A serialised RunMetadata (of weft_session_run_with, or TensorFlow's) as a table: for each device the ops and the
+/* A serialised RunMetadata (of weft_session_run, or TensorFlow's) as a table: for each device the ops and the
  * max_nodes nodes (0: all) that took the time; weft_free.  weft_trace_json has the same for Chrome's trace viewer. */
 WEFT_CHECKED weft_err weft_trace_table(char **out, const void *metadata, size_t size, int max_nodes);
 

@@ -22,7 +22,9 @@
  *            callback; signals belong to the program, which may call weft_interrupt().
  *
  * Dimensions are int64_t and -1 is unknown; a rank of -1 is an unknown rank.  Arrays are a count
- * and a pointer, never varargs.  Option structs are plain and zero means the default.
+ * and a pointer, never varargs.  Option structs are plain and zero means the default.  Each begins
+ * with its size: 0 stands for the layout of version 0.2.0, so initializers need not set it; a program
+ * that uses a later field sets it to sizeof.  docs/abi.md says what stays compatible.
  *
  * Read on in this order; a program includes this file alone:
  *   core.h      errors, tensors, graphs, gradients, sessions: everything in one process

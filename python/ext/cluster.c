@@ -22,7 +22,7 @@ static PyObject *server_create(PyObject *self, PyObject *args) {
   (void)self;
   if (!PyArg_ParseTuple(args, "z#sizpy#", &def, &def_size, &o.job, &o.task, &o.protocol, &start, &config, &config_size))
     return NULL;
-  o.start_later = !start, o.config = config, o.config_size = (size_t)config_size;
+  o.start = start ? WEFT_YES : WEFT_NO, o.config = config, o.config_size = (size_t)config_size;
   weft_err err = def ? weft_cluster_from_def(&cluster, def, (size_t)def_size) : WEFT_OK;
   PyThreadState *save = PyEval_SaveThread();
   if (!err) err = def ? weft_server_create(&s, cluster, &o) : weft_server_create_local(&s, &o);

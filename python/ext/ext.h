@@ -72,7 +72,7 @@ int ext_borrow(weft_tensor **out, PyObject *triple, Py_buffer *view);
 
 /* ---- outputs (graph.c) ---- */
 static inline weft_out ext_out(long long packed) {
-  return packed < 0 ? WEFT_NONE : (weft_out){(int32_t)(packed >> 16), (int32_t)(packed & 0xffff)};
+  return packed < 0 ? WEFT_NONE : (weft_out){(int32_t)(packed >> 16), (uint16_t)(packed & 0xffff)};
 }
 static inline long long ext_packed(weft_out o) { return o.node < 0 ? -1 : (long long)o.node << 16 | o.slot; }
 /* A sequence of packed outputs as an array (PyMem_Free); -1 with an exception set if it is none.  None: count -1. */

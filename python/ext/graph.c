@@ -312,9 +312,9 @@ static PyObject *graph_add_control(PyObject *self, PyObject *args) {
 
 static PyObject *graph_loop_options(PyObject *self, PyObject *args) {
   long long out;
-  int no_back_prop, swap_memory;
-  if (!PyArg_ParseTuple(args, "Lpp", &out, &no_back_prop, &swap_memory)) return NULL;
-  return ext_none_or_raise(weft_loop_options(((graph_object *)self)->g, ext_out(out), no_back_prop, swap_memory));
+  int back_prop, swap_memory;
+  if (!PyArg_ParseTuple(args, "Lpp", &out, &back_prop, &swap_memory)) return NULL;
+  return ext_none_or_raise(weft_loop_options(((graph_object *)self)->g, ext_out(out), back_prop, swap_memory));
 }
 
 static PyObject *graph_set_input(PyObject *self, PyObject *args) {
@@ -411,7 +411,7 @@ PyMethodDef ext_node_methods[] = {
     {"set_attr", graph_set_attr, METH_VARARGS, "set_attr(i, name, AttrValue bytes)"},
     {"set_device", graph_set_device, METH_VARARGS, "set_device(i, device)"},
     {"add_control", graph_add_control, METH_VARARGS, "add_control(i, before)"},
-    {"loop_options", graph_loop_options, METH_VARARGS, "loop_options(output, no_back_prop, swap_memory)"},
+    {"loop_options", graph_loop_options, METH_VARARGS, "loop_options(output, back_prop, swap_memory)"},
     {"set_input", graph_set_input, METH_VARARGS, "set_input(i, place, output)"},
     {"function", graph_function, METH_VARARGS, "function(name, body, inputs, outputs): puts a graph into the library"},
     {"function_of", graph_function_of, METH_VARARGS, "function_of(name, out): a function that computes out"},

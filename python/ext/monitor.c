@@ -249,7 +249,7 @@ static PyObject *monitored_create(PyObject *self, PyObject *args) {
   if (!m) return PyErr_NoMemory();
   m->graph = Py_NewRef(graph), m->keep = Py_NewRef(args), m->init_fn = init_fn;
   weft_session_opts sess = {.config = config, .config_size = (size_t)size};
-  o.config = &sess, o.not_chief = !chief, o.bare = bare;
+  o.config = &sess, o.is_chief = chief ? WEFT_YES : WEFT_NO, o.bare = bare;
   o.save_checkpoint_steps = save_steps, o.save_summaries_steps = summary_steps, o.log_step_count_steps = log_steps;
   o.init_fn = init_fn == Py_None ? NULL : on_init, o.init_arg = m;
   o.saver = saver == Py_None ? NULL : PyCapsule_GetPointer(saver, "weft.saver");

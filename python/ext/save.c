@@ -93,7 +93,7 @@ static PyObject *saver_save(PyObject *self, PyObject *args) {
   int64_t number = step == Py_None ? 0 : PyLong_AsLongLong(step);
   if (!s || PyErr_Occurred()) return NULL;
   if (step != Py_None) o.step = &number;
-  o.no_meta_graph = !meta, o.no_state = !state;
+  o.write_meta_graph = meta ? WEFT_YES : WEFT_NO, o.write_state = state ? WEFT_YES : WEFT_NO;
   weft_err err;
   ext_watch_signals();
   do UNLOCKED(err = weft_saver_save(s, ((session_object *)session)->sess, path, &o, &saved));
@@ -306,8 +306,13 @@ static PyObject *model_add(PyObject *self, PyObject *args) {
   weft_out first = ext_out(init);
   weft_err err = WEFT_OK;
   if (all) {
-    weft_saved_model_opts o = {
-        (int)n_tag, texts_, (int)n, all, init < 0 ? NULL : &first, saver == Py_None ? NULL : saver_of(saver), clear};
+    weft_saved_model_opts o = {.n_tag = (int)n_tag,
+                               .tags = texts_,
+                               .n_signature = (int)n,
+                               .signatures = all,
+                               .init = init < 0 ? NULL : &first,
+                               .saver = saver == Py_None ? NULL : saver_of(saver),
+                               .clear_devices = clear};
     weft_session *sess = session == Py_None ? NULL : ((session_object *)session)->sess;
     UNLOCKED(err = weft_saved_model_add(m, ((graph_object *)graph)->g, sess, &o));
   }

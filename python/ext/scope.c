@@ -15,7 +15,7 @@ static PyObject *pushed(PyObject *self) {
 static PyObject *scope_name(PyObject *self, PyObject *args) {
   const char *name;
   if (!PyArg_ParseTuple(args, "z", &name)) return NULL;
-  weft_scope_name(of(self), name);
+  weft_scope_push_name(of(self), name);
   return pushed(self);
 }
 
@@ -42,14 +42,14 @@ static const char *call_device(void *arg, const weft_node *n, const char *curren
 /* scope_device(None | text | function(name, op, device) -> device) */
 static PyObject *scope_device(PyObject *self, PyObject *device) {
   if (device == Py_None) {
-    weft_scope_device(of(self), NULL);
+    weft_scope_push_device(of(self), NULL);
   } else if (PyUnicode_Check(device)) {
     const char *text = PyUnicode_AsUTF8AndSize(device, NULL);
     if (!text) return NULL;
-    weft_scope_device(of(self), text);
+    weft_scope_push_device(of(self), text);
   } else {
     if (PyList_Append(((graph_object *)self)->keep, device) != 0) return NULL;
-    weft_scope_device_fn(of(self), call_device, device);
+    weft_scope_push_device_fn(of(self), call_device, device);
   }
   return pushed(self);
 }
@@ -70,7 +70,7 @@ static PyObject *replica(PyObject *self, PyObject *args) {
 static PyObject *scope_replica(PyObject *self, PyObject *capsule) {
   weft_replica *r = PyCapsule_GetPointer(capsule, "weft.replica");
   if (!r || PyList_Append(((graph_object *)self)->keep, capsule) != 0) return NULL;
-  weft_scope_replica(of(self), r);
+  weft_scope_push_replica(of(self), r);
   return pushed(self);
 }
 
@@ -80,7 +80,7 @@ static PyObject *scope_control(PyObject *self, PyObject *list) {
   weft_out *before;
   Py_ssize_t n = ext_outs(list, &before);
   if (n < 0) return NULL;
-  weft_scope_control(of(self), list == Py_None ? -1 : (int)n, before);
+  weft_scope_push_control(of(self), list == Py_None ? -1 : (int)n, before);
   PyMem_Free(before);
   return pushed(self);
 }
@@ -90,23 +90,23 @@ static PyObject *scope_colocate(PyObject *self, PyObject *args) {
   int only;
   if (!PyArg_ParseTuple(args, "Lp", &with, &only)) return NULL;
   if (only)
-    weft_scope_colocate_only(of(self), ext_out(with));
+    weft_scope_push_colocate_only(of(self), ext_out(with));
   else
-    weft_scope_colocate(of(self), ext_out(with));
+    weft_scope_push_colocate(of(self), ext_out(with));
   return pushed(self);
 }
 
 static PyObject *scope_belong(PyObject *self, PyObject *args) {
   const char *node;
   if (!PyArg_ParseTuple(args, "s", &node)) return NULL;
-  weft_scope_belong(of(self), node);
+  weft_scope_push_belong(of(self), node);
   return pushed(self);
 }
 
 static PyObject *scope_container(PyObject *self, PyObject *args) {
   const char *name;
   if (!PyArg_ParseTuple(args, "s", &name)) return NULL;
-  weft_scope_container(of(self), name);
+  weft_scope_push_container(of(self), name);
   return pushed(self);
 }
 
@@ -136,16 +136,16 @@ static PyObject *scope_row(const weft_variable_scope *s) {
                        weft_variable_scope_name_scope(s), (int)weft_variable_scope_reuse(s));
 }
 
-/* variables(name, again, default_name, reuse, no_name_scope) -> (handle, name, name scope, reuse) */
+/* variables(name, again, default_name, reuse, name_scope) -> (handle, name, name scope, reuse) */
 static PyObject *variables(PyObject *self, PyObject *args) {
   weft_variable_scope_opts o = {0};
   PyObject *again;
-  int reuse, no_name_scope;
+  int reuse, name_scope;
   const weft_variable_scope *entered;
-  if (!PyArg_ParseTuple(args, "zOzip", &o.name, &again, &o.default_name, &reuse, &no_name_scope)) return NULL;
+  if (!PyArg_ParseTuple(args, "zOzip", &o.name, &again, &o.default_name, &reuse, &name_scope)) return NULL;
   o.again = again == Py_None ? NULL : PyLong_AsVoidPtr(again);
   o.reuse = (weft_reuse)reuse;
-  o.no_name_scope = no_name_scope;
+  o.name_scope = name_scope ? WEFT_YES : WEFT_NO;
   if (PyErr_Occurred()) return NULL;
   weft_err err = weft_variable_scope_enter(&entered, of(self), &o);
   return err ? ext_raise(err) : scope_row(entered);
@@ -267,7 +267,8 @@ static PyObject *gradients(PyObject *self, PyObject *args) {
   for (int i = 0; i < 4; i++) n[i] = PyErr_Occurred() ? -1 : ext_outs(lists_in[i], &outs[i]);
   weft_gradient *d = PyErr_Occurred() ? NULL : PyMem_Malloc(sizeof *d * (size_t)(n[2] + 1));
   if (d) {
-    weft_gradient_opts o = {name, colocate, gate, tree, (int)n[3], outs[3]};
+    weft_gradient_opts o = {
+        .name = name, .colocate = colocate, .gate = gate, .tree = tree, .n_stop = (int)n[3], .stop = outs[3]};
     weft_err err;
     UNLOCKED(err = weft_gradients_with(of(self), (int)n[0], outs[0], outs[1], (int)n[2], outs[2], &o, d));
     made = err ? ext_raise(err) : ext_gradient_rows(d, n[2]);
@@ -342,7 +343,7 @@ static int adapted_edges(PyObject *made, int n_in, weft_out *in, int *n_control,
 static weft_err call_adapter(void *arg, const char *op, int n_in, weft_out *in, int *n_control, int *control) {
   PyGILState_STATE state = PyGILState_Ensure();
   weft_out *before = PyMem_Malloc(sizeof *before * (size_t)(*n_control + 1));
-  for (int i = 0; before && i < *n_control; i++) before[i] = (weft_out){control[i], 0};
+  for (int i = 0; before && i < *n_control; i++) before[i] = (weft_out){.node = control[i]};
   PyObject *inputs = before ? packed_list(n_in, in) : PyErr_NoMemory();
   PyObject *controls = inputs ? packed_list(*n_control, before) : NULL;
   PyObject *made = controls ? PyObject_CallFunction(arg, "sOO", op, inputs, controls) : NULL;
@@ -364,7 +365,7 @@ static PyObject *adapter(PyObject *self, PyObject *fn) {
 static PyObject *scope_gradient(PyObject *self, PyObject *args) {
   const char *op, *gradient;
   if (!PyArg_ParseTuple(args, "ss", &op, &gradient)) return NULL;
-  weft_scope_gradient(of(self), op, gradient);
+  weft_scope_push_gradient(of(self), op, gradient);
   return pushed(self);
 }
 

@@ -149,15 +149,23 @@ static PyObject *take_results(request *r) {
   return list;
 }
 
+static weft_request as_request(const request *r) {
+  return (weft_request){.n_feed = (int)r->n_feed,
+                        .feeds = r->feeds,
+                        .n_fetch = (int)r->n_fetch,
+                        .fetches = r->fetches,
+                        .fetched = r->fetched,
+                        .n_target = (int)r->n_target,
+                        .targets = r->targets};
+}
+
 enum { WITH_METADATA = 1, WITH_TRACE = 2, WITH_GRAPHS = 4 }; /* what Session._asked asks for, as bits */
 
-static weft_run_opts run_options(long long timeout, int asked, void **metadata, size_t *size) {
-  const bool with = (asked & WITH_METADATA) != 0;
-  return (weft_run_opts){.timeout_ms = timeout,
-                         .trace = (asked & WITH_TRACE) != 0,
-                         .metadata = with ? metadata : NULL,
-                         .metadata_size = with ? size : NULL,
-                         .partition_graphs = (asked & WITH_GRAPHS) != 0};
+static void set_options(weft_request *q, long long timeout, int asked, void **metadata, size_t *size) {
+  q->timeout_ms = timeout;
+  q->trace = (asked & WITH_TRACE) != 0;
+  q->partition_graphs = (asked & WITH_GRAPHS) != 0;
+  if (asked & WITH_METADATA) q->metadata = metadata, q->metadata_size = size;
 }
 
 /* run(feeds, fetches, targets, timeout_ms, asked) -> values, or (values, RunMetadata bytes) if asked for */
@@ -172,11 +180,10 @@ static PyObject *session_run(PyObject *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "OOOLi", &feeds, &fetches, &targets, &timeout, &asked)) return NULL;
   ext_watch_signals();
   if (take(&r, feeds, fetches, targets) == 0) {
-    weft_run_opts o = run_options(timeout, asked, &metadata, &metadata_size);
+    weft_request q = as_request(&r);
     weft_err err;
-    do
-      UNLOCKED(err = weft_session_run_with(sess, (int)r.n_feed, r.feeds, (int)r.n_fetch, r.fetches, r.fetched,
-                                           (int)r.n_target, r.targets, &o));
+    set_options(&q, timeout, asked, &metadata, &metadata_size);
+    do UNLOCKED(err = weft_session_run(sess, &q));
     while (ext_try_again(err));
     made = err ? ext_raise_wait(err) : take_results(&r);
     if (made && asked) made = Py_BuildValue("(Ny#)", made, metadata ? metadata : "", (Py_ssize_t)metadata_size);
@@ -217,27 +224,29 @@ static void prepared_dealloc(PyObject *self) {
 /* prepare(feeds, fetches, targets, is_partial): the outputs of all three */
 static PyObject *session_prepare(PyObject *self, PyObject *args) {
   PyObject *feeds, *fetches, *targets;
-  weft_out *feed = NULL, *fetch = NULL, *target = NULL;
-  Py_ssize_t n_feed = -1, n_fetch = -1, n_target = -1;
+  weft_out *feed = NULL;
+  request r = {0};
   int is_partial;
   weft_err err = WEFT_OK;
   if (!PyArg_ParseTuple(args, "OOOp", &feeds, &fetches, &targets, &is_partial)) return NULL;
   prepared_object *p = (prepared_object *)((allocfunc)PyType_GetSlot(prepared_type, Py_tp_alloc))(prepared_type, 0);
-  const bool ok = p && (n_feed = ext_outs(feeds, &feed)) >= 0 && (n_fetch = ext_outs(fetches, &fetch)) >= 0 &&
-                  (n_target = ext_outs(targets, &target)) >= 0;
+  bool ok = p && (r.n_feed = ext_outs(feeds, &feed)) >= 0 && (r.n_fetch = ext_outs(fetches, &r.fetches)) >= 0 &&
+            (r.n_target = ext_outs(targets, &r.targets)) >= 0;
+  if (ok && !(r.feeds = PyMem_Calloc((size_t)r.n_feed + 1, sizeof *r.feeds))) ok = false, PyErr_NoMemory();
   if (ok) {
     weft_session *sess = ((session_object *)self)->sess;
     p->session = Py_NewRef(self);
-    p->n_fetch = n_fetch;
+    p->n_fetch = r.n_fetch;
+    for (Py_ssize_t i = 0; i < r.n_feed; i++) r.feeds[i].to = feed[i];
+    weft_request q = as_request(&r);
     ext_watch_signals();
-    UNLOCKED(err = is_partial ? weft_session_partial_setup(&p->partial, sess, (int)n_feed, feed, (int)n_fetch, fetch,
-                                                           (int)n_target, target)
-                              : weft_session_callable_create(&p->callable, sess, (int)n_feed, feed, (int)n_fetch, fetch,
-                                                             (int)n_target, target));
+    UNLOCKED(err = is_partial ? weft_session_partial_setup(&p->partial, sess, &q)
+                              : weft_session_callable_create(&p->callable, sess, &q));
   }
   PyMem_Free(feed);
-  PyMem_Free(fetch);
-  PyMem_Free(target);
+  PyMem_Free(r.feeds);
+  PyMem_Free(r.fetches);
+  PyMem_Free(r.targets);
   if (ok && !err) return (PyObject *)p;
   if (err) ext_raise_wait(err);
   Py_XDECREF((PyObject *)p);
@@ -252,8 +261,8 @@ static PyObject *prepared_partial_run(PyObject *self, PyObject *args) {
   ext_watch_signals();
   if (take(&r, feeds, fetches, none) == 0) {
     weft_err err;
-    UNLOCKED(err = weft_session_partial_run(((prepared_object *)self)->partial, (int)r.n_feed, r.feeds, (int)r.n_fetch,
-                                            r.fetches, r.fetched));
+    weft_request q = as_request(&r);
+    UNLOCKED(err = weft_session_partial_run(((prepared_object *)self)->partial, &q));
     made = err ? ext_raise_wait(err) : take_results(&r);
   }
   finish(&r);
@@ -278,14 +287,12 @@ static PyObject *prepared_call(PyObject *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "OLi", &feeds, &timeout, &asked)) return NULL;
   ext_watch_signals();
   r.fetched = PyMem_Calloc((size_t)p->n_fetch + 1, sizeof *r.fetched);
-  const weft_tensor **values =
-      r.fetched && take_feeds(&r, feeds) == 0 ? PyMem_Calloc((size_t)r.n_feed + 1, sizeof *values) : NULL;
-  if (values) {
-    weft_run_opts o = run_options(timeout, asked, &metadata, &metadata_size);
+  if (r.fetched && take_feeds(&r, feeds) == 0) {
     weft_err err;
     r.n_fetch = p->n_fetch;
-    for (Py_ssize_t i = 0; i < r.n_feed; i++) values[i] = r.feeds[i].value;
-    do UNLOCKED(err = weft_session_callable_run(p->callable, (int)r.n_feed, values, r.fetched, &o));
+    weft_request q = as_request(&r);
+    set_options(&q, timeout, asked, &metadata, &metadata_size);
+    do UNLOCKED(err = weft_session_callable_run(p->callable, &q));
     while (ext_try_again(err));
     made = err ? ext_raise_wait(err) : take_results(&r);
     if (made && asked) made = Py_BuildValue("(Ny#)", made, metadata ? metadata : "", (Py_ssize_t)metadata_size);
@@ -293,7 +300,6 @@ static PyObject *prepared_call(PyObject *self, PyObject *args) {
   } else if (!PyErr_Occurred()) {
     PyErr_NoMemory();
   }
-  PyMem_Free((void *)values);
   finish(&r);
   return made;
 }

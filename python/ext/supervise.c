@@ -77,10 +77,10 @@ static int take_feeds(PyObject *list, weft_feed **feeds, int *n_feed) {
   return 0;
 }
 
-/* A capsule's pointer, NULL for None and for False; *none tells False: there shall be none. */
-static int to_part(PyObject *given, const char *name, void **out, bool *none) {
+/* A capsule's pointer, NULL for None and for False; *use is WEFT_NO for False: there shall be none. */
+static int to_part(PyObject *given, const char *name, void **out, weft_choice *use) {
   *out = NULL;
-  *none = given == Py_False;
+  *use = given == Py_False ? WEFT_NO : WEFT_DEFAULT;
   if (given == Py_None || given == Py_False) return 0;
   *out = PyCapsule_GetPointer(given, name);
   return *out ? 0 : -1;
@@ -114,10 +114,10 @@ static PyObject *supervisor_create(PyObject *self, PyObject *args) {
   s->init_fn = function_or_null(init_fn), s->recovered_fn = function_or_null(recovered_fn);
   weft_err err = WEFT_OK;
   if (s->keep && take_feeds(feeds, &s->feeds, &s->n_feed) == 0 &&
-      to_part(saver, "weft.saver", (void **)&o.saver, &o.no_saver) == 0 &&
-      to_part(writer, "weft.writer", (void **)&o.summary_writer, &o.no_summary_writer) == 0) {
+      to_part(saver, "weft.saver", (void **)&o.saver, &o.use_saver) == 0 &&
+      to_part(writer, "weft.writer", (void **)&o.summary_writer, &o.use_summary_writer) == 0) {
     o.local_init_timeout_ms = local_ms;
-    o.not_chief = !chief, o.n_init_feed = s->n_feed, o.init_feed = s->feeds;
+    o.is_chief = chief ? WEFT_YES : WEFT_NO, o.n_init_feed = s->n_feed, o.init_feed = s->feeds;
     o.init_fn = s->init_fn ? call_init : NULL, o.init_arg = s;
     o.recovered_fn = s->recovered_fn ? call_recovered : NULL, o.recovered_arg = s;
     UNLOCKED(err = weft_supervisor_create(&s->sv, ((graph_object *)graph)->g, &o));
@@ -142,7 +142,7 @@ static PyObject *supervisor_session(PyObject *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "O&sy#dpp", to_sv, &s, &target, &config, &size, &wait.max_wait_secs, &for_checkpoint,
                         &services))
     return NULL;
-  wait.for_checkpoint = for_checkpoint, wait.no_services = !services;
+  wait.for_checkpoint = for_checkpoint, wait.services = services ? WEFT_YES : WEFT_NO;
   weft_session_opts o = {.config = config, .config_size = (size_t)size};
   ext_watch_signals();
   UNLOCKED(err = weft_supervisor_session(&sess, s->sv, target, &o, &wait));
@@ -240,7 +240,7 @@ static int management_read(management *m, PyObject *args, PyObject **graph) {
   Py_ssize_t size;
   long long local_ms;
   int wait;
-  bool none;
+  weft_choice use;
   if (!PyArg_ParseTuple(args, "O!sy#(OOOO)OOLddOOzzp", ext_graph_type, graph, &o->target, &config, &size, &ops[0],
                         &ops[1], &ops[2], &ops[3], &feeds, &local_feeds, &local_ms, &o->recovery_wait_secs,
                         &o->max_wait_secs, &init_fn, &saver, &o->checkpoint_dir, &o->checkpoint_path, &wait))
@@ -250,7 +250,7 @@ static int management_read(management *m, PyObject *args, PyObject **graph) {
     if (to_choice(ops[i], &m->place[i], fields[i]) != 0) return -1;
   if (take_feeds(feeds, &m->init.feeds, &m->init.n_feed) != 0 ||
       take_feeds(local_feeds, &m->local_feeds, &m->n_local_feed) != 0 ||
-      to_part(saver, "weft.saver", (void **)&o->saver, &none) != 0)
+      to_part(saver, "weft.saver", (void **)&o->saver, &use) != 0)
     return -1;
   m->config = (weft_session_opts){.config = config, .config_size = (size_t)size};
   m->init.graph = *graph, m->init.init_fn = function_or_null(init_fn);

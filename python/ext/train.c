@@ -77,7 +77,10 @@ static PyObject *optimizer_compute(PyObject *self, PyObject *args) {
   Py_ssize_t n = ext_outs(list, &vars);
   weft_gradient *d = n < 0 ? NULL : PyMem_Malloc(sizeof *d * (size_t)(n + 1));
   if (d) {
-    weft_minimize_opts opts = {(weft_gate)gate, colocate, tree, grad_loss.node < 0 ? NULL : &grad_loss};
+    weft_minimize_opts opts = {.gate = (weft_gate)gate,
+                               .colocate = colocate,
+                               .tree = tree,
+                               .grad_loss = grad_loss.node < 0 ? NULL : &grad_loss};
     weft_err err;
     UNLOCKED(err = weft_optimizer_compute(o, loss, (int)n, vars, &opts, d));
     made = err ? ext_raise(err) : ext_gradient_rows(d, n);

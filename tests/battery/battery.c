@@ -93,7 +93,7 @@ int battery_outputs(const case_graph *cg, weft_out *fetch) {
   int n = 0;
   for (int i = 0; i < cg->node->n_out && n < MAX_INPUTS; i++) {
     weft_dtype t = weft__dtype_base(cg->node->out_type[i]);
-    if (t != WEFT_RESOURCE && t != WEFT_VARIANT) fetch[n++] = (weft_out){cg->node->id, i};
+    if (t != WEFT_RESOURCE && t != WEFT_VARIANT) fetch[n++] = (weft_out){cg->node->id, (uint16_t)i};
   }
   return n;
 }

@@ -62,7 +62,7 @@ static void on_signal(int number) {
 static weft_out counter(weft_graph *g, const settings *s, weft_out *begin) {
   char device[100];
   snprintf(device, sizeof device, "/job:worker/task:%d/device:CPU:0", s->task);
-  weft_scope_device(g, device);
+  weft_scope_push_device(g, device);
   weft_out v = weft_op(g, "VariableV2", "attempts", 0, NULL, "dtype=int64 shape=[]");
   double first = (double)(s->task * STARTS + s->start) * STRIDE;
   if (begin) *begin = weft_op(g, "Assign", NULL, 2, (weft_out[]){v, weft_scalar(g, WEFT_INT64, first)}, NULL);
@@ -80,7 +80,7 @@ static void begin_counter(const char *target, const settings *s) {
   weft_must(weft_graph_create(&g));
   counter(g, s, &begin);
   weft_must(weft_session_create(&sess, g, &(weft_session_opts){.target = target}));
-  weft_must(weft_session_run(sess, 0, NULL, 0, NULL, NULL, 1, &begin));
+  weft_must(weft_session_run_target(sess, begin));
   weft_session_destroy(sess), weft_graph_destroy(g);
 }
 
@@ -89,7 +89,7 @@ static weft_out count_applied(model *m, int ps) {
   char name[20], device[60];
   snprintf(name, sizeof name, "applied_%d", ps);
   snprintf(device, sizeof device, "/job:ps/task:%d/device:CPU:0", ps);
-  weft_scope_device(m->g, device);
+  weft_scope_push_device(m->g, device);
   weft_initial zeros = {.kind = WEFT_INIT_ZEROS};
   weft_out v = weft_get_variable(m->g, name, WEFT_INT32, WEFT_DIMS(WORKERS * STARTS * STRIDE), &zeros, false);
   weft_out in[] = {v, m->number, weft_scalar(m->g, WEFT_INT32, 1)};
@@ -102,7 +102,7 @@ static weft_out weight(model *m, int ps) {
   char name[20], device[60];
   snprintf(name, sizeof name, "weight_%d", ps);
   snprintf(device, sizeof device, "/job:ps/task:%d/device:CPU:0", ps);
-  weft_scope_device(m->g, device);
+  weft_scope_push_device(m->g, device);
   weft_initial zeros = {.kind = WEFT_INIT_ZEROS};
   weft_out v = weft_get_variable(m->g, name, WEFT_DOUBLE, WEFT_SCALAR, &zeros, true);
   weft_scope_pop(m->g);
@@ -165,7 +165,11 @@ static weft_err one_step(const model *m, weft_session *sess, int64_t k, int64_t 
   weft_tensor *got[2];
   printf("%.6f attempt %" PRId64 "\n", now(), k);
   fflush(stdout);
-  weft_err err = weft_session_run(sess, 0, NULL, 2, (weft_out[]){m->number, m->step}, got, 1, &m->train);
+  weft_err err = weft_session_run(sess, &(weft_request){.n_fetch = 2,
+                                                        .fetches = (weft_out[]){m->number, m->step},
+                                                        .fetched = got,
+                                                        .n_target = 1,
+                                                        .targets = &m->train});
   if (err) return err;
   *step = *(int64_t *)weft_tensor_data(got[1]);
   printf("%.6f ack %" PRId64 " %" PRId64 " %" PRId64 "\n", now(), k, *(int64_t *)weft_tensor_data(got[0]), *step);
@@ -194,7 +198,7 @@ static int supervised(const model *m, const char *target, const settings *s) {
   weft_session *sess;
   char logdir[4096];
   snprintf(logdir, sizeof logdir, "%s/log", s->dir);
-  weft_supervisor_opts opts = {.not_chief = s->task != 0,
+  weft_supervisor_opts opts = {.is_chief = s->task == 0 ? WEFT_YES : WEFT_NO,
                                .logdir = logdir,
                                .init_op = &m->init,
                                .global_step = &m->step,
@@ -229,7 +233,7 @@ static int monitored(const model *m, const char *target, const settings *s) {
   snprintf(logdir, sizeof logdir, "%s/log", s->dir);
   if (m->sync) weft_must(weft_hook_sync(&hook, m->sync, s->task == 0, -1));
   weft_monitored_opts opts = {.target = target,
-                              .not_chief = s->task != 0,
+                              .is_chief = s->task == 0 ? WEFT_YES : WEFT_NO,
                               .checkpoint_dir = logdir,
                               .n_hook = hook ? 1 : 0,
                               .hooks = &hook,
@@ -261,7 +265,7 @@ static int work(weft_server *server, const settings *s, bool hooks) {
   begin_counter(weft_server_target(server), s);
   weft_must(weft_graph_create(&m.g));
   weft_must(weft_replica_create(&spread, PS, NULL, device, false));
-  weft_scope_replica(m.g, spread);
+  weft_scope_push_replica(m.g, spread);
   build(&m, s);
   weft_scope_pop(m.g);
   int code = (hooks ? monitored : supervised)(&m, weft_server_target(server), s);

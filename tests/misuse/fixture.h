@@ -24,12 +24,17 @@ static inline weft_graph *a_graph(void) {
   return graph;
 }
 static inline weft_out an_out(void) { return a_graph(), out; }
+static inline weft_out a_foreign_out(void) { /* of another graph, with a node number that a_graph has too */
+  weft_graph *other = NULL;
+  weft_must(weft_graph_create(&other));
+  return weft_variable(other, "v", weft_scalar(other, WEFT_FLOAT, 1), true);
+}
 static inline weft_out a_variable(void) { return a_graph(), variable; }
 static inline weft_session *a_session(void) {
   weft_session *s = NULL;
   weft_must(weft_session_create(&s, a_graph(), NULL));
   weft_out init = weft_initializer(graph);
-  weft_must(weft_session_run(s, 0, NULL, 0, NULL, NULL, 1, &init));
+  weft_must(weft_session_run_target(s, init));
   return s;
 }
 static inline weft_tensor *a_tensor(void) {
@@ -111,13 +116,13 @@ static inline weft_samples *some_samples(void) {
 static inline weft_partial_run *a_partial_run(void) {
   weft_partial_run *r = NULL;
   weft_out x = an_out();
-  weft_must(weft_session_partial_setup(&r, a_session(), 0, NULL, 1, &x, 0, NULL));
+  weft_must(weft_session_partial_setup(&r, a_session(), &(weft_request){.n_fetch = 1, .fetches = &x}));
   return r;
 }
 static inline weft_callable *a_callable(void) {
   weft_callable *c = NULL;
   weft_out x = an_out();
-  weft_must(weft_session_callable_create(&c, a_session(), 0, NULL, 1, &x, 0, NULL));
+  weft_must(weft_session_callable_create(&c, a_session(), &(weft_request){.n_fetch = 1, .fetches = &x}));
   return c;
 }
 static inline weft_record_writer *a_record_writer(void) {

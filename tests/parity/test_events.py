@@ -15,11 +15,13 @@ v1 = tf.compat.v1
 
 
 class SummaryOpts(C.Structure):
-    _fields_ = [("family", C.c_char_p), ("n", C.c_int), ("collections", C.POINTER(C.c_char_p))]
+    _fields_ = [("size", C.c_size_t),
+                ("family", C.c_char_p), ("n", C.c_int), ("collections", C.POINTER(C.c_char_p))]
 
 
 class WriterOpts(C.Structure):
-    _fields_ = [("graph", C.c_void_p), ("max_queue", C.c_int), ("flush_secs", C.c_double), ("suffix", C.c_char_p)]
+    _fields_ = [("size", C.c_size_t),
+                ("graph", C.c_void_p), ("max_queue", C.c_int), ("flush_secs", C.c_double), ("suffix", C.c_char_p)]
 
 
 for name in ("scalar", "histogram", "image", "audio", "text", "tensor", "merge", "merge_all"):
@@ -64,7 +66,7 @@ def on_weft(g):
     lib.weft_summary_image(g.ptr, b"pictures", f["im"], 2, None)
     lib.weft_summary_audio(g.ptr, b"sound", f["au"], f["rate"], 0, None)
     lib.weft_summary_text(g.ptr, b"words", f["tx"], None)
-    lib.weft_scope_name(g.ptr, b"deep")
+    lib.weft_scope_push_name(g.ptr, b"deep")
     lib.weft_summary_scalar(g.ptr, b"inner", f["x"], None)
     lib.weft_summary_scalar(g.ptr, b"fam", f["x"], opts("fa mily"))
     lib.weft_scope_pop(g.ptr)

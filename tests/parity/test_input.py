@@ -6,18 +6,20 @@ import tensorflow as tf
 
 import weftlib
 from test_saver import nodes
-from weftlib import Out, check, lib
+from weftlib import NO, Out, check, lib
 
 v1 = tf.compat.v1
 
 
 class Producer(C.Structure):
-    _fields_ = [("num_epochs", C.c_int64), ("in_order", C.c_bool), ("has_seed", C.c_bool), ("seed", C.c_int64),
+    _fields_ = [("size", C.c_size_t),
+                ("num_epochs", C.c_int64), ("shuffle", C.c_int), ("has_seed", C.c_bool), ("seed", C.c_int64),
                 ("capacity", C.c_int), ("shared_name", C.c_char_p), ("name", C.c_char_p)]
 
 
 class Batch(C.Structure):
-    _fields_ = [("batch_size", C.c_int), ("num_threads", C.c_int), ("capacity", C.c_int),
+    _fields_ = [("size", C.c_size_t),
+                ("batch_size", C.c_int), ("num_threads", C.c_int), ("capacity", C.c_int),
                 ("min_after_dequeue", C.c_int64), ("has_seed", C.c_bool), ("seed", C.c_int64),
                 ("enqueue_many", C.c_bool), ("dynamic_pad", C.c_bool), ("smaller", C.c_bool),
                 ("shared_name", C.c_char_p), ("name", C.c_char_p)]
@@ -52,7 +54,7 @@ CASES = {
     "strings in order": (lambda: T.string_input_producer(["a", "b"], shuffle=False, shared_name="s", capacity=7),
                          lambda g: lib.weft_string_input_producer(
                              g.ptr, NONE, 2, (C.c_char_p * 2)(b"a", b"b"),
-                             C.byref(Producer(in_order=True, shared_name=b"s", capacity=7)))),
+                             C.byref(Producer(shuffle=NO, shared_name=b"s", capacity=7)))),
     "range": (lambda: T.range_input_producer(10, seed=1, name="r"),
               lambda g: lib.weft_range_input_producer(g.ptr, NONE, C.c_int64(10),
                                                       C.byref(Producer(has_seed=True, seed=1, name=b"r")))),
@@ -60,7 +62,7 @@ CASES = {
                lambda g: lib.weft_slice_input_producer(g.ptr, 2, outs(g, "x", "y"), (Out * 2)(),
                                                        C.byref(Producer(num_epochs=1, has_seed=True, seed=1)))),
     "rows": (lambda: T.input_producer(tensors("x")[0], shuffle=False),
-             lambda g: lib.weft_input_producer(g.ptr, g.find("x"), C.byref(Producer(in_order=True)))),
+             lambda g: lib.weft_input_producer(g.ptr, g.find("x"), C.byref(Producer(shuffle=NO)))),
     "epochs": (lambda: T.limit_epochs(tensors("z")[0], 2),
                lambda g: lib.weft_limit_epochs(g.ptr, g.find("z"), C.c_int64(2), None)),
     "batch": (lambda: T.batch(tensors("x", "z"), 4, num_threads=2),

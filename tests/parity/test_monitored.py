@@ -12,7 +12,8 @@ P = C.POINTER
 
 
 class Opts(C.Structure):
-    _fields_ = [("target", C.c_char_p), ("config", C.c_void_p), ("not_chief", C.c_bool), ("bare", C.c_bool),
+    _fields_ = [("size", C.c_size_t),
+                ("target", C.c_char_p), ("config", C.c_void_p), ("is_chief", C.c_int), ("bare", C.c_bool),
                 ("checkpoint_dir", C.c_char_p), ("checkpoint_path", C.c_char_p), ("n_hook", C.c_int),
                 ("n_chief_hook", C.c_int), ("hooks", P(C.c_void_p)), ("chief_hooks", P(C.c_void_p)),
                 ("init_op", P(Out)), ("local_init_op", P(Out)), ("ready_op", P(Out)),

@@ -13,14 +13,16 @@ v1 = tf.compat.v1
 
 
 class SaverOpts(C.Structure):
-    _fields_ = [("n", C.c_int), ("variables", C.POINTER(Out)), ("names", C.POINTER(C.c_char_p)), ("name", C.c_char_p),
+    _fields_ = [("size", C.c_size_t),
+                ("n", C.c_int), ("variables", C.POINTER(Out)), ("names", C.POINTER(C.c_char_p)), ("name", C.c_char_p),
                 ("filename", C.c_char_p), ("max_to_keep", C.c_int), ("keep_every_hours", C.c_double),
                 ("sharded", C.c_bool), ("reshape", C.c_bool), ("relative_paths", C.c_bool), ("pad_step", C.c_bool), ("version", C.c_int)]
 
 
 class SaveOpts(C.Structure):
-    _fields_ = [("step", C.POINTER(C.c_int64)), ("global_step", C.POINTER(Out)), ("latest_filename", C.c_char_p),
-                ("meta_suffix", C.c_char_p), ("no_meta_graph", C.c_bool), ("no_state", C.c_bool)]
+    _fields_ = [("size", C.c_size_t),
+                ("step", C.POINTER(C.c_int64)), ("global_step", C.POINTER(Out)), ("latest_filename", C.c_char_p),
+                ("meta_suffix", C.c_char_p), ("write_meta_graph", C.c_int), ("write_state", C.c_int)]
 
 
 class Saver:

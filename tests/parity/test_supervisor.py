@@ -15,13 +15,14 @@ lib.weft_supervisor_saver.restype = C.c_void_p
 
 
 class Opts(C.Structure):
-    _fields_ = [("not_chief", C.c_bool), ("logdir", C.c_char_p), ("init_op", P(Out)), ("local_init_op", P(Out)),
+    _fields_ = [("size", C.c_size_t),
+                ("is_chief", C.c_int), ("logdir", C.c_char_p), ("init_op", P(Out)), ("local_init_op", P(Out)),
                 ("ready_op", P(Out)), ("ready_for_local_init_op", P(Out)), ("summary_op", P(Out)),
                 ("global_step", P(Out)), ("n_init_feed", C.c_int), ("init_feed", P(Feed)), ("init_fn", C.c_void_p),
                 ("init_arg", C.c_void_p), ("recovered_fn", C.c_void_p), ("recovered_arg", C.c_void_p),
                 ("local_init_timeout_ms", C.c_int64),
-                ("saver", C.c_void_p), ("no_saver", C.c_bool), ("summary_writer", C.c_void_p),
-                ("no_summary_writer", C.c_bool), ("save_summaries_secs", C.c_double), ("save_model_secs", C.c_double),
+                ("saver", C.c_void_p), ("use_saver", C.c_int), ("summary_writer", C.c_void_p),
+                ("use_summary_writer", C.c_int), ("save_summaries_secs", C.c_double), ("save_model_secs", C.c_double),
                 ("recovery_wait_secs", C.c_double), ("stop_grace_secs", C.c_double),
                 ("checkpoint_basename", C.c_char_p)]
 

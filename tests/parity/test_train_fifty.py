@@ -152,7 +152,7 @@ def test_a_variable_in_pieces():
 
     def mine(l, ids, t):
         pieces = (Out * 3)()
-        lib.weft_scope_variables(l.g.ptr, b"s", 0, None)
+        lib.weft_scope_push_variables(l.g.ptr, b"s", 0, None)
         weftlib.check(lib.weft_get_variable_parts(l.g.ptr, b"e", 1, 2, (C.c_int64 * 2)(10, 4), 0, 3, None, True, pieces))
         lib.weft_scope_pop(l.g.ptr)
         return l.g.make("sub", l.g.make("embedding_lookup", None, 3, pieces, ids, True), t)

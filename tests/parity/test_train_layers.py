@@ -9,6 +9,7 @@ import compare
 import trainlib
 import weftlib
 from trainlib import Out, reference_variables  # noqa: F401
+from weftlib import NO
 
 v1 = tf.compat.v1
 lib = weftlib.lib
@@ -37,21 +38,24 @@ class Initial(C.Structure):
 
 
 class LayerOpts(C.Structure):
-    _fields_ = [("name", C.c_char_p), ("reuse", C.c_int), ("activation", C.c_char_p), ("kernel", C.POINTER(Initial)),
-                ("bias", C.POINTER(Initial)), ("no_bias", C.c_bool), ("untrainable", C.c_bool), ("l1", C.c_double),
+    _fields_ = [("size", C.c_size_t),
+                ("name", C.c_char_p), ("reuse", C.c_int), ("activation", C.c_char_p), ("kernel", C.POINTER(Initial)),
+                ("bias", C.POINTER(Initial)), ("use_bias", C.c_int), ("trainable", C.c_int), ("l1", C.c_double),
                 ("l2", C.c_double), ("stride_h", C.c_int), ("stride_w", C.c_int), ("dilation_h", C.c_int),
                 ("dilation_w", C.c_int), ("padding", C.c_char_p), ("channels_first", C.c_bool)]
 
 
 class DropoutOpts(C.Structure):
-    _fields_ = [("name", C.c_char_p), ("training", C.c_bool), ("when", C.POINTER(Out)), ("has_seed", C.c_bool),
+    _fields_ = [("size", C.c_size_t),
+                ("name", C.c_char_p), ("training", C.c_bool), ("when", C.POINTER(Out)), ("has_seed", C.c_bool),
                 ("seed", C.c_int64)]
 
 
 class BatchNormOpts(C.Structure):
-    _fields_ = [("name", C.c_char_p), ("reuse", C.c_int), ("training", C.c_bool), ("when", C.POINTER(Out)),
-                ("momentum", C.c_double), ("epsilon", C.c_double), ("no_center", C.c_bool), ("no_scale", C.c_bool),
-                ("untrainable", C.c_bool), ("channels_first", C.c_bool), ("unfused", C.c_bool)]
+    _fields_ = [("size", C.c_size_t),
+                ("name", C.c_char_p), ("reuse", C.c_int), ("training", C.c_bool), ("when", C.POINTER(Out)),
+                ("momentum", C.c_double), ("epsilon", C.c_double), ("center", C.c_int), ("scale", C.c_int),
+                ("trainable", C.c_int), ("channels_first", C.c_bool), ("fused", C.c_int)]
 
 
 class Layers:
@@ -61,22 +65,22 @@ class Layers:
         self.g = graph
 
     def dense(self, x, units, **o):
-        return self.g.make("dense", x, C.c_int64(units), C.byref(LayerOpts(**o)))
+        return self.g.make("layer_dense", x, C.c_int64(units), C.byref(LayerOpts(**o)))
 
     def conv2d(self, x, filters, size, **o):
-        return self.g.make("conv2d_layer", x, C.c_int64(filters), *size, C.byref(LayerOpts(**o)))
+        return self.g.make("layer_conv2d", x, C.c_int64(filters), *size, C.byref(LayerOpts(**o)))
 
     def pool(self, kind, x, size, **o):
-        return self.g.make(kind + "_pooling2d", x, *size, C.byref(LayerOpts(**o)))
+        return self.g.make("layer_" + kind + "_pooling2d", x, *size, C.byref(LayerOpts(**o)))
 
     def flatten(self, x):
-        return self.g.make("flatten", None, x)
+        return self.g.make("layer_flatten", None, x)
 
     def dropout(self, x, rate, **o):
-        return self.g.make("dropout", x, float(rate), C.byref(DropoutOpts(**o)))
+        return self.g.make("layer_dropout", x, float(rate), C.byref(DropoutOpts(**o)))
 
     def batch_norm(self, x, **o):
-        return self.g.make("batch_normalization", x, C.byref(BatchNormOpts(**o)))
+        return self.g.make("layer_batch_normalization", x, C.byref(BatchNormOpts(**o)))
 
 
 def both(inputs, theirs, mine):
@@ -125,11 +129,11 @@ def dense_theirs(x):
 def dense_mine(l, x):
     y = l.dense(x, 5, activation=b"Relu")
     normal, half = Initial(kind=6, b=.1), Initial(kind=3, a=.5)
-    y = l.dense(y, 4, name=b"out", no_bias=True, kernel=C.pointer(normal))
-    lib.weft_scope_variables(l.g.ptr, b"s", 0, None)
+    y = l.dense(y, 4, name=b"out", use_bias=NO, kernel=C.pointer(normal))
+    lib.weft_scope_push_variables(l.g.ptr, b"s", 0, None)
     y = l.dense(y, 3, bias=C.pointer(half))
     lib.weft_scope_pop(l.g.ptr)
-    lib.weft_scope_name(l.g.ptr, b"n")
+    lib.weft_scope_push_name(l.g.ptr, b"n")
     y = l.dense(y, 2, activation=b"Tanh")
     lib.weft_scope_pop(l.g.ptr)
     return y
@@ -302,7 +306,7 @@ def test_dropout_when_a_value_says_so(on):
 def test_batch_normalization(shape, unfused, training):
     how = {"fused": False} if unfused else {}
     g, ours, before, y, o = both((tf.float32, shape), lambda x: L.batch_normalization(x, training=training, momentum=.9, **how),
-                                 lambda l, x: l.batch_norm(x, training=training, momentum=.9, unfused=unfused))
+                                 lambda l, x: l.batch_norm(x, training=training, momentum=.9, fused=NO if unfused else 0))
     trainlib.no_differences(g.as_graph_def(), ours.export(), before)
     want, got = ([t.name for t in g.get_collection("update_ops")], trainlib.names_in(ours.export_meta(), "update_ops"))
     assert want == got
@@ -324,7 +328,7 @@ def test_batch_normalization_of_other_types(shape, dtype, training):
 
 def test_batch_normalization_that_is_not_trained():
     g, ours, before, y, o = both((tf.float32, [2, 4, 5, 3]), lambda x: L.batch_normalization(x, training=True, trainable=False),
-                                 lambda l, x: l.batch_norm(x, training=True, untrainable=True))
+                                 lambda l, x: l.batch_norm(x, training=True, trainable=NO))
     trainlib.no_differences(g.as_graph_def(), ours.export(), before)
     assert not g.get_collection("update_ops") and not trainlib.names_in(ours.export_meta(), "update_ops")
 

@@ -16,12 +16,14 @@ REDUCTIONS = ["weighted_sum_by_nonzero_weights", "none", "weighted_sum", "weight
 
 
 class LossOpts(C.Structure):
-    _fields_ = [("name", C.c_char_p), ("weights", C.POINTER(Out)), ("reduction", C.c_int), ("collection", C.c_char_p),
+    _fields_ = [("size", C.c_size_t),
+                ("name", C.c_char_p), ("weights", C.POINTER(Out)), ("reduction", C.c_int), ("collection", C.c_char_p),
                 ("label_smoothing", C.c_double), ("delta", C.c_double), ("epsilon", C.c_double), ("axis", C.c_int)]
 
 
 class MetricOpts(C.Structure):
-    _fields_ = [("name", C.c_char_p), ("weights", C.POINTER(Out)), ("thresholds", C.c_int)]
+    _fields_ = [("size", C.c_size_t),
+                ("name", C.c_char_p), ("weights", C.POINTER(Out)), ("thresholds", C.c_int)]
 
 
 def inputs(sparse=False, unit=False, n=5):

@@ -113,8 +113,8 @@ def test_slots_follow_their_variables_to_the_ps():
     lib = weftlib.lib
     setter = weftlib.C.c_void_p()
     weftlib.check(lib.weft_replica_create(weftlib.C.byref(setter), 2, None, None, False))
-    lib.weft_scope_replica(ours.ptr, setter)
-    lib.weft_scope_name(ours.ptr, b"train")
+    lib.weft_scope_push_replica(ours.ptr, setter)
+    lib.weft_scope_push_name(ours.ptr, b"train")
     rate = ours.make("exponential_decay", None, .1, ours.find("gs:0"), 100., .9, False)
     o = trainlib.Optimizer(ours, "Adam", learning_rate=rate)
     o.minimize(ours.find("loss:0"), ours.find("gs:0"))

@@ -15,7 +15,8 @@ UNITS, DEPTH, TIME, BATCH = 5, 4, 6, 3
 
 
 class RnnOpts(C.Structure):
-    _fields_ = [("name", C.c_char_p), ("reuse", C.c_int), ("sequence_length", C.POINTER(Out)), ("initial", C.POINTER(Out)),
+    _fields_ = [("size", C.c_size_t),
+                ("name", C.c_char_p), ("reuse", C.c_int), ("sequence_length", C.POINTER(Out)), ("initial", C.POINTER(Out)),
                 ("time_major", C.c_bool), ("has_forget_bias", C.c_bool), ("forget_bias", C.c_double), ("kernel", C.c_void_p)]
 
 

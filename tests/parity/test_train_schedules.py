@@ -134,7 +134,7 @@ def test_global_step_and_lists():
         with v1.name_scope("inside"):
             v1.train.get_or_create_global_step()
         v1.global_variables_initializer()
-    weftlib.lib.weft_scope_name(ours.ptr, b"inside")
+    weftlib.lib.weft_scope_push_name(ours.ptr, b"inside")
     assert ours.make("global_step").node < 0
     made = ours.make("global_step_make")
     assert ours.make("global_step").node == made.node == ours.make("global_step_make").node

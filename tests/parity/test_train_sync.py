@@ -68,7 +68,7 @@ def both(aggregate, replicas, dtype=tf.int64, sparse=True, resource=False, devic
     if device:
         setter = C.c_void_p()
         weftlib.check(lib.weft_replica_create(C.byref(setter), 2, None, b"/job:worker/task:0", False))
-        lib.weft_scope_replica(ours.ptr, setter)
+        lib.weft_scope_push_replica(ours.ptr, setter)
     o = trainlib.Optimizer(ours, "GradientDescent", learning_rate=.1)
     s = Sync(o, aggregate, replicas)
     found = (trainlib.Out * 20)()

@@ -31,7 +31,8 @@ class Gradient(C.Structure):
 
 
 class MinimizeOpts(C.Structure):
-    _fields_ = [("gate", C.c_int), ("colocate", C.c_bool), ("tree", C.c_bool), ("grad_loss", C.POINTER(Out))]
+    _fields_ = [("size", C.c_size_t),
+                ("gate", C.c_int), ("colocate", C.c_bool), ("tree", C.c_bool), ("grad_loss", C.POINTER(Out))]
 
 
 def text(s):

@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 class Out(C.Structure):
-    _fields_ = [("node", C.c_int32), ("slot", C.c_int32)]
+    _fields_ = [("node", C.c_int32), ("slot", C.c_uint16), ("graph", C.c_uint16)]
 
 
 class Feed(C.Structure):
@@ -19,13 +19,18 @@ class Feed(C.Structure):
 
 
 class SessionOpts(C.Structure):
-    _fields_ = [("intra", C.c_int), ("inter", C.c_int), ("soft", C.c_bool), ("log", C.c_bool), ("timeout_ms", C.c_int64),
+    _fields_ = [("size", C.c_size_t),
+                ("intra", C.c_int), ("inter", C.c_int), ("soft", C.c_bool), ("log", C.c_bool), ("timeout_ms", C.c_int64),
                 ("target", C.c_char_p), ("config", C.c_void_p), ("config_size", C.c_size_t)]
 
 
-class RunOpts(C.Structure):
-    _fields_ = [("timeout_ms", C.c_int64), ("trace", C.c_bool), ("metadata", C.POINTER(C.c_void_p)),
-                ("metadata_size", C.POINTER(C.c_size_t)), ("partition_graphs", C.c_bool)]
+class Request(C.Structure):
+    _fields_ = [("size", C.c_size_t),
+                ("n_feed", C.c_int), ("feeds", C.POINTER(Feed)), ("n_fetch", C.c_int),
+                ("fetches", C.POINTER(Out)), ("fetched", C.POINTER(C.c_void_p)), ("n_target", C.c_int),
+                ("targets", C.POINTER(Out)), ("timeout_ms", C.c_int64), ("trace", C.c_bool),
+                ("metadata", C.POINTER(C.c_void_p)), ("metadata_size", C.POINTER(C.c_size_t)),
+                ("partition_graphs", C.c_bool)]
 
 
 def _load():
@@ -43,6 +48,7 @@ def _load():
 
 lib = _load()
 STRING, RESOURCE, VARIANT = 7, 20, 21
+NO = 2  # WEFT_NO
 # The ops of every graph that a session ran something of, and "gradient of OP" for those of every graph that was
 # differentiated.
 ran = set()
@@ -177,7 +183,7 @@ class Graph:
             error = Error(code)
             lib.weft_graph_clear_error(self.ptr)
             raise error
-        return [None if o.node < 0 else Out(o.node, o.slot) for o in dx]
+        return [None if o.node < 0 else Out(o.node, o.slot, o.graph) for o in dx]
 
     def __del__(self):
         if lib is not None:
@@ -200,9 +206,9 @@ class Session:
             fed = (Feed * max(len(feeds), 1))(*[Feed(out(n), v.value) for n, v in zip(feeds, values)])
             want = (Out * max(len(fetches), 1))(*[out(f) for f in fetches])
             goal = (Out * max(len(targets), 1))(*[self._node(n) for n in targets])
-            opts = RunOpts(timeout_ms=timeout_ms)
-            check(lib.weft_session_run_with(self.ptr, len(feeds), fed, len(fetches), want, fetched, len(targets), goal,
-                                            C.byref(opts)))
+            request = Request(n_feed=len(feeds), feeds=fed, n_fetch=len(fetches), fetches=want, fetched=fetched,
+                              n_target=len(targets), targets=goal, timeout_ms=timeout_ms)
+            check(lib.weft_session_run(self.ptr, C.byref(request)))
             ran.update(self.graph.ops())
             return [numpy_of(C.c_void_p(fetched[i])) for i in range(len(fetches))]
         finally:

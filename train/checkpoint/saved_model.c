@@ -205,7 +205,8 @@ static weft_err add_graph(weft_saved_model *m, weft_graph *g, weft_saver *saver,
 static weft_err save_variables(weft_saved_model *m, weft_saver *saver, weft_session *sess) {
   char *path = weft__path_below(m->dir, "variables/variables");
   if (!path) return oom();
-  weft_err err = weft__saver_save(saver, sess, path, &(weft_save_opts){.no_meta_graph = true, .no_state = true}, NULL);
+  weft_err err =
+      weft__saver_save(saver, sess, path, &(weft_save_opts){.write_meta_graph = WEFT_NO, .write_state = WEFT_NO}, NULL);
   weft__free(path);
   m->has_variables = !err;
   return err;

@@ -8,6 +8,7 @@
  * file, and only then deletes old ones: killed at any moment it leaves a checkpoint that can be restored. */
 #include "train/checkpoint/saver.h"
 
+#include "base/choice.h"
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/clock.h"
@@ -373,7 +374,7 @@ static weft_err write_files(const weft_saver *s, weft_session *sess, char **pref
   if (o->global_step) WEFT_TRY(weft__run_int(sess, *o->global_step, &now));
   *outdated = now < number;
   if (*outdated) delete_checkpoint(s, *prefix, o->meta_suffix);
-  return *outdated || o->no_meta_graph ? WEFT_OK : write_meta_graph(s, *prefix, o->meta_suffix);
+  return *outdated || !weft__choice_yes(o->write_meta_graph) ? WEFT_OK : write_meta_graph(s, *prefix, o->meta_suffix);
 }
 
 static weft_err save_once(weft_saver *s, weft_session *sess, const char *path, const char *dir, const weft_save_opts *o,
@@ -397,7 +398,7 @@ static weft_err save_once(weft_saver *s, weft_session *sess, const char *path, c
   err = weft__dir_create_all(dir);
   if (!err) weft__file_sweep(*dir ? dir : "."); /* what saves left that were killed */
   if (!err) err = write_files(s, sess, prefix, number, o, outdated);
-  if (!err && !*outdated && !o->no_state) err = record(s, *prefix, dir, order, o);
+  if (!err && !*outdated && weft__choice_yes(o->write_state)) err = record(s, *prefix, dir, order, o);
   unclaim(s, &mine);
   weft__free(claimed);
   return err;

@@ -75,7 +75,7 @@ static weft_err take_table(build *b, weft_out exported, const char *name) {
     snprintf(key, room, "%s%s", name, suffix[i]);
     b->item[b->n++] = (save_item){.key = key, .name = name, .kind = SAVE_TABLE, .v = {.slice = ""}};
     b->item[b->n - 1].v.variable = export->in[0];
-    b->item[b->n - 1].v.read = (weft_out){exported.node, i};
+    b->item[b->n - 1].v.read = (weft_out){exported.node, (uint16_t)i, exported.graph};
   }
   return WEFT_OK;
 }

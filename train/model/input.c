@@ -1,6 +1,7 @@
 /* input.c - queues, the ops that fill them and the runners that run those, named as TensorFlow names them. */
 #include "train/model/input.h"
 
+#include "base/choice.h"
 #include "base/alloc.h"
 #include "graph/scope.h"
 #include "train/model/named.h"
@@ -102,7 +103,7 @@ static weft_out produce(weft_graph *g, weft_out x, const weft_producer_opts *o, 
   element.rank--;
   for (int i = 0; i < element.rank; i++) element.dim[i] = rows.dim[i + 1];
   int64_t capacity = o->capacity > 0 ? o->capacity : CAPACITY;
-  if (!o->in_order) x = shuffled(g, x, o);
+  if (weft__choice_yes(o->shuffle)) x = shuffled(g, x, o);
   if (o->num_epochs) x = weft__limit_epochs(g, x, o->num_epochs, NULL);
   char *exact = named ? weft__sprintf("%s/", weft__scope_prefix(g)) : NULL;
   weft_out q = fifo_queue(g, "FIFOQueueV2", exact, capacity, 1, &type, &element, o->shared_name);

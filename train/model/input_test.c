@@ -60,7 +60,7 @@ static weft_out ints(weft_graph *g, int64_t n) {
 TEST(files_come_in_order_for_as_many_epochs_as_asked) {
   bench b = begin();
   const char *const files[] = {"a", "b"};
-  weft_producer_opts opts = {.num_epochs = 2, .in_order = true};
+  weft_producer_opts opts = {.num_epochs = 2, .shuffle = WEFT_NO};
   weft_out next = dequeue(b.g, weft__string_producer(b.g, WEFT_NONE, 2, files, &opts), WEFT_STRING);
   EXPECT_EQ_INT(start(&b), 2);
   weft_tensor *t;
@@ -97,7 +97,7 @@ TEST_WITHIN(60, a_batch_has_rows_that_belong_together) {
 
 TEST(a_smaller_last_batch_comes_when_it_is_allowed) {
   bench b = begin();
-  weft_out q = weft__range_producer(b.g, WEFT_NONE, 7, &(weft_producer_opts){.num_epochs = 1, .in_order = true});
+  weft_out q = weft__range_producer(b.g, WEFT_NONE, 7, &(weft_producer_opts){.num_epochs = 1, .shuffle = WEFT_NO});
   weft_out next = dequeue(b.g, q, WEFT_INT32);
   weft_batch_opts opts = {.batch_size = 5, .allow_smaller_final_batch = true};
   weft_out batch = weft__batch(b.g, 1, 1, &next, &opts, false);

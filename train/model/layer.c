@@ -1,6 +1,7 @@
 /* layer.c - dense, convolution, pooling, flattening; and what all layers share. */
 #include "train/model/layer.h"
 #include "base/alloc.h"
+#include "base/suggest.h"
 #include "graph/collection.h"
 #include "graph/scope.h"
 #include <string.h>
@@ -86,8 +87,20 @@ static weft_out add_bias(weft_graph *g, weft_out x, int64_t units, const layer *
   return weft__b_node(g, "BiasAdd", NULL, 2, (weft_out[]){x, bias}, 1, &A_STR("data_format", format_of(l)));
 }
 
+/* Offers the ops that take and give one tensor, as activations do. */
+static weft_err unknown_activation(const weft_graph *g, const char *name) {
+  suggestion s = {.what = "activation", .name = name};
+  for (int i = 0; i < g->ops->by_name.used; i++) {
+    const op *o = g->ops->by_name.entries[i].value;
+    if (o && o->opdef.n_in == 1 && o->opdef.n_out == 1) weft__suggest_offer(&s, o->opdef.name);
+  }
+  return weft__suggest_fail(&s, WEFT_INVALID_ARGUMENT);
+}
+
 static weft_out activate(weft_graph *g, weft_out x, const layer *l) {
-  return l->activation && x.node >= 0 ? weft__b_unary(g, l->activation, x) : x;
+  if (!l->activation || x.node < 0) return x;
+  if (!weft__op_find(g->ops, l->activation)) return fail(g, unknown_activation(g, l->activation));
+  return weft__b_unary(g, l->activation, x);
 }
 
 static weft_out kernel_of(weft_graph *g, weft_out x, const shape *s, const layer *l) {

@@ -11,7 +11,9 @@ bool weft__named_keep(weft_graph *g, weft_err err) {
 bool weft__named_given(weft_graph *g, const char *what, int n, const weft_out *x) {
   if (g->sticky.code) return false;
   for (int i = 0; i < n; i++)
-    if (x[i].node < 0 || x[i].node >= g->n_node || x[i].slot < 0 || x[i].slot >= g->node[x[i].node]->n_out)
+    if (weft__out_foreign(g, x[i]))
+      return weft__named_keep(g, weft__fail(WEFT_INVALID_ARGUMENT, "%s: input %d is from another graph", what, i));
+    else if (!weft__out_exists(g, x[i]))
       return weft__named_keep(g, weft__fail(WEFT_INVALID_ARGUMENT, "%s: %d:%d is no output of the graph", what,
                                             (int)x[i].node, (int)x[i].slot));
   return true;

@@ -121,7 +121,8 @@ static int64_t train_until_over(weft_session *sess, const bench *b) {
 static void train_supervised(const bench *b, const char *target, int index, int64_t last) {
   weft_supervisor *sv;
   weft_session *sess;
-  weft_supervisor_opts o = {.not_chief = index != 0, .logdir = "log", .save_model_secs = .1, .save_summaries_secs = 1};
+  weft_supervisor_opts o = {
+      .is_chief = index == 0 ? WEFT_YES : WEFT_NO, .logdir = "log", .save_model_secs = .1, .save_summaries_secs = 1};
   must(weft__supervisor_create(&sv, b->g, &o));
   weft_err err = weft__supervisor_session(&sess, sv, target, NULL, NULL);
   if (err == WEFT_OUT_OF_RANGE) { /* the job is over */
@@ -158,7 +159,7 @@ static void train_monitored(const bench *b, const char *target, int index, weft_
   if (sync) must(weft__hook_sync(&hooks[1], sync, index == 0, -1));
   must(weft__monitored_create(&sess, b->g,
                               &(weft_monitored_opts){.target = target,
-                                                     .not_chief = index != 0,
+                                                     .is_chief = index == 0 ? WEFT_YES : WEFT_NO,
                                                      .checkpoint_dir = "log",
                                                      .save_checkpoint_secs = .1,
                                                      .n_hook = sync ? 2 : 1,
@@ -379,7 +380,7 @@ TEST_WITHIN(300, a_worker_whose_ps_is_lost_while_it_asks_goes_on_waiting) {
   weft__log_set_callback(lose_ps, NULL);
   weft_server *mine = start_server("worker", 1);
   bench b = build_model(1, NULL, false);
-  EXPECT_OK(weft__supervisor_create(&sv, b.g, &(weft_supervisor_opts){.not_chief = true}));
+  EXPECT_OK(weft__supervisor_create(&sv, b.g, &(weft_supervisor_opts){.is_chief = WEFT_NO}));
   weft_err err =
       weft__supervisor_session(&sess, sv, weft__server_target(mine), NULL, &(weft_supervisor_wait){.max_wait_secs = 2});
   EXPECT_ERR(err, WEFT_DEADLINE_EXCEEDED, "Session was not ready after waiting 2 secs.");

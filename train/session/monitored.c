@@ -4,6 +4,7 @@
  * hooks (recovering.h), which then see the new session in after_create_session, as TensorFlow's do. */
 #include "train/session/monitored.h"
 
+#include "base/choice.h"
 #include "base/alloc.h"
 #include "base/interrupt.h"
 #include "base/log.h"
@@ -199,9 +200,9 @@ static prepare_opts how_to_prepare(const monitored *m, bool again) {
 
 static weft_err open_ready(monitored *m, bool again, weft_session **out) {
   prepare_opts o = how_to_prepare(m, again);
-  if (!m->opts.not_chief) weft__server_set_chief(m->target);
-  weft_err err =
-      m->opts.not_chief ? weft__manager_wait(&m->manager, &o, out) : weft__manager_prepare(&m->manager, &o, out);
+  if (weft__choice_yes(m->opts.is_chief)) weft__server_set_chief(m->target);
+  weft_err err = weft__choice_yes(m->opts.is_chief) ? weft__manager_prepare(&m->manager, &o, out)
+                                                    : weft__manager_wait(&m->manager, &o, out);
   if (weft__manager_job_over(err)) weft__coordinator_request_stop(m->coordinator, err);
   return err;
 }
@@ -230,7 +231,7 @@ static weft_err tell_created(void *arg, weft_session *sess) {
 
 static weft_err run_failed(void *arg, weft_err err) {
   monitored *m = arg;
-  return m->opts.not_chief ? weft__manager_run_failed(&m->manager, err) : err;
+  return weft__choice_yes(m->opts.is_chief) ? err : weft__manager_run_failed(&m->manager, err);
 }
 
 static weft_err open_session(monitored *m) {
@@ -249,7 +250,7 @@ static weft_err open_session(monitored *m) {
 static weft_err add_own(monitored *m) {
   const weft_monitored_opts *o = &m->opts;
   const char *summaries = o->summary_dir ? o->summary_dir : o->checkpoint_dir;
-  if (o->bare || o->not_chief) return WEFT_OK;
+  if (o->bare || !weft__choice_yes(o->is_chief)) return WEFT_OK;
   if (summaries && o->log_step_count_steps >= 0) {
     weft_step_counter_opts c = {.dir = summaries,
                                 .every_n_steps = o->log_step_count_steps ? o->log_step_count_steps : COUNT_STEPS};
@@ -287,7 +288,7 @@ static weft_err gather_hooks(monitored *m) {
   int most = o->n_hook + o->n_chief_hook + OWN;
   if (!(m->hook = weft__alloc(sizeof *m->hook * (size_t)most))) return WEFT_OOM;
   WEFT_TRY(add_own(m));
-  for (int i = 0; !o->not_chief && i < o->n_chief_hook; i++) WEFT_TRY(attach(m, o->chief_hooks[i]));
+  for (int i = 0; weft__choice_yes(o->is_chief) && i < o->n_chief_hook; i++) WEFT_TRY(attach(m, o->chief_hooks[i]));
   for (int i = 0; i < m->n_own; i++) WEFT_TRY(attach(m, m->own[i]));
   for (int i = 0; i < o->n_hook; i++) WEFT_TRY(attach(m, o->hooks[i]));
   for (int i = 0; i < m->n_hook; i++)

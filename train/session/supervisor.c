@@ -4,6 +4,7 @@
  * the step is tried again.  The first interrupt of the program ends the loop at should_stop; stop then saves. */
 #include "train/session/supervisor.h"
 
+#include "base/choice.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
@@ -94,7 +95,7 @@ static weft_err build(weft_supervisor *sv, const weft_supervisor_opts *o) {
   find_init_ops(sv, o);
   WEFT_TRY(weft__status_raise(&sv->graph->sticky));
   sv->saver = o->saver;
-  if (!o->saver && !o->no_saver) {
+  if (!o->saver && weft__choice_yes(o->use_saver)) {
     WEFT_TRY(weft__default_saver(sv->graph, false, &sv->saver));
     sv->own_saver = true;
   }
@@ -124,7 +125,7 @@ static weft_err open_logdir(weft_supervisor *sv, const weft_supervisor_opts *o) 
       return WEFT_OOM;
   }
   sv->writer = o->summary_writer;
-  if (sv->writer || o->no_summary_writer || !sv->logdir) return WEFT_OK;
+  if (sv->writer || !weft__choice_yes(o->use_summary_writer) || !sv->logdir) return WEFT_OK;
   sv->own_writer = true;
   return weft__event_writer_create(&sv->writer, sv->logdir, NULL);
 }
@@ -137,7 +138,7 @@ weft_err weft__supervisor_create(weft_supervisor **out, weft_graph *g, const wef
   if (!sv) return WEFT_OOM;
   sv->graph = g;
   sv->opts = *o;
-  sv->chief = !o->not_chief;
+  sv->chief = weft__choice_yes(o->is_chief);
   sv->manager =
       (session_manager){.graph = g, .local_timeout_ms = o->local_init_timeout_ms, .log_secs = o->recovery_wait_secs};
   weft_err err = build(sv, o);
@@ -356,7 +357,7 @@ weft_err weft__supervisor_session(weft_session **out, weft_supervisor *sv, const
   sv->started = true;
   weft__recovering_share(sess);
   weft_err err = sv->chief ? write_graph(sv) : WEFT_OK;
-  if (!err && !(wait && wait->no_services)) err = start_threads(sv);
+  if (!err && !(wait && !weft__choice_yes(wait->services))) err = start_threads(sv);
   if (err) {
     weft__coordinator_request_stop(sv->coordinator, err);
     weft__session_destroy(sess);

@@ -151,7 +151,7 @@ TEST(a_session_may_be_destroyed_before_the_supervisor_stops) {
 TEST(a_worker_needs_devices_for_its_variables) {
   bench b = bench_begin();
   weft_supervisor *sv;
-  EXPECT_ERR(weft__supervisor_create(&sv, b.g, &(weft_supervisor_opts){.not_chief = true}), WEFT_INVALID_ARGUMENT,
+  EXPECT_ERR(weft__supervisor_create(&sv, b.g, &(weft_supervisor_opts){.is_chief = WEFT_NO}), WEFT_INVALID_ARGUMENT,
              "When using replicas, all Variables must have their device set: global_step");
   bench_end(&b);
 }

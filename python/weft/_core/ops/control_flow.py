@@ -429,7 +429,7 @@ def _tell_gradients(graph, exits, back_prop, swap_memory):
     """back_prop=False: no gradient flows through the loop.  swap_memory: saved values may leave the device."""
     if not back_prop or swap_memory:
         for e in exits:
-            graph._c.loop_options(e._out, not back_prop, bool(swap_memory))
+            graph._c.loop_options(e._out, bool(back_prop), bool(swap_memory))
 
 
 def _fits(after, before):

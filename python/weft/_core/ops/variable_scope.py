@@ -129,7 +129,7 @@ class variable_scope(metaclass=Named):
         try:
             row = graph._c.variables(None if again else self._name, again and again._handle,
                                      self._default if self._name is None else None, _reuse_number(self._reuse),
-                                     not self._aux)
+                                     bool(self._aux))
         except errors.InvalidArgumentError as e:
             raise ValueError(e.message) from None
         extras = {k: outer._extras[k] for k in _EXTRAS if k in outer._extras}

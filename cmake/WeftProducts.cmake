@@ -13,8 +13,9 @@ foreach(kind SHARED STATIC)
                                                  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:weft_needs>)
 endforeach()
-set_target_properties(weft_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-                                             EXPORT_NAME weft)
+# Until 1.0 a minor version may change the ABI (docs/abi.md), so the SONAME has it: libweft.so.0.2.
+set(weft_soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+set_target_properties(weft_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${weft_soversion} EXPORT_NAME weft)
 add_library(weft::weft ALIAS weft_shared)
 target_link_options(weft_shared PRIVATE -Wl,--as-needed)
 
@@ -69,12 +70,13 @@ if(sources)
     target_link_libraries(weft PRIVATE ${WEFT_ZLIB_LIBRARY_z})
   endif()
 
-  # What the commands say of themselves, as man pages and as completions of three shells.
+  # What the commands say of themselves, as compressed man pages and as completions of three shells.
   set(weft_man ${PROJECT_BINARY_DIR}/man)
   set(weft_completion ${PROJECT_BINARY_DIR}/completion)
   file(MAKE_DIRECTORY ${weft_completion})
   add_custom_command(OUTPUT ${weft_completion}/weft
                      COMMAND weft help --man-pages ${weft_man}
+                     COMMAND sh -c "gzip -9nf ${weft_man}/*.1"
                      COMMAND weft help --completion bash > ${weft_completion}/weft
                      COMMAND weft help --completion zsh > ${weft_completion}/_weft
                      COMMAND weft help --completion fish > ${weft_completion}/weft.fish

@@ -33,5 +33,5 @@ endforeach()
 # What a wheel carries (pyproject.toml): the extension, and the library beside it, where its RUNPATH looks.
 if(SKBUILD)
   install(TARGETS weft_python LIBRARY DESTINATION weft COMPONENT python)
-  install(FILES $<TARGET_FILE:weft_shared> DESTINATION weft RENAME libweft.so.${PROJECT_VERSION_MAJOR} COMPONENT python)
+  install(FILES $<TARGET_FILE:weft_shared> DESTINATION weft RENAME libweft.so.${weft_soversion} COMPONENT python)
 endif()

@@ -31,7 +31,7 @@ expect() {
 version=$("$build/bin/weft" --version | head -1)
 expect "bin/weft" "$("$build/bin/weft" --version)" "$scratch/usr/bin/weft" --version
 for page in weft weft-launch weft-top; do
-  [ -s "$scratch/usr/share/man/man1/$page.1" ] || { echo "install: no man page $page.1" && exit 1; }
+  gzip -t "$scratch/usr/share/man/man1/$page.1.gz" || { echo "install: no man page $page.1.gz" && exit 1; }
 done
 # shellcheck disable=SC2016 # for that bash to expand
 expect "completion" "launch" bash -c 'source "$1" && COMP_WORDS=(weft lau) COMP_CWORD=1 && _weft && echo "${COMPREPLY[@]}"' \
@@ -41,6 +41,15 @@ pc=$(dirname "$(find "$scratch/usr" -name weft.pc)")
 read -ra flags < <(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs weft)
 cc -std=c11 -Wall -Wextra -Wpedantic -Werror "$scratch/main.c" "${flags[@]}" -o "$scratch/by-pkg-config"
 expect "pkg-config" "$version" env LD_LIBRARY_PATH="$(dirname "$pc")" "$scratch/by-pkg-config"
+
+soname=$(objdump -p "$scratch/by-pkg-config" | awk '/NEEDED.*libweft/ {print $2}')
+[ "$soname" = "libweft.so.$(cut -d. -f1,2 <<<"${version#weft }")" ] || { echo "install: the SONAME is $soname" && exit 1; }
+
+# Statically: no libweft.so is needed then.
+read -ra flags < <(PKG_CONFIG_PATH=$pc pkg-config --static --cflags --libs weft)
+cc "$scratch/main.c" "${flags[@]/-lweft/-l:libweft.a}" -o "$scratch/static"
+expect "libweft.a" "$version" "$scratch/static"
+! objdump -p "$scratch/static" | grep -q 'NEEDED.*libweft' || { echo "install: libweft.a was not used" && exit 1; }
 
 cmake -S "$scratch" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$scratch/usr" >/dev/null
 cmake --build "$scratch/build" >/dev/null

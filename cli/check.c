@@ -24,6 +24,7 @@ typedef struct row {
   weft_task_info info;
   weft_task_status status;
   char what[512]; /* what is wrong; "": nothing */
+  char note[128]; /* what is worth knowing; "": nothing */
 } row;
 
 /* ---- is the port reachable? ---- */
@@ -100,14 +101,14 @@ static void *examine(void *arg) {
   return NULL;
 }
 
-/* The tasks of a cluster must each be a process of their own, and Weft's of one version. */
-static void agree(row *rows, int n) {
+/* Different versions work together; whoever looks for the cause of something wants to know of them. */
+static void note_versions(row *rows, int n) {
   for (int i = 0; i < n; i++)
-    for (int k = 0; k < i && !rows[i].what[0]; k++) {
+    for (int k = 0; k < i && !rows[i].note[0]; k++) {
       const char *ours = rows[i].info.version, *theirs = rows[k].info.version;
-      if (!rows[k].what[0] && *ours && *theirs && strcmp(ours, theirs) != 0)
-        snprintf(rows[i].what, sizeof rows[i].what, "it is Weft %s, and %s:%d is %s", ours, rows[k].job, rows[k].task,
-                 theirs);
+      if (!rows[i].what[0] && !rows[k].what[0] && *ours && *theirs && strcmp(ours, theirs) != 0)
+        snprintf(rows[i].note, sizeof rows[i].note, "Weft %s beside %s of %.60s:%d", ours, theirs, rows[k].job,
+                 rows[k].task);
     }
 }
 
@@ -125,6 +126,7 @@ static void print_row(const row *r) {
   printf("%-12s %-24s %-14s %9s %9s  %-16s  %-8s  %s%s%s", task, r->address, kind, trip, skew, life,
          r->info.state && *r->info.state ? r->info.state : "-", r->what[0] ? bad : good, r->what[0] ? r->what : "ok",
          end);
+  if (r->note[0]) printf("; %s", r->note);
   if (r->status.waits[0]) printf("; waits for %s", r->status.waits);
   printf("\n");
 }
@@ -145,6 +147,7 @@ static void print_json_row(cli_json *j, const row *r) {
   cli_json_number(j, "clock_ahead_s", r->status.task[0] ? r->status.skew_s : NAN);
   cli_json_text(j, "incarnation", answers ? life : NULL);
   cli_json_text(j, "state", r->info.state && *r->info.state ? r->info.state : NULL);
+  cli_json_text(j, "note", r->note[0] ? r->note : NULL);
   cli_json_text(j, "waits_for", r->status.waits[0] ? r->status.waits : NULL);
   cli_json_close(j, '}');
 }
@@ -191,7 +194,7 @@ static int check(const weft_cluster *c, int64_t timeout_ms, bool json) {
   if (!rows) return cli_failed("check", strerror(errno));
   fill(rows, c, timeout_ms);
   cli_at_once(rows, n, sizeof *rows, examine);
-  agree(rows, n);
+  note_versions(rows, n);
   for (int i = 0; i < n; i++) up += !rows[i].what[0];
   if (json)
     print_json(rows, n, up);

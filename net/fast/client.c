@@ -255,15 +255,25 @@ static weft_err client_open_socket(const Weft__FastEndpoint *endpoint, const cha
   return err;
 }
 
+/* Checks that the peer speaks as we do; otherwise its calls go by gRPC. */
+static weft_err client_check_endpoint(const fast_client *client, const Weft__FastEndpoint *endpoint) {
+  const uint32_t protocol = endpoint->protocol ? endpoint->protocol : 1;
+  if (endpoint->key.len != FAST_KEY_SIZE)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%s: the peer sent no key for the fast transport", client->address);
+  if (protocol != FAST_PROTOCOL)
+    return weft__fail(WEFT_FAILED_PRECONDITION,
+                      "%s: the peer has protocol %u of the fast transport, this task has %d; they use gRPC",
+                      client->address, protocol, FAST_PROTOCOL);
+  return WEFT_OK;
+}
+
 /* On failure the client is freed. */
 static weft_err client_connect(fast_client *client, const Weft__FastEndpoint *endpoint, const char *host,
                                const conn_callbacks *callbacks) {
   int fd = -1;
   char key[2 * FAST_KEY_SIZE + 1];
-  weft_err err =
-      endpoint->key.len == FAST_KEY_SIZE
-          ? client_open_socket(endpoint, host, &fd)
-          : weft__fail(WEFT_INVALID_ARGUMENT, "%s: the peer sent no key for the fast transport", client->address);
+  weft_err err = client_check_endpoint(client, endpoint);
+  if (err == WEFT_OK) err = client_open_socket(endpoint, host, &fd);
   if (err != WEFT_OK) {
     client_free(&client->conn); /* which was not started: it has no references */
     return err;

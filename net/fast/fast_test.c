@@ -287,6 +287,25 @@ TEST(a_peer_without_the_key_is_disconnected) {
   close_rig(&r);
 }
 
+TEST(a_peer_of_another_protocol_is_not_talked_to) {
+  rig r = open_rig();
+  EXPECT_EQ_INT(r.endpoint->protocol, FAST_PROTOCOL);
+  state s = {0};
+  fast_client *client;
+  for (uint32_t protocol = 0; protocol <= 2; protocol += 2) { /* 0: a version that did not say it, which is 1 */
+    r.endpoint->protocol = protocol;
+    weft__message_finish(&r.packed);
+    EXPECT_OK(weft__message_pack(&r.packed, &r.endpoint->base));
+    const weft_err err = weft__fast_client_create(&client, r.loops, "test:1", "127.0.0.1", &r.packed, note, &s);
+    if (protocol == 0)
+      EXPECT_OK(err);
+    else
+      EXPECT_ERR(err, WEFT_FAILED_PRECONDITION, "protocol 2 of the fast transport, this task has 1; they use gRPC");
+    if (err == WEFT_OK) weft__fast_client_destroy(client);
+  }
+  close_rig(&r);
+}
+
 TEST(an_invalid_frame_costs_one_connection) {
   static const frame_head bad[] = {
       {.magic = 1, .kind = FRAME_CALL},

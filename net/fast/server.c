@@ -343,6 +343,7 @@ weft_err weft__fast_listener_endpoint(const fast_listener *l, message *out) {
   Weft__FastEndpoint endpoint = WEFT__FAST_ENDPOINT__INIT;
   endpoint.local = (char *)(uintptr_t)l->unix_name;
   endpoint.port = l->tcp_port;
+  endpoint.protocol = FAST_PROTOCOL;
   endpoint.key = (ProtobufCBinaryData){sizeof l->key, (uint8_t *)(uintptr_t)l->key};
   return weft__message_pack(out, &endpoint.base);
 }

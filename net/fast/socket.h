@@ -8,6 +8,9 @@
 #include "base/status.h"
 
 enum { FAST_KEY_SIZE = 16 };
+/* The number of the frames and of the calls that they carry.  Whoever changes either raises it: tasks with unequal numbers
+ * talk by TensorFlow's gRPC calls only. */
+enum { FAST_PROTOCOL = 1 };
 
 /* UNAVAILABLE: nobody listens there, or a process of another user does. */
 weft_err weft__socket_connect_unix(int *out, const char *name);

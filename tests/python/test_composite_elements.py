@@ -143,6 +143,22 @@ def states(tf):
 
 
 @program
+def growing_states(tf):
+    numbers, seen = tf.data.Dataset.range(3), []
+    scan = tf.data.experimental.scan
+    one = tf.SparseTensor([[0]], [1], [2])
+    seen += [both_of(tf, numbers.apply(scan(tf.constant([1]), lambda s, x: (tf.concat([s, [1]], 0), s)))),
+             both_of(tf, numbers.apply(scan(one, lambda s, x: (tf.sparse_concat(0, [s, s]), s)))),
+             both_of(tf, numbers.apply(scan(1, lambda s, x: [s, x])))]
+    for first, step in ((tf.constant([1]), lambda s, x: tf.concat([s, [1]], 0)), (tf.constant(1), lambda s, x: s + 1),
+                        (tf.constant(1), lambda s, x: x), (tf.constant(1), lambda s, x: tf.SparseTensor([[0]], [1], [2]))):
+        seen.append(outcome(lambda: str(numbers.reduce(first, step).shape)).split("Expected")[0])
+    reducer = tf.data.experimental.Reducer(lambda key: tf.constant([0]), lambda s, x: tf.concat([s, [1]], 0), lambda s: s)
+    return seen + [outcome(lambda: numbers.apply(scan(1, lambda s, x: (x, s)))), outcome(lambda: numbers.apply(scan(1, lambda s, x: s))),
+                   both_of(tf, numbers.apply(tf.data.experimental.group_by_reducer(lambda x: x % 2, reducer)))]
+
+
+@program
 def dense_batches(tf):
     lists = tf.data.Dataset.range(4).map(lambda i: tf.fill([i], i))
     to_sparse, to_ragged = tf.data.experimental.dense_to_sparse_batch, tf.data.experimental.dense_to_ragged_batch

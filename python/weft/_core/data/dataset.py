@@ -424,34 +424,36 @@ class Dataset(metaclass=Named):
 
     def reduce(self, initial_state, reduce_func, name=None):
         first, form = structure.tensors(initial_state, "initial_state_%d")
-        n, state = len(first), form.without_shapes()
+        n = len(first)
 
-        def body(*args):
-            element = self._form.pack(args[n:])
-            flat, made = structure.tensors(reduce_func(state.pack(args[:n]), element))
-            if made.flat_types != state.flat_types:
-                raise TypeError("The element types for the new state must match the initial state. Expected %s; got %s"
-                                % (form.types, made.types))
-            return flat, made
-        f, made = trace(body, state.flat_types + self._form.flat_types, state.flat_shapes + self._form.flat_shapes,
-                        "Dataset_reduce")
+        def make(state):
+            return trace(lambda *args: structure.tensors(reduce_func(state.pack(args[:n]), self._form.pack(args[n:]))),
+                         state.flat_types + self._form.flat_types, state.flat_shapes + self._form.flat_shapes, "Dataset_reduce")
+        f, state = structure.settled(form, make, "The element %s for the new state must match the initial state. Expected %s "
+                                     "but got %s.")
         out = op("ReduceDataset", input_dataset=self._variant_tensor, initial_state=first, other_arguments=f.captured,
-                 f=f, **made.attrs())
-        return made.pack(out)
+                 f=f, **state.attrs(), **_named(name))
+        return state.pack(out)
 
     def scan(self, initial_state, scan_func, name=None):
         first, form = structure.tensors(initial_state, "initial_state_%d")
-        n = len(first)
+        n, found = len(first), []
 
-        def body(*args):
-            made = scan_func(form.pack(args[:n]), self._form.pack(args[n:]))
-            if not isinstance(made, tuple) or len(made) != 2:
-                raise TypeError("The scan function must return a pair comprising the new state and the output value.")
-            flat, out = structure.tensors(made[1])
-            return form.unpack(made[0]) + flat, out
-        f, out = trace(body, form.flat_types + self._form.flat_types, form.flat_shapes + self._form.flat_shapes,
-                       "Dataset_scan")
-        return self._derived("ScanDataset", out, name=name, initial_state=first, other_arguments=f.captured, f=f,
+        def make(state):
+            def body(*args):
+                made = scan_func(state.pack(args[:n]), self._form.pack(args[n:]))
+                if not isinstance(made, (tuple, list)) or len(made) != 2:
+                    raise TypeError("Invalid `scan_func`. `scan_func` should return a pair consisting of new state and the output "
+                                    "value but its return type is %s." % (structure.tensors(made)[1].specs,))
+                flat, new = structure.tensors(made[0])
+                more, out = structure.tensors(made[1])
+                found[:] = [out]
+                return flat + more, new
+            return trace(body, state.flat_types + self._form.flat_types, state.flat_shapes + self._form.flat_shapes,
+                         "Dataset_scan")
+        f, _ = structure.settled(form, make, "Invalid `scan_func`. The element %s for the new state must match the initial "
+                                 "state. Expected %s, got %s.")
+        return self._derived("ScanDataset", found[0], name=name, initial_state=first, other_arguments=f.captured, f=f,
                              preserve_cardinality=True)
 
     def take_while(self, predicate, name=None):

@@ -209,17 +209,15 @@ def group_by_reducer(key_func, reducer):
             raise ValueError("Invalid `key_func`. Expected `key_func` to return a scalar tf.int64 tensor, but instead "
                              "`key_func` has return type %s and shape %s." % (made.types, made.shapes))
         first, state = _traced(reducer.init_func, _NUMBER, "group_by_reducer_init")
-        n, loose = len(state.flat_types), state.without_shapes()
+        n = len(state.flat_types)
 
-        def body(*args):
-            flat, form = structure.tensors(reducer.reduce_func(loose.pack(args[:n]), dataset._form.pack(args[n:])))
-            if form.flat_types != state.flat_types:
-                raise TypeError("Invalid `reducer`. The output types of `reducer.reduce_func()` should match the state "
-                                "types. Expected %s, got %s." % (state.types, form.types))
-            return flat, form
-        step, _ = trace(body, state.flat_types + dataset._form.flat_types, loose.flat_shapes + dataset._form.flat_shapes,
-                        "group_by_reducer_reduce")
-        last, form = _traced(reducer.finalize_func, loose, "group_by_reducer_finalize")
+        def make(state):
+            return trace(lambda *args: structure.tensors(reducer.reduce_func(state.pack(args[:n]), dataset._form.pack(args[n:]))),
+                         state.flat_types + dataset._form.flat_types, state.flat_shapes + dataset._form.flat_shapes,
+                         "group_by_reducer_reduce")
+        step, state = structure.settled(state, make, "Invalid `reducer`. The output %s of `reducer.reduce_func()` should match "
+                                        "those of the state. Expected %s, got %s.")
+        last, form = _traced(reducer.finalize_func, state, "group_by_reducer_finalize")
         return dataset._derived(
             "ExperimentalGroupByReducerDataset", form, key_func=key, init_func=first, reduce_func=step, finalize_func=last,
             key_func_other_arguments=key.captured, init_func_other_arguments=first.captured,

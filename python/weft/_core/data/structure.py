@@ -119,10 +119,6 @@ class Structure(metaclass=Named):
         """The structure with other shapes of its components, all of which are tensors."""
         return self.with_specs([TensorSpec(shape, spec.dtype) for spec, shape in zip(self.flat_specs, flat)])
 
-    def without_shapes(self):
-        """The structure whose tensors may have any shape."""
-        return self.with_specs([TensorSpec(None, spec.dtype) if type(spec) is TensorSpec else spec for spec in self.flat_specs])
-
     def merged(self, other):
         """The narrowest structure of the elements of both; None if there is none."""
         if map_leaves(bool, self.specs) != map_leaves(bool, other.specs):
@@ -132,6 +128,26 @@ class Structure(metaclass=Named):
 
     def attrs(self):
         return {"output_types": self.flat_types, "output_shapes": self.flat_shapes}
+
+
+def settled(state, make, message):
+    """Traces a function of a state until the structure of the state that it returns is that of the one it is given.
+
+    make(state) gives what it made and the structure of the new state; shapes that differ become unknown.  message: how the
+    error begins that says which types differ.
+    """
+    while True:
+        made, new = make(state)
+        for what, theirs, mine in (("types", new.types, state.types), ("classes", new.classes, state.classes)):
+            kinds = [type(spec) for spec in new.flat_specs] == [type(spec) for spec in state.flat_specs]
+            if theirs != mine and not (what == "classes" and kinds):
+                raise TypeError(message % (what, mine, theirs))
+        merged = state.merged(new)
+        if merged is None:
+            raise TypeError(message % ("structure", state.specs, new.specs))
+        if merged.flat_specs == state.flat_specs:
+            return made, state
+        state = merged
 
 
 def described(value, name="component_%d"):

@@ -340,6 +340,32 @@ static weft_err create(function **out, const weft_node *n, const char *attr_name
   return err;
 }
 
+weft_err weft__function_of_body(function **out, const weft_node *n, weft_graph *body, int n_arg, const weft_out *arg,
+                                int n_ret, const weft_out *ret) {
+  function *f = weft__alloc_zero(1, sizeof *f);
+  if (!f) {
+    weft__graph_destroy(body);
+    return oom();
+  }
+  atomic_init(&f->base.refs, 1);
+  f->base.destroy = function_destroy;
+  pthread_mutex_init(&f->lock, NULL);
+  f->body = body;
+  f->name = weft__arena_strdup(&f->arena, n->op_name);
+  f->where = weft__arena_strdup(&f->arena, n->name);
+  f->arg = weft__arena_alloc(&f->arena, sizeof *arg * (size_t)(n_arg + 1));
+  f->ret = weft__arena_alloc(&f->arena, sizeof *ret * (size_t)(n_ret + 1));
+  if (!f->name || !f->where || !f->arg || !f->ret) {
+    weft__function_release(f);
+    return oom();
+  }
+  f->n_arg = n_arg, f->n_ret = n_ret;
+  for (int i = 0; i < n_arg; i++) f->arg[i] = arg[i];
+  for (int i = 0; i < n_ret; i++) f->ret[i] = ret[i];
+  *out = f;
+  return WEFT_OK;
+}
+
 weft_err weft__function_create(function **out, const weft_node *n, const char *attr_name, int which) {
   return create(out, n, attr_name, which, NULL);
 }

@@ -34,6 +34,9 @@ weft_err weft__function_create(function **out, const weft_node *n, const char *a
 weft_err weft__function_clone(function **out, function *f);
 /* The function of that name, called with the node's attributes. */
 weft_err weft__function_create_named(function **out, const weft_node *n, const char *name);
+/* A function for the node n whose body is that graph, which is taken over, also on failure. */
+weft_err weft__function_of_body(function **out, const weft_node *n, weft_graph *body, int n_arg, const weft_out *arg,
+                                int n_ret, const weft_out *ret);
 /* The gradient of the function that the attribute names: its arguments, then a gradient for each of its results, give a
  * gradient for each argument; zeros where there is none. */
 weft_err weft__function_gradient(function **out, const weft_node *n, const char *attr);

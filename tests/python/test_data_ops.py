@@ -293,6 +293,33 @@ def hooks(tf):
         return [got, files, re.sub(r'"[^"]*/', '"', f.read())]
 
 
+def example(tf, **features):
+    kinds = {int: ("int64_list", tf.train.Int64List), float: ("float_list", tf.train.FloatList), bytes: ("bytes_list", tf.train.BytesList)}
+    made = {}
+    for name, values in features.items():
+        field, kind = kinds[type(values[0])]
+        made[name] = tf.train.Feature(**{field: kind(value=values)})
+    return tf.train.Example(features=tf.train.Features(feature=made)).SerializeToString()
+
+
+@program
+def parsed(tf):
+    """Features of Examples by one op, in the order of their keys: sparse, dense and ragged ones."""
+    texts = [example(tf, s=[1, 2], d=[1.5, 2.5], r=[b"a"]), example(tf, d=[3.5, 4.5], a=[7]), example(tf, s=[5], r=[b"b", b"c"])]
+    specs = {"a": tf.TensorSpec([None], tf.int64), "d": tf.TensorSpec([None, 2], tf.float32),
+             "r": tf.RaggedTensorSpec([None, None], tf.string, 1, tf.int32), "s": tf.SparseTensorSpec([None, None], tf.int64)}
+    wires = {"output_types": [tf.int64, tf.float32, tf.variant, tf.variant], "output_shapes": [[None], [None, 2], None, None]}
+    data, seen = tf.data.Dataset.from_tensor_slices(texts).batch(2), []
+    for calls, key in ((2, "d"), (0, "d"), (1, "none")):
+        made = tf.raw_ops.ParseExampleDatasetV2(
+            input_dataset=data._variant_tensor, num_parallel_calls=long(tf, calls), dense_defaults=[tf.constant([0.0, 9.0]), long(tf, 3)],
+            sparse_keys=["s"], dense_keys=[key, "a"], sparse_types=[tf.int64], dense_shapes=[[2], []], ragged_keys=["r"],
+            ragged_value_types=[tf.string], ragged_split_types=[tf.int32], **wires)
+        named = specs if key == "d" else {"a": specs["a"], "none": specs["d"], "r": specs["r"], "s": specs["s"]}
+        seen.append(drained(tf, tf.data.experimental.from_variant(made, named)))
+    return seen
+
+
 @program
 def cached(tf):
     """Sparse and ragged elements in a file, which a second pass reads."""

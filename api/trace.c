@@ -20,7 +20,7 @@ span weft__trace_span(const Tensorflow__NodeExecStats *n) {
   return s;
 }
 
-static void put_quoted(text *t, const char *s, size_t size) {
+void weft__trace_put_quoted(text *t, const char *s, size_t size) {
   weft__text_puts(t, "\"");
   for (size_t i = 0; i < size; i++) {
     if (s[i] == '"' || s[i] == '\\')
@@ -39,14 +39,14 @@ static void put_us(text *t, const char *key, int64_t ns) {
 static void put_node(text *t, const Tensorflow__NodeExecStats *n, int pid) {
   const span s = weft__trace_span(n);
   weft__text_puts(t, ",\n{\"ph\": \"X\", \"cat\": \"Op\", \"name\": ");
-  put_quoted(t, s.op, (size_t)s.op_size);
+  weft__trace_put_quoted(t, s.op, (size_t)s.op_size);
   weft__text_printf(t, ", \"pid\": %d, \"tid\": %u, ", pid, n->thread_id);
   put_us(t, "ts", s.begin_ns);
   put_us(t, "dur", s.length_ns);
   weft__text_puts(t, "\"args\": {\"name\": ");
-  put_quoted(t, n->node_name, strlen(n->node_name));
+  weft__trace_put_quoted(t, n->node_name, strlen(n->node_name));
   weft__text_puts(t, ", \"label\": ");
-  put_quoted(t, n->timeline_label, strlen(n->timeline_label));
+  weft__trace_put_quoted(t, n->timeline_label, strlen(n->timeline_label));
   weft__text_puts(t, "}}");
 }
 
@@ -65,7 +65,7 @@ weft_err weft_trace_json(char **out, const void *metadata, size_t size) {
     const Tensorflow__DeviceStepStats *dev = stats->dev_stats[d];
     weft__text_printf(
         &t, ",\n{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %d, \"args\": {\"name\": ", weft__int_sat(d) + 1);
-    put_quoted(&t, dev->device, strlen(dev->device));
+    weft__trace_put_quoted(&t, dev->device, strlen(dev->device));
     weft__text_puts(&t, "}}");
     for (size_t i = 0; i < dev->n_node_stats; i++) put_node(&t, dev->node_stats[i], weft__int_sat(d) + 1);
   }

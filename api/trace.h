@@ -2,6 +2,7 @@
 #ifndef WEFT_API_TRACE_H
 #define WEFT_API_TRACE_H
 
+#include "base/text.h"
 #include "tf.pb-c.h"
 
 typedef struct span {
@@ -11,5 +12,7 @@ typedef struct span {
 } span;
 
 span weft__trace_span(const Tensorflow__NodeExecStats *n);
+/* Adds the bytes as a string of JSON; control characters are left out. */
+void weft__trace_put_quoted(text *t, const char *s, size_t size);
 
 #endif

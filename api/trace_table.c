@@ -1,4 +1,5 @@
-/* trace_table.c - step stats as text for people: for every device which ops took the time, then which nodes. */
+/* trace_table.c - step stats as a table for people or as JSON: for every device which ops took the time, then which
+ * nodes. */
 #include "api/argument.h"
 #include "api/trace.h"
 #include "base/alloc.h"
@@ -53,7 +54,33 @@ static void put_rows(text *t, const char *title, const row *r, size_t n, size_t 
   if (shown < n) weft__text_printf(t, "  (%zu more)\n", n - shown);
 }
 
-static void put_device(text *t, const Tensorflow__DeviceStepStats *dev, size_t limit, row *r) {
+static void put_json_rows(text *t, const char *list, const char *key, const row *r, size_t n, size_t limit) {
+  weft__text_printf(t, ", \"%s\": [", list);
+  for (size_t i = 0; i < n && (!limit || i < limit); i++) {
+    weft__text_printf(t, "%s{\"%s\": ", i ? ", " : "", key);
+    weft__trace_put_quoted(t, r[i].key, (size_t)r[i].size);
+    weft__text_printf(t, ", \"count\": %lld, \"us\": %.3f}", (long long)r[i].count, r[i].us);
+  }
+  weft__text_puts(t, "]");
+}
+
+typedef struct table_form {
+  bool json;
+  size_t limit; /* of the nodes; 0: none */
+} table_form;
+
+static void put_head(text *t, const table_form *form, const char *device, size_t n, double span_us, double total_us) {
+  if (!form->json) {
+    weft__text_printf(t, "%s%s: %zu nodes in %.1f us, %.1f us of work\n", t->size ? "\n" : "", device, n, span_us,
+                      total_us);
+    return;
+  }
+  weft__text_printf(t, "%s{\"device\": ", t->size ? ", " : "");
+  weft__trace_put_quoted(t, device, strlen(device));
+  weft__text_printf(t, ", \"executed\": %zu, \"span_us\": %.3f, \"work_us\": %.3f", n, span_us, total_us);
+}
+
+static void put_device(text *t, const Tensorflow__DeviceStepStats *dev, const table_form *form, row *r) {
   const size_t n = dev->n_node_stats;
   int64_t begin = INT64_MAX, end = 0;
   double total = 0;
@@ -64,46 +91,61 @@ static void put_device(text *t, const Tensorflow__DeviceStepStats *dev, size_t l
     if (s.begin_ns < begin) begin = s.begin_ns;
     if (s.begin_ns + s.length_ns > end) end = s.begin_ns + s.length_ns;
   }
-  weft__text_printf(t, "%s%s: %zu nodes in %.1f us, %.1f us of work\n", t->size ? "\n" : "", dev->device, n,
-                    n ? (double)(end - begin) / 1e3 : 0.0, total);
-  put_rows(t, "op", r, tally(r, n), 0, total);
+  put_head(t, form, dev->device, n, n ? (double)(end - begin) / 1e3 : 0.0, total);
+  const size_t ops = tally(r, n);
+  if (form->json)
+    put_json_rows(t, "ops", "op", r, ops, 0);
+  else
+    put_rows(t, "op", r, ops, 0, total);
   for (size_t i = 0; i < n; i++) {
     const char *name = dev->node_stats[i]->node_name;
     r[i] = (row){name, (int)strlen(name), 1, (double)weft__trace_span(dev->node_stats[i]).length_ns / 1e3};
   }
-  put_rows(t, "node", r, tally(r, n), limit, total);
+  const size_t nodes = tally(r, n);
+  if (form->json)
+    put_json_rows(t, "nodes", "node", r, nodes, form->limit);
+  else
+    put_rows(t, "node", r, nodes, form->limit, total);
+  if (form->json) weft__text_puts(t, "}");
 }
 
-static weft_err put_stats(text *t, const Tensorflow__StepStats *stats, size_t limit) {
+static weft_err put_stats(text *t, const Tensorflow__StepStats *stats, const table_form *form) {
   size_t most = 0;
   for (size_t d = 0; d < stats->n_dev_stats; d++)
     if (stats->dev_stats[d]->n_node_stats > most) most = stats->dev_stats[d]->n_node_stats;
   row *r = weft__alloc(sizeof *r * (most + 1));
   if (!r) return WEFT_OOM;
-  for (size_t d = 0; d < stats->n_dev_stats; d++) put_device(t, stats->dev_stats[d], limit, r);
+  for (size_t d = 0; d < stats->n_dev_stats; d++) put_device(t, stats->dev_stats[d], form, r);
   weft__free(r);
   return WEFT_OK;
+}
+
+static weft_err make_table(char **out, const void *metadata, size_t size, const table_form *form) {
+  ProtobufCMessage *m;
+  text t = {0};
+  *out = NULL;
+  WEFT_TRY(weft__proto_unpack(&m, &tensorflow__run_metadata__descriptor, metadata, size));
+  const Tensorflow__StepStats *stats = ((const Tensorflow__RunMetadata *)m)->step_stats;
+  weft_err err = stats && stats->n_dev_stats
+                     ? put_stats(&t, stats, form)
+                     : weft__fail(WEFT_NOT_FOUND, "the RunMetadata has no step stats: was the step run with a trace?");
+  protobuf_c_message_free_unpacked(m, NULL);
+  if (!err && form->json) *out = weft__sprintf("{\"devices\": [%s]}\n", weft__text_get(&t));
+  if (!err && !form->json) *out = weft__text_take(&t);
+  weft__text_finish(&t);
+  return err || *out ? err : WEFT_OOM;
 }
 
 weft_err weft_trace_table(char **out, const void *metadata, size_t size, int max_nodes) {
   API_NEED(out);
   API_ITEMS(size, metadata);
 
-  ProtobufCMessage *m;
-  text t = {0};
-  *out = NULL;
-  WEFT_TRY(weft__proto_unpack(&m, &tensorflow__run_metadata__descriptor, metadata, size));
-  const Tensorflow__StepStats *stats = ((const Tensorflow__RunMetadata *)m)->step_stats;
-  weft_err err;
-  if (stats && stats->n_dev_stats)
-    err = put_stats(&t, stats, max_nodes > 0 ? (size_t)max_nodes : 0);
-  else
-    err = weft__fail(WEFT_NOT_FOUND, "the RunMetadata has no step stats: was the step run with a trace?");
-  protobuf_c_message_free_unpacked(m, NULL);
-  if (err == WEFT_OK) {
-    *out = weft__text_take(&t);
-    return *out ? WEFT_OK : WEFT_OOM;
-  }
-  weft__text_finish(&t);
-  return err;
+  return make_table(out, metadata, size, &(table_form){.limit = max_nodes > 0 ? (size_t)max_nodes : 0});
+}
+
+weft_err weft_trace_table_json(char **out, const void *metadata, size_t size, int max_nodes) {
+  API_NEED(out);
+  API_ITEMS(size, metadata);
+
+  return make_table(out, metadata, size, &(table_form){.json = true, .limit = max_nodes > 0 ? (size_t)max_nodes : 0});
 }

@@ -54,6 +54,21 @@ TEST(times_are_summed_by_op_and_by_node) {
   weft_free(out);
 }
 
+TEST(the_table_as_json_has_the_same_sums) {
+  Tensorflow__NodeExecStats node[] = {ran("a", "a = MatMul(x, w)", 1000, 6000), ran("b", "b = Relu(a)", 8000, 1000)};
+  size_t size;
+  weft_tensor *meta = pack(&size, node, 2);
+  char *out;
+  EXPECT_OK(weft_trace_table_json(&out, weft_tensor_data(meta), size, 1));
+  EXPECT_CONTAINS(out, "{\"devices\": [{\"device\": ");
+  EXPECT_CONTAINS(out, "\"executed\": 2, \"span_us\": 8.000, \"work_us\": 7.000, "
+                       "\"ops\": [{\"op\": \"MatMul\", \"count\": 1, \"us\": 6.000}, "
+                       "{\"op\": \"Relu\", \"count\": 1, \"us\": 1.000}], "
+                       "\"nodes\": [{\"node\": \"a\", \"count\": 1, \"us\": 6.000}]}]}\n");
+  weft_free(out);
+  weft_tensor_destroy(meta);
+}
+
 TEST(writers_without_nanoseconds_are_read_by_their_microseconds) {
   Tensorflow__NodeExecStats old = ran("a", "no label of an op", 0, 0);
   old.all_start_micros = 5, old.all_end_rel_micros = 7;

@@ -17,12 +17,12 @@ static int write_file(const char *path, const char *text) {
   return wrote >= 0 && closed == 0 ? DONE : cli_failed(path, strerror(errno));
 }
 
-static int show(const char *path, const char *chrome, int nodes) {
+static int show(const char *path, const char *chrome, int nodes, bool as_json) {
   size_t size;
   char *metadata = cli_read_file(path, &size), *table = NULL, *json = NULL;
   if (!metadata) return cli_failed(path, strerror(errno));
   int code = DONE;
-  weft_err err = weft_trace_table(&table, metadata, size, nodes);
+  weft_err err = (as_json ? weft_trace_table_json : weft_trace_table)(&table, metadata, size, nodes);
   if (err == WEFT_OK && chrome) err = weft_trace_json(&json, metadata, size);
   if (err != WEFT_OK)
     code = cli_failed(path, weft_error_message());
@@ -38,12 +38,15 @@ static int show(const char *path, const char *chrome, int nodes) {
 static int run(int argc, char **argv) {
   const char *path = NULL, *chrome = NULL;
   int nodes = NODES;
+  bool as_json = false;
   for (int i = 1; i < argc; i++) {
     const char *value;
     if ((value = cli_option(argc, argv, &i, "--nodes"))) {
       if (!cli_number(value, 0, INT_MAX, &nodes)) return cli_invalid("--nodes", "count", value, NULL);
     } else if ((value = cli_option(argc, argv, &i, "--chrome")))
       chrome = value;
+    else if (strcmp(argv[i], "--json") == 0)
+      as_json = true;
     else if (argv[i][0] == '-')
       return cli_bad_option(argv[i]);
     else if (path)
@@ -51,16 +54,17 @@ static int run(int argc, char **argv) {
     else
       path = argv[i];
   }
-  return path ? show(path, chrome, nodes) : cli_missing("FILE");
+  return path ? show(path, chrome, nodes, as_json) : cli_missing("FILE");
 }
 
 static const cli_flag flags[] = {{"--nodes", "N", "of the nodes, the N that took longest (20; 0: all)"},
                                  {"--chrome", "FILE", "write FILE for chrome://tracing or ui.perfetto.dev"},
+                                 {"--json", NULL, "print one JSON object"},
                                  {0}};
 
 const cli_command cli_trace = {
     .name = "trace",
-    .arguments = "FILE [--nodes N] [--chrome OUT]",
+    .arguments = "FILE [--nodes N] [--chrome OUT] [--json]",
     .summary = "Print where a step's time went.",
     .about = "A step's RunMetadata, as Weft or TensorFlow serialised it, by op and by node: how often, how long.",
     .flags = flags,

@@ -10,6 +10,7 @@ from weft.keras import (
     constraints,
     datasets,
     estimator,
+    experimental,
     initializers,
     layers,
     losses,
@@ -24,7 +25,7 @@ from weft.keras import (
 
 __all__ = [
     "Input", "Model", "Sequential", "activations", "applications", "backend", "callbacks", "constraints", "datasets",
-    "estimator", "initializers", "layers", "losses", "metrics", "models", "optimizers", "preprocessing",
+    "estimator", "experimental", "initializers", "layers", "losses", "metrics", "models", "optimizers", "preprocessing",
     "regularizers", "saving", "utils",
 ]
 __getattr__ = _publish(__name__, later=("applications",))

@@ -13,7 +13,7 @@ from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import GraphKeys, control_dependencies, get_collection, name_scope
 from weft._core.nn import feature_column as fc, losses, metrics, nn
 from weft._core.nn.layers import batch_normalization, dense, dropout as drop
-from weft._core.ops import array_ops, check_ops, init_ops, lookup
+from weft._core.ops import array_ops, check_ops, init_ops, io_ops, lookup
 from weft._core.ops.control_flow import group
 from weft._core.ops.math_ops import argmax, cast, maximum, multiply, range as span, sigmoid, to_float
 from weft._core.ops.variable_scope import get_variable, min_max_variable_partitioner, variable_scope
@@ -437,3 +437,70 @@ class BaselineRegressor(_Canned):
     def __init__(self, model_dir=None, label_dimension=1, weight_column=None, optimizer="Ftrl", config=None, loss_reduction=_SUM):
         self._make(_RegressionHead(label_dimension, weight_column, loss_reduction), {"baseline": _Baseline(optimizer)},
                    model_dir, config, None)
+
+
+# ---- estimators of a head that the program gives ----
+
+class _Given:
+    """A head of the program's, as the bodies ask for one."""
+
+    def __init__(self, head):
+        self.head, self.logits = head, head.logits_dimension
+
+    def spec(self, features, mode, logits, labels, train_op_fn):
+        return self.head.create_estimator_spec(features=features, mode=mode, logits=logits, labels=labels, train_op_fn=train_op_fn,
+                                               regularization_losses=get_collection(GraphKeys.REGULARIZATION_LOSSES))
+
+
+class DNNEstimator(_Canned):
+    def __init__(self, head, hidden_units, feature_columns, model_dir=None, optimizer="Adagrad", activation_fn=nn.relu, dropout=None,
+                 input_layer_partitioner=None, config=None, warm_start_from=None, batch_norm=False):
+        self._make(_Given(head), _network(hidden_units, feature_columns, optimizer, activation_fn, dropout, batch_norm,
+                                          input_layer_partitioner), model_dir, config, warm_start_from)
+
+
+class LinearEstimator(_Canned):
+    def __init__(self, head, feature_columns, model_dir=None, optimizer="Ftrl", config=None, partitioner=None, sparse_combiner="sum",
+                 warm_start_from=None):
+        self._make(_Given(head), {"linear": _Linear(feature_columns, optimizer, sparse_combiner, partitioner)}, model_dir, config,
+                   warm_start_from)
+
+
+class DNNLinearCombinedEstimator(_Canned):
+    def __init__(self, head, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
+                 dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=nn.relu, dnn_dropout=None,
+                 input_layer_partitioner=None, config=None, batch_norm=False, linear_sparse_combiner="sum"):
+        self._make(_Given(head), _both(linear_feature_columns, linear_optimizer, linear_sparse_combiner, dnn_feature_columns,
+                                       dnn_optimizer, dnn_hidden_units, dnn_activation_fn, dnn_dropout, batch_norm,
+                                       input_layer_partitioner), model_dir, config, None)
+
+
+class BaselineEstimator(_Canned):
+    def __init__(self, head, model_dir=None, optimizer="Ftrl", config=None):
+        self._make(_Given(head), {"baseline": _Baseline(optimizer)}, model_dir, config, None)
+
+
+# ---- what examples of a model hold ----
+
+def _parse_spec(feature_columns, label_key, label, weight_column):
+    made = fc.make_parse_example_spec(feature_columns)
+    if label_key in made:
+        raise ValueError("label should not be used as feature. label_key: %s, features: %s" % (label_key, made.keys()))
+    made[label_key] = label
+    if weight_column is not None:
+        column = fc.numeric_column(weight_column) if isinstance(weight_column, str) else weight_column
+        if not isinstance(column, fc._NumericColumn):
+            raise TypeError("weight_column must be either a string or a numeric column. Given: %s" % (weight_column,))
+        made.update(column._parse_example_spec)
+    return made
+
+
+def classifier_parse_example_spec(feature_columns, label_key, label_dtype=dtypes.int64, label_default=None, weight_column=None):
+    """What tf.parse_example needs to read the features and labels of a classifier."""
+    return _parse_spec(feature_columns, label_key, io_ops.FixedLenFeature((1,), label_dtype, label_default), weight_column)
+
+
+def regressor_parse_example_spec(feature_columns, label_key, label_dtype=dtypes.float32, label_default=None, label_dimension=1,
+                                 weight_column=None):
+    """What tf.parse_example needs to read the features and labels of a regression."""
+    return _parse_spec(feature_columns, label_key, io_ops.FixedLenFeature((label_dimension,), label_dtype, label_default), weight_column)

@@ -363,13 +363,25 @@ def _by_row(values, ids, weights, combiner):
     return op("DivNoNan", x=total, y=count if combiner == "mean" else math_ops.sqrt(count))
 
 
-def _looked_up(table, ids, weights, combiner):
+def _rows(table, at):
+    return nn.embedding_lookup(table, at, partition_strategy="div")
+
+
+def _looked_up(table, ids, weights, combiner, rows=_rows):
     """Rows of a table by category; categories that are none (below 0) count for nothing."""
     known = math_ops.greater_equal(ids.values, convert_to_tensor(0, ids.values.dtype.base_dtype))
     counted = math_ops.cast(known, dtypes.float32)
     weights = counted if weights is None else weights * counted
     at = math_ops.maximum(ids.values, convert_to_tensor(0, ids.values.dtype.base_dtype))
-    return _by_row(nn.embedding_lookup(table, at, partition_strategy="div"), ids, weights, combiner)
+    return _by_row(rows(table, at), ids, weights, combiner)
+
+
+def check_dense(column):
+    """Refuses a column of sequences where one row of numbers for each example is needed."""
+    if hasattr(column.categorical_column, "steps"):
+        raise ValueError("In the column %s: categorical_column must not be a sequence column. Suggested fix A: use a non-sequence "
+                         "categorical_column_with_*. Suggested fix B: If you wish to create sequence input, use SequenceFeatures. "
+                         "Given: %s" % (column.name, column.categorical_column))
 
 
 class _EmbeddingColumn(_DenseColumn, collections.namedtuple("_EmbeddingColumn", (
@@ -379,6 +391,7 @@ class _EmbeddingColumn(_DenseColumn, collections.namedtuple("_EmbeddingColumn", 
     _parse_example_spec = property(lambda self: self.categorical_column._parse_example_spec)
 
     def dense(self, features, trainable=True, collections_=None):
+        check_dense(self)
         ids, weights = self.categorical_column.categories(features)
         table = get_variable("embedding_weights", [self.categorical_column._num_buckets, self.dimension], dtypes.float32,
                              self.initializer, trainable=self.trainable and trainable, collections=collections_)
@@ -408,6 +421,7 @@ class _IndicatorColumn(_DenseColumn, collections.namedtuple("_IndicatorColumn", 
     _parse_example_spec = property(lambda self: self.categorical_column._parse_example_spec)
 
     def dense(self, features, trainable=True, collections_=None):
+        check_dense(self)
         ids, weights = self.categorical_column.categories(features)
         if weights is None:
             wide = sparse_to_dense(ids.indices, ids.dense_shape, ids.values, convert_to_tensor(-1, dtypes.int64))

@@ -1,12 +1,12 @@
 """tf.keras.layers.DenseFeatures: feature columns side by side, as a layer that holds their variables."""
 from weft._core.framework import dtypes
 from weft._core.framework.dtypes import DType
-from weft._core.framework.graph import name_scope
+from weft._core.framework.graph import control_dependencies, name_scope
 from weft._core.keras import initializers
 from weft._core.keras.base_layer import Layer
 from weft._core.keras.serialization import CustomObjectScope
-from weft._core.nn import feature_column as columns
-from weft._core.ops import array_ops
+from weft._core.nn import feature_column as columns, sequence_column
+from weft._core.ops import array_ops, check_ops
 from weft._core.ops.variable_scope import get_variable_scope, variable_scope
 
 
@@ -25,7 +25,7 @@ def _serialized(value):
 
 def _deserialized(value):
     if isinstance(value, dict) and set(value) == {"class_name", "config"}:
-        kind = getattr(columns, "_" + value["class_name"], None)
+        kind = getattr(columns, "_" + value["class_name"], None) or getattr(sequence_column, "_" + value["class_name"], None)
         if kind is None:
             return initializers.deserialize(value)
         given = {k: _deserialized(v) for k, v in value["config"].items()}
@@ -88,3 +88,28 @@ class DenseFeatures(Layer):
         config = dict(config)
         with CustomObjectScope(custom_objects or {}):
             return cls(feature_columns=[_deserialized(c) for c in config.pop("feature_columns")], **config)
+
+
+class SequenceFeatures(DenseFeatures):
+    """Columns of sequences side by side, in the order of their names, and the lengths of the sequences."""
+
+    def __init__(self, feature_columns, trainable=True, name=None, **kwargs):
+        super(DenseFeatures, self).__init__(name=name, trainable=trainable, **kwargs)
+        self._feature_columns = columns._checked(feature_columns, columns._Column)
+        self._partitioner, self._tables = None, {}
+        for column in self._feature_columns:
+            sequence_column.check_sequence(column)
+
+    def call(self, features, training=None):
+        if not isinstance(features, dict):
+            raise ValueError("We expected a dictionary here. Instead we got: ", features)
+        parts, found = [], []
+        for column in self._feature_columns:
+            def getter(_, name, shape=None, initializer=None, trainable=True, column=column, **given):
+                return self._table(column, name.rpartition("/")[2], shape, initializer, trainable)
+            with name_scope(column.name), variable_scope(get_variable_scope(), custom_getter=getter, auxiliary_name_scope=False):
+                part, length = sequence_column.sequence_of(column, features, self.trainable)
+            parts.append(part)
+            found.append(length)
+        with control_dependencies([check_ops.assert_equal(found[0], other) for other in found[1:]]):
+            return array_ops.concat(parts, -1), array_ops.identity(found[0])

@@ -46,5 +46,6 @@ tf.feature_column.shared_embedding_columns([uses.identity_column()], 2) ; dimens
     initializer=tf.ones_initializer(), max_norm=0.01, trainable=False, shared_embedding_collection_name='given',
     use_safe_embedding_lookup=False, ckpt_to_load_from=uses.checkpoint(), tensor_name_in_ckpt='first' ; uses.layer(it[0])
 tf.keras.experimental.SequenceFeatures([tf.feature_column.sequence_numeric_column('n')]) ; trainable=False, name='given',
-    feature_columns=[tf.feature_column.sequence_numeric_column('n', 2)] ; it({'n': tf.SparseTensor([[0, 0], [0, 1]], [1.0, 2.0], [2, 2])})[0]
+    feature_columns=[tf.feature_column.sequence_numeric_column('n', 2)] ;
+    it({'n': tf.SparseTensor([[0, 0], [0, 1]], [1.0, 2.0], [2, 2])})[0]
 """

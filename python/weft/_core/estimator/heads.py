@@ -172,6 +172,8 @@ def _check_thresholds(thresholds):
 
 
 class _Classes(_Kind):
+    _wrong = ValueError  # what labels that are no words raise where there is a vocabulary
+
     def _set_classes(self, n, vocabulary):
         self._n, self._words = n, list(vocabulary) if vocabulary is not None else None
         if self._words and len(self._words) != n:
@@ -183,7 +185,7 @@ class _Classes(_Kind):
                 raise ValueError("Labels dtype should be integer. Instead got string. Specify label_vocabulary to use string labels.")
             return labels
         if labels.dtype.base_dtype != tf.string:
-            raise ValueError("Labels dtype should be string if there is a vocabulary. Instead got %s" % labels.dtype)
+            raise self._wrong("Labels dtype should be string if there is a vocabulary. Instead got %s" % labels.dtype)
         same = tf.cast(tf.equal(tf.expand_dims(labels, -1), tf.constant(self._words)), tf.int64)
         return tf.reduce_sum(same * tf.range(self._n, dtype=tf.int64), -1)
 
@@ -206,6 +208,7 @@ class _Classes(_Kind):
 
 
 class BinaryClassHead(_Classes):
+    _wrong = TypeError  # as in TensorFlow
     logits_dimension = property(lambda self: 1)
 
     def __init__(self, weight_column=None, thresholds=None, label_vocabulary=None, loss_reduction="sum_over_batch_size", loss_fn=None,

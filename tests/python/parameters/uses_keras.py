@@ -51,3 +51,26 @@ class KerasUses:
         """A step for tf.keras.backend.rnn; what comes after the state are constants."""
         made = self.tf.tanh(x + states[0] * 0.5)
         return made * (2 if len(states) > 1 else 1), [made]
+
+    # ---- columns of sequences, heads of estimators ----
+
+    def sequence(self, column):
+        """The tensor and the lengths of a column of sequences."""
+        tf = self.tf
+        at, size = [[0, 0], [0, 1], [1, 0]], [3, 2]
+        words, numbers = tf.SparseTensor(at, ["a", "b", "x"], size), tf.SparseTensor(at, tf.constant([1, 9, 3], tf.int64), size)
+        floats = tf.SparseTensor(at, [1.0, 2.0, 3.0], size)
+        made, lengths = tf.keras.experimental.SequenceFeatures([column])({"w": words, "v": words, "i": numbers, "j": numbers,
+                                                                          "n": floats, "m": floats})
+        return made, tf.reduce_sum(lengths * [1, 10, 100])
+
+    def absolute_loss(self, labels, logits):
+        tf = self.tf
+        return tf.abs(tf.reduce_sum(tf.to_float(labels), -1, keepdims=True) - tf.reduce_sum(logits, -1, keepdims=True))
+
+    def head_loss(self, head):
+        """The loss of logits and labels that suit a head."""
+        tf, n = self.tf, head.logits_dimension
+        several = "MultiLabel" in type(head).__name__ or "Regression" in type(head).__name__
+        labels = tf.ones([2, n]) if several else tf.constant([[1], [0]])
+        return head.loss(labels, tf.reshape(tf.range(2.0 * n), [2, n]), features={"w": tf.constant([[1.0], [3.0]])})

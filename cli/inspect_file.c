@@ -71,7 +71,7 @@ int inspect_graph(const char *path, const char *dot) {
   if (err == WEFT_OK) err = weft_graph_import_file(g, path, NULL);
   int code = FAILED;
   if (err != WEFT_OK)
-    fprintf(stderr, "weft: %s\n", weft_error_message()); /* which names the file */
+    fprintf(stderr, "weft inspect: %s\n", weft_error_message()); /* which names the file */
   else
     code = dot ? inspect_dot(g, dot) : print_graph(path, g, cli_ends_with(path, ".meta"));
   weft_graph_destroy(g);

@@ -2,9 +2,11 @@
 from weft._core.contrib.estimators import (
     InMemoryEvaluatorHook,
     add_metrics,
+    binary_classification_head,
     clip_gradients_by_norm,
     forward_features,
     make_early_stopping_hook,
+    multi_class_head,
     read_eval_metrics,
     stop_if_higher_hook,
     stop_if_lower_hook,
@@ -14,8 +16,8 @@ from weft._core.contrib.estimators import (
 from weft._core.public import publish as _publish
 
 __all__ = [
-    "InMemoryEvaluatorHook", "add_metrics", "clip_gradients_by_norm", "forward_features", "make_early_stopping_hook",
-    "read_eval_metrics", "stop_if_higher_hook", "stop_if_lower_hook", "stop_if_no_decrease_hook",
-    "stop_if_no_increase_hook",
+    "InMemoryEvaluatorHook", "add_metrics", "binary_classification_head", "clip_gradients_by_norm",
+    "forward_features", "make_early_stopping_hook", "multi_class_head", "read_eval_metrics", "stop_if_higher_hook",
+    "stop_if_lower_hook", "stop_if_no_decrease_hook", "stop_if_no_increase_hook",
 ]
 __getattr__ = _publish(__name__)

@@ -22,6 +22,12 @@ tf.contrib.predictor.from_contrib_estimator(uses.exported()[0], uses.serving, ou
 tf.estimator.experimental.InMemoryEvaluatorHook(tf.estimator.Estimator(uses.model, 'm'), uses.same, None, None, None) ;
     every_n_iter=0 ; it is not None
 tf.estimator.add_metrics(tf.estimator.Estimator(uses.model, 'm'), lambda labels: {}) ; ; it.model_dir
+tf.contrib.estimator.binary_classification_head() ; weight_column='w', thresholds=[0.4], label_vocabulary=['a', 'b'],
+    loss_reduction='weighted_sum', loss_fn=uses.absolute_loss, name='h' ;
+    [it.name, it.loss_reduction, sorted(it.metrics()), uses.head_loss(it)]
+tf.contrib.estimator.multi_class_head(3) ; n_classes=4, weight_column='w', label_vocabulary=['a', 'b', 'c'],
+    loss_reduction='weighted_sum', loss_fn=uses.absolute_loss, name='h' ;
+    [it.name, it.loss_reduction, it.logits_dimension, uses.head_loss(it)]
 tf.contrib.estimator.clip_gradients_by_norm(tf.train.GradientDescentOptimizer(0.1), 0.5) ; ; uses.trained(it)
 tf.contrib.estimator.forward_features(tf.estimator.Estimator(uses.model, 'm'), 'a', {'a': 1}) ; ; it.model_dir
 tf.contrib.estimator.read_eval_metrics('none')

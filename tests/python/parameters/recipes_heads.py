@@ -48,4 +48,15 @@ tf.feature_column.shared_embedding_columns([uses.identity_column()], 2) ; dimens
 tf.keras.experimental.SequenceFeatures([tf.feature_column.sequence_numeric_column('n')]) ; trainable=False, name='given',
     feature_columns=[tf.feature_column.sequence_numeric_column('n', 2)] ;
     it({'n': tf.SparseTensor([[0, 0], [0, 1]], [1.0, 2.0], [2, 2])})[0]
+tf.graph_util.must_run_on_cpu(tf.NodeDef(op='VariableV2')) ; pin_variables_on_cpu=True, node=tf.NodeDef(op='Const')
+tf.graph_util.tensor_shape_from_node_def_name(tf.get_default_graph(), tf.ones([2], name='o').op.name) ; input_name='o:0'
+tf.estimator.experimental.linear_logit_fn_builder(1, [tf.feature_column.numeric_column('x')]) ; units=2, sparse_combiner='mean' ;
+    it({'x': tf.ones([2, 1])})
+tf.estimator.experimental.dnn_logit_fn_builder(1, [2], [tf.feature_column.numeric_column('x', 3)], tf.nn.relu, None, None, False) ;
+    units=2, hidden_units=[3], activation_fn=tf.nn.tanh, dropout=0.5, batch_norm=True,
+    input_layer_partitioner=tf.fixed_size_partitioner(1) ; it({'x': tf.ones([2, 3])}, 'train')
+tf.estimator.experimental.call_logit_fn(lambda features, mode, params, config: tf.constant([mode, str(params), str(config)]), {}, 'train',
+    {}, None) ; mode='eval', params={'a': 1}, config=3
+tf.HistogramProto() ; min=1.0, max=2.0, num=3.0, sum=4.0, sum_squares=5.0, bucket_limit=[1.0], bucket=[2.0] ; it.SerializeToString()
+tf.LogMessage() ; level=20, message='m' ; it.SerializeToString()
 """

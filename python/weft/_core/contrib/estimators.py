@@ -4,6 +4,7 @@ import operator
 import os
 
 import weft as tf
+from weft._core.estimator import heads
 from weft._core.estimator.estimator import Estimator
 
 
@@ -189,3 +190,15 @@ class InMemoryEvaluatorHook(tf.train.SessionRunHook):
 
     def end(self, session):
         self._evaluate(session)
+
+
+def binary_classification_head(weight_column=None, thresholds=None, label_vocabulary=None, loss_reduction="weighted_sum_over_batch_size",
+                               loss_fn=None, name=None):
+    """tf.estimator.BinaryClassHead."""
+    return heads.BinaryClassHead(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name)
+
+
+def multi_class_head(n_classes, weight_column=None, label_vocabulary=None, loss_reduction="weighted_sum_over_batch_size", loss_fn=None,
+                     name=None):
+    """tf.estimator.MultiClassHead."""
+    return heads.MultiClassHead(n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name)

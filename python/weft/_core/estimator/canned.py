@@ -2,6 +2,7 @@
 
 A head says what logits mean: predictions, loss and metrics of a binary or multi-class classification or of a regression.
 """
+import inspect
 import math
 
 from weft._core.estimator.estimator import Estimator
@@ -10,7 +11,7 @@ from weft._core.estimator.spec import EstimatorSpec, ModeKeys
 from weft._core.files import summary
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
-from weft._core.framework.graph import GraphKeys, control_dependencies, get_collection, name_scope
+from weft._core.framework.graph import GraphKeys, Tensor, control_dependencies, get_collection, name_scope
 from weft._core.nn import feature_column as fc, losses, metrics, nn
 from weft._core.nn.layers import batch_normalization, dense, dropout as drop
 from weft._core.ops import array_ops, check_ops, init_ops, io_ops, lookup
@@ -504,3 +505,33 @@ def regressor_parse_example_spec(feature_columns, label_key, label_dtype=dtypes.
                                  weight_column=None):
     """What tf.parse_example needs to read the features and labels of a regression."""
     return _parse_spec(feature_columns, label_key, io_ops.FixedLenFeature((label_dimension,), label_dtype, label_default), weight_column)
+
+
+# ---- logits without an estimator ----
+
+def linear_logit_fn_builder(units, feature_columns, sparse_combiner="sum"):
+    """A function of features that gives the logits of a linear model."""
+    def linear_logit_fn(features):
+        return _Linear(feature_columns, None, sparse_combiner).logits(features, None, units, None)
+    return linear_logit_fn
+
+
+def dnn_logit_fn_builder(units, hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm):
+    """A function of features and mode that gives the logits of a network of dense layers."""
+    if not isinstance(units, int):
+        raise ValueError("units must be an int. Given type: %s" % type(units))
+
+    def dnn_logit_fn(features, mode):
+        made = _Network(hidden_units, feature_columns, None, activation_fn, dropout, batch_norm, input_layer_partitioner)
+        return made.logits(features, mode, units, None)
+    return dnn_logit_fn
+
+
+def call_logit_fn(logit_fn, features, mode, params, config):
+    """Calls a function with those of mode, params and config that it takes."""
+    taken = inspect.signature(logit_fn).parameters
+    given = {k: v for k, v in (("mode", mode), ("params", params), ("config", config)) if k in taken}
+    found = logit_fn(features=features, **given)
+    if not isinstance(found, (Tensor, dict)):
+        raise ValueError("model_fn should return a Tensor or a dictionary of Tensors. logit_fn: %s" % logit_fn)
+    return found

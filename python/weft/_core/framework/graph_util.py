@@ -1,5 +1,5 @@
 """tf.graph_util: graphs cut down to what some nodes need, and variables frozen into them."""
-from weft._core.framework import protos
+from weft._core.framework import dtypes, protos
 
 
 def _name(text):
@@ -118,3 +118,20 @@ def remove_training_nodes(input_graph, protected_nodes=None):
         del new.input[:]
         new.input.extend([source(i) for i in node.input])
     return made
+
+
+_ON_CPU = {"Const": ("dtype",), "DynamicStitch": ("T",), "Cast": ("SrcT",)}  # the attributes that decide, by op
+
+
+def must_run_on_cpu(node, pin_variables_on_cpu=False):
+    """Does a node need a CPU: integers and text of shapes, and variables if they are to be pinned?"""
+    found = node if isinstance(node, protos.NodeDef) else node.node_def
+    if pin_variables_on_cpu and found.op in ("Variable", "VariableV2"):
+        return True
+    kinds = (dtypes.int32, dtypes.string) if found.op == "Const" else (dtypes.int32,)
+    return any(found.attr[name].type in [k.as_datatype_enum for k in kinds] for name in _ON_CPU.get(found.op, ()))
+
+
+def tensor_shape_from_node_def_name(graph, input_name):
+    """The static shape of a tensor by its name, or of the first output of a node."""
+    return graph.get_tensor_by_name(input_name if ":" in input_name else input_name + ":0").get_shape()

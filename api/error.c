@@ -3,6 +3,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "net/rpc_error.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,7 +20,7 @@ const char *weft_error_name(weft_err err) {
 const char *weft_error_message(void) { return weft__error_message(); }
 
 weft_err weft_fail(weft_err err, const char *message) {
-  return err == WEFT_OK ? WEFT_OK : weft__fail(err, "%s", message ? message : "");
+  return err == WEFT_OK ? WEFT_OK : weft__rpc_error(weft__fail(err, "%s", message ? message : ""));
 }
 
 void weft_must(weft_err err) {

@@ -71,24 +71,34 @@ static void cancel_run_watches(cancel *c) {
   }
 }
 
+/* Fires the token; takes over the message of `why`. */
+static void cancel_fire_status(cancel *c, status why) {
+  WEFT_ASSERT(why.code != WEFT_OK);
+  pthread_mutex_lock(&c->lock);
+  if (c->fired) {
+    pthread_mutex_unlock(&c->lock);
+    weft__status_finish(&why);
+    return;
+  }
+  c->why = why;
+  __atomic_store_n(&c->fired, true, __ATOMIC_RELEASE);
+  cancel_run_watches(c);
+  pthread_mutex_unlock(&c->lock);
+}
+
 void weft__cancel_fire(cancel *c, weft_err code, const char *fmt, ...) {
   char message[1024];
   va_list args;
   va_start(args, fmt);
   vsnprintf(message, sizeof message, fmt, args);
   va_end(args);
-  WEFT_ASSERT(code != WEFT_OK);
-  char *kept = weft__strdup(message);
-  pthread_mutex_lock(&c->lock);
-  if (c->fired) {
-    pthread_mutex_unlock(&c->lock);
-    weft__free(kept);
-    return;
-  }
-  c->why = (status){code, kept};
-  __atomic_store_n(&c->fired, true, __ATOMIC_RELEASE);
-  cancel_run_watches(c);
-  pthread_mutex_unlock(&c->lock);
+  cancel_fire_status(c, (status){.code = code, .message = weft__strdup(message)});
+}
+
+void weft__cancel_fire_error(cancel *c, weft_err code) {
+  status why = {0};
+  weft__status_update(&why, code);
+  cancel_fire_status(c, why);
 }
 
 bool weft__cancel_fired(const cancel *c) { return __atomic_load_n(&c->fired, __ATOMIC_ACQUIRE); }

@@ -43,6 +43,8 @@ bool weft__cancel_watch_remove(cancel *c, cancel_watch *w);
 /* Fires the token with `code` (not WEFT_OK) and the formatted message, and runs the functions of its watches on this
  * thread.  Later calls do nothing. */
 void weft__cancel_fire(cancel *c, weft_err code, const char *fmt, ...) WEFT_PRINTF(3, 4);
+/* Fires the token with `code` and the message and the facts of this thread's present error. */
+void weft__cancel_fire_error(cancel *c, weft_err code);
 bool weft__cancel_fired(const cancel *c); /* takes no lock */
 /* Returns the code that the token fired with and sets this thread's message to its message; WEFT_OK if it has not fired. */
 weft_err weft__cancel_raise(cancel *c);

@@ -37,6 +37,26 @@ TEST(a_status_keeps_the_first_failure) {
   EXPECT_EQ_INT(s.code, WEFT_OK);
 }
 
+TEST(facts_stay_with_an_error_in_other_words_and_end_with_the_next_error) {
+  weft__error_add_facts(weft__fail(WEFT_FAILED_PRECONDITION, "no value"), ERROR_UNINITIALIZED);
+  EXPECT(weft__error_has(ERROR_UNINITIALIZED) && !weft__error_has(ERROR_DERIVED));
+  weft__fail_in(WEFT_FAILED_PRECONDITION, "step %d", 3);
+  EXPECT_ERR(weft__fail_again(WEFT_ABORTED, "From /job:ps: %s", weft__error_message()), WEFT_ABORTED,
+             "From /job:ps: step 3: no value");
+  EXPECT_EQ_INT(weft__error_add_facts(WEFT_ABORTED, ERROR_DERIVED), WEFT_ABORTED);
+  EXPECT(weft__error_has(ERROR_UNINITIALIZED) && weft__error_has(ERROR_DERIVED));
+  status s = {0};
+  weft__status_update(&s, WEFT_ABORTED);
+  weft__fail(WEFT_INTERNAL, "another, in which a variable named uninitialized has a value");
+  EXPECT(!weft__error_has(ERROR_UNINITIALIZED) && !weft__error_has(ERROR_DERIVED));
+  EXPECT_EQ_INT(weft__status_raise(&s), WEFT_ABORTED);
+  EXPECT(weft__error_has(ERROR_UNINITIALIZED) && weft__error_has(ERROR_DERIVED));
+  weft__status_finish(&s);
+  EXPECT_EQ_INT(s.facts, 0);
+  EXPECT_ERR(weft__fail_node(WEFT_INTERNAL, "{{node %s}}", "a"), WEFT_INTERNAL, "{{node a}}");
+  EXPECT(weft__error_has(ERROR_NAMES_NODE));
+}
+
 TEST(every_code_has_its_name) {
   EXPECT_EQ_STR(weft__error_name(WEFT_OK), "OK");
   EXPECT_EQ_STR(weft__error_name(WEFT_UNAUTHENTICATED), "UNAUTHENTICATED");

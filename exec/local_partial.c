@@ -102,7 +102,7 @@ static void *local_partial_run(void *arg) {
   local *s = u->session;
   status result = {0};
   weft__status_update(&result, local_partial_run_plan(u));
-  if (result.code) weft__rendezvous_abort(u->rendezvous, result.code, result.message ? result.message : "");
+  if (result.code) weft__rendezvous_abort(u->rendezvous, weft__status_raise(&result));
   pthread_mutex_lock(&s->lock);
   weft__runs_remove(&s->runs, &u->entry);
   pthread_mutex_unlock(&s->lock);

@@ -20,8 +20,7 @@ void weft__make_handle(char out[WEFT_HANDLE_SIZE]) {
 
 static void pass_on(void *arg) {
   cancel_link *l = arg;
-  weft_err err = weft__status_raise(&l->from->why);
-  weft__cancel_fire(l->to, err, "%s", weft__error_message());
+  weft__cancel_fire_error(l->to, weft__status_raise(&l->from->why));
 }
 
 weft_err weft__cancel_link_on(cancel_link *l, cancel *from, cancel *to) {

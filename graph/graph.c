@@ -72,14 +72,15 @@ static weft_err copy_attrs(weft_graph *g, weft_node *n, const node_spec *spec) {
     const attr *a = &spec->attr[i];
     const attr_def *d = n->op ? weft__opdef_attr(&n->op->opdef, a->name) : NULL;
     if (n->op && !d && a->name[0] != '_' && !spec->exact) /* TF imports what it does not know */
-      return weft__fail(WEFT_INVALID_ARGUMENT, "NodeDef mentions attr '%s' not in Op<name=%s>; NodeDef: {{node %s}}",
-                        a->name, n->op_name, n->name);
+      return weft__fail_node(WEFT_INVALID_ARGUMENT,
+                             "NodeDef mentions attr '%s' not in Op<name=%s>; NodeDef: {{node %s}}", a->name, n->op_name,
+                             n->name);
     if (d && a->kind != ATTR_OPAQUE && (a->kind != d->kind || a->is_list != d->is_list) &&
         !(d->is_list && a->is_list && a->n == 0))
-      return weft__fail(WEFT_INVALID_ARGUMENT,
-                        "AttrValue of '%s' has a value of another kind than the op %s defines; "
-                        "NodeDef: {{node %s}}",
-                        a->name, n->op_name, n->name);
+      return weft__fail_node(WEFT_INVALID_ARGUMENT,
+                             "AttrValue of '%s' has a value of another kind than the op %s defines; "
+                             "NodeDef: {{node %s}}",
+                             a->name, n->op_name, n->name);
     if (draft_attr(n, a->name))
       return weft__fail(WEFT_INVALID_ARGUMENT, "attr '%s' is given twice for node '%s'", a->name, n->name);
     attr copy;
@@ -110,15 +111,15 @@ static weft_err check_allowed(const weft_node *n, const attr_def *d, const attr 
   for (int i = 0; i < (a->is_list ? a->n : 1); i++) {
     if (allowed_element(d, a, i)) continue;
     if (d->kind == ATTR_TYPE)
-      return weft__fail(WEFT_INVALID_ARGUMENT,
-                        "Value for attr '%s' of %s is not in the list of allowed values; "
-                        "NodeDef: {{node %s}}; Op<name=%s>",
-                        d->name, weft__dtype_short(a->is_list ? a->types[i] : a->type), n->name, n->op_name);
+      return weft__fail_node(WEFT_INVALID_ARGUMENT,
+                             "Value for attr '%s' of %s is not in the list of allowed values; "
+                             "NodeDef: {{node %s}}; Op<name=%s>",
+                             d->name, weft__dtype_short(a->is_list ? a->types[i] : a->type), n->name, n->op_name);
     attr_str s = a->is_list ? a->ss[i] : a->s;
-    return weft__fail(WEFT_INVALID_ARGUMENT,
-                      "Value for attr '%s' of \"%.*s\" is not in the list of allowed values; "
-                      "NodeDef: {{node %s}}; Op<name=%s>",
-                      d->name, weft__int_sat(s.size), s.data, n->name, n->op_name);
+    return weft__fail_node(WEFT_INVALID_ARGUMENT,
+                           "Value for attr '%s' of \"%.*s\" is not in the list of allowed values; "
+                           "NodeDef: {{node %s}}; Op<name=%s>",
+                           d->name, weft__int_sat(s.size), s.data, n->name, n->op_name);
   }
   return WEFT_OK;
 }
@@ -127,12 +128,13 @@ static weft_err check_attr(const weft_node *n, const attr_def *d, const attr *a)
   if (a->kind == ATTR_OPAQUE) return WEFT_OK;
   int64_t size = a->is_list ? a->n : a->kind == ATTR_INT ? a->i : d->min;
   if (d->has_min && size < d->min)
-    return weft__fail(WEFT_INVALID_ARGUMENT,
-                      a->is_list ? "Length for attr '%s' of %lld must be at least minimum %lld; NodeDef: {{node %s}}; "
-                                   "Op<name=%s>"
-                                 : "Value for attr '%s' of %lld must be at least minimum %lld; NodeDef: {{node %s}}; "
-                                   "Op<name=%s>",
-                      d->name, (long long)size, (long long)d->min, n->name, n->op_name);
+    return weft__fail_node(WEFT_INVALID_ARGUMENT,
+                           a->is_list
+                               ? "Length for attr '%s' of %lld must be at least minimum %lld; NodeDef: {{node %s}}; "
+                                 "Op<name=%s>"
+                               : "Value for attr '%s' of %lld must be at least minimum %lld; NodeDef: {{node %s}}; "
+                                 "Op<name=%s>",
+                           d->name, (long long)size, (long long)d->min, n->name, n->op_name);
   return d->allowed.kind != ATTR_NONE ? check_allowed(n, d, a) : WEFT_OK;
 }
 
@@ -148,8 +150,8 @@ static weft_err finish_attrs(weft_graph *g, weft_node *n) {
       a = append_attr(n, &copy);
     }
     if (!a)
-      return weft__fail(WEFT_INVALID_ARGUMENT, "NodeDef missing attr '%s' from Op<name=%s>; NodeDef: {{node %s}}",
-                        d->name, n->op_name, n->name);
+      return weft__fail_node(WEFT_INVALID_ARGUMENT, "NodeDef missing attr '%s' from Op<name=%s>; NodeDef: {{node %s}}",
+                             d->name, n->op_name, n->name);
     WEFT_TRY(check_attr(n, d, a));
   }
   return WEFT_OK;
@@ -173,10 +175,10 @@ static int argument_count(weft_node *n, const arg_def *d) {
 }
 
 static weft_err wrong_count(const weft_node *n) {
-  return weft__fail(WEFT_INVALID_ARGUMENT,
-                    "NodeDef expected inputs that do not match %d inputs specified; Op<name=%s>; "
-                    "NodeDef: {{node %s}}",
-                    n->n_in, n->op_name, n->name);
+  return weft__fail_node(WEFT_INVALID_ARGUMENT,
+                         "NodeDef expected inputs that do not match %d inputs specified; Op<name=%s>; "
+                         "NodeDef: {{node %s}}",
+                         n->n_in, n->op_name, n->name);
 }
 
 /* Do two arguments take their length from the same attribute (indices:N*int32, data:N*T)? */

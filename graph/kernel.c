@@ -129,12 +129,14 @@ weft_err weft__kernel_fail(const kernel *k, weft_err code, const char *fmt, ...)
   va_start(args, fmt);
   vsnprintf(what, sizeof what, fmt, args);
   va_end(args);
-  return weft__fail(code, "%s\n\t [[{{node %s}}]]", what, k->node->name);
+  (void)weft__fail(code, "%s", what);
+  return weft__kernel_in(k, code);
 }
 
 weft_err weft__kernel_in(const kernel *k, weft_err err) {
-  if (err != WEFT_OK) (weft__kernel_fail)(k, err, "%s", weft__error_message());
-  return err;
+  if (err == WEFT_OK) return WEFT_OK;
+  (void)weft__fail_again(err, "%s\n\t [[{{node %s}}]]", weft__error_message(), k->node->name);
+  return weft__error_add_facts(err, ERROR_NAMES_NODE);
 }
 
 weft_err weft__kernel_no_type(const kernel *k, weft_dtype t) {

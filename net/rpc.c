@@ -121,8 +121,7 @@ static void call_waiter_on_response(void *arg, weft_err err, message *response) 
 
 static void call_waiter_on_cancel(void *arg) {
   call_waiter *w = arg;
-  weft_err code = weft__cancel_raise(w->callers);
-  weft__cancel_fire(&w->cancel, code, "%s", weft__error_message());
+  weft__cancel_fire_error(&w->cancel, weft__cancel_raise(w->callers));
 }
 
 weft_err weft__channel_call_wait(channel *c, const char *method, message *request, const call_opts *opts,

@@ -14,6 +14,7 @@
 #include "base/cancel.h"
 #include "base/sync_event.h"
 #include "net/message.h"
+#include "net/rpc_error.h"
 
 typedef struct security {  /* zero: none.  Strings are borrowed for the life of the listener or channel. */
   const char *token;       /* sent with every call, and required of every call */

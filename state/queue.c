@@ -196,16 +196,20 @@ static bool queue_serve_enqueue(queue *q, attempt *a) {
   return a->moved == a->wanted;
 }
 
+static weft_err queue_fail_insufficient(const queue *q, int64_t wanted) {
+  weft_err err = weft__fail(WEFT_OUT_OF_RANGE,
+                            "%s '%s' is closed and has insufficient elements (requested %lld, current size %lld)",
+                            queue_kind_text(q), q->name, (long long)wanted, (long long)q->size);
+  return strcmp(q->name, SYNC_TOKEN_QUEUE) == 0 ? weft__error_add_facts(err, ERROR_TOKENS_CLOSED) : err;
+}
+
 static bool queue_serve_dequeue(queue *q, attempt *a) {
   int64_t missing = a->wanted - a->moved;
   if (q->closed && q->size < missing) {
     if (a->up_to && q->spec.kind != QUEUE_PRIORITY && a->moved + q->size > 0) {
       a->wanted = a->moved + q->size;
     } else {
-      weft__status_update(
-          &a->result, weft__fail(WEFT_OUT_OF_RANGE,
-                                 "%s '%s' is closed and has insufficient elements (requested %lld, current size %lld)",
-                                 queue_kind_text(q), q->name, (long long)missing, (long long)q->size));
+      weft__status_update(&a->result, queue_fail_insufficient(q, missing));
       return true;
     }
   }

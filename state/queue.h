@@ -11,6 +11,7 @@
 #include "state/resource.h"
 
 #define QUEUE_TYPE "queue"
+#define SYNC_TOKEN_QUEUE "sync_token_q" /* the queue of a synchronous training job: TensorFlow's name */
 
 typedef enum queue_kind { QUEUE_FIFO, QUEUE_SHUFFLE, QUEUE_PADDING, QUEUE_PRIORITY } queue_kind;
 

@@ -60,7 +60,7 @@ void weft__rendezvous_release(rendezvous *r) {
   if (before != 1) return;
   atomic_store(&r->refs, 1); /* for the abort, which takes and releases a reference */
   if (r->n_waiting > 0)      /* else do not change this thread's error message */
-    weft__rendezvous_abort(r, WEFT_ABORTED, "The rendezvous of this step was destroyed");
+    weft__rendezvous_abort(r, weft__fail(WEFT_ABORTED, "The rendezvous of this step was destroyed"));
   WEFT_ASSERT(r->n_waiting == 0);
   if (r->bucket != r->few) weft__free(r->bucket);
   weft__status_finish(&r->aborted);
@@ -249,20 +249,20 @@ static rendezvous_entry *rendezvous_take_all(rendezvous *r) {
 }
 
 /* Sets the error of an abort, marked as derived where TensorFlow marks it. */
-static weft_err rendezvous_abort_error(const rendezvous *r, weft_err code, const char *message) {
-  bool derived = r->remote.task && (code == WEFT_CANCELLED || code == WEFT_ABORTED) &&
-                 strncmp(message, WEFT_DERIVED, strlen(WEFT_DERIVED)) != 0;
-  return weft__fail(code, "%s%s", derived ? WEFT_DERIVED : "", message);
+static weft_err rendezvous_abort_error(const rendezvous *r, weft_err code) {
+  bool derived = r->remote.task && (code == WEFT_CANCELLED || code == WEFT_ABORTED);
+  if (!derived || weft__error_has(ERROR_DERIVED)) return code;
+  return weft__error_add_facts(weft__fail_again(code, WEFT_DERIVED "%s", weft__error_message()), ERROR_DERIVED);
 }
 
-void weft__rendezvous_abort(rendezvous *r, weft_err code, const char *message) {
+void weft__rendezvous_abort(rendezvous *r, weft_err code) {
   weft__rendezvous_retain(r); /* a callback may release the last reference */
   pthread_mutex_lock(&r->lock);
   bool first = r->aborted.code == WEFT_OK;
-  if (first) weft__status_update(&r->aborted, rendezvous_abort_error(r, code, message));
+  if (first) weft__status_update(&r->aborted, rendezvous_abort_error(r, code));
   rendezvous_entry *all = rendezvous_take_all(r);
   pthread_mutex_unlock(&r->lock);
-  if (first) weft__cancel_fire(&r->token, code, "%s", r->aborted.message ? r->aborted.message : "");
+  if (first) weft__cancel_fire_error(&r->token, code);
   for (rendezvous_entry *m = all, *next; m; m = next) {
     next = m->next;
     if (m->fn) m->fn(m->arg, weft__status_raise(&r->aborted), NULL, false);

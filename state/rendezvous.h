@@ -43,11 +43,10 @@ bool weft__rendezvous_is_empty(rendezvous *r);  /* neither a value nor a receive
 bool weft__rendezvous_is_unused(rendezvous *r); /* it is empty and the caller holds the only reference */
 /* Removes a receiver that waits here.  Returns false if its function was called or is about to be called. */
 bool weft__rendezvous_cancel_recv(rendezvous *r, const char *key, recv_fn *fn, const void *arg);
-/* Completes every waiting and future call with this error.  In a cluster CANCELLED and ABORTED are marked as derived, as
+/* Completes every waiting and future call with the present error.  In a cluster CANCELLED and ABORTED are marked as derived, as
  * TensorFlow does, because the master looks for the error that came first. */
-void weft__rendezvous_abort(rendezvous *r, weft_err code, const char *message);
+void weft__rendezvous_abort(rendezvous *r, weft_err code);
 cancel *weft__rendezvous_token(rendezvous *r); /* fires when it is aborted */
-#define WEFT_DERIVED "[_Derived_]"
 /* Returns "SRC_DEVICE;0123456789abcdef;DST_DEVICE;NAME;FRAME:ITERATION", which the caller frees with weft__free; NULL: no
  * memory.  Frame and iteration are 0 outside of loops. */
 char *weft__rendezvous_key(const weft_node *n, const char *from_device, const char *to_device, uint64_t frame,

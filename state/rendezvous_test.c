@@ -48,7 +48,7 @@ TEST(an_abort_ends_waiting_and_later_receivers) {
   EXPECT_OK(weft__rendezvous_create(&r, NULL));
   weft__rendezvous_recv(r, "x", arrive, &a);
   EXPECT_OK(weft__rendezvous_send(r, "y", t, false));
-  weft__rendezvous_abort(r, WEFT_UNAVAILABLE, "the peer is gone");
+  weft__rendezvous_abort(r, weft__fail(WEFT_UNAVAILABLE, "the peer is gone"));
   EXPECT_EQ_INT(a.err, WEFT_UNAVAILABLE);
   weft__rendezvous_recv(r, "y", arrive, &b);
   EXPECT_EQ_INT(b.err, WEFT_UNAVAILABLE);
@@ -121,7 +121,7 @@ TEST(what_another_task_sends_is_fetched) {
   weft__rendezvous_release(f.r);
   weft__rendezvous_recv(r, "/job:worker/replica:0/task:1/cpu:0;y", arrive, &c);
   EXPECT_EQ_STR(f.key, "/job:worker/replica:0/task:1/cpu:0;y");
-  weft__rendezvous_abort(r, WEFT_ABORTED, "Cleanup 12");
+  weft__rendezvous_abort(r, weft__fail(WEFT_ABORTED, "Cleanup 12"));
   EXPECT_EQ_INT(a.err, WEFT_ABORTED);
   EXPECT_EQ_INT(c.calls, 0); /* the far side hears of it through the token */
   EXPECT_ERR(weft__cancel_raise(weft__rendezvous_token(f.r)), WEFT_ABORTED, "[_Derived_]Cleanup 12");
@@ -172,7 +172,7 @@ TEST(thousands_of_keys_keep_their_values_and_their_order) {
     weft__rendezvous_recv(r, key, arrive, &waits[i]);
   }
   EXPECT(weft__rendezvous_cancel_recv(r, "key 77", arrive, &waits[77]));
-  weft__rendezvous_abort(r, WEFT_ABORTED, "enough");
+  weft__rendezvous_abort(r, weft__fail(WEFT_ABORTED, "enough"));
   for (int i = 0; i < KEYS; i++) EXPECT_EQ_INT(waits[i].calls, i != 77);
   weft__rendezvous_release(r);
 }

@@ -11,8 +11,6 @@
 
 #include "state/queue.h"
 
-#define SYNC_TOKEN_QUEUE "sync_token_q" /* TensorFlow's name of the queue */
-
 /* Called when a task gets its first token (holds) and when it has none left; without a lock, and it must not block. */
 typedef void sync_token_fn(void *arg, const char *task, bool holds);
 /* Adds the table to the resources of this task, and removes it.  fn and arg must stay valid until it is removed. */

@@ -44,8 +44,9 @@ weft_err weft__variable_create(variable **out, weft_dtype dtype, const shape *de
   return WEFT_OK;
 }
 
-static weft_err variable_fail_uninitialized(const variable *v) {
-  return weft__fail(WEFT_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", v->name);
+weft_err weft__variable_uninitialized_error(const variable *v) {
+  weft_err err = weft__fail(WEFT_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", v->name);
+  return weft__error_add_facts(err, ERROR_UNINITIALIZED);
 }
 
 weft_err weft__variable_read(variable *v, weft_tensor *out) {
@@ -53,7 +54,7 @@ weft_err weft__variable_read(variable *v, weft_tensor *out) {
   bool set = v->value.buf != NULL;
   if (set) weft__tensor_share(out, &v->value);
   pthread_mutex_unlock(&v->lock);
-  return set ? WEFT_OK : variable_fail_uninitialized(v);
+  return set ? WEFT_OK : weft__variable_uninitialized_error(v);
 }
 
 bool weft__variable_initialized(variable *v) {
@@ -106,7 +107,7 @@ void weft__variable_lock(int n, variable *const *v) { variables_each_distinct(n,
 void weft__variable_unlock(int n, variable *const *v) { variables_each_distinct(n, v, pthread_mutex_unlock); }
 
 weft_err weft__variable_writable(variable *v, weft_tensor **out) {
-  if (!v->value.buf) return variable_fail_uninitialized(v);
+  if (!v->value.buf) return weft__variable_uninitialized_error(v);
   if (!weft__tensor_writable(&v->value)) {
     weft_tensor copy = {0};
     WEFT_TRY(weft__tensor_clone(&copy, &v->value));
@@ -129,7 +130,7 @@ weft_err weft__kernel_variable(const kernel *k, int i, variable **v) {
 /* For TensorFlow a resource variable without a value does not exist. */
 weft_err weft__variable_fail_uninitialized(const kernel *k, const variable *v) {
   const handle *h = k->ref[0] ? NULL : weft__handle_of(k->in[0]);
-  if (!h) return weft__kernel_fail(k, WEFT_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", v->name);
+  if (!h) return weft__kernel_in(k, weft__variable_uninitialized_error(v));
   return weft__kernel_fail(k, WEFT_NOT_FOUND, "Resource %s/%s/N10tensorflow3VarE does not exist.", h->container,
                            v->name);
 }

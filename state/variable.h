@@ -26,6 +26,8 @@ weft_err weft__variable_create(variable **out, weft_dtype dtype, const shape *de
 /* Shares the current value with *out, which is empty.  Returns FAILED_PRECONDITION "Attempting to use uninitialized value
  * NAME". */
 weft_err weft__variable_read(variable *v, weft_tensor *out);
+/* Sets that error, with the fact ERROR_UNINITIALIZED, and returns its code. */
+weft_err weft__variable_uninitialized_error(const variable *v);
 bool weft__variable_initialized(variable *v);
 /* Assigns t: copies it into the present buffer if that is not shared and has its size, else keeps the buffer of t. */
 weft_err weft__variable_assign(variable *v, const weft_tensor *t);

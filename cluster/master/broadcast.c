@@ -38,7 +38,7 @@ static void broadcast_wait(broadcast *all) {
 static weft_err broadcast_first_error(const broadcast_call *calls, int n) {
   for (int i = 0; i < n; i++) {
     weft_err err = weft__status_raise(&calls[i].status);
-    if (err) return weft__fail(err, "From %s:\n%s", weft__peer_task(calls[i].to), calls[i].status.message);
+    if (err) return weft__fail_again(err, "From %s:\n%s", weft__peer_task(calls[i].to), calls[i].status.message);
   }
   return WEFT_OK;
 }

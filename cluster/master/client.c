@@ -308,7 +308,7 @@ static weft_err client_read_run_step(client *s, const plan_request *r, message *
   if (err) return err;
   const Tensorflow__RunStepResponse *answer = (const Tensorflow__RunStepResponse *)m;
   if (answer->status_code)
-    err = weft__fail((weft_err)answer->status_code, "%s", answer->status_error_message);
+    err = weft__rpc_error(weft__fail((weft_err)answer->status_code, "%s", answer->status_error_message));
   else if (!(err = client_read_fetches(s, r, reply, fetched)))
     err = client_read_metadata(answer, opts);
   protobuf_c_message_free_unpacked(m, NULL);

@@ -229,17 +229,15 @@ typedef struct remote_run {
   const remote_part *part;
 } remote_run;
 
-static const char derived_mark[] = "[_Derived_]";
-
 static void step_cancel_parts(step_run *r) {
-  weft__cancel_fire(r->cancel, WEFT_CANCELLED, "%sThe step was cancelled because another part of it failed",
-                    derived_mark);
+  weft_err err = weft__fail(WEFT_CANCELLED, WEFT_DERIVED "The step was cancelled because another part of it failed");
+  weft__cancel_fire_error(r->cancel, weft__error_add_facts(err, ERROR_DERIVED));
 }
 
 /* Notes the end of a part.  Its error is kept if it is the first, or the first that is not derived.  An error of its
  * own cancels the other parts at once.  A derived error does not: its cause should get time to arrive. */
 static void step_part_ended(step_run *r, weft_err err) {
-  bool derived = err && strstr(weft__error_message(), derived_mark) != NULL;
+  bool derived = err && weft__error_has(ERROR_DERIVED);
   if (err) {
     pthread_mutex_lock(&r->lock);
     if (r->failure.code == WEFT_OK) r->failed_ns = weft__clock_now_ns();
@@ -274,7 +272,8 @@ static weft_err step_read_response(step_run *r, const remote_part *from, message
   const Tensorflow__RunGraphResponse *p = (const Tensorflow__RunGraphResponse *)m;
   weft_err err = WEFT_OK;
   if (p->status_code != 0)
-    err = weft__fail((weft_err)p->status_code, "From %s:\n%s", weft__peer_task(from->on), p->status_error_message);
+    err = weft__rpc_error(
+        weft__fail((weft_err)p->status_code, "From %s:\n%s", weft__peer_task(from->on), p->status_error_message));
   else
     step_add_stats(r, p);
   protobuf_c_message_free_unpacked(m, NULL);
@@ -343,7 +342,9 @@ static weft_err step_check_wait(step_run *r, int64_t deadline_ns) {
   pthread_mutex_lock(&r->lock);
   bool grace_over = r->failure.code && now > r->failed_ns + (int64_t)DERIVED_GRACE_MS * 1000000;
   pthread_mutex_unlock(&r->lock);
-  return grace_over ? weft__fail(WEFT_CANCELLED, "%sAnother part of the step failed", derived_mark) : WEFT_OK;
+  if (!grace_over) return WEFT_OK;
+  return weft__error_add_facts(weft__fail(WEFT_CANCELLED, WEFT_DERIVED "Another part of the step failed"),
+                               ERROR_DERIVED);
 }
 
 static void step_wait(step_run *r, int64_t deadline_ns) {
@@ -355,7 +356,7 @@ static void step_wait(step_run *r, int64_t deadline_ns) {
     weft_err why = canceled ? WEFT_OK : step_check_wait(r, deadline_ns);
     if (!why) continue;
     canceled = true;
-    weft__cancel_fire(r->cancel, why, "%s", weft__error_message());
+    weft__cancel_fire_error(r->cancel, why);
   }
 }
 
@@ -398,7 +399,7 @@ static weft_err step_final_error(const step_run *r) {
   weft_err err = weft__status_raise(&r->failure);
   if (!err || !r->derived || !weft__cancel_fired(r->cancel)) return err;
   weft_err why = weft__cancel_raise(r->cancel);
-  return strstr(weft__error_message(), derived_mark) ? weft__status_raise(&r->failure) : why;
+  return weft__error_has(ERROR_DERIVED) ? weft__status_raise(&r->failure) : why;
 }
 
 static weft_err step_run_parts(cluster_step *s, int64_t id, const weft_tensor *const *feed, weft_tensor **fetched,

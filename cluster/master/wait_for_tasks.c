@@ -101,7 +101,7 @@ static void task_wait_on_reply(void *arg, weft_err err, message *reply) {
   t->error = (status){0};
   weft__status_update(&t->error, err);
   t->state = err ? ATTEMPT_PAUSED : ATTEMPT_ANSWERED;
-  t->next_ns = weft__clock_now_ns() + (int64_t)t->pause_ms * 1000000;
+  t->next_ns = weft__clock_now_ns() + t->pause_ms * NS_PER_MS;
   t->pause_ms = t->pause_ms * 2 < LONGEST_PAUSE_MS ? t->pause_ms * 2 : LONGEST_PAUSE_MS;
   pthread_cond_signal(&w->changed);
   pthread_mutex_unlock(&w->lock);
@@ -167,17 +167,19 @@ static weft_err task_wait_timed_out(const task_wait *w) {
 
 /* Returns an error if a required task has said goodbye and stayed away longer than a restart takes. */
 static weft_err task_wait_check_departed(const task_wait *w) {
-  const int64_t now = weft__clock_now_ns(), return_ns = WEFT_RETURN_SECS * INT64_C(1000000000);
+  const int64_t now = weft__clock_now_ns(), return_ns = WEFT_RETURN_SECS * NS_PER_S;
   for (int i = 0; i < w->n; i++) {
     if (w->attempt[i].state == ATTEMPT_ANSWERED) continue;
     peer *p = w->attempt[i].task->peer;
     peer_departure d = weft__peer_get_departure(p);
     if (!d.at_ns || now - d.at_ns < return_ns) continue;
-    long long seconds = (now - d.at_ns) / 1000000000;
-    if (d.chief)
-      return weft__fail(WEFT_FAILED_PRECONDITION,
-                        WEFT_JOB_OVER "%s, its chief, said goodbye %lld s ago, and this session needs it",
-                        weft__peer_task(p), seconds);
+    long long seconds = (now - d.at_ns) / NS_PER_S;
+    if (d.chief) {
+      weft_err err = weft__fail(WEFT_FAILED_PRECONDITION,
+                                WEFT_JOB_OVER "%s, its chief, said goodbye %lld s ago, and this session needs it",
+                                weft__peer_task(p), seconds);
+      return weft__error_add_facts(err, ERROR_JOB_OVER);
+    }
     return weft__fail(WEFT_FAILED_PRECONDITION,
                       "The session needs %s, which said goodbye %lld s ago and did not come back (start it again, or "
                       "place no op there)",
@@ -209,19 +211,19 @@ static void task_wait_publish(const task_wait *w, metrics_wait *published) {
 
 /* Waits until all tasks have answered, or until an error ends the wait; then until no call is in progress. */
 static weft_err task_wait_run(task_wait *w, int64_t deadline_ns, cancel *c) {
-  int64_t next_report = weft__clock_now_ns() + (int64_t)REPORT_S * 1000000000;
+  int64_t next_report = weft__clock_now_ns() + REPORT_S * NS_PER_S;
   int64_t next_publish = weft__clock_now_ns() + 500000000, next_greeting = weft__clock_now_ns() + 500000000;
   metrics_wait published = {0};
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&w->lock);
   while (!err && task_wait_count(w, ATTEMPT_ANSWERED) < w->n) {
     task_wait_start_due_calls(w);
-    struct timespec until = weft__clock_deadline((int64_t)FIRST_PAUSE_MS * 1000000 / 2);
+    struct timespec until = weft__clock_deadline(FIRST_PAUSE_MS * NS_PER_MS / 2);
     if (task_wait_count(w, ATTEMPT_ANSWERED) < w->n)
       pthread_cond_clockwait(&w->changed, &w->lock, CLOCK_MONOTONIC, &until);
     if (weft__clock_now_ns() > next_report) {
       task_wait_log(w);
-      next_report += (int64_t)REPORT_S * 1000000000;
+      next_report += REPORT_S * NS_PER_S;
     }
     if (weft__clock_now_ns() > next_publish) {
       task_wait_publish(w, &published);
@@ -231,7 +233,7 @@ static weft_err task_wait_run(task_wait *w, int64_t deadline_ns, cancel *c) {
       pthread_mutex_unlock(&w->lock);
       weft__peers_greet_all(w->attempt[0].task->peer);
       pthread_mutex_lock(&w->lock);
-      next_greeting += GREET_S * INT64_C(1000000000);
+      next_greeting += GREET_S * NS_PER_S;
     }
     if (task_wait_count(w, ATTEMPT_ANSWERED) < w->n) err = task_wait_check(w, deadline_ns, c);
   }

@@ -10,7 +10,6 @@
 
 enum { WEFT_RETURN_SECS = 5 }; /* a task that comes back this soon after its goodbye was restarted */
 /* The error begins with this text if the task that left was the chief: the job is over. */
-#define WEFT_JOB_OVER "The job is over: "
 
 typedef struct required_task {
   peer *peer;

@@ -418,7 +418,7 @@ static void pending_call_on_cancel(void *arg) {
   pthread_mutex_lock(&p->lock);
   pending->refs++;
   pthread_mutex_unlock(&p->lock);
-  weft__cancel_fire(&pending->cancel, code, "%s", weft__error_message());
+  weft__cancel_fire_error(&pending->cancel, code);
   pthread_mutex_lock(&p->lock);
   pending_call_release(pending);
   pthread_mutex_unlock(&p->lock);

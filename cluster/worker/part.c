@@ -87,9 +87,10 @@ void weft__running_part_release(running_part *u) {
   weft__worker_leave(w);
 }
 
-static void running_part_cancel(running_part *u, weft_err code, const char *why) {
+/* Cancels the run with the present error. */
+static void running_part_cancel(running_part *u, weft_err code) {
   atomic_fetch_add(&u->refs, 1);
-  weft__cancel_fire(&u->token, code, "%s", why);
+  weft__cancel_fire_error(&u->token, code);
   weft__running_part_release(u);
 }
 
@@ -97,32 +98,33 @@ static void running_part_on_cancel(void *arg) {
   running_part *u = arg;
   weft_err code = weft__cancel_raise(u->opts.cancel);
   atomic_store(&u->caller_canceled, true);
-  running_part_cancel(u, code, weft__error_message());
+  running_part_cancel(u, code);
 }
 
 static const char timed_out[] = "Timed out waiting for the step to finish";
 
 static void running_part_on_deadline(void *arg) {
   atomic_store(&((running_part *)arg)->timed_out, true);
-  running_part_cancel(arg, WEFT_DEADLINE_EXCEEDED, timed_out);
+  running_part_cancel(arg, weft__fail(WEFT_DEADLINE_EXCEEDED, "%s", timed_out));
 }
 
 /* A kernel that waited when the deadline passed reports a cancellation; the caller gets DEADLINE_EXCEEDED. */
 static weft_err running_part_deadline_error(const running_part *u, weft_err code) {
   bool canceled = code == WEFT_CANCELLED || code == WEFT_ABORTED;
   return canceled && atomic_load(&u->timed_out)
-             ? weft__fail(WEFT_DEADLINE_EXCEEDED, "%s\n%s", timed_out, weft__error_message())
+             ? weft__fail_again(WEFT_DEADLINE_EXCEEDED, "%s\n%s", timed_out, weft__error_message())
              : code;
 }
 
 /* Marks the error of a run that the caller canceled: it is derived, and the master looks for the original error. */
 static void running_part_mark_derived(const running_part *u, status *err) {
   if (!atomic_load(&u->caller_canceled) || (err->code != WEFT_CANCELLED && err->code != WEFT_ABORTED)) return;
-  if (!err->message || strncmp(err->message, WEFT_DERIVED, strlen(WEFT_DERIVED)) == 0) return;
+  if (!err->message || (err->facts & ERROR_DERIVED)) return;
   char *marked = weft__sprintf("%s%s", WEFT_DERIVED, err->message);
   if (!marked) return;
   weft__free(err->message);
   err->message = marked;
+  err->facts |= ERROR_DERIVED;
 }
 
 /* Adds the run to the worker's ring.  ABORTED if a chief dropped the session since the request arrived. */
@@ -162,7 +164,7 @@ static void running_part_end(running_part *u, weft_err code) {
   weft__status_update(&err, code ? running_part_restore_error(u, code) : WEFT_OK);
   if (u->watched) weft__cancel_watch_remove(u->opts.cancel, &u->watch);
   if (u->opts.deadline_ns) weft__timer_cancel(u->part->session->worker->timers, &u->deadline);
-  if (code && u->step) weft__rendezvous_abort(u->step->rendezvous, err.code, err.message ? err.message : "");
+  if (code && u->step) weft__rendezvous_abort(u->step->rendezvous, weft__status_raise(&err));
   running_part_mark_derived(u, &err);
   running_part_unlist(u);
   weft__step_objects_finish(&u->objects);

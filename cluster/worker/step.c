@@ -100,7 +100,7 @@ void weft__worker_step_release(worker_step *s) {
 /* Aborts what waits in a step that was removed from the table, and releases it. */
 static void worker_step_abort(worker_step *s, const char *why) {
   if (weft__timer_cancel(s->worker->timers, &s->expiry)) weft__worker_step_release(s);
-  weft__rendezvous_abort(s->rendezvous, WEFT_ABORTED, why);
+  weft__rendezvous_abort(s->rendezvous, weft__fail(WEFT_ABORTED, "%s", why));
   weft__worker_step_release(s);
 }
 

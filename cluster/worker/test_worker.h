@@ -153,7 +153,7 @@ static inline weft_err body_error(message *reply, Tensorflow__RunGraphResponse *
   EXPECT_OK(weft__message_unpack(&m, reply, &tensorflow__run_graph_response__descriptor));
   *out = (Tensorflow__RunGraphResponse *)m;
   weft_err code = (weft_err)(*out)->status_code;
-  return code ? weft__fail(code, "%s", (*out)->status_error_message) : WEFT_OK;
+  return code ? weft__rpc_error(weft__fail(code, "%s", (*out)->status_error_message)) : WEFT_OK;
 }
 
 /* Runs the graph; *got is the value of its only recv_key. */

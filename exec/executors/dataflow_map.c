@@ -76,8 +76,9 @@ static weft_err find_target(mapper *w, int i) {
   if (n->kind == DATAFLOW_NEXT && n->loop == 0) n->kind = DATAFLOW_PLAIN;
   if (n->kind != DATAFLOW_EXIT) return WEFT_OK;
   if (n->loop == 0)
-    return weft__fail(WEFT_INVALID_ARGUMENT,
-                      "Invalid Exit op: Cannot find a corresponding Enter op.\n\t [[{{node %s}}]]", graph_node->name);
+    return weft__fail_node(WEFT_INVALID_ARGUMENT,
+                           "Invalid Exit op: Cannot find a corresponding Enter op.\n\t [[{{node %s}}]]",
+                           graph_node->name);
   n->target = w->m->loop[n->loop].parent;
   return WEFT_OK;
 }
@@ -114,11 +115,12 @@ static weft_err check_loops(const mapper *w) {
       if (from < 0) continue;
       if (first < 0) first = from;
       if (w->m->node[from].target == w->m->node[i].loop) continue;
-      return weft__fail(WEFT_INVALID_ARGUMENT,
-                        "{{node %s}} has inputs from different frames. The input {{node %s}} is in frame '%s'. The "
-                        "input {{node %s}} is in frame '%s'.",
-                        it->node->name, w->p->item[first].node->name, w->m->loop[w->m->node[first].target].name,
-                        w->p->item[from].node->name, w->m->loop[w->m->node[from].target].name);
+      return weft__fail_node(
+          WEFT_INVALID_ARGUMENT,
+          "{{node %s}} has inputs from different frames. The input {{node %s}} is in frame '%s'. The "
+          "input {{node %s}} is in frame '%s'.",
+          it->node->name, w->p->item[first].node->name, w->m->loop[w->m->node[first].target].name,
+          w->p->item[from].node->name, w->m->loop[w->m->node[from].target].name);
     }
   }
   for (int i = 0; i < w->p->n_fetch; i++) {

@@ -13,7 +13,7 @@ weft_err weft__item_resolve(const plan_item *it, kernel *k, int j, variable *v) 
   k->ref[j] = it->in[j].wants_ref ? v : NULL;
   if (!it->in[j].wants_ref) return weft__variable_read(v, (weft_tensor *)(uintptr_t)k->in[j]);
   if (it->op->opdef.uninit_ok || weft__variable_initialized(v)) return WEFT_OK;
-  return weft__fail(WEFT_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", v->name);
+  return weft__variable_uninitialized_error(v);
 }
 
 static weft_err resolve(const plan_item *it, kernel *k, const value *slot) {
@@ -28,7 +28,8 @@ static void drop_derefs(const plan_item *it, kernel *k) {
 }
 
 weft_err weft__item_error(const plan_item *it, weft_err err) {
-  if (strstr(weft__error_message(), "{{node ")) return err;
+  if (weft__error_has(ERROR_NAMES_NODE)) return err;
+  weft__error_add_facts(err, ERROR_NAMES_NODE);
   return weft__fail_in(err, "%s {{node %s}}", it->node->op_name, it->node->name);
 }
 
@@ -39,7 +40,7 @@ weft_err weft__item_wait_gpu(const plan *p, const plan_item *it, bool first, wef
 weft_err weft__kernel_check_outputs(const kernel *k) {
   for (int i = 0; i < k->n_out; i++)
     if (!k->out[i].t.buf && !k->out[i].ref && !k->out[i].dead)
-      return weft__fail(WEFT_INTERNAL, "Missing %d-th output from {{node %s}}", i, k->node->name);
+      return weft__fail_node(WEFT_INTERNAL, "Missing %d-th output from {{node %s}}", i, k->node->name);
   return WEFT_OK;
 }
 

@@ -23,8 +23,7 @@ void weft__run_finish(active_run *r) {
 static void on_cancel(void *arg) {
   active_run *r = arg;
   const step *s = &r->given->step;
-  weft_err code = weft__cancel_raise(s->cancel);
-  if (s->rendezvous) weft__rendezvous_abort(s->rendezvous, code, weft__error_message());
+  if (s->rendezvous) weft__rendezvous_abort(s->rendezvous, weft__cancel_raise(s->cancel));
 }
 
 weft_err weft__run_begin(active_run *r, plan *p, plan_run *given, pool *tasks, run_done *done, void *arg) {
@@ -46,11 +45,10 @@ void weft__run_fail(active_run *r, weft_err err) {
   pthread_mutex_unlock(&r->lock);
   atomic_store(&r->failed, true);
   if (!first) return;
-  const char *why = r->failure.message ? r->failure.message : "";
   if (s->cancel)
-    weft__cancel_fire(s->cancel, err, "%s", why);
+    weft__cancel_fire_error(s->cancel, weft__status_raise(&r->failure));
   else if (s->rendezvous)
-    weft__rendezvous_abort(s->rendezvous, err, why);
+    weft__rendezvous_abort(s->rendezvous, weft__status_raise(&r->failure));
 }
 
 weft_err weft__run_check_time(const plan_run *given) {
@@ -150,6 +148,7 @@ static weft_err end_device(const plan *p, device *d) {
       if (!first) first = last;
     }
   if (!last) return err;
+  weft__error_add_facts(err, ERROR_NAMES_NODE);
   return weft__fail_in(err, "%s, {{node %s}} to {{node %s}} (WEFT_GPU_NO_REPLAY=1 tells which)", d->name, first->name,
                        last->name);
 }

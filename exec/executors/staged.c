@@ -158,11 +158,11 @@ static weft_err store_received(staged *s, int item, const weft_tensor *t, bool d
   const plan_item *it = &s->run.plan->item[item];
   weft_dtype want = weft__dtype_base(it->node->out_type[0]);
   if (dead)
-    return weft__fail(WEFT_INTERNAL, "%s {{node %s}}: received a dead value in a step without branches",
-                      it->node->op_name, it->node->name);
+    return weft__fail_node(WEFT_INTERNAL, "%s {{node %s}}: received a dead value in a step without branches",
+                           it->node->op_name, it->node->name);
   if (t->dtype != want)
-    return weft__fail(WEFT_INTERNAL, "%s {{node %s}}: received a tensor of type %s, want %s", it->node->op_name,
-                      it->node->name, weft__dtype_name(t->dtype), weft__dtype_name(want));
+    return weft__fail_node(WEFT_INTERNAL, "%s {{node %s}}: received a tensor of type %s, want %s", it->node->op_name,
+                           it->node->name, weft__dtype_name(t->dtype), weft__dtype_name(want));
   return weft__tensor_keep(&s->frame->slot[it->first_out].t, t);
 }
 

@@ -260,10 +260,10 @@ static weft_err check_reference(const spreader *s, const plan_item *it, const pl
   if (maker < 0 || !(s->p->item[maker].op->flags & OP_ONCE) || s->p->item[maker].device == it->device) return WEFT_OK;
   const weft_node *v = s->p->item[maker].node;
   if (!in->wants_ref && !weft__node_is(v, KIND_HANDLE)) return WEFT_OK;
-  return weft__fail(WEFT_INVALID_ARGUMENT,
-                    "'%s' runs on %s and wants the variable '%s' itself, which is on %s\n\t [[{{node %s}}]]",
-                    it->node->name, it->device ? it->device->name : "the CPU", v->name,
-                    s->p->item[maker].device ? s->p->item[maker].device->name : "the CPU", it->node->name);
+  return weft__fail_node(WEFT_INVALID_ARGUMENT,
+                         "'%s' runs on %s and wants the variable '%s' itself, which is on %s\n\t [[{{node %s}}]]",
+                         it->node->name, it->device ? it->device->name : "the CPU", v->name,
+                         s->p->item[maker].device ? s->p->item[maker].device->name : "the CPU", it->node->name);
 }
 
 /* Input j of item i comes from slot `in->slot`; is it where the item reads it? */

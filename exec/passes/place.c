@@ -165,19 +165,19 @@ static weft_err impossible(placer *s, const weft_node *n, const device_spec *wan
   bool exists = false;
   for (int i = 0; i < s->p->n_device && !exists; i++) exists = weft__device_matches(want, &s->full[i]);
   if (exists)
-    return weft__fail(WEFT_INVALID_ARGUMENT,
-                      "Cannot assign a device for operation %s: Could not satisfy explicit device specification '%s' "
-                      "because no supported kernel for %s devices is available.\n\t [[{{node %s}}]]",
-                      n->name, weft__device_text(want, canonical, sizeof canonical),
-                      want->has_type ? want->type : "its", n->name);
+    return weft__fail_node(
+        WEFT_INVALID_ARGUMENT,
+        "Cannot assign a device for operation %s: Could not satisfy explicit device specification '%s' "
+        "because no supported kernel for %s devices is available.\n\t [[{{node %s}}]]",
+        n->name, weft__device_text(want, canonical, sizeof canonical), want->has_type ? want->type : "its", n->name);
   for (int i = 0; i < s->p->n_device; i++)
     weft__text_printf(&have, "%s%s", i ? ", " : "", s->p->device[s->rank[i]].name);
-  weft_err err = weft__fail(WEFT_INVALID_ARGUMENT,
-                            "Cannot assign a device for operation %s: {{node %s}} was explicitly assigned to %s but "
-                            "available devices are [ %s ]. Make sure the device specification refers to a valid device."
-                            "\n\t [[%s]]",
-                            n->name, n->name, weft__device_text(want, canonical, sizeof canonical),
-                            weft__text_get(&have), n->name);
+  weft_err err = weft__fail_node(
+      WEFT_INVALID_ARGUMENT,
+      "Cannot assign a device for operation %s: {{node %s}} was explicitly assigned to %s but "
+      "available devices are [ %s ]. Make sure the device specification refers to a valid device."
+      "\n\t [[%s]]",
+      n->name, n->name, weft__device_text(want, canonical, sizeof canonical), weft__text_get(&have), n->name);
   weft__text_finish(&have);
   return err;
 }

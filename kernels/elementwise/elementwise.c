@@ -267,7 +267,7 @@ weft_err weft__elementwise(kernel *k, const elem_op *e, const void *arg) {
     shape both;
     if (weft__shape_equal(&s, &k->in[i]->shape)) continue;
     const weft_err err = weft__shape_broadcast(&both, &s, &k->in[i]->shape);
-    if (err) return weft__kernel_fail(k, err, "%s", weft__error_message());
+    if (err) return weft__kernel_in(k, err);
     s = both;
   }
   const weft_dtype type = k->in[k->n_in - 1]->dtype;

@@ -31,7 +31,7 @@ static weft_err program_cpu(kernel *k) {
   shape s = k->in[0]->shape;
   for (int i = 1; i < k->n_in; i++) {
     weft_err err = weft__shape_broadcast(&s, &s, &k->in[i]->shape);
-    if (err) return weft__kernel_fail(k, err, "%s", weft__error_message());
+    if (err) return weft__kernel_in(k, err);
   }
   weft_tensor *out = weft__elementwise_out(k, &s);
   if (!out) return WEFT_RESOURCE_EXHAUSTED;
@@ -53,7 +53,7 @@ static weft_err program_update_locked(kernel *k, const program *p) {
   for (int i = 1; i < k->n_in; i++) {
     in[i] = k->in[i];
     weft_err err = weft__shape_broadcast(&s, &s, &in[i]->shape);
-    if (err) return weft__kernel_fail(k, err, "%s", weft__error_message());
+    if (err) return weft__kernel_in(k, err);
   }
   if (!weft__shape_equal(&s, &now->shape))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the variable and its update do not have the same shape");
@@ -105,7 +105,7 @@ weft_err weft__epilogue_run(kernel *k, const fused_epilogue *e) {
   shape s = y->shape;
   for (int i = 0; i < n; i++) {
     const weft_err err = weft__shape_broadcast(&s, &s, &in[i]->shape);
-    if (err) return weft__kernel_fail(k, err, "%s", weft__error_message());
+    if (err) return weft__kernel_in(k, err);
   }
   if (!weft__shape_equal(&s, &y->shape))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s does not broadcast to %s", weft__shape_text(&s),

@@ -215,8 +215,7 @@ static weft_err check(const kernel *k, const optimizer *of, const layout *l, var
   const weft_dtype type = k->in[l->grad]->dtype;
   const bool sparse = l->indices >= 0;
   for (int i = 0; i < l->vars; i++) {
-    if (!v[i]->value.buf)
-      return weft__kernel_fail(k, WEFT_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", v[i]->name);
+    if (!v[i]->value.buf) return weft__kernel_in(k, weft__variable_uninitialized_error(v[i]));
     if (v[i]->value.dtype != type)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s holds %s, the gradient is %s", v[i]->name,
                                weft__dtype_name(v[i]->value.dtype), weft__dtype_name(type));

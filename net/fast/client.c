@@ -62,7 +62,6 @@ static weft_err client_add_call(fast_client *client, client_call *c) {
   uint32_t at = client->next_slot++ % client->n_slot;
   c->id = (uint64_t)++client->generation << 32 | at;
   c->pending = true;
-  client->slot[at] = c;
   return WEFT_OK;
 }
 
@@ -164,7 +163,7 @@ static bool client_on_response(fast_client *client, const frame_head *h, const c
   pthread_mutex_unlock(&client->lock);
   if (!c) return true;
   weft_err code = h->code <= WEFT_UNAUTHENTICATED ? (weft_err)h->code : WEFT_UNKNOWN;
-  client_call_finish(c, code ? weft__fail(code, "%s", text) : WEFT_OK, body);
+  client_call_finish(c, code ? weft__rpc_error(weft__fail(code, "%s", text)) : WEFT_OK, body);
   return true;
 }
 

@@ -115,13 +115,13 @@ static weft_err client_call_raise_status(const client_call *c) {
   if (code == WEFT_UNKNOWN && size == 14 && memcmp(text, "Stream removed", 14) == 0) code = WEFT_UNAVAILABLE;
   if (code == WEFT_UNAVAILABLE) {
     WEFT_TRY(client_call_raise_tls_error(c));
-    return weft__fail(code, "%s: %.*s", address, size, text);
+    return weft__rpc_error(weft__fail(code, "%s: %.*s", address, size, text));
   }
   if (code == WEFT_DEADLINE_EXCEEDED && size == 17 && memcmp(text, "Deadline Exceeded", 17) == 0)
     return weft__fail(code, "%s: %s was not answered within %lld ms", address, c->method, (long long)c->timeout_ms);
   if (code == WEFT_UNIMPLEMENTED && size == 0)
     return weft__fail(code, "%s does not speak TensorFlow's protocol (%s)", address, c->method);
-  return weft__fail(code, "%.*s", size, text);
+  return weft__rpc_error(weft__fail(code, "%.*s", size, text));
 }
 
 static void client_call_free(client_call *c) {

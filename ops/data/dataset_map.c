@@ -13,7 +13,8 @@ static void mapped_destroy(dataset *d) { weft__captured_finish(&((mapped *)d)->f
 weft_err weft__map_ended(weft_err err, bool keeps_cardinality, bool *end) {
   if (err != WEFT_OUT_OF_RANGE) return err;
   if (keeps_cardinality)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "Function invocation produced OutOfRangeError: %s", weft__error_message());
+    return weft__fail_again(WEFT_INVALID_ARGUMENT, "Function invocation produced OutOfRangeError: %s",
+                            weft__error_message());
   *end = true;
   return WEFT_OK;
 }

@@ -65,7 +65,7 @@ static weft_err equality(kernel *k, const elem_op *e, bool wanted) {
     *TENSOR_DATA(z, bool) = !wanted;
     return WEFT_OK;
   }
-  if (err) return weft__kernel_fail(k, err, "%s", weft__error_message());
+  if (err) return weft__kernel_in(k, err);
   return k->in[0]->dtype == WEFT_STRING ? compare_strings(k, &s, wanted) : weft__elementwise(k, e, NULL);
 }
 

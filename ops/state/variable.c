@@ -71,11 +71,13 @@ static weft_err initialized_cpu(kernel *k) {
 static weft_err missing_read(const kernel *k, const variable *v) {
   const handle *h = weft__handle_of(k->in[0]);
   const char *container = h ? h->container : "localhost";
-  return weft__kernel_fail(k, WEFT_FAILED_PRECONDITION,
-                           "Could not find variable %s. This could mean that the variable has been deleted. In TF1, it "
-                           "can also mean the variable is uninitialized. Debug info: container=%s, status error "
-                           "message=Resource %s/%s/N10tensorflow3VarE does not exist.",
-                           v->name, container, container, v->name);
+  weft_err err =
+      weft__kernel_fail(k, WEFT_FAILED_PRECONDITION,
+                        "Could not find variable %s. This could mean that the variable has been deleted. In TF1, it "
+                        "can also mean the variable is uninitialized. Debug info: container=%s, status error "
+                        "message=Resource %s/%s/N10tensorflow3VarE does not exist.",
+                        v->name, container, container, v->name);
+  return weft__error_add_facts(err, ERROR_UNINITIALIZED);
 }
 
 static weft_err read_infer(infer *s) {

@@ -129,8 +129,7 @@ static weft_err recover(recovering *r, int generation) {
 
 static bool lost(recovering *r, weft_session *inner, weft_err err) {
   if (means_lost(err)) return true;
-  if (err != WEFT_FAILED_PRECONDITION || !r->how.state_lost || !strstr(weft__error_message(), "uninitialized"))
-    return false;
+  if (err != WEFT_FAILED_PRECONDITION || !r->how.state_lost || !weft__error_has(ERROR_UNINITIALIZED)) return false;
   status kept = {0};
   weft__status_update(&kept, err);
   bool gone = r->how.state_lost(r->how.arg, inner);

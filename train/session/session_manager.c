@@ -30,7 +30,7 @@ static void list_names(const weft_tensor *t, text *why) {
 
 bool weft__manager_job_over(weft_err err) {
   bool may_say = err == WEFT_FAILED_PRECONDITION || err == WEFT_OUT_OF_RANGE;
-  return may_say && strstr(weft__error_message(), WEFT_JOB_OVER) != NULL;
+  return may_say && weft__error_has(ERROR_JOB_OVER);
 }
 
 /* Runs a report; no element, or no question: yes. */
@@ -39,7 +39,7 @@ static weft_err ask(weft_session *sess, weft_out question, const char *what, boo
   *yes = question.node < 0; /* no question is a yes; a question that fails is none */
   if (*yes) return WEFT_OK;
   weft_err err = weft__run_fetch(sess, question, &t);
-  if (err == WEFT_FAILED_PRECONDITION && strstr(weft__error_message(), "uninitialized")) {
+  if (err == WEFT_FAILED_PRECONDITION && weft__error_has(ERROR_UNINITIALIZED)) {
     weft__text_puts(why, weft__error_message());
     return WEFT_OK;
   }
@@ -139,10 +139,9 @@ static weft_err look(const session_manager *m, weft_session *sess, bool *local_d
 }
 
 weft_err weft__manager_run_failed(const session_manager *m, weft_err err) {
-  char why[400];
-  if (err == WEFT_OUT_OF_RANGE && strstr(weft__error_message(), SYNC_TOKEN_QUEUE) && !weft__manager_job_over(err)) {
-    snprintf(why, sizeof why, "%s", weft__error_message());
-    err = weft__fail(err, WEFT_JOB_OVER "the chief has closed the queue of tokens (%s)", why);
+  if (err == WEFT_OUT_OF_RANGE && weft__error_has(ERROR_TOKENS_CLOSED) && !weft__manager_job_over(err)) {
+    (void)weft__fail_again(err, WEFT_JOB_OVER "the chief has closed the queue of tokens (%s)", weft__error_message());
+    err = weft__error_add_facts(err, ERROR_JOB_OVER);
     weft__log(LOG_WARNING, "%s", weft__error_message());
   }
   if (m->stop && weft__manager_job_over(err)) weft__coordinator_request_stop(m->stop, err);
@@ -190,8 +189,8 @@ weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, wef
   }
   weft__metrics_wait_end(&seen);
   if (err == WEFT_DEADLINE_EXCEEDED && (why.size || local_why.size))
-    err = weft__fail(err, "%s Ready_for_local_init_op: %s, ready: %s", weft__error_message(), said(&local_why),
-                     said(&why));
+    err = weft__fail_again(err, "%s Ready_for_local_init_op: %s, ready: %s", weft__error_message(), said(&local_why),
+                           said(&why));
   if (err)
     err = give_up(err, sess);
   else

@@ -33,7 +33,7 @@ void weft__log_set_callback(log_fn *fn, void *arg) {
   pthread_mutex_unlock(&lock);
 }
 
-void weft__log_at(log_level level, const char *file, int line, const char *fmt, ...) {
+void weft__log_at(log_level level, const char *component, const char *file, int line, const char *fmt, ...) {
   pthread_mutex_lock(&lock);
   log_fn *fn = current_fn;
   void *arg = current_arg;
@@ -49,7 +49,7 @@ void weft__log_at(log_level level, const char *file, int line, const char *fmt, 
     vsnprintf(long_message, (size_t)size + 1, fmt, args);
     va_end(args);
   }
-  if (level >= LOG_WARNING) weft__metrics_add_error(message);
+  if (level >= LOG_WARNING) weft__metrics_add_error(component, message);
   if (!fn) goto done;
   while (strncmp(file, "../", 3) == 0) file += 3; /* __FILE__ is relative to the build folder */
   pthread_once(&once, log_init_callback_lock);

@@ -83,8 +83,9 @@ void weft__metrics_set_checkpoint(const char *path) {
   pthread_mutex_unlock(&lock);
 }
 
-void weft__metrics_add_error(const char *text) {
+void weft__metrics_add_error(const char *component, const char *text) {
   metrics_error e = {.at_us = weft__clock_wall_us()};
+  snprintf(e.component, sizeof e.component, "%s", component);
   snprintf(e.text, sizeof e.text, "%s", text);
   pthread_mutex_lock(&lock);
   metrics_snapshot *k = &current;

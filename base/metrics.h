@@ -28,7 +28,8 @@ typedef struct metrics_sample {
 } metrics_sample;
 
 typedef struct metrics_error {
-  int64_t at_us; /* since 1970 */
+  int64_t at_us;      /* since 1970 */
+  char component[32]; /* what reported it: a folder of the sources, or "session" for a run that failed */
   char text[METRICS_TEXT];
 } metrics_error;
 
@@ -51,7 +52,8 @@ void weft__metrics_add(metrics_counter which, uint64_t n);
 /* Stores what a run fetched: the global step (or -1) and a loss (or NaN). */
 void weft__metrics_set_progress(int64_t step, double loss);
 void weft__metrics_set_checkpoint(const char *path); /* the checkpoint at this path was written just now */
-void weft__metrics_add_error(const char *text);      /* a text that is listed already only gets a new time */
+/* An error with this text that is listed already gets a new time. */
+void weft__metrics_add_error(const char *component, const char *text);
 
 /* ---- waits: what the threads of this process wait for, such as a task that has not started ---- */
 

@@ -41,14 +41,16 @@ TEST(of_many_errors_the_last_are_kept_and_each_once) {
   char text[32];
   for (int i = 0; i < 20; i++) {
     snprintf(text, sizeof text, "error %d", i);
-    weft__metrics_add_error(text);
+    weft__metrics_add_error("net/fast", text);
   }
-  weft__metrics_add_error("error 15");
+  weft__metrics_add_error("cluster", "error 15");
   weft__metrics_read(&p);
   EXPECT_EQ_INT(p.n_error, METRICS_ERRORS);
   EXPECT_EQ_STR(p.error[0].text, "error 12");
   EXPECT_EQ_STR(p.error[METRICS_ERRORS - 1].text, "error 15");
+  EXPECT_EQ_STR(p.error[METRICS_ERRORS - 1].component, "cluster");
   EXPECT_EQ_STR(p.error[METRICS_ERRORS - 2].text, "error 19");
+  EXPECT_EQ_STR(p.error[METRICS_ERRORS - 2].component, "net/fast");
 }
 
 static void count_waits(void *arg, const metrics_wait *w) {

@@ -62,6 +62,7 @@ static void json_lists(text *out, const Weft__TaskReport *r) {
   weft__text_puts(out, "], \"errors\": [");
   for (size_t i = 0; i < r->n_error; i++) {
     weft__text_printf(out, "%s{\"at\": %.3f", i ? ", " : "", (double)r->error[i]->at_us * 1e-6);
+    json_string(out, "component", r->error[i]->component);
     json_string(out, "text", r->error[i]->text);
     weft__text_puts(out, "}");
   }

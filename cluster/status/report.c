@@ -34,7 +34,9 @@ static weft_err report_add_errors(Weft__TaskReport *out, arena *a, const metrics
   for (int i = 0; i < p->n_error; i++) {
     weft__error_report__init(&one[i]);
     one[i].at_us = p->error[i].at_us;
-    if (!(one[i].text = weft__arena_strdup(a, p->error[i].text))) return WEFT_OOM;
+    one[i].text = weft__arena_strdup(a, p->error[i].text);
+    one[i].component = weft__arena_strdup(a, p->error[i].component);
+    if (!one[i].text || !one[i].component) return WEFT_OOM;
     out->error[out->n_error++] = &one[i];
   }
   return WEFT_OK;

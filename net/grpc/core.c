@@ -90,7 +90,9 @@ static void core_stop_backup(void) {
   core.has_backup = false;
 }
 
-static void core_log(gpr_log_func_args *a) { weft__log_at(LOG_DEBUG, a->file, a->line, "gRPC: %s", a->message); }
+static void core_log(gpr_log_func_args *a) {
+  weft__log_at(LOG_DEBUG, WEFT_COMPONENT, a->file, a->line, "gRPC: %s", a->message);
+}
 
 /* ---- shutting down ---- */
 

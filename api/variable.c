@@ -112,7 +112,7 @@ int weft_trainable(const weft_graph *g, weft_out *out, int room) {
 
 /* A NoOp that runs after these nodes. */
 static weft_out run_after(weft_graph *g, const char *name, int n, const int *ids) {
-  return weft__b_node_after(g, "NoOp", name, 0, NULL, 0, NULL, n, ids);
+  return weft__b_add_node(g, &(node_spec){.op = "NoOp", .name = name, .n_control = n, .control = ids});
 }
 
 weft_out weft_initializer(weft_graph *g) {

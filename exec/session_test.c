@@ -335,7 +335,7 @@ TEST(a_chain_of_elementwise_ops_is_one_item_and_computes_the_same) {
 TEST(a_cycle_is_refused_with_the_names_of_its_nodes) {
   bench b = begin();
   weft_out a = weft__b_node(b.g, "NoOp", "a", 0, NULL, 0, NULL);
-  weft_out c = weft__b_node_after(b.g, "NoOp", "c", 0, NULL, 0, NULL, 1, &a.node);
+  weft_out c = weft__b_add_node(b.g, &(node_spec){.op = "NoOp", .name = "c", .n_control = 1, .control = &a.node});
   EXPECT_OK(weft__graph_add_control(b.g, b.g->node[a.node], c.node));
   open_session(&b, NULL);
   EXPECT_ERR(run_target(b.s, c.node, NULL), WEFT_INVALID_ARGUMENT, "cycle through the nodes");

@@ -8,31 +8,24 @@ weft_err weft__b_ok(const weft_graph *g) { return weft__status_raise(&g->sticky)
 
 void weft__b_clear(weft_graph *g) { weft__status_finish(&g->sticky); }
 
-weft_out weft__b_node_after(weft_graph *g, const char *type, const char *name, int n_in, const weft_out *in, int n_attr,
-                            const attr *attrs, int n_control, const int *control) {
+weft_out weft__b_add_node(weft_graph *g, const node_spec *spec) {
   if (g->sticky.code) return WEFT_NONE;
-  for (int i = 0; i < n_in; i++)
-    if (in[i].node < 0) {
-      weft__status_update(&g->sticky, weft__fail(WEFT_INVALID_ARGUMENT, "input %d of a new %s is no output", i, type));
+  for (int i = 0; i < spec->n_in; i++)
+    if (spec->in[i].node < 0) {
+      weft__status_update(&g->sticky,
+                          weft__fail(WEFT_INVALID_ARGUMENT, "input %d of a new %s is no output", i, spec->op));
       return WEFT_NONE;
     }
-  node_spec spec = {.op = type,
-                    .name = name,
-                    .n_in = n_in,
-                    .in = in,
-                    .n_attr = n_attr,
-                    .attr = attrs,
-                    .n_control = n_control,
-                    .control = control};
   weft_node *n;
-  weft_err err = weft__graph_add(g, &spec, &n);
+  weft_err err = weft__graph_add(g, spec, &n);
   weft__status_update(&g->sticky, err);
   return err ? WEFT_NONE : weft__graph_out(g, n->id, 0);
 }
 
 weft_out weft__b_node(weft_graph *g, const char *type, const char *name, int n_in, const weft_out *in, int n_attr,
                       const attr *attrs) {
-  return weft__b_node_after(g, type, name, n_in, in, n_attr, attrs, 0, NULL);
+  return weft__b_add_node(
+      g, &(node_spec){.op = type, .name = name, .n_in = n_in, .in = in, .n_attr = n_attr, .attr = attrs});
 }
 
 weft_out weft__b_unary(weft_graph *g, const char *type, weft_out x) {

@@ -14,9 +14,8 @@ void weft__b_clear(weft_graph *g);
 /* Any node with one or more outputs; name NULL: the op's.  Returns its first output (slot counts on from there). */
 weft_out weft__b_node(weft_graph *g, const char *type, const char *name, int n_in, const weft_out *in, int n_attr,
                       const attr *attrs);
-/* With control inputs (node ids). */
-weft_out weft__b_node_after(weft_graph *g, const char *type, const char *name, int n_in, const weft_out *in, int n_attr,
-                            const attr *attrs, int n_control, const int *control);
+/* The same for a node with control inputs or other things that a node_spec tells. */
+weft_out weft__b_add_node(weft_graph *g, const node_spec *spec);
 static inline weft_out weft__b_slot(weft_out o, int slot) {
   return o.node < 0 ? o : (weft_out){o.node, (uint16_t)slot, o.graph};
 }

@@ -186,7 +186,7 @@ static weft_out gate_of(weft_graph *g, int n, const int *wait) {
     if (strcmp(g->node[wait[i]]->device, device) != 0) device = "";
   weft__status_update(&g->sticky, weft__scope_push_colocate(g, -1, true));
   if (*device) weft__status_update(&g->sticky, weft__scope_push_device(g, device));
-  weft_out all = weft__b_node_after(g, "NoOp", "group_deps", 0, NULL, 0, NULL, n, wait);
+  weft_out all = weft__b_add_node(g, &(node_spec){.op = "NoOp", .name = "group_deps", .n_control = n, .control = wait});
   weft__scope_pop_to(g, depth);
   return all;
 }
@@ -208,7 +208,10 @@ static weft_err gate(backprop *b, arena *a) {
     weft_out *v = value_of(&b->din[i]);
     if (v->node < 0 || all.node < 0) continue;
     weft__status_update(&g->sticky, weft__scope_push_colocate(g, v->node, true));
-    *v = weft__b_node_after(g, "Identity", "control_dependency", 1, v, 0, NULL, 1, &all.node);
+    *v = weft__b_add_node(
+        g,
+        &(node_spec){
+            .op = "Identity", .name = "control_dependency", .n_in = 1, .in = v, .n_control = 1, .control = &all.node});
     weft__scope_pop(g);
   }
   weft__scope_pop(g);

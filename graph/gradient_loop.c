@@ -122,7 +122,8 @@ static void go_in(gradient_state *s, back_frame *b) {
  * when that is on a branch not taken. */
 static weft_err outer_const(gradient_state *s, const back_frame *b, weft_tensor *t, weft_out *out) {
   attr attrs[] = {A_TENSOR("value", t), A_TYPE("dtype", t->dtype)};
-  *out = weft__b_node_after(s->g, "Const", NULL, 0, NULL, 2, attrs, 1, &b->entry.node);
+  *out = weft__b_add_node(
+      s->g, &(node_spec){.op = "Const", .n_attr = 2, .attr = attrs, .n_control = 1, .control = &b->entry.node});
   weft_tensor_destroy(t);
   return weft__b_ok(s->g);
 }

@@ -68,7 +68,7 @@ def bare_casts(lines):
 
 def files():
     for folder in FOLDERS:
-        for file in sorted((ROOT / folder).rglob("*.[ch]")):
+        for file in sorted([*(ROOT / folder).rglob("*.[ch]"), *(ROOT / folder).rglob("*.inc")]):
             if not re.search(r"_(test|fuzz)$|^test_", file.stem) and file.name not in ("cast.h", "cast.c"):
                 yield file
 

@@ -115,7 +115,7 @@ def name_complaints(files):
 
 
 def main():
-    files = [f for folder in [*HEIGHT, *PROGRAMS, "tests"] for f in sorted((ROOT / folder).rglob("*.[ch]"))]
+    files = [f for folder in [*HEIGHT, *PROGRAMS, "tests"] for end in ("*.[ch]", "*.inc") for f in sorted((ROOT / folder).rglob(end))]
     includes = breaches = 0
     for file in files:
         source = file.relative_to(ROOT)

@@ -247,8 +247,11 @@ static weft_out build_power(weft_graph *g, weft_out x, weft_out n) {
   l.sw_a = weft__b_binary(g, "Switch", l.merge_a, cond);
   weft_out i = weft__b_identity(g, weft__b_slot(l.sw_i, 1)), a = weft__b_identity(g, weft__b_slot(l.sw_a, 1));
   weft_tensor *t = scalar(WEFT_INT32, 1);
-  weft_out one = weft__b_node_after(g, "Const", NULL, 0, NULL, 2,
-                                    (attr[]){A_TENSOR("value", t), A_TYPE("dtype", WEFT_INT32)}, 1, &i.node);
+  weft_out one = weft__b_add_node(g, &(node_spec){.op = "Const",
+                                                  .n_attr = 2,
+                                                  .attr = (attr[]){A_TENSOR("value", t), A_TYPE("dtype", WEFT_INT32)},
+                                                  .n_control = 1,
+                                                  .control = &i.node});
   weft_tensor_destroy(t);
   close_loop(g, l.merge_i, weft__b_add(g, i, one));
   close_loop(g, l.merge_a, weft__b_mul(g, a, l.times));

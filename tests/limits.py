@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The tree stays small: a function has at most 80 lines, a file 800, and a file says what it is.
+"""The tree stays small: a function has at most 80 lines and 8 parameters, a macro 40 lines, a file 800, and a file
+says what it is.
 
 Functions are found by the formatter's habit: a definition starts in the first column and its
-closing brace stands there alone.
+closing brace stands there alone.  Functions of the public header may have more parameters.
 """
 import pathlib
 import re
@@ -11,8 +12,11 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["include", *(ROOT / "cmake/floors.txt").read_text().split(), "cli", "python", "examples", "bench", "tests", "tools"]
-FUNCTION_LINES, FILE_LINES = 80, 800
+FUNCTION_LINES, FILE_LINES, MACRO_LINES, PARAMETERS = 80, 800, 40, 8
 NAME = re.compile(r"(\w+)\(")
+MACRO = re.compile(r"\s*#\s*define\s+(\w+)")
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+HEAD = re.compile(r"^[ \t]*(?!return\b|else\b|case\b)(?:\w+[ \t*]+)+((?:\w|##)+)\(", re.MULTILINE)  # of a function
 
 
 def functions(lines):
@@ -37,6 +41,40 @@ def functions(lines):
             start = None
 
 
+def macros(lines):
+    """Yields (name, first line, number of lines) of each macro."""
+    start = None
+    for number, line in enumerate(lines, 1):
+        if start is None and (match := MACRO.match(line)):
+            name, start = match.group(1), number
+        if start is not None and not line.endswith("\\"):
+            yield name, start, number - start + 1
+            start = None
+
+
+def parameters(text):
+    """Yields (name, first line, number of parameters) of each function defined, those that a macro defines included."""
+    text = COMMENT.sub(lambda comment: re.sub(r"[^\n]", " ", comment.group()), text)
+    for head in HEAD.finditer(text):
+        depth, count, at = 1, 1, head.end()
+        while at < len(text) and depth and text[at] not in ";{":
+            depth += {"(": 1, ")": -1}.get(text[at], 0)
+            count += text[at] == "," and depth == 1
+            at += 1
+        if depth == 0 and text[at:at + 200].lstrip(" \\\n").startswith("{"):
+            yield head.group(1), text.count("\n", 0, head.start()) + 1, count
+
+
+def signature_complaints(text):
+    """The limits that hold for CUDA's sources too."""
+    for name, number, length in macros(text.splitlines()):
+        if length > MACRO_LINES:
+            yield number, f"the macro {name} has {length} lines, the limit is {MACRO_LINES}"
+    for name, number, count in parameters(text):
+        if count > PARAMETERS and not re.match("weft_(?!_)", name):
+            yield number, f"{name} has {count} parameters, the limit is {PARAMETERS}"
+
+
 def complaints(file, lines, lengths):
     if len(lines) > FILE_LINES:
         yield 1, f"{len(lines)} lines, the limit is {FILE_LINES}"
@@ -52,10 +90,13 @@ def complaints(file, lines, lengths):
 
 
 def main():
-    files = [f for folder in FOLDERS for f in sorted((ROOT / folder).rglob("*.[ch]"))]
+    files = [f for folder in FOLDERS for end in ("*.[ch]", "*.inc") for f in sorted((ROOT / folder).rglob(end))]
+    cuda = [f for folder in FOLDERS for f in sorted((ROOT / folder).rglob("*.cu"))]
     bad, lengths = 0, []
-    for file in files:
-        for number, what in complaints(file, file.read_text().splitlines(), lengths):
+    for file in files + cuda:
+        text = file.read_text()
+        own = complaints(file, text.splitlines(), lengths) if file.suffix != ".cu" else ()
+        for number, what in [*own, *signature_complaints(text)]:
             bad += 1
             print(f"{file.relative_to(ROOT)}:{number}: {what}")
     for file in sorted((ROOT / "python").rglob("*.py")) + sorted((ROOT / "tests").rglob("*.py")):

@@ -193,8 +193,14 @@ TEST(control_edges_carry_deadness_and_a_trigger_stops_it) {
   rig_init(&r);
   weft_out p = placeholder(&r, WEFT_BOOL), two = placeholder(&r, WEFT_FLOAT);
   weft_out dead = weft__b_identity(r.g, weft__b_binary(r.g, "Switch", scalar(&r, 3), p));
-  weft_out after = weft__b_node_after(r.g, "Identity", "after", 1, &two, 1, (attr[]){A_TYPE("T", WEFT_FLOAT)}, 1,
-                                      (int[]){dead.node});
+  weft_out after = weft__b_add_node(r.g, &(node_spec){.op = "Identity",
+                                                      .name = "after",
+                                                      .n_in = 1,
+                                                      .in = &two,
+                                                      .n_attr = 1,
+                                                      .attr = (attr[]){A_TYPE("T", WEFT_FLOAT)},
+                                                      .n_control = 1,
+                                                      .control = (int[]){dead.node}});
   weft_node *trigger = NULL, *later = NULL;
   EXPECT_OK(weft__b_ok(r.g));
   EXPECT_OK(weft__graph_add(r.g, &(node_spec){.op = "ControlTrigger", .n_control = 1, .control = (int[]){after.node}},
@@ -415,8 +421,12 @@ static int send_node(rig *r, weft_out x) {
 
 /* Receives what is sent, after node `after` (-1: at once). */
 static weft_out recv_node(rig *r, int after) {
-  return weft__b_node_after(r->g, "_Recv", "recv", 0, NULL, 5, EDGE_ATTRS("tensor_type", WEFT_FLOAT), after >= 0,
-                            &after);
+  return weft__b_add_node(r->g, &(node_spec){.op = "_Recv",
+                                             .name = "recv",
+                                             .n_attr = 5,
+                                             .attr = EDGE_ATTRS("tensor_type", WEFT_FLOAT),
+                                             .n_control = after >= 0,
+                                             .control = &after});
 }
 
 TEST(a_dead_value_is_sent_and_received_as_dead) {

@@ -156,9 +156,16 @@ static int64_t part_terms(const sweep *s) {
   return s->turned ? least(most(2 * s->image.channels, LEAST_TERMS), MOST_TERMS) : INT64_MAX;
 }
 
+typedef struct panel {
+  int64_t column; /* of the result: the first of the panel */
+  int width;
+} panel;
+
 /* One row of the result of one image, for the taps [begin, end) and one panel; added to what is there if `add`. */
-static void sweep_row(const sweep *s, const float *a, float *dst, int64_t column, int width, const float *panel,
-                      int64_t begin, int64_t end, bool add) {
+static void sweep_row(const sweep *s, const float *a, float *dst, panel of, int64_t begin, int64_t end, bool add) {
+  const int64_t column = of.column;
+  const int width = of.width;
+  const float *packed = s->packed + column * s->taps * s->run;
   float spill[TILE_MAX_FLOATS];
   const int64_t cols = least(width, s->channels - column), terms = part_terms(s);
   const int64_t most_rows = weft__tile_rows(s->set, width), blocks = (s->size[1] + most_rows - 1) / most_rows;
@@ -166,7 +173,7 @@ static void sweep_row(const sweep *s, const float *a, float *dst, int64_t column
             .a_row = s->step[1] * s->image.channels,
             .a_col = 1,
             .b_row = width,
-            .b = panel + begin * s->run * width,
+            .b = packed + begin * s->run * width,
             .taps = end - begin,
             .run = s->run,
             .add = add};
@@ -188,18 +195,16 @@ static void sweep_row(const sweep *s, const float *a, float *dst, int64_t column
 
 /* Rows [first, first + n) of the result of one image, for the rows of taps [begin, end) of the filter.  With the last
  * panel and taps a row is complete: what follows on it is done while it is in the first cache. */
-static void sweep_rows(const sweep *s, const float *a, float *dst, int64_t first, int64_t n, int64_t column, int width,
-                       int64_t begin, int64_t end) {
-  const bool last = column + width >= s->channels && end == s->count[0];
-  const float *panel = s->packed + column * s->taps * s->run;
+static void sweep_rows(const sweep *s, const float *a, float *dst, int64_t first, int64_t n, panel of, int64_t begin,
+                       int64_t end) {
+  const bool last = of.column + of.width >= s->channels && end == s->count[0];
   const int64_t wide = s->merged ? 1 : s->count[1]; /* taps in a row of them */
   for (int64_t i = 0; i < n; i++) {
     int64_t top, bottom;
     weft__sweep_taps_of_row(s, first + i, &top, &bottom);
     const int64_t from = most(begin, top), to = most(least(end, bottom), from);
     if (begin == 0 || from < to) /* else there is nothing to add */
-      sweep_row(s, a + i * s->step[0] * s->image.row, dst + i * s->stride[0], column, width, panel, from * wide,
-                to * wide, begin > 0);
+      sweep_row(s, a + i * s->step[0] * s->image.row, dst + i * s->stride[0], of, from * wide, to * wide, begin > 0);
     if (last) weft__sweep_after(s, dst + i * s->stride[0], 1);
   }
 }
@@ -226,7 +231,7 @@ static void sweep_units(void *arg, int64_t begin, int64_t end) {
       int64_t t = 0;
       do {
         const int64_t next = least(t + fit, s->count[0]);
-        sweep_rows(s, a, dst, first, rows, column, width, t, next);
+        sweep_rows(s, a, dst, first, rows, (panel){column, width}, t, next);
         t = next;
       } while (t < s->count[0]);
       column += width;

@@ -38,9 +38,15 @@ static const float *dy_rows(const filter_job *j, int64_t which, int64_t first, i
   return scratch;
 }
 
-/* Adds what rows [first, first + n) of dy and the image under them contribute to the columns of one panel. */
-static void filter_unit(const filter_job *j, const float *a, const float *dy, int64_t first, int64_t n,
-                        const int64_t *tap, float *sums, int width, bool add) {
+/* Rows [first, first + n) of dy of one image, and the image under them. */
+typedef struct filter_rows {
+  const float *a, *dy;
+  int64_t first, n;
+  const int64_t *tap; /* where the image's rows begin */
+} filter_rows;
+
+/* Adds what these rows contribute to the columns of one panel. */
+static void filter_unit(const filter_job *j, const filter_rows *of, float *sums, int width, bool add) {
   const conv *c = j->c;
   const window_axis *h = &c->at[0], *w = &c->at[1];
   const bool merged = w->dilation == 1;
@@ -50,11 +56,11 @@ static void filter_unit(const filter_job *j, const float *a, const float *dy, in
       .a_row = 1, .a_col = w->stride * c->in_ch, .b_row = j->columns, .run = w->out, .c_row = j->columns, .add = add};
   for (int64_t kh = 0; kh < h->size; kh++)
     for (int64_t s = 0; s < strips; s++) {
-      const float *from = a + kh * h->dilation * j->image.row + s * w->dilation * c->in_ch;
+      const float *from = of->a + kh * h->dilation * j->image.row + s * w->dilation * c->in_ch;
       float *to = sums + (kh * w->size * c->in_ch + s * strip) * j->columns;
       int64_t begin, end; /* the rows for which this row of the filter meets the image */
-      weft__padded_inside(&j->image, first * h->stride + kh * h->dilation, h->stride, n, &begin, &end);
-      t.tap = tap + begin, t.taps = end - begin, t.b = dy + begin * w->out * j->columns;
+      weft__padded_inside(&j->image, of->first * h->stride + kh * h->dilation, h->stride, of->n, &begin, &end);
+      t.tap = of->tap + begin, t.taps = end - begin, t.b = of->dy + begin * w->out * j->columns;
       for (int64_t b = 0, done = 0; b < blocks; b++) {
         const int rows = weft__int_sat((strip - done + blocks - b - 1) / (blocks - b));
         t.a = from + done;
@@ -83,7 +89,7 @@ static weft_err filter_task(const filter_job *j, int64_t copy, int64_t column, i
     const float *a = weft__padded_rows(&j->image, j->x + n * h->in * w->in * c->in_ch, first * h->stride,
                                        (rows - 1) * h->stride + (h->size - 1) * h->dilation + 1, scratch);
     const float *dy = dy_rows(j, n, first, rows, scratch + image_floats) + column;
-    filter_unit(j, a, dy, first, rows, tap, sums, width, u > begin);
+    filter_unit(j, &(filter_rows){a, dy, first, rows, tap}, sums, width, u > begin);
   }
   for (int64_t r = 0; begin == end && r < depth; r++) memset(sums + r * j->columns, 0, (size_t)width * sizeof *sums);
   const weft_err err = scratch && tap ? WEFT_OK : WEFT_OOM;

@@ -335,19 +335,31 @@ static void dy_sums(const short_filter *j, const float *dy, int64_t n, int64_t c
                     out + (i * r->groups + g) * width, point, cols);
 }
 
-/* Adds the products of n rows of dy, from `first` on, with the image at one point: (rows of the filter, in_ch, width). */
-static void add_products(const short_filter *j, const rows_of_sums *r, const float *w, int64_t first, int64_t n,
-                         const int64_t *tap, int width, float *block, bool add) {
+/* What a task works with: one allocation. */
+typedef struct short_room {
+  rows_of_sums rows;
+  float *dy;    /* sums of dy: (points, chunk, groups, width) */
+  float *block; /* (points, rows of the filter, in_ch, width) */
+  int64_t *tap;
+} short_room;
+
+/* Adds the products of n rows of dy, from `first` on, with the image to the block, at one point: (rows of the filter,
+ * in_ch, width). */
+static void add_products(const short_filter *j, const short_room *room, int64_t at, int64_t first, int64_t n, int width,
+                         bool add) {
   const window_axis *h = &j->c->at[0];
+  const rows_of_sums *r = &room->rows;
   const int64_t c = j->c->in_ch, most_rows = weft__tile_rows(j->set, width), blocks = (c + most_rows - 1) / most_rows;
+  const float *sums = r->sums + at * sums_point(r), *w = room->dy + at * j->chunk * r->groups * width;
+  float *block = room->block + at * h->size * c * width;
   tile t = {.a_row = 1, .a_col = c, .b_row = width, .run = r->groups, .c_row = width, .add = add};
   for (int64_t kh = 0; kh < h->size; kh++) {
     int64_t begin, end; /* the rows for which this row of the filter meets the image */
     weft__padded_inside(&r->image, first * h->stride + kh * h->dilation, h->stride, n, &begin, &end);
-    t.tap = tap + begin, t.taps = end - begin, t.b = w + begin * r->groups * width;
+    t.tap = room->tap + begin, t.taps = end - begin, t.b = w + begin * r->groups * width;
     for (int64_t b = 0, done = 0; b < blocks; b++) {
       const int rows = weft__int_sat((c - done + blocks - b - 1) / (blocks - b));
-      t.a = r->sums + kh * h->dilation * r->groups * c + done;
+      t.a = sums + kh * h->dilation * r->groups * c + done;
       t.c = block + (kh * c + done) * width;
       weft__tile_in_parts(weft__tile_by_col(j->set, width, rows), &t, PART_TERMS);
       done += rows;
@@ -361,14 +373,6 @@ WEFT_TARGET_CLONES static void add_block(const short_filter *j, const float *res
   for (int64_t r = 0; r < rows; r++, block += width, sums += j->columns)
     for (int i = 0; i < width; i++) sums[i] = add ? sums[i] + block[i] : block[i];
 }
-
-/* What a task works with: one allocation. */
-typedef struct short_room {
-  rows_of_sums rows;
-  float *dy;    /* sums of dy: (points, chunk, groups, width) */
-  float *block; /* (points, rows of the filter, in_ch, width) */
-  int64_t *tap;
-} short_room;
 
 static weft_err room_make(const short_filter *j, int width, short_room *room) {
   const conv *c = j->c;
@@ -390,16 +394,11 @@ static weft_err room_make(const short_filter *j, int width, short_room *room) {
 static void short_unit(const short_filter *j, short_room *room, int64_t u, int64_t column, int width, bool add) {
   const conv *c = j->c;
   const window_axis *h = &c->at[0], *w = &c->at[1];
-  const int64_t products = j->chunk * room->rows.groups * width, point = h->size * c->in_ch * width;
   const int64_t n = u / j->chunks, first = u % j->chunks * j->chunk, rows = least(j->chunk, h->out - first);
   rows_fill(&room->rows, j->x + n * h->in * w->in * c->in_ch, first * h->stride, room->rows.rows);
   dy_sums(j, j->dy + (n * h->out + first) * w->out * c->out_ch + column, rows, least(width, c->out_ch - column), width,
           room->dy);
-  for (int64_t f = 0; f < POINTS; f++) {
-    rows_of_sums at = room->rows;
-    at.sums += f * sums_point(&at);
-    add_products(j, &at, room->dy + f * products, first, rows, room->tap, width, room->block + f * point, add);
-  }
+  for (int64_t at = 0; at < POINTS; at++) add_products(j, room, at, first, rows, width, add);
 }
 
 /* One copy of the sums, one panel: all units of work that belong to the copy. */

@@ -56,27 +56,24 @@ static void plan_pass(pass *p) {
   p->pieces = ceil_div(p->reduce, rows);
 }
 
-/* One reduced run: x (outer, reduce, inner) to out (outer, inner). */
-static weft_err reduce_run(kernel *k, const reduction_kind *kind, bool first, weft_dtype x_type, const void *x,
-                           int64_t outer, int64_t reduce, int64_t inner, void *out) {
-  pass p = {.fn = first ? kind->first : kind->more,
-            .x = x,
-            .out = out,
-            .x_size = weft__dtype_size(x_type),
-            .out_size = weft__dtype_size(kind->acc),
-            .outer = outer,
-            .reduce = reduce,
-            .inner = inner};
+/* One reduced run: x (outer, reduce, inner) to out (outer, inner).  The caller sets these members of p, and x_size. */
+static weft_err reduce_run(kernel *k, const reduction_kind *kind, bool first, pass p) {
+  void *out = p.out;
+  p.fn = first ? kind->first : kind->more;
+  p.out_size = weft__dtype_size(kind->acc);
   plan_pass(&p);
   if (p.pieces == 1) {
     run_pass(k, &p);
     return WEFT_OK;
   }
   weft_tensor partial = {0};
-  WEFT_TRY(weft__scratch(k, &partial, kind->acc, &SHAPE3(outer, p.pieces, inner)));
+  WEFT_TRY(weft__scratch(k, &partial, kind->acc, &SHAPE3(p.outer, p.pieces, p.inner)));
   p.out = partial.data;
   run_pass(k, &p);
-  const weft_err err = reduce_run(k, kind, false, kind->acc, partial.data, outer, p.pieces, inner, out);
+  const weft_err err = reduce_run(
+      k, kind, false,
+      (pass){
+          .x = partial.data, .x_size = p.out_size, .outer = p.outer, .reduce = p.pieces, .inner = p.inner, .out = out});
   weft__tensor_clear(&partial);
   return err;
 }
@@ -149,7 +146,9 @@ weft_err weft__reduce_axes(kernel *k, const reduction_kind *kind, const weft_ten
     done = last_reduced(&r) < 0;
     weft_tensor next = {0};
     if (!done) err = weft__scratch(k, &next, kind->acc, &SHAPE2(outer, inner));
-    if (!err) err = reduce_run(k, kind, first, type, from, outer, reduce, inner, done ? acc : next.data);
+    pass p = {.x = from, .x_size = weft__dtype_size(type), .outer = outer, .reduce = reduce, .inner = inner};
+    p.out = done ? acc : next.data;
+    if (!err) err = reduce_run(k, kind, first, p);
     weft__tensor_clear(&held);
     held = next;
     from = held.data;

@@ -42,8 +42,8 @@ enum { REDUCTION_LANES = 64, REDUCTION_BLOCK = 256 }; /* lanes side by side; ste
     }                                                                                                                  \
   }
 
-/* The same for types that are common: vectorised, with lanes side by side where rows are short. */
-#define DEFINE_REDUCTION(name, T_, A_, init, load, step)                                                               \
+/* Parts of DEFINE_REDUCTION: one step, one short row, one block of lanes, and rows of many columns. */
+#define DEFINE_REDUCTION_PARTS(name, T_, A_, init, load, step)                                                         \
   VMATH A_ name##_step(A_ a, A_ v) { return (A_)(step); }                                                              \
   VMATH A_ name##_load(T_ e) { return (A_)(load); }                                                                    \
   /* One short row. */                                                                                                 \
@@ -58,6 +58,21 @@ enum { REDUCTION_LANES = 64, REDUCTION_BLOCK = 256 }; /* lanes side by side; ste
     for (int64_t s = 0; s < steps; s++)                                                                                \
       for (int l = 0; l < width; l++) lane[l] = name##_step(lane[l], name##_load(x[s * width + l]));                   \
   }                                                                                                                    \
+  VMATH void name##_broad(const T_ *x, int64_t rows, int64_t cols, int64_t ld, A_ *restrict acc) {                     \
+    for (int64_t j = 0; j < cols; j++) acc[j] = (A_)(init);                                                            \
+    for (; rows >= 4; rows -= 4, x += 4 * ld)                                                                          \
+      for (int64_t j = 0; j < cols; j++) {                                                                             \
+        const A_ p = name##_step(name##_load(x[j]), name##_load(x[j + ld]));                                           \
+        const A_ q = name##_step(name##_load(x[j + 2 * ld]), name##_load(x[j + 3 * ld]));                              \
+        acc[j] = name##_step(acc[j], name##_step(p, q));                                                               \
+      }                                                                                                                \
+    for (; rows > 0; rows--, x += ld)                                                                                  \
+      for (int64_t j = 0; j < cols; j++) acc[j] = name##_step(acc[j], name##_load(x[j]));                              \
+  }
+
+/* As DEFINE_REDUCTION_PLAIN, for types that are common: vectorised, with lanes side by side where rows are short. */
+#define DEFINE_REDUCTION(name, T_, A_, init, load, step)                                                               \
+  DEFINE_REDUCTION_PARTS(name, T_, A_, init, load, step)                                                               \
   /* Rows of few columns, several of them side by side in the lanes. */                                                \
   VMATH void name##_narrow(const T_ *x, int64_t rows, int cols, A_ *acc) {                                             \
     A_ lane[REDUCTION_LANES];                                                                                          \
@@ -77,17 +92,6 @@ enum { REDUCTION_LANES = 64, REDUCTION_BLOCK = 256 }; /* lanes side by side; ste
     }                                                                                                                  \
     for (int64_t r = 0; r < rows; r++)                                                                                 \
       for (int j = 0; j < cols; j++) acc[j] = name##_step(acc[j], name##_load(x[r * cols + j]));                       \
-  }                                                                                                                    \
-  VMATH void name##_broad(const T_ *x, int64_t rows, int64_t cols, int64_t ld, A_ *restrict acc) {                     \
-    for (int64_t j = 0; j < cols; j++) acc[j] = (A_)(init);                                                            \
-    for (; rows >= 4; rows -= 4, x += 4 * ld)                                                                          \
-      for (int64_t j = 0; j < cols; j++) {                                                                             \
-        const A_ p = name##_step(name##_load(x[j]), name##_load(x[j + ld]));                                           \
-        const A_ q = name##_step(name##_load(x[j + 2 * ld]), name##_load(x[j + 3 * ld]));                              \
-        acc[j] = name##_step(acc[j], name##_step(p, q));                                                               \
-      }                                                                                                                \
-    for (; rows > 0; rows--, x += ld)                                                                                  \
-      for (int64_t j = 0; j < cols; j++) acc[j] = name##_step(acc[j], name##_load(x[j]));                              \
   }                                                                                                                    \
   WEFT_TARGET_CLONES static void name(const void *xs, int64_t outer, int64_t rows, int64_t cols, int64_t ld,           \
                                       void *accs) {                                                                    \

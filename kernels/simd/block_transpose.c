@@ -26,7 +26,7 @@ typedef uint64_t v8 __attribute__((vector_size(16)));
 
 /* transpose_SIZE: N lanes to a register, LINE elements to a cache line.  Interleaving row k with row k + N/2, log2(N)
  * times over, transposes a square of N. */
-#define DEFINE_TRANSPOSE(SIZE, T, N)                                                                                   \
+#define DEFINE_TRANSPOSE(SIZE, N)                                                                                      \
   static inline __attribute__((always_inline)) void square_##SIZE(char *d, const char *s, int64_t ds, int64_t ss) {    \
     v##SIZE a[N], b[N];                                                                                                \
     for (int i = 0; i < N; i++) memcpy(&a[i], s + i * ss, 16);                                                         \
@@ -55,7 +55,10 @@ typedef uint64_t v8 __attribute__((vector_size(16)));
       for (int64_t r = 0; r < rows; r += LINE)                                                                         \
         block_##SIZE(d + r * ds + c * SIZE, s + c * ss + r * SIZE, rows - r < LINE ? rows - r : LINE,                  \
                      cols - c < LINE ? cols - c : LINE, ds, ss);                                                       \
-  }                                                                                                                    \
+  }
+
+/* plane_SIZE: matrices three wide or three high in one pass, all others as transpose_SIZE does. */
+#define DEFINE_PLANE(SIZE, T)                                                                                          \
   WEFT_TARGET_CLONES static void apart_##SIZE(char *restrict x, char *restrict y, char *restrict z,                    \
                                               const char *restrict s, int64_t n) {                                     \
     const T *from = (const T *)(const void *)s;                                                                        \
@@ -77,10 +80,14 @@ typedef uint64_t v8 __attribute__((vector_size(16)));
       transpose_##SIZE(d, s, rows, cols, ds, ss);                                                                      \
   }
 
-DEFINE_TRANSPOSE(1, uint8_t, 16)
-DEFINE_TRANSPOSE(2, uint16_t, 8)
-DEFINE_TRANSPOSE(4, uint32_t, 4)
-DEFINE_TRANSPOSE(8, uint64_t, 2)
+DEFINE_TRANSPOSE(1, 16)
+DEFINE_PLANE(1, uint8_t)
+DEFINE_TRANSPOSE(2, 8)
+DEFINE_PLANE(2, uint16_t)
+DEFINE_TRANSPOSE(4, 4)
+DEFINE_PLANE(4, uint32_t)
+DEFINE_TRANSPOSE(8, 2)
+DEFINE_PLANE(8, uint64_t)
 
 /* Elements as wide as a register: only the order of the lines counts. */
 static void plane_16(char *d, const char *s, int64_t rows, int64_t cols, int64_t ds, int64_t ss) {

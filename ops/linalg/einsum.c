@@ -257,20 +257,18 @@ static void multiply_some(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* a [batch, m, k] and b [batch, k, n]. */
-static void multiply(kernel *k, weft_dtype type, int64_t batch, int64_t m, int64_t n, int64_t inner, const void *a,
-                     const void *b, void *c) {
-  products p = {{.type = type, .m = m, .n = n, .k = inner, .a = a, .b = b, .c = c, .lda = inner, .ldb = n, .ldc = n},
-                weft__dtype_size(type)};
-  if (!batch || !m || !n) return;
-  if (!inner)
-    memset(c, 0, (size_t)(batch * m * n) * p.size);
-  else if (m * n * inner == 1)
-    weft__combine(COMBINE_MUL, type, c, a, b, 1, batch);
+/* g: the first of `batch` products, of a [batch, m, k] and b [batch, k, n]. */
+static void multiply(kernel *k, int64_t batch, const gemm *g) {
+  products p = {*g, weft__dtype_size(g->type)};
+  if (!batch || !g->m || !g->n) return;
+  if (!g->k)
+    memset(g->c, 0, (size_t)(batch * g->m * g->n) * p.size);
+  else if (g->m * g->n * g->k == 1)
+    weft__combine(COMBINE_MUL, g->type, g->c, g->a, g->b, 1, batch);
   else if (batch == 1)
     weft__gemm(k, &p.each);
   else
-    weft__kernel_loop(k, batch, m * n * inner / 16 + 50, multiply_some, &p);
+    weft__kernel_loop(k, batch, g->m * g->n * g->k / 16 + 50, multiply_some, &p);
 }
 
 typedef struct plan {
@@ -347,7 +345,17 @@ static weft_err compute(kernel *k, weft_dtype type, const equation *e, const siz
   const bool direct = straight(e, &p);
   if (!err && e->n_in > 1) {
     if (!direct) err = weft__scratch(k, &made, type, &SHAPE1(p.batch.size * m * n));
-    if (!err) multiply(k, type, p.batch.size, m, n, p.inner.size, o[0].data, o[1].data, direct ? out : made.data);
+    const gemm g = {.type = type,
+                    .m = m,
+                    .n = n,
+                    .k = p.inner.size,
+                    .a = o[0].data,
+                    .b = o[1].data,
+                    .c = direct ? out : made.data,
+                    .lda = p.inner.size,
+                    .ldb = n,
+                    .ldc = n};
+    if (!err) multiply(k, p.batch.size, &g);
     result = direct ? out : made.data;
   }
   if (!err && result != out) err = put(k, type, out, s, result, e, z, &p);

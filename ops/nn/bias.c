@@ -83,7 +83,11 @@ static const elem_op bias_op = {COST_CHEAP, {ROWS_FLOAT(bias)}};
     for (int l = 0; l < LANES; l++) sum = (T)(sum + lane[l]);                                                          \
     for (; i < n; i++) sum = (T)(sum + x[i]);                                                                          \
     return sum;                                                                                                        \
-  }                                                                                                                    \
+  }
+
+/* NAME_blocks: a partial sum for each block of rows.  NAME_join: the sum of them. */
+#define DEFINE_SUM(name, T)                                                                                            \
+  DEFINE_SUM_ROWS(name, T)                                                                                             \
   static void name##_blocks(void *arg, int64_t begin, int64_t end) {                                                   \
     const bias_job *j = arg;                                                                                           \
     const int64_t C = j->channels, inner = j->inner;                                                                   \
@@ -103,14 +107,14 @@ static const elem_op bias_op = {COST_CHEAP, {ROWS_FLOAT(bias)}};
     for (int64_t c = 0; c < j->channels; c++) ((T *)j->y)[c] = 0;                                                      \
     name##_rows(j->partial, blocks, j->channels, j->y);                                                                \
   }
-DEFINE_SUM_ROWS(sum_8, uint8_t)
-DEFINE_SUM_ROWS(sum_16, uint16_t)
-DEFINE_SUM_ROWS(sum_32, uint32_t)
-DEFINE_SUM_ROWS(sum_64, uint64_t)
-DEFINE_SUM_ROWS(sum_float, float)
-DEFINE_SUM_ROWS(sum_double, double)
-DEFINE_SUM_ROWS(sum_complex64, float complex)
-DEFINE_SUM_ROWS(sum_complex128, double complex)
+DEFINE_SUM(sum_8, uint8_t)
+DEFINE_SUM(sum_16, uint16_t)
+DEFINE_SUM(sum_32, uint32_t)
+DEFINE_SUM(sum_64, uint64_t)
+DEFINE_SUM(sum_float, float)
+DEFINE_SUM(sum_double, double)
+DEFINE_SUM(sum_complex64, float complex)
+DEFINE_SUM(sum_complex128, double complex)
 
 /* ---- which code for which type ---- */
 

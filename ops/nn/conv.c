@@ -7,6 +7,7 @@
 #include "ops/nn/conv.h"
 
 #include "base/alloc.h"
+#include "base/paste.h"
 #include "graph/build.h"
 #include "graph/op.h"
 #include "kernels/conv/channel_layout.h"
@@ -96,77 +97,18 @@ static strides strides_of(const window *w, int64_t h, int64_t width, int64_t cha
   return (strides){h * width * channels, width * channels, channels, 1};
 }
 
-/* Rows [begin, end) of the result, counted over the batch. */
-#define DEFINE_PLAIN(name, T, SUM)                                                                                     \
-  static void name##_forward(void *arg, int64_t begin, int64_t end) {                                                  \
-    const plain_job *j = arg;                                                                                          \
-    const conv *c = &j->c;                                                                                             \
-    const window_axis *h = &c->at[0], *w = &c->at[1];                                                                  \
-    const int64_t in = c->in_ch / c->groups, out = c->out_ch / c->groups;                                              \
-    for (int64_t row = begin; row < end; row++)                                                                        \
-      for (int64_t ow = 0; ow < w->out; ow++)                                                                          \
-        for (int64_t oc = 0; oc < c->out_ch; oc++) {                                                                   \
-          const int64_t n = row / h->out, oh = row % h->out;                                                           \
-          SUM sum = 0;                                                                                                 \
-          for (int64_t kh = 0; kh < h->size; kh++)                                                                     \
-            for (int64_t kw = 0; kw < w->size; kw++) {                                                                 \
-              const int64_t ih = oh * h->stride + kh * h->dilation - h->before;                                        \
-              const int64_t iw = ow * w->stride + kw * w->dilation - w->before;                                        \
-              if (ih < 0 || ih >= h->in || iw < 0 || iw >= w->in) continue;                                            \
-              const T *x = (const T *)j->a + n * j->x.n + ih * j->x.h + iw * j->x.w + oc / out * in * j->x.c;          \
-              const T *f = (const T *)j->b + (kh * w->size + kw) * in * c->out_ch + oc;                                \
-              for (int64_t ic = 0; ic < in; ic++) sum += (SUM)x[ic * j->x.c] * (SUM)f[ic * c->out_ch];                 \
-            }                                                                                                          \
-          ((T *)j->out)[n * j->y.n + oh * j->y.h + ow * j->y.w + oc * j->y.c] = (T)sum;                                \
-        }                                                                                                              \
-  }                                                                                                                    \
-  static void name##_input(void *arg, int64_t begin, int64_t end) {                                                    \
-    const plain_job *j = arg;                                                                                          \
-    const conv *c = &j->c;                                                                                             \
-    const window_axis *h = &c->at[0], *w = &c->at[1];                                                                  \
-    const int64_t in = c->in_ch / c->groups, out = c->out_ch / c->groups;                                              \
-    for (int64_t row = begin; row < end; row++)                                                                        \
-      for (int64_t iw = 0; iw < w->in; iw++)                                                                           \
-        for (int64_t ic = 0; ic < c->in_ch; ic++) {                                                                    \
-          const int64_t n = row / h->in, ih = row % h->in;                                                             \
-          SUM sum = 0;                                                                                                 \
-          for (int64_t kh = 0; kh < h->size; kh++)                                                                     \
-            for (int64_t kw = 0; kw < w->size; kw++) {                                                                 \
-              const int64_t oh = ih + h->before - kh * h->dilation, ow = iw + w->before - kw * w->dilation;            \
-              if (oh < 0 || oh % h->stride || oh / h->stride >= h->out) continue;                                      \
-              if (ow < 0 || ow % w->stride || ow / w->stride >= w->out) continue;                                      \
-              const T *dy = (const T *)j->b + n * j->y.n + oh / h->stride * j->y.h + ow / w->stride * j->y.w;          \
-              const T *f = (const T *)j->a + ((kh * w->size + kw) * in + ic % in) * c->out_ch;                         \
-              for (int64_t oc = ic / in * out; oc < (ic / in + 1) * out; oc++)                                         \
-                sum += (SUM)dy[oc * j->y.c] * (SUM)f[oc];                                                              \
-            }                                                                                                          \
-          ((T *)j->out)[n * j->x.n + ih * j->x.h + iw * j->x.w + ic * j->x.c] = (T)sum;                                \
-        }                                                                                                              \
-  }                                                                                                                    \
-  static void name##_filter(void *arg, int64_t begin, int64_t end) { /* rows are (kh, kw, ic) */                       \
-    const plain_job *j = arg;                                                                                          \
-    const conv *c = &j->c;                                                                                             \
-    const window_axis *h = &c->at[0], *w = &c->at[1];                                                                  \
-    const int64_t in = c->in_ch / c->groups, out = c->out_ch / c->groups;                                              \
-    for (int64_t row = begin; row < end; row++)                                                                        \
-      for (int64_t oc = 0; oc < c->out_ch; oc++) {                                                                     \
-        const int64_t kh = row / in / w->size, kw = row / in % w->size, ic = oc / out * in + row % in;                 \
-        SUM sum = 0;                                                                                                   \
-        for (int64_t n = 0; n < c->batch; n++)                                                                         \
-          for (int64_t oh = 0; oh < h->out; oh++)                                                                      \
-            for (int64_t ow = 0; ow < w->out; ow++) {                                                                  \
-              const int64_t ih = oh * h->stride + kh * h->dilation - h->before;                                        \
-              const int64_t iw = ow * w->stride + kw * w->dilation - w->before;                                        \
-              if (ih < 0 || ih >= h->in || iw < 0 || iw >= w->in) continue;                                            \
-              sum += (SUM)((const T *)j->a)[n * j->x.n + ih * j->x.h + iw * j->x.w + ic * j->x.c] *                    \
-                     (SUM)((const T *)j->b)[n * j->y.n + oh * j->y.h + ow * j->y.w + oc * j->y.c];                     \
-            }                                                                                                          \
-        ((T *)j->out)[row * c->out_ch + oc] = (T)sum;                                                                  \
-      }                                                                                                                \
-  }
-DEFINE_PLAIN(plain_float, float, double)
-DEFINE_PLAIN(plain_double, double, double)
-DEFINE_PLAIN(plain_int32, int32_t, uint32_t)
+#define STEM plain_float
+#define T float
+#define SUM double
+#include "ops/nn/conv_plain.inc"
+#define STEM plain_double
+#define T double
+#define SUM double
+#include "ops/nn/conv_plain.inc"
+#define STEM plain_int32
+#define T int32_t
+#define SUM uint32_t
+#include "ops/nn/conv_plain.inc"
 
 enum { FORWARD, TO_INPUT, TO_FILTER };
 

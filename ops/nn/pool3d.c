@@ -2,6 +2,7 @@
  *
  * The channels are the inner loop.  With the channels second, the same loops run over one channel at a time.  half and
  * bfloat16 go by way of float.  The gradient of the greatest goes to every element that equals it, as in TensorFlow. */
+#include "base/paste.h"
 #include "graph/build.h"
 #include "graph/gradient.h"
 #include "graph/op.h"
@@ -44,76 +45,12 @@ static int64_t pool3d_window(const pool3d *p, int64_t flat, int64_t *begin, int6
   for (int64_t image = from; image < to; image++)                                                                      \
     for (int64_t o = 0; o < windows; o++)
 
-/* Each loop takes volumes [from, to). */
-#define DEFINE_POOL3D(T, LOWEST)                                                                                       \
-  static void max3d_##T(void *arg, int64_t from, int64_t to) {                                                         \
-    EACH_WINDOW {                                                                                                      \
-      int64_t begin[3], end[3];                                                                                        \
-      pool3d_window(p, o, begin, end);                                                                                 \
-      T *y = (T *)p->out + (image * windows + o) * n;                                                                  \
-      for (int64_t c = 0; c < n; c++) y[c] = LOWEST;                                                                   \
-      EACH_PIXEL {                                                                                                     \
-        const T *x = (const T *)p->x + image * in + PIXEL_AT;                                                          \
-        for (int64_t c = 0; c < n; c++) y[c] = x[c] > y[c] || x[c] != x[c] ? x[c] : y[c];                              \
-      }                                                                                                                \
-    }                                                                                                                  \
-  }                                                                                                                    \
-  static void max3d_grad_##T(void *arg, int64_t from, int64_t to) {                                                    \
-    EACH_WINDOW {                                                                                                      \
-      int64_t begin[3], end[3];                                                                                        \
-      pool3d_window(p, o, begin, end);                                                                                 \
-      const T *y = (const T *)p->y + (image * windows + o) * n, *g = (const T *)p->g + (image * windows + o) * n;      \
-      EACH_PIXEL {                                                                                                     \
-        const T *x = (const T *)p->x + image * in + PIXEL_AT;                                                          \
-        T *dx = (T *)p->out + image * in + PIXEL_AT;                                                                   \
-        for (int64_t c = 0; c < n; c++) dx[c] += x[c] == y[c] ? g[c] : 0;                                              \
-      }                                                                                                                \
-    }                                                                                                                  \
-  }                                                                                                                    \
-  static void max3d_grad_grad_##T(void *arg, int64_t from, int64_t to) {                                               \
-    EACH_WINDOW {                                                                                                      \
-      int64_t begin[3], end[3];                                                                                        \
-      pool3d_window(p, o, begin, end);                                                                                 \
-      const T *y = (const T *)p->y + (image * windows + o) * n;                                                        \
-      T *out = (T *)p->out + (image * windows + o) * n;                                                                \
-      for (int64_t c = 0; c < n; c++) {                                                                                \
-        bool found = false;                                                                                            \
-        out[c] = 0;                                                                                                    \
-        EACH_PIXEL {                                                                                                   \
-          const int64_t at = image * in + PIXEL_AT + c;                                                                \
-          if (found || ((const T *)p->x)[at] != y[c]) continue;                                                        \
-          out[c] = ((const T *)p->g)[at];                                                                              \
-          found = true;                                                                                                \
-        }                                                                                                              \
-      }                                                                                                                \
-    }                                                                                                                  \
-  }                                                                                                                    \
-  static void avg3d_##T(void *arg, int64_t from, int64_t to) {                                                         \
-    EACH_WINDOW {                                                                                                      \
-      int64_t begin[3], end[3];                                                                                        \
-      const int64_t count = pool3d_window(p, o, begin, end);                                                           \
-      T *y = (T *)p->out + (image * windows + o) * n;                                                                  \
-      memset(y, 0, (size_t)n * sizeof(T));                                                                             \
-      EACH_PIXEL {                                                                                                     \
-        const T *x = (const T *)p->x + image * in + PIXEL_AT;                                                          \
-        for (int64_t c = 0; c < n; c++) y[c] += x[c];                                                                  \
-      }                                                                                                                \
-      for (int64_t c = 0; c < n && count; c++) y[c] /= (T)count;                                                       \
-    }                                                                                                                  \
-  }                                                                                                                    \
-  static void avg3d_grad_##T(void *arg, int64_t from, int64_t to) {                                                    \
-    EACH_WINDOW {                                                                                                      \
-      int64_t begin[3], end[3];                                                                                        \
-      const T count = (T)pool3d_window(p, o, begin, end);                                                              \
-      const T *g = (const T *)p->g + (image * windows + o) * n;                                                        \
-      EACH_PIXEL {                                                                                                     \
-        T *dx = (T *)p->out + image * in + PIXEL_AT;                                                                   \
-        for (int64_t c = 0; c < n; c++) dx[c] += g[c] / count;                                                         \
-      }                                                                                                                \
-    }                                                                                                                  \
-  }
-DEFINE_POOL3D(float, -__FLT_MAX__)
-DEFINE_POOL3D(double, -__DBL_MAX__)
+#define T float
+#define LOWEST -__FLT_MAX__
+#include "ops/nn/pool3d.inc"
+#define T double
+#define LOWEST -__DBL_MAX__
+#include "ops/nn/pool3d.inc"
 
 enum { POOL3D_MAX, POOL3D_MAX_GRAD, POOL3D_MAX_GRAD_GRAD, POOL3D_AVG, POOL3D_AVG_GRAD };
 static pool_loop *const pool3d_loops[2][5] = {

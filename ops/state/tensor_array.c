@@ -573,7 +573,12 @@ static gradient_array open_gradient(backprop *b, weft_out flow, weft_out named_b
   weft_out g = array_node(b, "TensorArrayGrad", 2, in, 1, (attr[]){A_STR("source", source)});
   if (!strcmp(version_of(b), "V3")) return (gradient_array){g, weft__b_slot(g, 1)};
   if (g.node < 0) return (gradient_array){g, g};
-  return (gradient_array){g, weft__b_node_after(b->graph, "Identity", "gradient_flow", 1, &flow, 0, NULL, 1, &g.node)};
+  return (gradient_array){
+      g,
+      weft__b_add_node(
+          b->graph,
+          &(node_spec){
+              .op = "Identity", .name = "gradient_flow", .n_in = 1, .in = &flow, .n_control = 1, .control = &g.node})};
 }
 
 static attr of_type(const char *name, const backprop *b, int in) {

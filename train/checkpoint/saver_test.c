@@ -62,7 +62,7 @@ static bench begin_with(double w, double b) {
   EXPECT_OK(weft__graph_create(&t.g, t.ops));
   t.w = variable_of(t.g, "w", SHAPE2(2, 3), w, &init[0]);
   t.b = variable_of(t.g, "b", SHAPE1(3), b, &init[1]);
-  t.init = weft__b_node_after(t.g, "NoOp", "init", 0, NULL, 0, NULL, 2, init).node;
+  t.init = weft__b_add_node(t.g, &(node_spec){.op = "NoOp", .name = "init", .n_control = 2, .control = init}).node;
   return t;
 }
 

@@ -82,7 +82,7 @@ static int by_device(const void *a, const void *b) {
 
 static weft_out no_op(weft_graph *g, const char *device, const char *name, int n, const int *ids) {
   weft__n_push_device(g, device);
-  weft_out o = weft__b_node_after(g, "NoOp", name, 0, NULL, 0, NULL, n, ids);
+  weft_out o = weft__b_add_node(g, &(node_spec){.op = "NoOp", .name = name, .n_control = n, .control = ids});
   weft__b_pop(g);
   return o;
 }
@@ -100,7 +100,8 @@ static weft_out group_devices(weft_graph *g, const char *name, int n, const memb
   }
   char *exact = weft__sprintf("%s/", weft__scope_prefix(g));
   weft_out o = WEFT_NONE;
-  if (exact && !g->sticky.code) o = weft__b_node_after(g, "NoOp", exact, 0, NULL, 0, NULL, n_group, groups);
+  if (exact && !g->sticky.code)
+    o = weft__b_add_node(g, &(node_spec){.op = "NoOp", .name = exact, .n_control = n_group, .control = groups});
   if (!exact) weft__status_update(&g->sticky, WEFT_OOM);
   weft__free(exact);
   weft__b_pop(g);

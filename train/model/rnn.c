@@ -21,12 +21,9 @@ static weft_out fn(weft_graph *g, const char *type, weft_out x) { return weft__n
 /* ---- weights ---- */
 
 /* Cached, as the steps of a loop would otherwise fetch them again and again. */
-static void make_weights(weft_graph *g, const char *kernel_name, const char *bias_name, const cell *c, weft_dtype type,
-                         int64_t in, int64_t out, initializer bias, weights *w, int i) {
-  weight k = {.name = kernel_name, .shape = SHAPE2(in, out), .dtype = type, .init = c->kernel, .cached = true};
-  weight b = {.name = bias_name, .shape = SHAPE1(out), .dtype = type, .init = bias, .cached = true};
-  w->kernel[i] = weft__layer_variable(g, &k, NULL);
-  w->bias[i] = weft__layer_variable(g, &b, NULL);
+static weft_out make_weight(weft_graph *g, const char *name, shape s, weft_dtype type, initializer init) {
+  weight w = {.name = name, .shape = s, .dtype = type, .init = init, .cached = true};
+  return weft__layer_variable(g, &w, NULL);
 }
 
 /* In the cell's variable scope, where its nodes go too. */
@@ -39,10 +36,13 @@ static bool cell_weights(weft_graph *g, const cell *c, weft_out x, weights *w) {
     return weft__named_keep(g, weft__fail(WEFT_INVALID_ARGUMENT, "Expected inputs.shape[-1] to be known, saw shape: %s",
                                           weft__shape_text(s)));
   if (c->kind == CELL_BASIC_LSTM) {
-    make_weights(g, "kernel", "bias", c, type, in, 4 * c->units, zeros, w, 0);
+    w->kernel[0] = make_weight(g, "kernel", SHAPE2(in, 4 * c->units), type, c->kernel);
+    w->bias[0] = make_weight(g, "bias", SHAPE1(4 * c->units), type, zeros);
   } else {
-    make_weights(g, "gates/kernel", "gates/bias", c, type, in, 2 * c->units, ones, w, 0);
-    make_weights(g, "candidate/kernel", "candidate/bias", c, type, in, c->units, zeros, w, 1);
+    w->kernel[0] = make_weight(g, "gates/kernel", SHAPE2(in, 2 * c->units), type, c->kernel);
+    w->bias[0] = make_weight(g, "gates/bias", SHAPE1(2 * c->units), type, ones);
+    w->kernel[1] = make_weight(g, "candidate/kernel", SHAPE2(in, c->units), type, c->kernel);
+    w->bias[1] = make_weight(g, "candidate/bias", SHAPE1(c->units), type, zeros);
   }
   return !g->sticky.code;
 }

@@ -1,6 +1,7 @@
 /* builder.c - a node of any op, put together call by call. */
 #include "api/argument.h"
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/arena.h"
 #include "graph/attr_proto.h"
 #include "graph/attr_text.h"
@@ -15,7 +16,8 @@ struct weft_builder {
   const char *op, *name, *device;
   weft_out *in;
   int *control;
-  int n_in, cap_in, n_control, cap_control, n_attr;
+  int n_in, n_control, n_attr;
+  int64_t cap_in, cap_control;
   attr attr[MAX_ATTRS];
   weft_err failed;
 };
@@ -41,15 +43,11 @@ weft_builder *weft_node_begin(weft_graph *g, const char *op_name, const char *na
   return b;
 }
 
-/* Room for one more in a list that doubles; NULL and the builder failed if there is none. */
-static void *grow(weft_builder *b, void *list, int n, int *capacity, size_t size) {
+/* Room for one more in a list; NULL and the builder failed if there is none. */
+static void *grow(weft_builder *b, void *list, int n, int64_t *capacity, size_t size) {
   if (n < *capacity) return list;
-  int wanted = *capacity ? 2 * *capacity : 8;
-  void *grown = weft__realloc(list, size * (size_t)wanted);
-  if (!grown)
-    fail(b, WEFT_OOM);
-  else
-    *capacity = wanted;
+  void *grown = weft__array_grow(list, capacity, n + 1, size);
+  if (!grown) fail(b, WEFT_OOM);
   return grown;
 }
 

@@ -1,15 +1,15 @@
 /* array.h - growing an array on the heap.
  *
- * An array is a pointer, a count and a capacity in its owner's struct; this function is what such owners share:
+ * An array is a pointer, a count and a capacity in its owner's struct.  Appending makes room and then stores:
  *
- *   slot *grown = weft__array_grow(a->slot, &a->capacity, a->n + 1, sizeof *grown);
- *   if (!grown) return WEFT_OOM;
- *   a->slot = grown;
+ *   WEFT_TRY(WEFT_ARRAY_RESERVE(a->item, a->capacity, a->n + 1));
+ *   a->item[a->n++] = item;
  *
  * Not thread safe: the owner of the array guards it. */
 #ifndef WEFT_BASE_ARRAY_H
 #define WEFT_BASE_ARRAY_H
 
+#include "base/status.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,5 +19,14 @@
  * Returns NULL with this thread's message set (RESOURCE_EXHAUSTED) if memory is short; array and capacity then stay as
  * they were. */
 void *weft__array_grow(void *array, int64_t *capacity, int64_t wanted, size_t size);
+/* The same for the array whose pointer is at `array` (a T **).  Returns RESOURCE_EXHAUSTED if memory is short.  With
+ * `zero` the new elements are zero; the elements up to the old capacity keep their values. */
+weft_err weft__array_reserve(void *array, int64_t *capacity, int64_t wanted, size_t size, bool zero);
+
+/* Makes room for `wanted` elements.  `array` is a pointer variable and `capacity` an int64_t variable. */
+#define WEFT_ARRAY_RESERVE(array, capacity, wanted)                                                                    \
+  weft__array_reserve(&(array), &(capacity), (wanted), sizeof *(array), false)
+#define WEFT_ARRAY_RESERVE_ZERO(array, capacity, wanted)                                                               \
+  weft__array_reserve(&(array), &(capacity), (wanted), sizeof *(array), true)
 
 #endif

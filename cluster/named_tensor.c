@@ -5,6 +5,7 @@
 #include "cluster/named_tensor.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "net/message_reader.h"
 #include "rpc.pb-c.h"
 #include "tensor/tensor_proto.h"
@@ -73,13 +74,7 @@ static weft_err named_tensor_read(message_reader *p, size_t length, named_tensor
 }
 
 static named_tensor *named_tensor_list_add(named_tensor_list *l) {
-  if (l->n == l->capacity) {
-    int capacity = l->capacity ? 2 * l->capacity : 4;
-    named_tensor *item = weft__realloc(l->item, sizeof *item * (size_t)capacity);
-    if (!item) return NULL;
-    l->item = item;
-    l->capacity = capacity;
-  }
+  if (WEFT_ARRAY_RESERVE(l->item, l->capacity, l->n + 1)) return NULL;
   l->item[l->n] = (named_tensor){0};
   return &l->item[l->n++];
 }

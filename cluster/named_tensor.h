@@ -16,7 +16,8 @@ typedef struct named_tensor {
 } named_tensor;
 
 typedef struct named_tensor_list {
-  int n, capacity;
+  int n;
+  int64_t capacity;
   named_tensor *item;
 } named_tensor_list;
 

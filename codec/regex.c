@@ -5,6 +5,7 @@
 #include "codec/regex.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include <string.h>
 
@@ -25,7 +26,8 @@ typedef struct inst {
 struct regex {
   arena arena;
   inst *code;
-  int n, capacity;
+  int n;
+  int64_t capacity;
   int groups;
   bool failed; /* no memory while compiling */
 };
@@ -33,15 +35,9 @@ struct regex {
 /* ---- compiling: each function appends code that falls through to what is appended next ---- */
 
 static int emit(regex *r, inst i) {
-  if (r->n == r->capacity) {
-    int room = r->capacity ? 2 * r->capacity : 64;
-    inst *code = weft__realloc(r->code, (size_t)room * sizeof *code);
-    if (!code) {
-      r->failed = true;
-      return 0;
-    }
-    r->code = code;
-    r->capacity = room;
+  if (WEFT_ARRAY_RESERVE(r->code, r->capacity, r->n + 1)) {
+    r->failed = true;
+    return 0;
   }
   r->code[r->n] = i;
   r->code[r->n].x += r->n + 1; /* x and y are given from the next instruction */

@@ -5,6 +5,7 @@
 #include "graph/graph.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "base/suggest.h"
 #include "graph/expansion.h"
@@ -368,14 +369,10 @@ static weft_err draft(weft_graph *g, const node_spec *spec, weft_node *n) {
   return spec->exact ? WEFT_OK : weft__scope_apply(g, n, spec->device != NULL);
 }
 
+enum { FIRST_NODES = 64 };
+
 static weft_err put_in(weft_graph *g, weft_node *n) {
-  if (g->n_node == g->cap_node) {
-    int cap = g->cap_node ? 2 * g->cap_node : 64;
-    weft_node **grown = weft__realloc(g->node, sizeof *grown * (size_t)cap);
-    if (!grown) return WEFT_OOM;
-    g->node = grown;
-    g->cap_node = cap;
-  }
+  WEFT_TRY(WEFT_ARRAY_RESERVE(g->node, g->cap_node, g->n_node ? g->n_node + 1 : FIRST_NODES));
   WEFT_TRY(weft__map_put(&g->by_name, n->name, n));
   weft_err err = weft__scope_take(g, n->name);
   if (err) {

@@ -42,7 +42,8 @@ struct weft_graph {
   arena arena;
   const op_table *ops;
   weft_node **node;
-  int n_node, cap_node;
+  int n_node;
+  int64_t cap_node;
   map by_name;     /* node name -> weft_node */
   map used_names;  /* lower-cased name -> what scope.c knows of it */
   map collections; /* name -> collection */

@@ -4,6 +4,7 @@
  * that could not tell "a" from "A".  A taken name gets the smallest free suffix; used_names
  * remembers where to go on looking.  What the scopes put on a node is in scope_apply.c. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "device/device.h"
 #include "graph/scope_stack.h"
@@ -33,15 +34,9 @@ void weft__scope_destroy(scope *s) {
 }
 
 weft_err weft__scope_push(scope *s, scope_entry e) {
-  if (s->n == s->capacity) {
-    int capacity = s->capacity ? 2 * s->capacity : 16;
-    scope_entry *entry = weft__realloc(s->entry, (size_t)capacity * sizeof *entry);
-    if (!entry) {
-      entry_finish(s, &e);
-      return WEFT_OOM;
-    }
-    s->entry = entry;
-    s->capacity = capacity;
+  if (WEFT_ARRAY_RESERVE(s->entry, s->capacity, s->n + 1)) {
+    entry_finish(s, &e);
+    return WEFT_OOM;
   }
   s->entry[s->n++] = e;
   return WEFT_OK;
@@ -58,12 +53,7 @@ const scope_entry *weft__scope_top(const scope *s, scope_kind kind) {
 weft_err weft__scope_reserve_gap(scope *s) {
   int need = s->n_gap + 1;
   for (int i = 0; i < s->n; i++) need += s->entry[i].kind == SCOPE_CONTROL && s->entry[i].clear;
-  if (need <= s->cap_gap) return WEFT_OK;
-  scope_gap *gap = weft__realloc(s->gap, (size_t)need * 2 * sizeof *gap);
-  if (!gap) return WEFT_OOM;
-  s->gap = gap;
-  s->cap_gap = need * 2;
-  return WEFT_OK;
+  return WEFT_ARRAY_RESERVE(s->gap, s->cap_gap, need);
 }
 
 static void pop_one(weft_graph *g) {

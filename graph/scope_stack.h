@@ -37,9 +37,11 @@ typedef struct scope_gap {
 
 struct scope {
   scope_entry *entry;
-  int n, capacity;
+  int n;
+  int64_t capacity;
   scope_gap *gap; /* disjoint, ascending */
-  int n_gap, cap_gap;
+  int n_gap;
+  int64_t cap_gap;
   int *mark, cap_mark; /* per node id: the number of the last question (`asked`) that found it */
   int asked;
   int n_name; /* names taken so far */

@@ -4,6 +4,7 @@
 #include "io/bundle_entry.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "io/crc32c.h"
 #include "proto/scan.h"
@@ -142,17 +143,12 @@ typedef struct merge {
   int part_shards;
   const char *part;
   Tensorflow__BundleEntryProto **unpacked; /* their strings and shapes are shared by the entries */
-  int n_unpacked, room_unpacked;
+  int n_unpacked;
+  int64_t room_unpacked, path_capacity; /* of `unpacked` and of from.path */
 } merge;
 
 static weft_err keep_unpacked(merge *m, Tensorflow__BundleEntryProto *e) {
-  if (m->n_unpacked == m->room_unpacked) {
-    int room = m->room_unpacked ? 2 * m->room_unpacked : 64;
-    void *more = weft__realloc(m->unpacked, (size_t)room * sizeof *m->unpacked);
-    if (!more) return WEFT_OOM;
-    m->unpacked = more;
-    m->room_unpacked = room;
-  }
+  WEFT_TRY(WEFT_ARRAY_RESERVE(m->unpacked, m->room_unpacked, m->n_unpacked + 1));
   m->unpacked[m->n_unpacked++] = e;
   return WEFT_OK;
 }
@@ -162,10 +158,8 @@ static weft_err renumber(merge *m, int old, int *out) {
   if (old < 0 || old >= m->part_shards)
     return weft__fail(WEFT_DATA_LOSS, "%s.index names shard %d of %d", m->part, old, m->part_shards);
   if (m->shard_map[old] < 0) {
-    char **path = weft__realloc(m->from.path, (size_t)(m->from.n + 1) * sizeof *path);
-    if (!path) return WEFT_OOM;
-    m->from.path = path;
-    if (!(path[m->from.n] = weft__bundle_data_path(m->part, old, m->part_shards))) return WEFT_OOM;
+    WEFT_TRY(WEFT_ARRAY_RESERVE(m->from.path, m->path_capacity, m->from.n + 1));
+    if (!(m->from.path[m->from.n] = weft__bundle_data_path(m->part, old, m->part_shards))) return WEFT_OOM;
     m->shard_map[old] = m->from.n++;
   }
   *out = m->shard_map[old];

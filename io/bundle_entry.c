@@ -2,6 +2,7 @@
 #include "io/bundle_entry.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "proto/scan.h"
 #include "tensor/tensor_proto.h"
@@ -25,13 +26,7 @@ weft_err weft__bundle_unlink_index(const char *index) {
 }
 
 weft_err weft__entry_add(entry_list *l, bytes key, entry_row **out) {
-  if (l->n == l->room) {
-    int room = l->room ? 2 * l->room : 64;
-    entry_row *row = weft__realloc(l->row, (size_t)room * sizeof *row);
-    if (!row) return WEFT_OOM;
-    l->row = row;
-    l->room = room;
-  }
+  WEFT_TRY(WEFT_ARRAY_RESERVE(l->row, l->room, l->n + 1));
   char *copy = weft__arena_strndup(&l->arena, key.data, key.size);
   if (!copy) return WEFT_OOM;
   *out = &l->row[l->n];

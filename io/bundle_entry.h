@@ -15,7 +15,8 @@ typedef struct entry_row {
 
 typedef struct entry_list {
   entry_row *row;
-  int n, room;
+  int n;
+  int64_t room;
   arena arena; /* of keys, shapes and slices */
 } entry_list;
 

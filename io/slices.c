@@ -2,6 +2,7 @@
 #include "io/slices.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/arena.h"
 #include "base/cast.h"
 #include "proto/scan.h"
@@ -19,9 +20,11 @@ struct slices_writer {
   char *path;
   arena arena;
   packed_row *row;
-  int n_row, room;
+  int n_row;
+  int64_t room;
   Tensorflow__SavedSliceMeta **meta; /* one per tensor */
-  int n_meta, room_meta;
+  int n_meta;
+  int64_t room_meta;
 };
 
 weft_err weft__slices_create(slices_writer **out, const char *path) {
@@ -44,19 +47,8 @@ void weft__slices_destroy(slices_writer *w) {
   weft__free(w);
 }
 
-/* Makes room for one more in a list of pointers or rows. */
-static weft_err grow(void **list, int n, int *room, size_t each) {
-  if (n < *room) return WEFT_OK;
-  int more = *room ? 2 * *room : 32;
-  void *p = weft__realloc(*list, (size_t)more * each);
-  if (!p) return WEFT_OOM;
-  *list = p;
-  *room = more;
-  return WEFT_OK;
-}
-
 static weft_err add_row(slices_writer *w, bytes key, const ProtobufCMessage *m) {
-  WEFT_TRY(grow((void **)&w->row, w->n_row, &w->room, sizeof *w->row));
+  WEFT_TRY(WEFT_ARRAY_RESERVE(w->row, w->room, w->n_row + 1));
   size_t size = protobuf_c_message_get_packed_size(m);
   char *k = weft__arena_strndup(&w->arena, key.data, key.size);
   char *v = weft__arena_alloc(&w->arena, size + 1);
@@ -138,7 +130,7 @@ static weft_err add_meta(slices_writer *w, bytes name, const shape *full, weft_d
                          Tensorflow__TensorSliceProto *s) {
   Tensorflow__SavedSliceMeta *m = find_meta(w, name);
   if (!m) {
-    WEFT_TRY(grow((void **)&w->meta, w->n_meta, &w->room_meta, sizeof *w->meta));
+    WEFT_TRY(WEFT_ARRAY_RESERVE(w->meta, w->room_meta, w->n_meta + 1));
     if (!(m = weft__arena_alloc(&w->arena, sizeof *m))) return WEFT_OOM;
     *m = (Tensorflow__SavedSliceMeta)TENSORFLOW__SAVED_SLICE_META__INIT;
     m->name = weft__arena_strndup(&w->arena, name.data, name.size);

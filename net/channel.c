@@ -10,6 +10,7 @@
  * Locks: `lock` over the request, a leaf; `clients_lock` over the fast clients, under which one is created.  Never
  * both. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "net/fast/fast.h"
@@ -32,6 +33,7 @@ struct channel {
   pthread_mutex_t clients_lock; /* guards what follows */
   fast_client **clients;        /* all that were created, also lost ones */
   int n_client;
+  int64_t client_capacity;
   loop_group *loops; /* retained with the first client; NULL: there is none */
 };
 
@@ -48,9 +50,7 @@ static void channel_on_fast_change(void *arg, fast_client *client, bool usable) 
 
 /* Creates a client for the peer's endpoint.  In the callback of the request, with clients_lock held. */
 static weft_err channel_connect_fast(channel *c, message *endpoint) {
-  fast_client **more = weft__realloc((void *)c->clients, (size_t)(c->n_client + 1) * sizeof *more);
-  if (!more) return WEFT_OOM;
-  c->clients = more;
+  WEFT_TRY(WEFT_ARRAY_RESERVE(c->clients, c->client_capacity, c->n_client + 1));
   char host[64];
   if (!weft__grpc_response_host(host, sizeof host)) host[0] = 0;
   if (!c->loops) WEFT_TRY(weft__transport_retain_loops(&c->loops));

@@ -5,6 +5,7 @@
  * thread at a time, so there are no locks. */
 #include "net/message.h"
 #include "base/alloc.h"
+#include "base/array.h"
 #include "io/table.h"
 #include "tensor/tensor_proto.h"
 #include <string.h>
@@ -38,17 +39,14 @@ void weft__message_move(message *to, message *from) {
 const piece *weft__message_piece(const message *m, int i) { return &(m->piece ? m->piece : m->inline_piece)[i]; }
 
 static weft_err message_grow(message *m) {
-  int room = m->room ? 2 * m->room : 4 * MESSAGE_INLINE;
-  piece *p = weft__realloc(m->piece, (size_t)room * sizeof *p);
-  if (!p) return WEFT_OOM;
-  if (!m->piece) memcpy(p, m->inline_piece, sizeof m->inline_piece);
-  m->piece = p;
-  m->room = room;
+  const bool first = !m->piece;
+  WEFT_TRY(WEFT_ARRAY_RESERVE(m->piece, m->room, first ? 4 * MESSAGE_INLINE : m->n_piece + 1));
+  if (first) memcpy(m->piece, m->inline_piece, sizeof m->inline_piece);
   return WEFT_OK;
 }
 
 weft_err weft__message_add(message *m, piece p) {
-  int room = m->piece ? m->room : MESSAGE_INLINE;
+  int64_t room = m->piece ? m->room : MESSAGE_INLINE;
   weft_err err = m->n_piece == room ? message_grow(m) : WEFT_OK;
   if (err == WEFT_OK && p.size > 0) {
     message_pieces(m)[m->n_piece++] = p;

@@ -23,7 +23,8 @@ enum { MESSAGE_INLINE = 4 }; /* pieces that are kept in the struct itself */
 typedef struct message {
   piece inline_piece[MESSAGE_INLINE];
   piece *piece; /* NULL: they are in inline_piece */
-  int n_piece, room;
+  int n_piece;
+  int64_t room;
   size_t size;  /* in bytes, of all pieces */
   bool borrows; /* pieces without `release` are borrowed: whoever keeps the message calls weft__message_own */
   bool shared;  /* another process can write to some of the pieces */

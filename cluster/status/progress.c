@@ -69,7 +69,8 @@ static int64_t find_step(const progress *p, weft_tensor *const *fetched) {
 
 void weft__progress_note_run(const progress *p, weft_tensor *const *fetched, weft_err err) {
   weft__metrics_add(METRICS_SESSION_RUNS, 1);
-  if (err && err != WEFT_CANCELLED && err != WEFT_OUT_OF_RANGE) weft__metrics_add_error("session", weft__error_message());
+  if (err && err != WEFT_CANCELLED && err != WEFT_OUT_OF_RANGE)
+    weft__metrics_add_error("session", weft__error_message());
   if (err || !p->n_fetch) return;
   const double loss = find_loss(p, fetched);
   const int64_t at = find_step(p, fetched);

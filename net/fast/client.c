@@ -8,6 +8,7 @@
  * Callbacks run without it. */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/slot_table.h"
 #include "base/sync_event.h"
 #include "net/fast/conn.h"
 #include "net/fast/fast.h"
@@ -39,8 +40,7 @@ struct fast_client {
   atomic_int active;    /* callbacks that run, one for the connection until it is lost, and CLOSING */
   sync_event idle;      /* open: nothing but CLOSING is left of these */
   pthread_mutex_t lock; /* guards what follows */
-  client_call **slot;   /* the low half of an id is its index here, the high half its generation */
-  uint32_t n_slot, next_slot, generation;
+  slot_table calls;     /* the pending calls by their ids */
   bool lost, closing;
 };
 enum { CLOSING = 1 << 30 };
@@ -48,25 +48,13 @@ enum { CLOSING = 1 << 30 };
 /* ---- the table of pending calls; all with the lock held ---- */
 
 static weft_err client_add_call(fast_client *client, client_call *c) {
-  for (uint32_t i = 0; i < client->n_slot; i++, client->next_slot++)
-    if (!client->slot[client->next_slot % client->n_slot]) break;
-  if (client->n_slot == 0 || client->slot[client->next_slot % client->n_slot]) {
-    uint32_t n = client->n_slot ? 2 * client->n_slot : 16;
-    client_call **more = weft__realloc(client->slot, n * sizeof *more);
-    if (!more) return WEFT_OOM;
-    memset(more + client->n_slot, 0, (n - client->n_slot) * sizeof *more);
-    client->slot = more;
-    client->next_slot = client->n_slot;
-    client->n_slot = n;
-  }
-  uint32_t at = client->next_slot++ % client->n_slot;
-  c->id = (uint64_t)++client->generation << 32 | at;
+  WEFT_TRY(weft__slot_table_add(&client->calls, c, &c->id));
   c->pending = true;
   return WEFT_OK;
 }
 
 static void client_remove_call(fast_client *client, client_call *c) {
-  client->slot[(uint32_t)c->id] = NULL;
+  weft__slot_table_remove(&client->calls, c->id);
   c->pending = false;
   atomic_fetch_add(&client->active, 1);
 }
@@ -75,8 +63,8 @@ static void client_remove_call(fast_client *client, client_call *c) {
  * with a later deadline remain. */
 static client_call *client_take_calls(fast_client *client, int64_t late_ns, bool *left) {
   client_call *taken = NULL;
-  for (uint32_t i = 0; i < client->n_slot; i++) {
-    client_call *c = client->slot[i];
+  for (int64_t i = 0; i < client->calls.capacity; i++) {
+    client_call *c = client->calls.slot[i].item;
     if (!c || (late_ns && !c->deadline_ns)) continue;
     if (late_ns && c->deadline_ns > late_ns) {
       if (left) *left = true;
@@ -154,12 +142,8 @@ static void client_fail_calls(fast_client *client, client_call *c, weft_err code
 
 static bool client_on_response(fast_client *client, const frame_head *h, const char *text, message *body) {
   pthread_mutex_lock(&client->lock);
-  uint32_t at = (uint32_t)h->id;
-  client_call *c = at < client->n_slot ? client->slot[at] : NULL;
-  if (c && c->id == h->id)
-    client_remove_call(client, c);
-  else
-    c = NULL; /* cancelled, or past its deadline */
+  client_call *c = weft__slot_table_get(&client->calls, h->id); /* NULL: cancelled, or past its deadline */
+  if (c) client_remove_call(client, c);
   pthread_mutex_unlock(&client->lock);
   if (!c) return true;
   weft_err code = h->code <= WEFT_UNAUTHENTICATED ? (weft_err)h->code : WEFT_UNKNOWN;
@@ -190,7 +174,7 @@ static void client_on_lost(conn *base, const char *why) {
 static void client_free(conn *base) {
   fast_client *client = (fast_client *)base;
   pthread_mutex_destroy(&client->lock);
-  weft__free(client->slot);
+  weft__slot_table_finish(&client->calls);
   weft__free(client->address);
   weft__free(client);
 }
@@ -221,7 +205,7 @@ static weft_err client_send_call(fast_client *client, client_call *c, message *r
     weft__conn_send(&client->conn, &(frame_head){.kind = FRAME_CALL, .id = c->id, .timeout_ms = left}, c->method,
                     request, more);
   else
-    client->slot[(uint32_t)c->id] = NULL;
+    weft__slot_table_remove(&client->calls, c->id);
   return err;
 }
 

@@ -11,28 +11,16 @@ void weft__ready_queue_init(ready_queue *q) {
 }
 
 void weft__ready_queue_finish(ready_queue *q) {
-  weft__free(q->slot);
+  weft__slot_table_finish(&q->sources);
   pthread_mutex_destroy(&q->lock);
 }
 
 weft_err weft__ready_queue_register(ready_queue *q, source *s) {
-  uint32_t at = 0;
   s->events = 0, s->deferred = false;
   pthread_mutex_lock(&q->lock);
-  while (at < q->n_slot && q->slot[at]) at++;
-  if (at == q->n_slot) {
-    uint32_t n = q->n_slot ? 2 * q->n_slot : 16;
-    source **more = weft__realloc(q->slot, n * sizeof *more);
-    if (more) memset(more + q->n_slot, 0, (n - q->n_slot) * sizeof *more);
-    if (more) q->slot = more, q->n_slot = n;
-  }
-  bool found = at < q->n_slot;
-  if (found) {
-    s->key = (uint64_t)(++q->generation & INT32_MAX) << 32 | at;
-    q->slot[at] = s;
-  }
+  weft_err err = weft__slot_table_add(&q->sources, s, &s->key);
   pthread_mutex_unlock(&q->lock);
-  return found ? WEFT_OK : WEFT_OOM;
+  return err;
 }
 
 /* Takes a source out of the list.  The caller holds the lock. */
@@ -44,7 +32,7 @@ static void ready_queue_unlink(ready_queue *q, source *s) {
 
 void weft__ready_queue_unregister(ready_queue *q, source *s) {
   pthread_mutex_lock(&q->lock);
-  q->slot[(uint32_t)s->key] = NULL;
+  weft__slot_table_remove(&q->sources, s->key);
   if (s->events) ready_queue_unlink(q, s);
   pthread_mutex_unlock(&q->lock);
 }
@@ -69,8 +57,8 @@ void weft__ready_queue_defer(ready_queue *q, source *s) {
 
 void weft__ready_queue_push(ready_queue *q, uint64_t key, uint32_t events, int64_t now_ns) {
   pthread_mutex_lock(&q->lock);
-  source *s = q->slot[(uint32_t)key];
-  if (s && s->key == key) {
+  source *s = weft__slot_table_get(&q->sources, key);
+  if (s) {
     if (!s->events) ready_queue_link(q, s, now_ns);
     s->events |= events;
   }

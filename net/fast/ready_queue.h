@@ -5,14 +5,14 @@
  * rules keep the others from starving.  A source that has been ready for READY_MAX_WAIT_MS is popped before all
  * others.  A source that had more input than one callback reads is deferred: it is queued behind the others.
  *
- * An epoll event carries the key of its source, not its address, since the source may be gone when the event is read.
- * A key is not reused before 2^31 others, so that an event for a source that is gone finds nothing.
+ * An epoll event carries the key of its source, not its address, since the source may be gone when the event is read:
+ * an event for a source that is gone finds nothing (base/slot_table.h).
  *
  * Owner: the loop (loop.c).  Any thread may call any function here; each takes `lock`, which is a leaf. */
 #ifndef WEFT_NET_FAST_READY_QUEUE_H
 #define WEFT_NET_FAST_READY_QUEUE_H
 
-#include "base/status.h"
+#include "base/slot_table.h"
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,8 +34,7 @@ typedef struct source {
 
 typedef struct ready_queue {
   pthread_mutex_t lock; /* guards what follows, and the queue's fields of every source */
-  source **slot;        /* the low half of a key is its index here, the high half its generation */
-  uint32_t n_slot, generation;
+  slot_table sources;   /* the registered sources by their keys */
   source *newest, *oldest;
 } ready_queue;
 

@@ -3,6 +3,7 @@
  * V2 has resource handles, which keep the stack; handles on a stack go with the step; V1 references to {container, name}, looked up among
  * the objects of the step.  One mutex guards a stack. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "graph/build.h"
 #include "state/step_objects.h"
 #include "state/variable.h"
@@ -127,13 +128,7 @@ static weft_err push_locked(kernel *k, stack *s, const weft_tensor *t) {
   if (s->limit >= 0 && s->n > s->limit) /* one more than it says: TF counts before it pushes */
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Stack[%s] overflowed its max_size (%lld)", s->name,
                              (long long)s->limit);
-  if (s->n == s->room) {
-    int64_t room = s->room ? 2 * s->room : 16;
-    weft_tensor *more = weft__realloc(s->t, (size_t)room * sizeof *more);
-    if (!more) return WEFT_OOM;
-    s->t = more;
-    s->room = room;
-  }
+  WEFT_TRY(WEFT_ARRAY_RESERVE(s->t, s->room, s->n + 1));
   if (!s->ends && !weft__dtype_is_plain(t->dtype) && t->dtype != WEFT_STRING) {
     WEFT_TRY(weft__step_object_on_end(k, &s->base.base, stack_end));
     s->ends = true;

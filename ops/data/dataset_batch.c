@@ -3,6 +3,7 @@
  * The first element of a batch decides the shapes; each element is copied to its row as it comes, so an element is
  * read while it is still in the cache and a batch is allocated once. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "ops/data/dataset.h"
 
@@ -206,17 +207,8 @@ static weft_err padded_next(iterator *it, const step *st, weft_tensor *out, bool
   bool over = false;
   weft_err err = WEFT_OK;
   for (; n < b->size && !err && !over; n += !over && !err) {
-    if (n == room) {
-      int64_t more = room ? 2 * room : 16;
-      weft_tensor *grown = weft__realloc(at->rows, sizeof *grown * (size_t)(more * width));
-      if (!grown) {
-        err = WEFT_OOM;
-        break;
-      }
-      memset(grown + room * width, 0, sizeof *grown * (size_t)((more - room) * width));
-      at->rows = grown, room = more;
-    }
-    err = weft__iterator_next(at->base.from, st, at->rows + n * width, &over);
+    err = weft__array_reserve(&at->rows, &room, n + 1, sizeof *at->rows * (size_t)width, true);
+    if (!err) err = weft__iterator_next(at->base.from, st, at->rows + n * width, &over);
   }
   *end = !err && (n == 0 || (n < b->size && b->drop_remainder));
   for (int p = 0; p < width && !err && !*end; p++) err = pad_part(it->set, at->rows, n, p, &out[p]);

@@ -1,5 +1,6 @@
 /* dataset_group.c - elements gathered by a key until there are enough of one, and failures passed over. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "ops/data/dataset.h"
 #include <stdlib.h>
@@ -70,7 +71,8 @@ typedef struct group {
 typedef struct group_at {
   walk base;
   group *group; /* every key that was seen */
-  int n_group, room, flushed;
+  int n_group, flushed;
+  int64_t room;   /* of `group` */
   iterator *open; /* over what was made of the last full group */
   bool input_over;
 } group_at;
@@ -108,13 +110,7 @@ static weft_err begin_group(iterator *it, const step *st, int64_t key) {
   group_at *at = (group_at *)it;
   weft_tensor t = {0};
   int64_t want = 0;
-  if (at->n_group == at->room) {
-    int room = at->room ? 2 * at->room : 8;
-    group *grown = weft__realloc(at->group, sizeof *grown * (size_t)room);
-    if (!grown) return WEFT_OOM;
-    at->group = grown;
-    at->room = room;
-  }
+  WEFT_TRY(WEFT_ARRAY_RESERVE(at->group, at->room, at->n_group + 1));
   WEFT_TRY(key_tensor(key, &t));
   weft_err err = ask(it, st, F_SIZE, &t, 1, &want);
   weft__tensor_clear(&t);
@@ -137,14 +133,7 @@ static weft_err find_group(iterator *it, const step *st, int64_t key, group **ou
 static weft_err put(iterator *it, group *g) {
   group_at *at = (group_at *)it;
   int width = it->set->input[0]->n_part;
-  if (g->n == g->room) {
-    int64_t room = g->room ? 2 * g->room : 8;
-    weft_tensor *grown = weft__realloc(g->row, sizeof *grown * (size_t)(room * width));
-    if (!grown) return WEFT_OOM;
-    memset(grown + g->n * width, 0, sizeof *grown * (size_t)((room - g->n) * width));
-    g->row = grown;
-    g->room = room;
-  }
+  WEFT_TRY(weft__array_reserve(&g->row, &g->room, g->n + 1, sizeof *g->row * (size_t)width, true));
   weft__components_move(g->row + g->n++ * width, at->base.got, width);
   return WEFT_OK;
 }

@@ -1,6 +1,7 @@
 /* dataset_order.c - which elements of data sets, and how often: repeat, take, skip, shard, zip, one behind the other,
  * kept in memory. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "ops/data/dataset.h"
 
 typedef struct counted {
@@ -305,13 +306,7 @@ static void cache_finish(iterator *it) {
 }
 
 static weft_err gather(cache *c, const weft_tensor *element) {
-  if (c->n == c->room) {
-    int64_t room = c->room ? 2 * c->room : 64;
-    weft_tensor **grown = weft__realloc(c->element, sizeof *grown * (size_t)room);
-    if (!grown) return WEFT_OOM;
-    c->element = grown;
-    c->room = room;
-  }
+  WEFT_TRY(WEFT_ARRAY_RESERVE(c->element, c->room, c->n + 1));
   weft_tensor *kept = weft__components_alloc(c->n_part);
   if (!kept) return WEFT_OOM;
   weft__components_share(kept, element, c->n_part);

@@ -3,6 +3,7 @@
  * init_func makes a state from a key, reduce_func a state from a state and an element, finalize_func an element from a
  * state.  The whole input is read before the first element comes out. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "ops/data/dataset.h"
 
 enum { F_KEY, F_INIT, F_REDUCE, F_FINALIZE, F_COUNT };
@@ -57,12 +58,7 @@ static weft_err key_of(iterator *it, const step *st, int64_t *key) {
 static weft_err new_group(iterator *it, const step *st, int64_t key, group **out) {
   reducer_at *at = (reducer_at *)it;
   const reducer *r = (reducer *)it->set;
-  if (at->n == at->room) {
-    int64_t room = at->room ? 2 * at->room : 16;
-    group *grown = weft__realloc(at->groups, sizeof *grown * (size_t)room);
-    if (!grown) return WEFT_OOM;
-    at->groups = grown, at->room = room;
-  }
+  WEFT_TRY(WEFT_ARRAY_RESERVE(at->groups, at->room, at->n + 1));
   weft_tensor arg = {0}, *state = weft__components_alloc(r->n_state);
   weft_err err = state ? weft__tensor_init(&arg, WEFT_INT64, &SHAPE_SCALAR) : WEFT_OOM;
   if (!err) {

@@ -3,6 +3,7 @@
  * A window begins `shift` elements after the one before and takes every `stride`-th element until it has `size`; each
  * part of the input becomes a data set.  What the next windows may still need is held. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "ops/data/dataset.h"
 
@@ -26,14 +27,7 @@ static void windows_finish(iterator *it) {
 }
 
 static weft_err hold(windows_at *at, int width) {
-  if (at->n == at->room) {
-    const int64_t room = at->room ? 2 * at->room : 16;
-    weft_tensor *grown = weft__realloc(at->held, sizeof *grown * (size_t)(room * width));
-    if (!grown) return WEFT_OOM;
-    memset(grown + at->n * width, 0, sizeof *grown * (size_t)((room - at->n) * width));
-    at->held = grown;
-    at->room = room;
-  }
+  WEFT_TRY(weft__array_reserve(&at->held, &at->room, at->n + 1, sizeof *at->held * (size_t)width, true));
   weft__components_move(at->held + at->n++ * width, at->base.got, width);
   return WEFT_OK;
 }

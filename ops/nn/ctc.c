@@ -5,6 +5,7 @@
  * Their product, summed over the places of a class, is how much the frame is held to that class, and the gradient is
  * what the softmax gives less that.  Worked in double; a batch is one piece of work. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
@@ -422,7 +423,7 @@ typedef struct beam {
 
 typedef struct search {
   frames f;
-  int64_t width, kept, nodes, room;
+  int64_t width, kept, nodes, room, place_room;
   prefix *tree;
   beam *now, *next; /* width; and all that may come of them */
   int64_t *place;   /* of each node among `now`; -1: not there */
@@ -461,16 +462,8 @@ static beam grow(const search *s, const beam *old, int32_t c) {
 
 static weft_err adopt(search *s, beam *b) {
   if (b->node >= 0) return WEFT_OK;
-  if (s->nodes == s->room) {
-    const size_t more = (size_t)s->room * 2 + 64;
-    prefix *tree = weft__realloc(s->tree, more * sizeof *tree);
-    if (!tree) return WEFT_OOM;
-    s->tree = tree;
-    int64_t *place = weft__realloc(s->place, more * sizeof *place);
-    if (!place) return WEFT_OOM;
-    s->place = place;
-    s->room = (int64_t)more;
-  }
+  WEFT_TRY(WEFT_ARRAY_RESERVE(s->tree, s->room, s->nodes + 1));
+  WEFT_TRY(WEFT_ARRAY_RESERVE(s->place, s->place_room, s->nodes + 1));
   b->node = s->nodes;
   s->place[s->nodes] = -1;
   s->tree[s->nodes++] = (prefix){b->parent, b->last};
@@ -530,13 +523,7 @@ typedef struct found {
 
 static weft_err note(const search *s, found *f, int64_t node, bool merge, int64_t *length) {
   const int64_t n = *length = spell(s, node, merge, NULL);
-  if (f->count + n > f->room) {
-    const size_t more = (size_t)(f->count + n) * 2;
-    int64_t *labels = weft__realloc(f->labels, more * sizeof *labels);
-    if (!labels) return WEFT_OOM;
-    f->labels = labels;
-    f->room = (int64_t)more;
-  }
+  if (n) WEFT_TRY(WEFT_ARRAY_RESERVE(f->labels, f->room, f->count + n));
   int64_t *to = f->labels ? f->labels + f->count : NULL;
   spell(s, node, merge, to);
   for (int64_t i = 0; i < n / 2; i++) {

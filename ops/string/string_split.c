@@ -2,6 +2,7 @@
  *
  * The result is a sparse matrix: the pieces, and for each the row of its string and its number there. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include <string.h>
@@ -30,15 +31,9 @@ typedef struct pieces {
 } pieces;
 
 static void add_piece(pieces *p, const char *data, size_t size) {
-  if (p->n == p->capacity) {
-    int64_t room = p->capacity ? 2 * p->capacity : 16;
-    piece *at = weft__realloc(p->at, (size_t)room * sizeof *at);
-    if (!at) {
-      p->failed = true;
-      return;
-    }
-    p->at = at;
-    p->capacity = room;
+  if (WEFT_ARRAY_RESERVE(p->at, p->capacity, p->n + 1)) {
+    p->failed = true;
+    return;
   }
   p->at[p->n++] = (piece){data, size, p->row, p->columns++};
   if (p->columns > p->widest) p->widest = p->columns;

@@ -2,17 +2,16 @@
 #include "train/checkpoint/checkpoint_reader.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "train/checkpoint/checkpoint_state.h"
 #include <stdlib.h>
 #include <string.h>
 
 static weft_err add_item(void *arg, bytes name, const bundle_entry *e) {
   weft_checkpoint *c = arg;
-  checkpoint_item *grown = weft__realloc(c->item, sizeof *grown * (size_t)(c->n + 1));
-  if (!grown) return WEFT_OOM;
-  c->item = grown;
-  if (!(grown[c->n].name = weft__strndup(name.data, name.size))) return WEFT_OOM;
-  grown[c->n++].entry = *e;
+  WEFT_TRY(WEFT_ARRAY_RESERVE(c->item, c->capacity, c->n + 1));
+  if (!(c->item[c->n].name = weft__strndup(name.data, name.size))) return WEFT_OOM;
+  c->item[c->n++].entry = *e;
   return WEFT_OK;
 }
 

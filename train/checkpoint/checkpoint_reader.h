@@ -15,6 +15,7 @@ struct weft_checkpoint {
   slices_reader *slices; /* of version 1, or NULL */
   checkpoint_item *item; /* in the order of their names */
   int n;
+  int64_t capacity;
 };
 
 weft_err weft__checkpoint_open(weft_checkpoint **out, const char *prefix);

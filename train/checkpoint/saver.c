@@ -10,6 +10,7 @@
 
 #include "base/choice.h"
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
@@ -50,6 +51,7 @@ struct weft_saver {
   int64_t order;
   kept *last; /* oldest first */
   int n_last;
+  int64_t last_capacity;
   char *restored;      /* what restore_latest took, until the next save */
   double next_to_keep; /* one that is deleted after this time is kept for ever */
 };
@@ -95,6 +97,7 @@ static void forget_all(weft_saver *s) {
   weft__free(s->last);
   s->last = NULL;
   s->n_last = 0;
+  s->last_capacity = 0;
 }
 
 void weft__saver_destroy(weft_saver *s) {
@@ -118,17 +121,13 @@ weft_err weft__saver_def(const weft_saver *s, void **out, size_t *size) {
 
 /* In the order in which the saves began. */
 static weft_err add_kept(weft_saver *s, const char *path, double time, int64_t order) {
-  kept *grown = weft__realloc(s->last, sizeof *grown * (size_t)(s->n_last + 1));
+  WEFT_TRY(WEFT_ARRAY_RESERVE(s->last, s->last_capacity, s->n_last + 1));
   char *copy = weft__strdup(path);
   int at = s->n_last;
-  if (grown) s->last = grown;
-  if (!grown || !copy) {
-    weft__free(copy);
-    return WEFT_OOM;
-  }
-  while (at > 0 && grown[at - 1].order > order) at--;
-  memmove(&grown[at + 1], &grown[at], sizeof *grown * (size_t)(s->n_last++ - at));
-  grown[at] = (kept){copy, time, order};
+  if (!copy) return WEFT_OOM;
+  while (at > 0 && s->last[at - 1].order > order) at--;
+  memmove(&s->last[at + 1], &s->last[at], sizeof *s->last * (size_t)(s->n_last++ - at));
+  s->last[at] = (kept){copy, time, order};
   return WEFT_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "train/session/hook.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "train/session/run.h"
 
@@ -26,19 +27,9 @@ void weft__hook_destroy(weft_hook *h) {
 
 /* ---- the context of a run ---- */
 
-static weft_err grow(void **list, size_t element, int *room, int need) {
-  if (need <= *room) return WEFT_OK;
-  void *grown = weft__realloc(*list, element * (size_t)(2 * need));
-  if (!grown) return WEFT_OOM;
-  *list = grown;
-  return WEFT_OK;
-}
-
 weft_err weft__context_fetch(weft_run_context *c, int n, const weft_out *fetches) {
   hook_request *r = &c->request[c->hook];
-  int need = c->n_fetch + n, room = c->fetch_room;
-  WEFT_TRY(grow((void **)&c->fetch, sizeof *c->fetch, &room, need));
-  if (need > c->fetch_room) c->fetch_room = 2 * need;
+  WEFT_TRY(WEFT_ARRAY_RESERVE(c->fetch, c->fetch_room, c->n_fetch + n));
   if (r->n == 0) r->first = c->n_fetch;
   for (int i = 0; i < n; i++) c->fetch[c->n_fetch++] = weft__run_value(c->sess, fetches[i]);
   r->n += n;
@@ -46,9 +37,7 @@ weft_err weft__context_fetch(weft_run_context *c, int n, const weft_out *fetches
 }
 
 weft_err weft__context_target(weft_run_context *c, int n, const weft_out *nodes) {
-  int need = c->n_target + n, room = c->target_room;
-  WEFT_TRY(grow((void **)&c->target, sizeof *c->target, &room, need));
-  if (need > c->target_room) c->target_room = 2 * need;
+  WEFT_TRY(WEFT_ARRAY_RESERVE(c->target, c->target_room, c->n_target + n));
   for (int i = 0; i < n; i++) c->target[c->n_target++] = nodes[i].node;
   return WEFT_OK;
 }
@@ -56,15 +45,13 @@ weft_err weft__context_target(weft_run_context *c, int n, const weft_out *nodes)
 static bool same(weft_out a, weft_out b) { return a.node == b.node && a.slot == b.slot; }
 
 weft_err weft__context_feed(weft_run_context *c, weft_out to, const weft_tensor *value_fed) {
-  int need = c->n_feed + 1, room = c->feed_room;
   for (int i = 0; i < c->n_feed; i++)
     if (same(c->feed[i], to))
       return weft__fail(WEFT_INVALID_ARGUMENT, "%s",
                         i < c->caller->n_feed ? "Same tensor is fed by hook and user."
                                               : "Same tensor is fed by two hooks.");
-  WEFT_TRY(grow((void **)&c->feed, sizeof *c->feed, &room, need));
-  WEFT_TRY(grow((void **)&c->fed, sizeof *c->fed, &room, need));
-  if (need > c->feed_room) c->feed_room = 2 * need;
+  WEFT_TRY(WEFT_ARRAY_RESERVE(c->feed, c->feed_room, c->n_feed + 1));
+  WEFT_TRY(WEFT_ARRAY_RESERVE(c->fed, c->fed_room, c->n_feed + 1));
   c->feed[c->n_feed] = to;
   c->fed[c->n_feed++] = value_fed;
   return WEFT_OK;

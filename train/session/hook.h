@@ -25,7 +25,8 @@ typedef struct hook_request {
 struct weft_run_context {
   weft_session *sess; /* the one behind the hooks */
   const plan_request *caller;
-  int n_feed, n_fetch, n_target, feed_room, fetch_room, target_room;
+  int n_feed, n_fetch, n_target;
+  int64_t feed_room, fed_room, fetch_room, target_room;
   weft_out *feed, *fetch;
   const weft_tensor **fed;
   weft_tensor **fetched;

@@ -95,7 +95,7 @@ static weft_err begin_context(weft_run_context *c, const monitored *m, const pla
                               const weft_tensor *const *feed) {
   c->sess = m->inner;
   c->caller = q;
-  c->feed_room = q->n_feed + 4;
+  c->feed_room = c->fed_room = q->n_feed + 4;
   c->fetch_room = q->n_fetch + 8;
   c->target_room = q->n_target + 4;
   c->feed = weft__alloc(sizeof *c->feed * (size_t)c->feed_room);

@@ -38,7 +38,7 @@ weft_err weft__blocking_pool_create(blocking_pool **out) {
 
 /* Returns the next job, or NULL if none came for a while or the pool closes.  The lock is held. */
 static blocking_job *blocking_pool_next(blocking_pool *p) {
-  struct timespec until = weft__clock_deadline((int64_t)IDLE_SECONDS * 1000000000);
+  struct timespec until = weft__clock_deadline(IDLE_SECONDS * NS_PER_S);
   int late = 0;
   p->idle++;
   while (!p->first && !p->closing && !late) late = pthread_cond_clockwait(&p->work, &p->lock, CLOCK_MONOTONIC, &until);

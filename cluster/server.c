@@ -25,7 +25,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SECOND INT64_C(1000000000)
 enum { IDLE_S = 5, STOP_S = 5 /* in join, for steps to end by themselves; in stop, for steps that were canceled */ };
 
 struct weft_server {
@@ -252,7 +251,7 @@ static bool server_sessions_idle(void *arg) {
   weft_server *s = arg;
   int64_t last = 0;
   if (!server_hold_components(s)) return true;
-  bool idle = weft__master_sessions(s->master, &last) == 0 || weft__clock_now_ns() - last >= IDLE_S * SECOND;
+  bool idle = weft__master_sessions(s->master, &last) == 0 || weft__clock_now_ns() - last >= IDLE_S * NS_PER_S;
   server_release_components(s);
   return idle;
 }
@@ -379,7 +378,7 @@ static bool server_is_busy(weft_server *s) {
 /* Cancels what runs here and waits until nothing runs.  Returns false if a kernel still uses the components. */
 static bool server_cancel_work(weft_server *s) {
   if (!s->master) return true;
-  int64_t deadline = weft__clock_now_ns() + STOP_S * SECOND;
+  int64_t deadline = weft__clock_now_ns() + STOP_S * NS_PER_S;
   weft__master_stop(s->master);
   weft__worker_stop(s->worker);
   while (server_is_busy(s) && weft__clock_now_ns() < deadline && weft__interrupt_pending() < 2)
@@ -454,7 +453,7 @@ weft_err weft__server_join(weft_server *s) {
   if (err != WEFT_CANCELLED) return err;
   char why[256];
   snprintf(why, sizeof why, "%s", weft__error_message());
-  int64_t deadline = weft__clock_now_ns() + STOP_S * SECOND;
+  int64_t deadline = weft__clock_now_ns() + STOP_S * NS_PER_S;
   while (weft__worker_running(s->worker) > 0 && weft__interrupt_pending() < 2 && weft__clock_now_ns() < deadline)
     nanosleep(&(struct timespec){0, 10000000}, NULL);
   return weft__fail(WEFT_CANCELLED, "%s", why);

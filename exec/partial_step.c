@@ -169,7 +169,7 @@ static weft_err check_wait(const partial_call *c) {
 
 /* Waits for a change, or a short time.  The lock is held. */
 static weft_err wait_slice(const partial_call *c) {
-  struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+  struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
   pthread_cond_clockwait(&c->step->changed, &c->step->lock, CLOCK_MONOTONIC, &until);
   return check_wait(c);
 }

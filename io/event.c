@@ -18,7 +18,7 @@ struct event_file {
 
 static weft_err claim(char **out, const char *dir, const char *suffix) {
   char host[256] = "localhost";
-  long long at = weft__clock_wall_us() / 1000000;
+  long long at = weft__clock_wall_us() / US_PER_S;
   if (gethostname(host, sizeof host - 1) != 0 || !host[0]) host[0] = 'l';
   for (;; at++) {
     char *path = weft__sprintf("%s/events.out.tfevents.%010lld.%s%s", dir, at, host, suffix ? suffix : "");

@@ -51,7 +51,7 @@ int weft__accept_max_unauthenticated(void) {
 int weft__accept_log_add(accept_log *l, int n) {
   int64_t now = weft__clock_now_ns();
   l->count += n;
-  if (!l->count || (l->logged_ns && now - l->logged_ns < LOG_INTERVAL_S * INT64_C(1000000000))) return 0;
+  if (!l->count || (l->logged_ns && now - l->logged_ns < LOG_INTERVAL_S * NS_PER_S)) return 0;
   int n_log = l->count;
   l->logged_ns = now;
   l->count = 0;

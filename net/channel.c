@@ -80,7 +80,7 @@ static void channel_on_endpoint(void *arg, weft_err err, message *endpoint) {
 static void channel_request_endpoint(channel *c) {
   int64_t now = weft__clock_now_ns();
   pthread_mutex_lock(&c->lock);
-  bool due = !c->requesting && (!c->requested_ns || now - c->requested_ns > (int64_t)REQUEST_INTERVAL_MS * 1000000);
+  bool due = !c->requesting && (!c->requested_ns || now - c->requested_ns > REQUEST_INTERVAL_MS * NS_PER_MS);
   if (due) c->requesting = true, c->requested_ns = now;
   pthread_mutex_unlock(&c->lock);
   call_opts opts = {.timeout_ms = REQUEST_TIMEOUT_MS, .wait_for_ready = true};

@@ -135,7 +135,7 @@ weft_err weft__channel_call_wait(channel *c, const char *method, message *reques
   if (w.callers) err = weft__cancel_watch_add(w.callers, &watch, call_waiter_on_cancel, &w);
   if (err == WEFT_OK) {
     weft__channel_call(c, method, request, &own, call_waiter_on_response, &w);
-    while (!weft__rpc_event_wait(&w.done, (int64_t)WEFT_WAIT_SLICE_MS * 1000000))
+    while (!weft__rpc_event_wait(&w.done, WEFT_WAIT_SLICE_MS * NS_PER_MS))
       if (weft__interrupt_pending()) weft__cancel_fire(&w.cancel, WEFT_CANCELLED, "%s was interrupted", method);
     if (w.callers) weft__cancel_watch_remove(w.callers, &watch);
     err = weft__status_raise(&w.err);

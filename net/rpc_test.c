@@ -79,7 +79,7 @@ static void handle(void *arg, call *c) {
     for (int i = 0; i < 60000 && !atomic_load(&s->rest); i++) usleep(1000);
     weft__call_respond(c, WEFT_OK, NULL);
   } else if (strcmp(method, "/test/deadline") == 0) {
-    int64_t left_ms = (weft__call_deadline_ns(c) - weft__clock_now_ns()) / 1000000;
+    int64_t left_ms = (weft__call_deadline_ns(c) - weft__clock_now_ns()) / NS_PER_MS;
     weft__message_add_varint(&response, 1, weft__call_deadline_ns(c) ? (uint64_t)left_ms : 0);
     weft__call_respond(c, WEFT_OK, &response);
   } else if (strcmp(method, "/test/peer") == 0) {
@@ -131,7 +131,7 @@ enum { LARGE = 2 << 20 };
 enum { LARGE = 64 << 20 };
 #endif
 
-static int64_t since_ms(int64_t start_ns) { return (weft__clock_now_ns() - start_ns) / 1000000; }
+static int64_t since_ms(int64_t start_ns) { return (weft__clock_now_ns() - start_ns) / NS_PER_MS; }
 
 /* ---- what they do ---- */
 

@@ -160,7 +160,7 @@ static weft_err run_session(bool by_master, int64_t timeout_ms) {
 
 /* Checks that runs succeed again once the answers are correct. */
 static void check_recovered(bool by_master) {
-  int64_t until = weft__clock_now_ns() + CLEAN_MS * INT64_C(1000000);
+  int64_t until = weft__clock_now_ns() + CLEAN_MS * NS_PER_MS;
   while (run_session(by_master, CLEAN_MS) != WEFT_OK)
     if (weft__clock_now_ns() > until) must(WEFT_INTERNAL);
 }

@@ -30,7 +30,7 @@ static void broadcast_on_reply(void *arg, weft_err err, message *reply) {
 static void broadcast_on_cancel(void *arg) { weft__cancel_fire(arg, WEFT_CANCELLED, "The operation was cancelled"); }
 
 static void broadcast_wait(broadcast *all) {
-  while (!weft__rpc_event_wait(&all->answered, (int64_t)WEFT_WAIT_SLICE_MS * 1000000))
+  while (!weft__rpc_event_wait(&all->answered, WEFT_WAIT_SLICE_MS * NS_PER_MS))
     if (weft__interrupt_pending())
       weft__cancel_fire(&all->cancel, WEFT_CANCELLED, "Interrupted while waiting for other tasks");
 }
@@ -68,7 +68,7 @@ weft_err weft__broadcast(broadcast_call *calls, int n, const char *method, const
 }
 
 int64_t weft__broadcast_timeout_ms(int64_t deadline_ns) {
-  int64_t left = (deadline_ns - weft__clock_now_ns()) / 1000000;
+  int64_t left = (deadline_ns - weft__clock_now_ns()) / NS_PER_MS;
   return deadline_ns == 0 ? 0 : left > 0 ? left : 1;
 }
 

@@ -22,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MS INT64_C(1000000)
 enum { SLACK_MS = 1000, CLOSE_MS = 10000, RETRY_MIN_MS = 10, RETRY_MAX_MS = 150, REPORT_MS = 10000 };
 enum { STEP_VALUES = 1 }; /* of a RunStepResponse */
 
@@ -117,10 +116,10 @@ static weft_err client_try_create(client *s, run_entry *a, int64_t timeout_ms) {
 
 /* Sleeps, unless the session is closed or the program is interrupted. */
 static weft_err client_sleep(run_entry *a, int64_t ms) {
-  for (int64_t until = weft__clock_now_ns() + ms * MS; weft__clock_now_ns() < until;) {
+  for (int64_t until = weft__clock_now_ns() + ms * NS_PER_MS; weft__clock_now_ns() < until;) {
     WEFT_TRY(weft__cancel_raise(&a->cancel));
     if (weft__interrupt_pending() > 0) return weft__fail(WEFT_CANCELLED, "interrupted while waiting for the master");
-    nanosleep(&(struct timespec){0, 5 * MS}, NULL);
+    nanosleep(&(struct timespec){0, 5 * NS_PER_MS}, NULL);
   }
   return WEFT_OK;
 }
@@ -129,10 +128,10 @@ static weft_err client_sleep(run_entry *a, int64_t ms) {
 static weft_err client_create(client *s, run_entry *a, int64_t timeout_ms) {
   int64_t began = weft__clock_now_ns(), reported = began, pause = RETRY_MIN_MS;
   for (;;) {
-    int64_t left = timeout_ms ? timeout_ms - (weft__clock_now_ns() - began) / MS : 0;
+    int64_t left = timeout_ms ? timeout_ms - (weft__clock_now_ns() - began) / NS_PER_MS : 0;
     weft_err err = client_try_create(s, a, left > 0 ? left : timeout_ms ? 1 : 0);
     if (err != WEFT_UNAVAILABLE || (timeout_ms && left <= pause)) return err;
-    if (weft__clock_now_ns() - reported > REPORT_MS * MS) {
+    if (weft__clock_now_ns() - reported > REPORT_MS * NS_PER_MS) {
       weft__log(LOG_INFO, "CreateSession still waiting for response from %s: %s", s->target, weft__error_message());
       reported = weft__clock_now_ns();
     }
@@ -172,7 +171,7 @@ static weft_err client_begin_update(client *s, const run_entry *a, int64_t deadl
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&s->lock);
   while (s->updating && !err) {
-    struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * MS);
+    struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
     pthread_cond_clockwait(&s->update_ended, &s->lock, CLOCK_MONOTONIC, &until);
     if (s->updating) err = client_check_wait(a, deadline_ns);
   }
@@ -192,7 +191,7 @@ weft_err weft__client_update_session(client *s, run_entry *a, int64_t timeout_ms
   pthread_mutex_lock(&s->base.graph->lock);
   int nodes = s->base.graph->n_node;
   pthread_mutex_unlock(&s->base.graph->lock);
-  WEFT_TRY(client_begin_update(s, a, timeout_ms ? weft__clock_now_ns() + timeout_ms * MS : 0));
+  WEFT_TRY(client_begin_update(s, a, timeout_ms ? weft__clock_now_ns() + timeout_ms * NS_PER_MS : 0));
   weft_err err = WEFT_OK;
   if (!s->handle)
     err = client_create(s, a, timeout_ms);

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
 enum { IDLE_S = 60, TTL_S = 3600, SESSIONS_MAX = 1000, MEMORY_SHARE = 4, SWEEPS_PER_IDLE = 6, SWEEP_MAX_S = 10 };
 enum { NODE_BYTES = 1100 }; /* estimated memory of a node, in addition to the bytes of its message */
 
@@ -49,8 +48,8 @@ weft_err weft__clients_create(clients **out, blocking_pool *e, timers *ts) {
   if (!t) return WEFT_OOM;
   t->blocking_pool = e;
   t->timers = ts;
-  t->idle_ns = (int64_t)(clients_setting("WEFT_SESSION_IDLE_SECS", IDLE_S) * (double)SECOND);
-  t->ttl_ns = (int64_t)(clients_setting("WEFT_SESSION_TTL", TTL_S) * (double)SECOND);
+  t->idle_ns = (int64_t)(clients_setting("WEFT_SESSION_IDLE_SECS", IDLE_S) * (double)NS_PER_S);
+  t->ttl_ns = (int64_t)(clients_setting("WEFT_SESSION_TTL", TTL_S) * (double)NS_PER_S);
   const double quarter = (double)(weft__block_limit() / MEMORY_SHARE);
   t->bytes_max = (size_t)(clients_setting("WEFT_SESSION_MEMORY_MB", quarter / 1e6) * 1e6);
   pthread_mutex_init(&t->lock, NULL);
@@ -275,7 +274,7 @@ static void clients_on_timer(void *arg) {
 /* Sets the timer, unless the table is empty: then the next session that is added sets it. */
 static void clients_schedule_sweep(clients *t) {
   int64_t pause =
-      t->idle_ns / SWEEPS_PER_IDLE < SWEEP_MAX_S * SECOND ? t->idle_ns / SWEEPS_PER_IDLE : SWEEP_MAX_S * SECOND;
+      t->idle_ns / SWEEPS_PER_IDLE < SWEEP_MAX_S * NS_PER_S ? t->idle_ns / SWEEPS_PER_IDLE : SWEEP_MAX_S * NS_PER_S;
   pthread_mutex_lock(&t->lock);
   t->sweeping = t->sessions.count > 0 && !t->stopped;
   if (t->sweeping) weft__timer_set(t->timers, &t->sweep, weft__clock_now_ns() + pause, clients_on_timer, t);

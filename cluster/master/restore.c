@@ -54,7 +54,7 @@ static weft_err restore_call_all(worker *own, peer *const *peers_list, int n, co
 
 weft_err weft__restore_announce(worker *own, peer *const *peers_list, int n, const char *session, bool begin,
                                 cancel *c) {
-  const int64_t until = weft__clock_now_ns() + TIMEOUT_S * INT64_C(1000000000);
+  const int64_t until = weft__clock_now_ns() + TIMEOUT_S * NS_PER_S;
   for (;;) {
     int n_running = 0;
     WEFT_TRY(restore_call_all(own, peers_list, n, session, begin, c, &n_running));
@@ -64,6 +64,6 @@ weft_err weft__restore_announce(worker *own, peer *const *peers_list, int n, con
       return weft__fail(WEFT_DEADLINE_EXCEEDED,
                         "%d runs of other workers did not end within %d s, and the variables cannot be restored",
                         n_running, TIMEOUT_S);
-    nanosleep(&(struct timespec){0, PAUSE_MS * 1000000L}, NULL);
+    nanosleep(&(struct timespec){0, PAUSE_MS * NS_PER_MS}, NULL);
   }
 }

@@ -136,7 +136,7 @@ weft_err weft__cluster_session_stop(weft_session *base, cancel *c) {
   pthread_mutex_lock(&s->lock);
   weft__runs_stop(&s->runs, WEFT_CANCELLED, closed_by_client);
   while (s->runs.n && !err) {
-    struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
     pthread_cond_clockwait(&s->runs.none, &s->lock, CLOCK_MONOTONIC, &until);
     if (s->runs.n) err = weft__cancel_raise(c);
   }
@@ -309,7 +309,7 @@ static weft_err cluster_session_find_or_claim(cluster_session *s, step_claim *ow
   pthread_mutex_lock(&s->lock);
   while (!(*out = weft__requests_find(&s->steps, own->hash, own->request)) && !err) {
     if (!cluster_session_is_claimed(s, own->hash, own->request)) break;
-    struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
     pthread_cond_clockwait(&s->claim_ended, &s->lock, CLOCK_MONOTONIC, &until);
     err = cluster_session_check_wait(deadline_ns, c);
   }

@@ -340,7 +340,7 @@ static weft_err step_check_wait(step_run *r, int64_t deadline_ns) {
     return weft__fail(WEFT_DEADLINE_EXCEEDED, "Timed out waiting for the step to finish");
   if (weft__interrupt_pending()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
   pthread_mutex_lock(&r->lock);
-  bool grace_over = r->failure.code && now > r->failed_ns + (int64_t)DERIVED_GRACE_MS * 1000000;
+  bool grace_over = r->failure.code && now > r->failed_ns + DERIVED_GRACE_MS * NS_PER_MS;
   pthread_mutex_unlock(&r->lock);
   if (!grace_over) return WEFT_OK;
   return weft__error_add_facts(weft__fail(WEFT_CANCELLED, WEFT_DERIVED "Another part of the step failed"),
@@ -350,7 +350,7 @@ static weft_err step_check_wait(step_run *r, int64_t deadline_ns) {
 static void step_wait(step_run *r, int64_t deadline_ns) {
   bool canceled = false;
   for (;;) {
-    int64_t slice = (int64_t)WEFT_WAIT_SLICE_MS * 1000000, left = deadline_ns - weft__clock_now_ns();
+    int64_t slice = WEFT_WAIT_SLICE_MS * NS_PER_MS, left = deadline_ns - weft__clock_now_ns();
     if (deadline_ns && !canceled && left < slice) slice = left > 0 ? left : 0;
     if (weft__rpc_event_wait(&r->ended, slice)) return;
     weft_err why = canceled ? WEFT_OK : step_check_wait(r, deadline_ns);

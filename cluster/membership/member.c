@@ -19,8 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
-#define TF_LEFT_NS (5 * SECOND)
+#define TF_LEFT_NS (5 * NS_PER_S)
 #define EVALUATOR "/job:evaluator/" /* it only reads checkpoints, but TF_CONFIG may list it as a task */
 enum { GOODBYE_MS = 500, JOIN_TIMEOUT_S = 1800, REPORT_S = 60, GREET_MISSING_S = 1, GREET_KNOWN_S = 5 };
 
@@ -93,7 +92,7 @@ static weft_err members_write_hello(members *m, const peer *to, message *out) {
         weft__departure__init(&one[i]);
         one[i].task = (char *)weft__peer_task(weft__peers_at(m->peers, i));
         one[i].incarnation = m->record[i].incarnation;
-        one[i].ago_ms = (weft__clock_now_ns() - m->record[i].left_ns) / 1000000;
+        one[i].ago_ms = (weft__clock_now_ns() - m->record[i].left_ns) / NS_PER_MS;
         one[i].chief = m->record[i].chief;
         one[i].may_return = m->record[i].may_return;
         all[hello.n_departed++] = &one[i];
@@ -146,7 +145,7 @@ static void members_note_departure(members *m, const Weft__Departure *d, bool fr
   r->incarnation = d->incarnation;
   r->chief = d->chief;
   r->may_return = d->may_return;
-  r->left_ns = weft__clock_now_ns() - (d->ago_ms > 0 && d->ago_ms < INT64_C(1) << 40 ? d->ago_ms * 1000000 : 0);
+  r->left_ns = weft__clock_now_ns() - (d->ago_ms > 0 && d->ago_ms < INT64_C(1) << 40 ? d->ago_ms * NS_PER_MS : 0);
   members_publish_departure(p, r, !from_bare_server);
 }
 
@@ -375,7 +374,7 @@ static void members_greet_due(members *m, bool all) {
     pthread_mutex_lock(&m->lock);
     member_record *r = &m->record[i];
     bool known = r->present && !r->is_tf;
-    bool due = all || now - r->greeted_ns >= (known ? GREET_KNOWN_S : GREET_MISSING_S) * SECOND;
+    bool due = all || now - r->greeted_ns >= (known ? GREET_KNOWN_S : GREET_MISSING_S) * NS_PER_S;
     bool greet = due && !weft__peer_is_self(p) && r->state != MEMBER_LEFT;
     if (greet) r->greeted_ns = now;
     pthread_mutex_unlock(&m->lock);
@@ -390,7 +389,7 @@ static int64_t members_join_timeout_ns(void) {
 }
 
 static void members_wait(members *m) {
-  struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * INT64_C(1000000));
+  struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
   pthread_mutex_lock(&m->lock);
   pthread_cond_timedwait(&m->changed, &m->lock, &until);
   pthread_mutex_unlock(&m->lock);
@@ -423,9 +422,9 @@ weft_err weft__members_join(members *m) {
       err = weft__fail(WEFT_CANCELLED, "interrupted in join, waiting for %s", weft__text_get(&join.waiting));
     else if (!join.done && timeout && missing_since && now - missing_since > timeout)
       err = weft__fail(WEFT_DEADLINE_EXCEEDED, "join waited %lld s for %s (WEFT_JOIN_TIMEOUT)",
-                       (long long)(timeout / SECOND),
+                       (long long)(timeout / NS_PER_S),
                        join.waiting.size ? weft__text_get(&join.waiting) : "a session to be run");
-    else if (!join.done && now - reported > REPORT_S * SECOND && join.waiting.size) {
+    else if (!join.done && now - reported > REPORT_S * NS_PER_S && join.waiting.size) {
       weft__log(LOG_INFO, "join still waiting for %s", weft__text_get(&join.waiting));
       reported = now;
     }
@@ -483,7 +482,7 @@ void weft__members_goodbye(members *m) {
     pthread_mutex_unlock(&m->lock);
     if (notify) weft__peer_greet(p, GOODBYE_MS);
   }
-  int64_t deadline = weft__clock_now_ns() + GOODBYE_MS * INT64_C(1000000);
+  int64_t deadline = weft__clock_now_ns() + GOODBYE_MS * NS_PER_MS;
   while (members_goodbye_pending(m) && weft__clock_now_ns() < deadline && weft__interrupt_pending() < 2)
     members_wait(m);
 }

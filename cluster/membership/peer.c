@@ -17,7 +17,6 @@
 #include <string.h>
 
 enum { FIRST_CHECK_MS = 100, PING_MS = 400, SILENCE_MS = 1300, LATE_MS = 400 };
-#define MS INT64_C(1000000)
 
 typedef struct peer_connection {
   channel *channel;
@@ -251,10 +250,10 @@ static int64_t peers_greet_due(peers *all, int64_t now) {
     peer *p = &all->peer[i];
     pthread_mutex_lock(&p->lock);
     bool needed = !p->self && (p->n_call > 0 || p->monitors > 0);
-    int64_t last = p->heard_ns > p->greeted_ns ? p->heard_ns : p->greeted_ns, left = last + PING_MS * MS - now;
+    int64_t last = p->heard_ns > p->greeted_ns ? p->heard_ns : p->greeted_ns, left = last + PING_MS * NS_PER_MS - now;
     bool due = needed && !p->greeting && left <= 0;
     pthread_mutex_unlock(&p->lock);
-    if (left <= 0) left = PING_MS * MS;
+    if (left <= 0) left = PING_MS * NS_PER_MS;
     if (needed && (wait < 0 || left < wait)) wait = left;
     if (due) weft__peer_greet(p, 0);
   }
@@ -276,7 +275,7 @@ static void peer_connections_destroy(peer_connection *conn) {
 
 static void *peers_health_thread(void *arg) {
   peers *all = arg;
-  int64_t wait = FIRST_CHECK_MS * MS; /* used if active */
+  int64_t wait = FIRST_CHECK_MS * NS_PER_MS; /* used if active */
   pthread_mutex_lock(&all->lock);
   while (!all->stop) {
     struct timespec until = weft__clock_deadline(all->active ? wait : -1);
@@ -284,7 +283,7 @@ static void *peers_health_thread(void *arg) {
     bool was_active = all->active;
     pthread_cond_timedwait(&all->wake, &all->lock, &until);
     int64_t now = weft__clock_now_ns();
-    if (was_active && now - before > wait + LATE_MS * MS) all->late_ns = now;
+    if (was_active && now - before > wait + LATE_MS * NS_PER_MS) all->late_ns = now;
     all->ticked_ns = now;
     if (all->stop) break;
     peer_connection *retired = all->retired;
@@ -294,7 +293,7 @@ static void *peers_health_thread(void *arg) {
     peer_connections_destroy(retired);
     int64_t next = peers_greet_due(all, now);
     pthread_mutex_lock(&all->lock);
-    wait = next < 0 ? FIRST_CHECK_MS * MS : next;
+    wait = next < 0 ? FIRST_CHECK_MS * NS_PER_MS : next;
     all->active |= next >= 0;
   }
   pthread_mutex_unlock(&all->lock);
@@ -340,8 +339,9 @@ static bool peer_note_reply(peer *p, const pending_call *pending, weft_err err) 
   }
   peers *all = p->all;
   pthread_mutex_lock(&all->lock); /* was this process stopped itself? */
-  bool self_late = all->late_ns > p->greeted_ns ||
-                   (all->started && all->active && weft__clock_now_ns() - all->ticked_ns > (PING_MS + LATE_MS) * MS);
+  bool self_late =
+      all->late_ns > p->greeted_ns ||
+      (all->started && all->active && weft__clock_now_ns() - all->ticked_ns > (PING_MS + LATE_MS) * NS_PER_MS);
   pthread_mutex_unlock(&all->lock);
   if (self_late || p->heard_ns > p->greeted_ns) return false;
   p->kind = PEER_UNKNOWN;                                   /* another program may replace it */
@@ -530,7 +530,7 @@ static void peer_drain(peer *p) {
     pthread_mutex_lock(&p->lock);
     quiet = p->n_call == 0 && !p->greeting;
     pthread_mutex_unlock(&p->lock);
-    if (!quiet) nanosleep(&(struct timespec){0, MS}, NULL);
+    if (!quiet) nanosleep(&(struct timespec){0, NS_PER_MS}, NULL);
   }
 }
 

@@ -33,7 +33,7 @@ static void count_reply(void *arg, weft_err err, message *reply) {
 /* Waits for n answers, at most `limit` ms.  Returns how long that took, in ms. */
 static int64_t wait_for(int n, int64_t limit) {
   int64_t began = weft__clock_now_ns(), waited = 0;
-  for (int have = -1; have < n && waited < limit; waited = (weft__clock_now_ns() - began) / 1000000) {
+  for (int have = -1; have < n && waited < limit; waited = (weft__clock_now_ns() - began) / NS_PER_MS) {
     pthread_mutex_lock(&result.lock);
     have = result.answers;
     pthread_mutex_unlock(&result.lock);

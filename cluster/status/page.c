@@ -80,7 +80,7 @@ static weft_err page_write_json(page *p, text *out, arena *a, broadcast_call *ca
 }
 
 static weft_err page_refresh(page *p) {
-  if (p->made_ns && weft__clock_now_ns() - p->made_ns < FRESH_MS * INT64_C(1000000)) return WEFT_OK;
+  if (p->made_ns && weft__clock_now_ns() - p->made_ns < FRESH_MS * NS_PER_MS) return WEFT_OK;
   arena a = {0};
   text made = {0};
   broadcast_call *calls = weft__alloc_zero((size_t)weft__peers_count(p->from.peers) + 1, sizeof *calls);

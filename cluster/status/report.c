@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SECOND INT64_C(1000000000)
 enum { VARIABLES_MAX = 1000, WAITS_MAX = 32, WAIT_MIN_S = 1 };
 
 /* ---- the process ---- */
@@ -165,8 +164,8 @@ static void report_shorten_names(char *line) {
 static void report_add_wait(const report_listing *l, const char *what, int64_t since_ns) {
   char line[METRICS_TEXT + 64];
   int64_t ns = weft__clock_now_ns() - since_ns;
-  if (ns < WAIT_MIN_S * SECOND || l->out->n_waits == WAITS_MAX) return;
-  snprintf(line, sizeof line, "%s, for %lld s", what, (long long)(ns / SECOND));
+  if (ns < WAIT_MIN_S * NS_PER_S || l->out->n_waits == WAITS_MAX) return;
+  snprintf(line, sizeof line, "%s, for %lld s", what, (long long)(ns / NS_PER_S));
   report_shorten_names(line);
   char *kept = weft__arena_strdup(l->a, line);
   if (kept) l->out->waits[l->out->n_waits++] = kept;

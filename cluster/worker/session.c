@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 enum { SESSIONS_MAX = 1000, GRAPHS_MAX = 65536 };
-#define LOST_NS (INT64_C(600) * 1000000000)
+#define LOST_NS (600 * NS_PER_S)
 #define LONG_AGO (-LOST_NS)
 
 /* ---- sessions ---- */

@@ -10,8 +10,7 @@
 #include "cluster/worker/state.h"
 
 enum { STEPS_MAX = 200000 };
-#define SECOND INT64_C(1000000000)
-#define UNUSED_NS (3600 * SECOND)
+#define UNUSED_NS (3600 * NS_PER_S)
 
 static worker_step **worker_step_bucket(worker *w, int64_t id) {
   return &w->step[((uint64_t)id * UINT64_C(0x9E3779B97F4A7C15)) >> 54 & (STEP_BUCKETS - 1)];
@@ -131,7 +130,7 @@ void weft__worker_step_expire(worker *w, int64_t id) {
   worker_step *s = worker_step_find(w, id);
   if (s && !s->expiry.fn && !w->closed) {
     atomic_fetch_add(&s->refs, 1);
-    weft__timer_set(w->timers, &s->expiry, weft__clock_now_ns() + SECOND, worker_step_on_expiry, s);
+    weft__timer_set(w->timers, &s->expiry, weft__clock_now_ns() + NS_PER_S, worker_step_on_expiry, s);
   }
   pthread_mutex_unlock(&w->lock);
 }

@@ -17,7 +17,7 @@
 enum { REQUEST_IDS = 100000 };
 #define SERVICE "/tensorflow.WorkerService/"
 #define BETWEEN_WEFT "/weft.Worker/"
-#define SWEEP_NS (INT64_C(60) * 1000000000)
+#define SWEEP_NS (60 * NS_PER_S)
 
 /* ---- creation and destruction ---- */
 

@@ -1,4 +1,5 @@
 /* wrong_test.c - a worker with invalid calls and graphs, and with masters and tasks that fail. */
+#include "base/clock.h"
 #include "cluster/worker/test_worker.h"
 
 /* ---- tokens of synchronous jobs ---- */
@@ -107,7 +108,7 @@ TEST(sessions_of_a_master_that_does_not_come_back_are_dropped) {
   pthread_mutex_lock(&w->lock);
   for (int i = 0; i < w->sessions.used; i++) {
     worker_session *s = w->sessions.entries[i].value;
-    if (s->lost_ns) s->lost_ns -= INT64_C(601) * 1000000000;
+    if (s->lost_ns) s->lost_ns -= 601 * NS_PER_S;
   }
   pthread_mutex_unlock(&w->lock);
   graph_handle h;

@@ -360,7 +360,7 @@ static void on_done(kernel *k, weft_err err) {
 /* Sleeps until a deferred node has ended or all have; looks up now and then whether it is too late. */
 static node_run *next_from_inbox(dataflow *f, bool *finished) {
   bool failed = atomic_load(&f->run.failed); /* then only the end of what still runs is awaited */
-  int64_t slice = (int64_t)WEFT_WAIT_SLICE_MS * 1000000, left = f->run.given->deadline_ns - weft__clock_now_ns();
+  int64_t slice = WEFT_WAIT_SLICE_MS * NS_PER_MS, left = f->run.given->deadline_ns - weft__clock_now_ns();
   if (!failed && f->run.given->deadline_ns && left < slice) slice = left > 0 ? left : 0;
   struct timespec until = weft__clock_deadline(slice);
   pthread_mutex_lock(&f->run.lock);

@@ -302,7 +302,7 @@ void weft__staged_start(plan *p, plan_run *given, pool *tasks, bool borrowed, ru
 static void sleep_until_ready(staged *s) {
   pthread_mutex_lock(&s->run.lock);
   while (s->run.failure.code ? s->outstanding > 0 : s->left[s->stage] > 0) {
-    struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
     if (!pthread_cond_clockwait(&s->run.wake, &s->run.lock, CLOCK_MONOTONIC, &until) || s->run.failure.code) continue;
     pthread_mutex_unlock(&s->run.lock);
     weft_err err = weft__run_check_wait(&s->run);

@@ -306,6 +306,6 @@ void weft__fast_client_destroy(fast_client *client) {
   client_fail_calls(client, all, WEFT_CANCELLED, "the connection was closed by this side");
   weft__conn_close(&client->conn);
   if (atomic_fetch_or(&client->active, CLOSING) > 0)
-    while (!weft__sync_event_wait(&client->idle, (int64_t)LOOP_TICK_MS * 1000000)) continue;
+    while (!weft__sync_event_wait(&client->idle, LOOP_TICK_MS * NS_PER_MS)) continue;
   weft__conn_release(&client->conn);
 }

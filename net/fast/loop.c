@@ -117,7 +117,7 @@ static void loop_yield(loop *l) {
   if (before < l->no_yield_until_ns) return;
   sched_yield();
   int64_t now = weft__clock_now_ns();
-  if (now - before > (int64_t)YIELD_MAX_US * 1000) l->no_yield_until_ns = now + (int64_t)NO_YIELD_MS * 1000000;
+  if (now - before > YIELD_MAX_US * NS_PER_US) l->no_yield_until_ns = now + NO_YIELD_MS * NS_PER_MS;
 }
 
 /* Runs callbacks until the queue is empty, with the dispatch lock held.  Between two of them it polls, unless a caller
@@ -195,7 +195,7 @@ static void *primary_thread(void *arg) {
   int64_t ticked_ns = 0;
   while (!atomic_load(&g->stopping)) {
     int64_t now = weft__clock_now_ns();
-    if (now - ticked_ns >= (int64_t)tick_period_ms(g) * 1000000) {
+    if (now - ticked_ns >= tick_period_ms(g) * NS_PER_MS) {
       ticked_ns = now;
       primary_tick(g, now);
     }
@@ -401,7 +401,7 @@ bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, boo
   atomic_store(&g->caller_has_polled, true);
   primary_watch_inner(g, false);
   while (!weft__sync_event_watch(until, true) && left > 0) {
-    int64_t ms = (left + 999999) / 1000000;
+    int64_t ms = (left + NS_PER_MS - 1) / NS_PER_MS;
     int wait_ms = ms < LOOP_TICK_MS ? weft__int_sat(ms) : LOOP_TICK_MS;
     poll_result result = loop_poll_and_dispatch(primary(g), wait_ms, until);
     left = result == POLL_NOTHING ? 0 : deadline - weft__clock_now_ns();

@@ -2,8 +2,7 @@
  *
  * The list is part of the sources, so that an event costs no allocation.  Lock: the queue's, which is a leaf. */
 #include "net/fast/ready_queue.h"
-#include "base/alloc.h"
-#include <string.h>
+#include "base/clock.h"
 
 void weft__ready_queue_init(ready_queue *q) {
   *q = (ready_queue){0};
@@ -67,7 +66,7 @@ void weft__ready_queue_push(ready_queue *q, uint64_t key, uint32_t events, int64
 
 source *weft__ready_queue_pop(ready_queue *q, int64_t now_ns, uint32_t *events) {
   pthread_mutex_lock(&q->lock);
-  bool late = q->oldest && now_ns - q->oldest->ready_since_ns > (int64_t)READY_MAX_WAIT_MS * 1000000;
+  bool late = q->oldest && now_ns - q->oldest->ready_since_ns > READY_MAX_WAIT_MS * NS_PER_MS;
   source *s = late ? q->oldest : q->newest;
   if (s) {
     *events = s->events;

@@ -290,7 +290,7 @@ static bool listener_tick(ticker *t, int64_t now_ns) {
   for (server_conn *c = l->conns; c; c = c->next == l->conns ? NULL : c->next) {
     if (atomic_load(&c->conn.authenticated) || c->evicted) continue;
     any_left = true;
-    c->evicted = now_ns - c->accepted_ns > (int64_t)GREETING_TIMEOUT_MS * 1000000;
+    c->evicted = now_ns - c->accepted_ns > GREETING_TIMEOUT_MS * NS_PER_MS;
     if (c->evicted) weft__conn_close(&c->conn);
   }
   pthread_mutex_unlock(&l->lock);
@@ -350,7 +350,7 @@ weft_err weft__fast_listener_endpoint(const fast_listener *l, message *out) {
 
 /* Waits, at most CLOSE_WAIT_MS, until all connections are freed. */
 static bool listener_wait_for_conns(fast_listener *l) {
-  struct timespec until = weft__clock_deadline((int64_t)CLOSE_WAIT_MS * 1000000);
+  struct timespec until = weft__clock_deadline(CLOSE_WAIT_MS * NS_PER_MS);
   pthread_mutex_lock(&l->lock);
   while (l->conns && pthread_cond_clockwait(&l->conn_gone, &l->lock, CLOCK_MONOTONIC, &until) == 0) continue;
   bool all_gone = !l->conns;

@@ -49,7 +49,7 @@ static bool wait_for(int fd, short events) {
   const int64_t end = weft__clock_after_ms(20000);
   int n;
   do {
-    const int64_t left = (end - weft__clock_now_ns()) / 1000000;
+    const int64_t left = (end - weft__clock_now_ns()) / NS_PER_MS;
     n = poll(&(struct pollfd){.fd = fd, .events = events}, 1, left > 0 ? (int)left : 0); /* fits: at most 20000 */
   } while (n < 0 && errno == EINTR);
   return n == 1;

@@ -93,7 +93,7 @@ static int acceptor_evict_late(acceptor *a) {
   pthread_mutex_lock(&a->lock);
   for (int i = 0; i < atomic_load(&a->n_unauth);) {
     const unauth_conn *s = &a->unauth[i];
-    bool gone = socket_inode(s->fd) != s->inode, late = now - s->accepted_ns > UNAUTH_TIMEOUT_MS * INT64_C(1000000);
+    bool gone = socket_inode(s->fd) != s->inode, late = now - s->accepted_ns > UNAUTH_TIMEOUT_MS * NS_PER_MS;
     bool closes = !gone && late && unauth_conn_shut_down(s);
     evicted += closes;
     if (gone || closes)
@@ -192,7 +192,7 @@ static bool acceptor_accept(acceptor *a, int listen_fd) {
 static void acceptor_pause(acceptor *a, int error) {
   int n = weft__accept_log_add(&a->failed, 1);
   if (n) weft__log(LOG_WARNING, "%s: a connection could not be accepted: %s; trying again", a->where, strerror(error));
-  nanosleep(&(struct timespec){0, CHECK_INTERVAL_MS * 1000000}, NULL);
+  nanosleep(&(struct timespec){0, CHECK_INTERVAL_MS * NS_PER_MS}, NULL);
 }
 
 static void *acceptor_thread(void *arg) {
@@ -206,7 +206,7 @@ static void *acceptor_thread(void *arg) {
     for (int i = 0; i < a->n_listen_fd; i++)
       if (p[i + 1].revents && !acceptor_accept(a, a->listen_fd[i])) acceptor_pause(a, errno);
     int64_t now = weft__clock_now_ns();
-    if (now - checked_ns < CHECK_INTERVAL_MS * INT64_C(1000000)) continue;
+    if (now - checked_ns < CHECK_INTERVAL_MS * NS_PER_MS) continue;
     checked_ns = now;
     acceptor_log_evictions(a, acceptor_evict_late(a));
   }

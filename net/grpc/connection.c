@@ -95,7 +95,7 @@ static weft_err client_call_raise_tls_error(const client_call *c) {
       (status_contains(c, "certificate verify failed") || status_contains(c, "is not in peer certificate")))
     return weft__fail(WEFT_UNAUTHENTICATED,
                       "%s: its certificate is not one of the CA in WEFT_TLS_CA, or is for another host", a);
-  if (conn->has_tls && closed && now - since > CLOSED_MS * INT64_C(1000000))
+  if (conn->has_tls && closed && now - since > CLOSED_MS * NS_PER_MS)
     return weft__fail(
         WEFT_UNAUTHENTICATED,
         "%s closes each connection during the TLS handshake: it does not accept this certificate (WEFT_TLS_CERT)", a);

@@ -59,7 +59,7 @@ static pthread_mutex_t backup_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t backup_wake = PTHREAD_COND_INITIALIZER;
 
 static bool core_stops_within(int64_t ms) {
-  struct timespec until = weft__clock_deadline(ms * 1000000);
+  struct timespec until = weft__clock_deadline(ms * NS_PER_MS);
   pthread_mutex_lock(&backup_lock);
   while (!core.stopping && pthread_cond_clockwait(&backup_wake, &backup_lock, CLOCK_MONOTONIC, &until) == 0) continue;
   bool stopping = core.stopping;
@@ -115,7 +115,7 @@ static void *core_shutdown_thread(void *none) {
 
 static void core_shut_down_grpc(void) {
   pthread_t t;
-  struct timespec until = weft__clock_deadline((int64_t)SHUTDOWN_TIMEOUT_S * 1000000000);
+  struct timespec until = weft__clock_deadline(SHUTDOWN_TIMEOUT_S * NS_PER_S);
   grpc_is_shut_down = false;
   if (pthread_create(&t, NULL, core_shutdown_thread, NULL) != 0)
     return; /* gRPC stays initialized, which the next start does not mind */

@@ -83,7 +83,7 @@ static int socket_backlog(int fd) {
 /* ---- the thread ---- */
 
 static bool watchdog_stops_within(watchdog *w, int64_t ms) {
-  struct timespec until = weft__clock_deadline(ms * 1000000);
+  struct timespec until = weft__clock_deadline(ms * NS_PER_MS);
   pthread_mutex_lock(&w->lock);
   while (!w->is_stopping && pthread_cond_clockwait(&w->stop_changed, &w->lock, CLOCK_MONOTONIC, &until) == 0) continue;
   bool is_stopping = w->is_stopping;

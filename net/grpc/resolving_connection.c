@@ -133,7 +133,7 @@ static void pending_call_hand_over(pending_call *p) {
   call_opts opts = p->opts;
   if (opts.cancel) weft__cancel_watch_remove(opts.cancel, &p->watch);
   if (p->deadline_ns) {
-    int64_t left = (p->deadline_ns - weft__clock_now_ns()) / 1000000;
+    int64_t left = (p->deadline_ns - weft__clock_now_ns()) / NS_PER_MS;
     opts.timeout_ms = left > 0 ? left : 1;
   }
   conn->current->ops->call(conn->current, p->method, &p->request, &opts, p->fn, p->arg);
@@ -225,8 +225,7 @@ static void resolving_connection_fail_fast(resolving_connection *conn, weft_err 
 /* Looks the name up, unless the last result is recent.  Returns false if no address is known. */
 static bool resolving_connection_look_up(resolving_connection *conn) {
   int64_t now = weft__clock_now_ns();
-  if (!conn->lookup && conn->found_ns && now - conn->found_ns < LOOKUP_VALID_MS * INT64_C(1000000))
-    return conn->found.n > 0;
+  if (!conn->lookup && conn->found_ns && now - conn->found_ns < LOOKUP_VALID_MS * NS_PER_MS) return conn->found.n > 0;
   if (!conn->lookup) conn->lookup = weft__name_lookup_start(conn->host, conn->port);
   lookup_result r;
   if (!conn->lookup || !weft__name_lookup_result(conn->lookup, &r)) return false;
@@ -265,7 +264,7 @@ static void resolving_connection_advance(resolving_connection *conn) {
     conn->failed_ns = 0;
   else if (!conn->failed_ns)
     conn->failed_ns = now;
-  else if (conn->found.n > 1 && now - conn->failed_ns > TRY_OTHER_FAMILY_MS * INT64_C(1000000))
+  else if (conn->found.n > 1 && now - conn->failed_ns > TRY_OTHER_FAMILY_MS * NS_PER_MS)
     conn->family = !conn->family, conn->failed_ns = 0;
 }
 
@@ -275,7 +274,7 @@ static void *resolving_connection_thread(void *arg) {
     resolving_connection_advance(conn);
     resolving_connection_fail_late(conn);
     resolving_connection_free_retired(conn, false);
-    struct timespec until = weft__clock_deadline(CHECK_INTERVAL_MS * INT64_C(1000000));
+    struct timespec until = weft__clock_deadline(CHECK_INTERVAL_MS * NS_PER_MS);
     pthread_mutex_lock(&conn->lock);
     bool over = conn->closing || conn->pending.next == &conn->pending;
     if (!over) pthread_cond_clockwait(&conn->wake, &conn->lock, CLOCK_MONOTONIC, &until);

@@ -182,7 +182,7 @@ static bool server_call_is_allowed(const server_call *c) {
 static int64_t deadline_ns(gpr_timespec deadline) {
   if (gpr_time_cmp(deadline, gpr_inf_future(deadline.clock_type)) == 0) return 0;
   gpr_timespec left = gpr_time_sub(deadline, gpr_now(deadline.clock_type));
-  return weft__clock_now_ns() + (int64_t)left.tv_sec * 1000000000 + left.tv_nsec;
+  return weft__clock_now_ns() + left.tv_sec * NS_PER_S + left.tv_nsec;
 }
 
 static weft_err server_slot_request_call(server_slot *slot);
@@ -257,7 +257,7 @@ static bool listener_is_shut_down(const grpc_listener *l) {
 }
 
 static bool listener_wait_shutdown(grpc_listener *l) {
-  struct timespec until = weft__clock_deadline((int64_t)CLOSE_WAIT_MS * 1000000);
+  struct timespec until = weft__clock_deadline(CLOSE_WAIT_MS * NS_PER_MS);
   pthread_mutex_lock(&l->lock);
   while ((!listener_is_shut_down(l) || l->calls) &&
          pthread_cond_clockwait(&l->changed, &l->lock, CLOCK_MONOTONIC, &until) == 0)

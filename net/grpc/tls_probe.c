@@ -108,7 +108,7 @@ void weft__tls_probe_start(tls_probe *p, const char *target) {
   pthread_t thread;
   int64_t now = weft__clock_now_ns();
   if (atomic_exchange(&p->running, true)) return;
-  if (p->started_ns && now - p->started_ns < MIN_INTERVAL_MS * INT64_C(1000000)) {
+  if (p->started_ns && now - p->started_ns < MIN_INTERVAL_MS * NS_PER_MS) {
     atomic_store(&p->running, false);
     return;
   }

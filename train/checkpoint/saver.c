@@ -326,7 +326,7 @@ static weft_err claim(weft_saver *s, saving *mine, bool progress, bool *skip) {
   s->restored = NULL;
   *skip = *skip || (progress && in_progress(s, mine->prefix));
   while (!*skip && !err && in_progress(s, mine->prefix)) {
-    struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
     pthread_cond_clockwait(&s->ended, &s->lock, CLOCK_MONOTONIC, &until);
     if (weft__interrupt_pending()) err = weft__fail(WEFT_CANCELLED, "interrupted while another save of it ran");
   }

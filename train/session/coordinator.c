@@ -95,7 +95,7 @@ void weft__coordinator_clear_stop(weft_coordinator *c) {
 
 /* Sleeps until something changes, the deadline, or the next look at interrupts. */
 static void wait_slice(weft_coordinator *c, int64_t until_ns) {
-  int64_t slice = (int64_t)WEFT_WAIT_SLICE_MS * 1000000, left = until_ns - weft__clock_now_ns();
+  int64_t slice = WEFT_WAIT_SLICE_MS * NS_PER_MS, left = until_ns - weft__clock_now_ns();
   struct timespec until = weft__clock_deadline(left < slice ? (left > 0 ? left : 0) : slice);
   pthread_mutex_lock(&c->lock);
   if (!c->stop) pthread_cond_clockwait(&c->changed, &c->lock, CLOCK_MONOTONIC, &until);
@@ -215,7 +215,7 @@ static int reap(weft_coordinator *c, bool all, text *left) {
 static void wait_for_end(weft_coordinator *c, int64_t until_ns, bool until_stop) {
   while (reap(c, false, NULL) > 0 && weft__clock_now_ns() < until_ns) {
     if (until_stop && weft__coordinator_should_stop(c)) return;
-    struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+    struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
     pthread_mutex_lock(&c->lock);
     bool any_done = false;
     for (worker *w = c->workers; w; w = w->next) any_done = any_done || w->done;

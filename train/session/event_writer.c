@@ -85,7 +85,7 @@ static void *work(void *arg) {
 
 /* One slice of a wait for the thread, which always comes round: it waits for nobody but the disk. */
 static void wait_a_bit(weft_event_writer *w) {
-  struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+  struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
   pthread_cond_clockwait(&w->changed, &w->lock, CLOCK_MONOTONIC, &until);
 }
 

@@ -1,5 +1,6 @@
 /* hooks.c - hooks that stop, watch, wait and print. */
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -260,7 +261,7 @@ static weft_err wait_before(void *arg, weft_run_context *c) {
       weft__log(LOG_INFO, "Waiting for global step %lld before starting training. Current step is %lld.",
                 (long long)w->until, (long long)now);
     last = now;
-    nanosleep(&(struct timespec){0, (long)WEFT_WAIT_SLICE_MS * 1000000}, NULL);
+    nanosleep(&(struct timespec){0, WEFT_WAIT_SLICE_MS * NS_PER_MS}, NULL);
   }
 }
 

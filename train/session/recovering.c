@@ -27,7 +27,7 @@ typedef struct recovering {
 static recovering *of(weft_session *s) { return (recovering *)s; }
 
 static void wait_slice(recovering *r) {
-  struct timespec until = weft__clock_deadline((int64_t)WEFT_WAIT_SLICE_MS * 1000000);
+  struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
   pthread_cond_clockwait(&r->changed, &r->lock, CLOCK_MONOTONIC, &until);
 }
 

@@ -113,7 +113,7 @@ static weft_err pause_a_bit(const session_manager *m, const prepare_opts *o, wai
                       (int)(o->max_wait_secs > 0 ? o->max_wait_secs : MAX_WAIT_SECONDS)); /* fits: a double */
   if (weft__interrupt_count() || (m->stop && weft__coordinator_should_stop(m->stop)))
     return weft__fail(WEFT_CANCELLED, "Stopped while waiting for the model to be ready");
-  struct timespec pause = {0, (long)w->pause_ms * 1000000};
+  struct timespec pause = {0, w->pause_ms * NS_PER_MS};
   nanosleep(&pause, NULL);
   if ((w->pause_ms *= 2) > LAST_PAUSE_MS) w->pause_ms = LAST_PAUSE_MS;
   return WEFT_OK;
@@ -168,7 +168,7 @@ weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, wef
   weft_session *sess = NULL;
   weft_err err = WEFT_OK;
   bool ready = false, local_done = false;
-  w.next_log_ns += 1000000000; /* most models are ready by then */
+  w.next_log_ns += NS_PER_S; /* most models are ready by then */
   metrics_wait seen = {0};
   while (!err && !ready) {
     if (!sess) err = open_target(m, o, ROLE_WORKER, &sess);

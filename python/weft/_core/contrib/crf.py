@@ -109,8 +109,8 @@ def crf_multitag_log_likelihood(inputs, tag_bitmap, sequence_lengths, transition
     return score - crf_log_norm(inputs, sequence_lengths, params), params
 
 
-class CrfForwardRnnCell(RNNCell):
-    """Sums over all tags that may come before, as logarithms."""
+class _TransitionCell(RNNCell):
+    """A cell whose state and output have an element for each tag."""
 
     def __init__(self, transition_params):
         super().__init__()
@@ -118,21 +118,18 @@ class CrfForwardRnnCell(RNNCell):
         self._num_tags = tf.convert_to_tensor(transition_params).shape.as_list()[0]
 
     state_size = output_size = property(lambda self: self._num_tags)
+
+
+class CrfForwardRnnCell(_TransitionCell):
+    """Sums over all tags that may come before, as logarithms."""
 
     def __call__(self, inputs, state, scope=None):
         alphas = inputs + tf.reduce_logsumexp(tf.expand_dims(state, 2) + self._transition_params, [1])
         return alphas, alphas
 
 
-class CrfDecodeForwardRnnCell(RNNCell):
+class CrfDecodeForwardRnnCell(_TransitionCell):
     """Finds for each tag the best one before it; the output is its number."""
-
-    def __init__(self, transition_params):
-        super().__init__()
-        self._transition_params = tf.expand_dims(transition_params, 0)
-        self._num_tags = tf.convert_to_tensor(transition_params).shape.as_list()[0]
-
-    state_size = output_size = property(lambda self: self._num_tags)
 
     def __call__(self, inputs, state, scope=None):
         scores = tf.expand_dims(state, 2) + self._transition_params

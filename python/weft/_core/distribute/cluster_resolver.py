@@ -204,7 +204,16 @@ def expand_tasks_per_node(text):
     return counts
 
 
-class SlurmClusterResolver(ClusterResolver):
+class _OneTaskResolver(ClusterResolver):
+    """A resolver that knows which task this process is."""
+
+    def master(self, task_type=None, task_id=None, rpc_layer=None):
+        kind = self.task_type if task_type is None else task_type
+        number = self.task_id if task_id is None else task_id
+        return self._master(self.cluster_spec(), kind, number, rpc_layer or self.rpc_layer)
+
+
+class SlurmClusterResolver(_OneTaskResolver):
     """The cluster of a Slurm step: its tasks are the jobs' tasks, in the order of their ranks."""
 
     def __init__(self, jobs=None, port_base=8888, gpus_per_node=None, gpus_per_task=None, tasks_per_node=None, auto_set_gpu=True,
@@ -262,16 +271,11 @@ class SlurmClusterResolver(ClusterResolver):
         """(job, number) of this task."""
         return self.task_type, self.task_id
 
-    def master(self, task_type=None, task_id=None, rpc_layer=None):
-        kind = self.task_type if task_type is None else task_type
-        number = self.task_id if task_id is None else task_id
-        return self._master(self.cluster_spec(), kind, number, rpc_layer or self.rpc_layer)
-
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
         return super().num_accelerators(task_type, task_id, config_proto)
 
 
-class KubernetesClusterResolver(ClusterResolver):
+class KubernetesClusterResolver(_OneTaskResolver):
     """The pods of a Kubernetes cluster that have a label.  It needs the package `kubernetes`, or a client of its kind."""
 
     def __init__(self, job_to_label_mapping=None, tf_server_port=8470, rpc_layer="grpc", override_client=None):
@@ -299,13 +303,8 @@ class KubernetesClusterResolver(ClusterResolver):
             spec[job] = ["%s:%s" % (pod.status.host_ip, self._port) for pod in pods]
         return ClusterSpec(spec)
 
-    def master(self, task_type=None, task_id=None, rpc_layer=None):
-        kind = self.task_type if task_type is None else task_type
-        number = self.task_id if task_id is None else task_id
-        return self._master(self.cluster_spec(), kind, number, rpc_layer or self.rpc_layer)
 
-
-class GCEClusterResolver(ClusterResolver):
+class GCEClusterResolver(_OneTaskResolver):
     """The machines of an instance group of Google's cloud.  It needs a client of Google's API, given as `service`."""
 
     def __init__(self, project, zone, instance_group, port, task_type="worker", task_id=0, rpc_layer="grpc",
@@ -325,11 +324,6 @@ class GCEClusterResolver(ClusterResolver):
             machine = self._service.instances().get(instance=name, **request).execute()
             found.append("%s:%s" % (machine["networkInterfaces"][0]["networkIP"], self._port))
         return ClusterSpec({self.task_type: sorted(found)})
-
-    def master(self, task_type=None, task_id=None, rpc_layer=None):
-        kind = self.task_type if task_type is None else task_type
-        number = self.task_id if task_id is None else task_id
-        return self._master(self.cluster_spec(), kind, number, rpc_layer or self.rpc_layer)
 
 
 class TPUClusterResolver(ClusterResolver):

@@ -9,7 +9,7 @@ from weft._core.distributions.bijectors import Exp
 from weft._core.distributions.compound import TransformedDistribution, _given
 from weft._core.distributions.distribution import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution
 from weft._core.distributions.kullback_leibler import RegisterKL
-from weft._core.distributions.vectors import Categorical
+from weft._core.distributions.vectors import Categorical, _kl_categorical_categorical
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import control_dependencies, name_scope
@@ -96,11 +96,7 @@ class OneHotCategorical(Distribution):
         return linalg.set_diag(-math_ops.matmul(p[..., None], p[..., None, :]), self._variance())
 
 
-@RegisterKL(OneHotCategorical, OneHotCategorical)
-def _kl_one_hot(a, b, name=None):
-    with name_scope(name, "kl_categorical_categorical", values=[a.logits, b.logits]):
-        delta = nn.log_softmax(a.logits) - nn.log_softmax(b.logits)
-        return math_ops.reduce_sum(nn.softmax(a.logits) * delta, axis=-1)
+RegisterKL(OneHotCategorical, OneHotCategorical)(_kl_categorical_categorical)
 
 
 class ExpRelaxedOneHotCategorical(Distribution):

@@ -223,27 +223,26 @@ class MeanIoU(IoU):
         return given
 
 
-class OneHotIoU(IoU):
+class _OneHotLabels:
+    """The labels are one-hot vectors, so sparse_y_true is no choice."""
+
+    def get_config(self):
+        given = super().get_config()
+        given.pop("sparse_y_true")
+        return given
+
+
+class OneHotIoU(_OneHotLabels, IoU):
     """IoU of labels that are one-hot vectors."""
 
     def __init__(self, num_classes, target_class_ids, name=None, dtype=None, ignore_class=None, sparse_y_pred=False, axis=-1):
         super().__init__(num_classes, target_class_ids, name=name, dtype=dtype, ignore_class=ignore_class, sparse_y_true=False,
                          sparse_y_pred=sparse_y_pred, axis=axis)
 
-    def get_config(self):
-        given = super().get_config()
-        given.pop("sparse_y_true")
-        return given
 
-
-class OneHotMeanIoU(MeanIoU):
+class OneHotMeanIoU(_OneHotLabels, MeanIoU):
     """MeanIoU of labels that are one-hot vectors."""
 
     def __init__(self, num_classes, name=None, dtype=None, ignore_class=None, sparse_y_pred=False, axis=-1):
         super().__init__(num_classes, name=name, dtype=dtype, ignore_class=ignore_class, sparse_y_true=False,
                          sparse_y_pred=sparse_y_pred, axis=axis)
-
-    def get_config(self):
-        given = super().get_config()
-        given.pop("sparse_y_true")
-        return given

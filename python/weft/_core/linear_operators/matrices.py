@@ -246,6 +246,12 @@ class _Sized(LinearOperator):
             return x
         return x + array_ops.zeros(array_ops.concat([self.batch_shape_tensor(), [1, 1]], 0), dtype=self.dtype)
 
+    def _sized(self, x):
+        """x, behind the check that it has as many rows as the identity."""
+        if not self._assert_proper_shapes:
+            return x
+        return with_dependencies([check_ops.assert_equal(self._rows, array_ops.shape(x)[-2])], x)
+
 
 class LinearOperatorIdentity(_Sized):
     """The identity matrix.
@@ -293,12 +299,6 @@ class LinearOperatorIdentity(_Sized):
         return no_op("assert_non_singular")
 
     _assert_positive_definite = _assert_self_adjoint = _assert_non_singular
-
-    def _sized(self, x):
-        """x, behind the check that it has as many rows as the identity."""
-        if not self._assert_proper_shapes:
-            return x
-        return with_dependencies([check_ops.assert_equal(self._rows, array_ops.shape(x)[-2])], x)
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
         x = adjoint_of(x) if adjoint_arg else x
@@ -398,11 +398,6 @@ class LinearOperatorScaledIdentity(_Sized):
 
     def _matrix(self, adjoint=False):
         return (math_ops.conj(self._multiplier) if adjoint else self._multiplier)[..., None, None]
-
-    def _sized(self, x):
-        if not self._assert_proper_shapes:
-            return x
-        return with_dependencies([check_ops.assert_equal(self._rows, array_ops.shape(x)[-2])], x)
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
         return self._sized(adjoint_of(x) if adjoint_arg else x) * self._matrix(adjoint)

@@ -3,7 +3,7 @@ from weft._core.framework.tensor_shape import TensorShape
 from weft._core.keras import activations, arguments, backend, constraints, initializers, regularizers
 from weft._core.keras.convolution import convolution
 from weft._core.keras.input_spec import InputSpec
-from weft._core.keras.layers.recurrent import RNN, _inherit_dtype, _of_cell, _reset_masks
+from weft._core.keras.layers.recurrent import RNN, _of_cell, _reset_masks
 from weft._core.keras.layers.recurrent_cells import DropoutCell, _each
 from weft._core.ops import array_ops
 
@@ -118,10 +118,7 @@ class ConvLSTM(RNN):
                          activity_regularizer=activity_regularizer, **kwargs)
         self.input_spec = [InputSpec(ndim=self._rank + 3)]
 
-    def _build_cell(self, step_shape):
-        _inherit_dtype(self, self.cell)
-        self.cell.build(step_shape)
-        self.cell.built = True
+    _build_cell = RNN._build_plain_cell
 
     def _space(self, dims):
         cell = self.cell

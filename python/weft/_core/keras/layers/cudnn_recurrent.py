@@ -3,7 +3,7 @@
 Their variables are TensorFlow's: one kernel, one recurrent kernel, and a bias with a part for each of the two.
 """
 from weft._core.keras import initializers
-from weft._core.keras.layers.recurrent import RNN, _inherit_dtype, _of_cell
+from weft._core.keras.layers.recurrent import RNN, _of_cell
 from weft._core.keras.layers.recurrent_cells import GRUCell, LSTMCell
 from weft._core.nn import nn
 from weft._core.ops import array_ops
@@ -47,10 +47,7 @@ class _CuDNNRNN(RNN):
     bias_constraint = _of_cell("bias_constraint")
     _CELL = _CuDNNLSTMCell
 
-    def _build_cell(self, step_shape):
-        _inherit_dtype(self, self.cell)
-        self.cell.build(step_shape)
-        self.cell.built = True
+    _build_cell = RNN._build_plain_cell
 
     def get_config(self):
         return self._configured(("return_sequences", "return_state", "go_backwards", "stateful", "time_major") + self._NAMES)

@@ -53,7 +53,16 @@ def _resized(images, size, interpolation):
         return array_ops.squeeze(made, [0]) if one else made
 
 
-class Resizing(Layer):
+class _ImagesOfSize(Layer):
+    """A layer whose results have the height and the width that the layer has."""
+
+    def compute_output_shape(self, input_shape):
+        dims = TensorShape(input_shape).as_list()
+        dims[-3:-1] = [self.height, self.width]
+        return TensorShape(dims)
+
+
+class Resizing(_ImagesOfSize):
     """Images of another size."""
 
     _CONFIG = ("height", "width", "interpolation", "crop_to_aspect_ratio")
@@ -74,11 +83,6 @@ class Resizing(Layer):
             made = _resized(inputs, [self.height, self.width], self.interpolation.lower())
         return math_ops.cast(made, dtype)
 
-    def compute_output_shape(self, input_shape):
-        dims = TensorShape(input_shape).as_list()
-        dims[-3:-1] = [self.height, self.width]
-        return TensorShape(dims)
-
 
 def _smart_resize(images, height, width, interpolation):
     """The largest middle part of the right proportions, resized."""
@@ -95,7 +99,7 @@ def _smart_resize(images, height, width, interpolation):
     return _resized(part, [height, width], interpolation)
 
 
-class CenterCrop(Layer):
+class CenterCrop(_ImagesOfSize):
     """The middle of images; smaller images are enlarged."""
 
     _CONFIG = ("height", "width")
@@ -122,11 +126,6 @@ class CenterCrop(Layer):
         made = cond(fits, cropped, enlarged)
         made.set_shape(self.compute_output_shape(inputs.shape))
         return made
-
-    def compute_output_shape(self, input_shape):
-        dims = TensorShape(input_shape).as_list()
-        dims[-3:-1] = [self.height, self.width]
-        return TensorShape(dims)
 
 
 class Normalization(PreprocessingLayer):

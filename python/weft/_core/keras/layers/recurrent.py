@@ -116,11 +116,14 @@ class RNN(Layer):
             spec[batch] = None
         self.input_spec = [InputSpec(shape=tuple(spec))]
 
-    def _build_cell(self, step_shape):
+    def _build_plain_cell(self, step_shape):
         _inherit_dtype(self, self.cell)
+        self.cell.build(step_shape)
+        self.cell.built = True
+
+    def _build_cell(self, step_shape):
         with name_scope(self.cell.name):
-            self.cell.build(step_shape)
-            self.cell.built = True
+            self._build_plain_cell(step_shape)
 
     # ---- calling it ----
 

@@ -66,14 +66,6 @@ weft_out weft_node_control(const weft_node *n, int i) {
   return i >= 0 && i < n->n_control ? weft__graph_out(n->graph, n->control[i], 0) : WEFT_NONE;
 }
 
-static weft_err packed(void **out, size_t *size, const ProtobufCMessage *m) {
-  *size = protobuf_c_message_get_packed_size(m);
-  *out = weft__alloc(*size + 1);
-  if (!*out) return WEFT_OOM;
-  protobuf_c_message_pack(m, *out);
-  return WEFT_OK;
-}
-
 weft_err weft_node_export(void **out, size_t *size, const weft_node *n) {
   API_NEED(out);
   API_NEED(size);
@@ -83,7 +75,7 @@ weft_err weft_node_export(void **out, size_t *size, const weft_node *n) {
   Tensorflow__NodeDef def;
   pthread_mutex_lock(&n->graph->lock);
   weft_err err = weft__node_export_proto(n, &def, &a);
-  if (!err) err = packed(out, size, &def.base);
+  if (!err) err = weft__proto_pack(&def.base, out, size);
   pthread_mutex_unlock(&n->graph->lock);
   weft__arena_finish(&a);
   return err;
@@ -100,7 +92,7 @@ weft_err weft_node_attr(void **out, size_t *size, const weft_node *n, const char
   arena a = {0};
   Tensorflow__AttrValue v;
   weft_err err = weft__attr_to_proto(&v, found, &a);
-  if (!err) err = packed(out, size, &v.base);
+  if (!err) err = weft__proto_pack(&v.base, out, size);
   weft__arena_finish(&a);
   return err;
 }

@@ -54,9 +54,8 @@ void weft__graph_destroy(weft_graph *g) {
 /* ---- attributes of the draft ---------------------------------------------------------------- */
 
 static attr *draft_attr(weft_node *n, const char *name) {
-  for (int i = 0; i < n->n_attr; i++)
-    if (strcmp(n->attr[i].name, name) == 0) return &n->attr[i];
-  return NULL;
+  const attr *found = weft__node_attr(n, name);
+  return found ? &n->attr[found - n->attr] : NULL;
 }
 
 /* The draft has room for every attribute of the definition besides those given. */

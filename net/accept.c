@@ -11,8 +11,10 @@
 #include "base/cast.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -122,4 +124,11 @@ int weft__accept(int listen_fd) {
   }
   errno = EBUSY;
   return -1;
+}
+
+int weft__accept_port(int listen_fd) {
+  struct sockaddr_storage a;
+  socklen_t size = sizeof a;
+  if (getsockname(listen_fd, (struct sockaddr *)&a, &size) != 0) return 0;
+  return ntohs(a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port : ((struct sockaddr_in *)&a)->sin_port);
 }

@@ -17,6 +17,8 @@ void weft__accept_release(void);
  * is none (errno EAGAIN); some were refused and others may be left (EBUSY); accepting failed and should be retried
  * later (EMFILE, or another errno of accept4). */
 int weft__accept(int listen_fd);
+/* Returns the port that a socket is bound to; 0 if it is bound to none. */
+int weft__accept_port(int listen_fd);
 /* Returns how many unauthenticated connections one listener may have. */
 int weft__accept_max_unauthenticated(void);
 

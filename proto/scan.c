@@ -133,3 +133,11 @@ weft_err weft__proto_unpack(ProtobufCMessage **out, const ProtobufCMessageDescri
   if (failed) return weft__fail(WEFT_RESOURCE_EXHAUSTED, "Out of memory unpacking a %s", d->short_name);
   return weft__fail(WEFT_INVALID_ARGUMENT, "%s: its %zu bytes are not a valid message", d->short_name, size);
 }
+
+weft_err weft__proto_pack(const ProtobufCMessage *m, void **out, size_t *size) {
+  *size = protobuf_c_message_get_packed_size(m);
+  *out = weft__alloc(*size + 1);
+  if (!*out) return WEFT_OOM;
+  protobuf_c_message_pack(m, *out);
+  return WEFT_OK;
+}

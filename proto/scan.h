@@ -13,5 +13,7 @@ weft_err weft__proto_scan(const ProtobufCMessageDescriptor *d, const void *data,
 /* Scan, then unpack.  INVALID_ARGUMENT with the message's name and the byte offset on bad input.
  * Free with protobuf_c_message_free_unpacked. */
 weft_err weft__proto_unpack(ProtobufCMessage **out, const ProtobufCMessageDescriptor *d, const void *data, size_t size);
+/* Packs a message into memory that the caller frees with weft__free. */
+weft_err weft__proto_pack(const ProtobufCMessage *m, void **out, size_t *size);
 
 #endif

@@ -438,3 +438,8 @@ weft_err weft__kernel_resource(const kernel *k, int i, const char *type, resourc
   weft__tensor_clear(&t);
   return err;
 }
+
+weft_err weft__resource_infer(infer *s) {
+  s->out[0] = (int)s->node->out_type[0] > WEFT_REF_BASE ? SHAPE1(2) : SHAPE_SCALAR;
+  return WEFT_OK;
+}

@@ -73,6 +73,8 @@ weft_err weft__resource_of_node(kernel *k, const resource_kind *kind, resource *
 /* The same, and output 0 becomes the handle: a resource tensor, or for older ops a reference to the strings
  * {container, name}. */
 weft_err weft__resource_output(kernel *k, const resource_kind *kind, resource **target);
+/* The shape rule of such an op: output 0 is a handle of one of these kinds. */
+weft_err weft__resource_infer(infer *s);
 /* Stores the resource of argument i, for either kind of handle.  The caller owns a reference to *out. */
 weft_err weft__kernel_resource(const kernel *k, int i, const char *type, resource **out);
 

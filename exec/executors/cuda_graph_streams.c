@@ -3,6 +3,7 @@
 #include "exec/executors/cuda_graph_streams.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "state/variable.h"
 
 void weft__graph_streams_init(graph_streams *l) {
@@ -17,13 +18,7 @@ void weft__graph_streams_finish(graph_streams *l) {
 
 static weft_err add(graph_streams *l, const void *at, size_t bytes, bool write) {
   if (!at || !bytes) return WEFT_OK;
-  if (l->n == l->room) {
-    const int room = l->room ? 2 * l->room : 64;
-    access *grown = weft__realloc(l->list, sizeof *grown * (size_t)room);
-    if (!grown) return WEFT_OOM;
-    l->list = grown;
-    l->room = room;
-  }
+  WEFT_TRY(WEFT_ARRAY_RESERVE(l->list, l->room, l->n + 1));
   l->list[l->n++] = (access){(uintptr_t)at, (uintptr_t)at + bytes, l->n_step, write};
   return WEFT_OK;
 }
@@ -92,13 +87,7 @@ static bool is_idle(const plan_item *it) {
 weft_err weft__graph_streams_assign(graph_streams *l, const frame *f, int item) {
   const plan_item *it = &f->plan->item[item];
   if (is_idle(it)) return WEFT_OK;
-  if (l->n_step == l->room_step) {
-    const int room = l->room_step ? 2 * l->room_step : 64;
-    int *grown = weft__realloc(l->stream_of, sizeof *grown * (size_t)room);
-    if (!grown) return WEFT_OOM;
-    l->stream_of = grown;
-    l->room_step = room;
-  }
+  WEFT_TRY(WEFT_ARRAY_RESERVE(l->stream_of, l->room_step, l->n_step + 1));
   int after[CAPTURE_STREAMS];
   const int first = l->n, next = l->n_step;
   WEFT_TRY(add_accesses(l, f, item));

@@ -15,10 +15,11 @@ typedef struct access { /* of a step, to bytes of the device */
 
 typedef struct graph_streams {
   access *list;
-  int n, room;
+  int n;
+  int64_t room;
   int n_step;
   int *stream_of; /* per step */
-  int room_step;
+  int64_t room_step;
   int tail[CAPTURE_STREAMS]; /* the last step of each; -1: none */
 } graph_streams;
 

@@ -2,6 +2,7 @@
 #include "exec/executors/steplog.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "tensor/tensor_proto.h"
@@ -23,7 +24,8 @@ typedef struct entry {
 struct step_log {
   pthread_mutex_t lock;
   entry *entry;
-  int n, capacity;
+  int n;
+  int64_t capacity;
   int64_t wall_offset_ns; /* wall clock minus monotonic clock */
 };
 
@@ -51,12 +53,8 @@ void weft__step_log_add(step_log *l, const plan_item *it, const value *out, int6
     e.shape[e.n_out++] = t->shape;
   }
   pthread_mutex_lock(&l->lock);
-  if (l->n == l->capacity) {
-    int capacity = l->capacity ? 2 * l->capacity : 64;
-    entry *grown = weft__realloc(l->entry, sizeof *grown * (size_t)capacity);
-    if (grown) l->entry = grown, l->capacity = capacity;
-  }
-  if (l->n < l->capacity) l->entry[l->n++] = e; /* without memory the trace has a gap; the step goes on */
+  if (!WEFT_ARRAY_RESERVE(l->entry, l->capacity, l->n + 1))
+    l->entry[l->n++] = e; /* without memory the trace has a gap; the step goes on */
   pthread_mutex_unlock(&l->lock);
 }
 

@@ -4,6 +4,7 @@
 #include "exec/passes/copy_insertion.h"
 
 #include "base/alloc.h"
+#include "base/array.h"
 #include "device/collective.h"
 #include "kernels/gpu/gpu_host.h"
 #include <stdlib.h>
@@ -97,11 +98,14 @@ typedef struct copy { /* of a slot to a device */
 typedef struct spreader {
   plan *p;
   copy *list;
-  int n, room;
+  int n;
+  int64_t room;
   int *memory; /* per slot, copies included */
-  int n_slot, room_slot;
+  int n_slot;
+  int64_t room_slot;
   plan_item *item; /* the new order */
-  int n_item, room_item;
+  int n_item;
+  int64_t room_item;
   int *moved;    /* per old item: its new number */
   bool *coming;  /* per device: are there copies to the host that nobody waited for yet? */
   bool *awaited; /* per old item: do others wait for it? */
@@ -133,26 +137,15 @@ static int memory_of_output(const plan *p, const plan_item *it, int out) {
   return bit(it->host_out, out) ? 0 : index_of(p, it->device);
 }
 
-static weft_err grow(void **at, int n, int *room, size_t size) {
-  if (n < *room) return WEFT_OK;
-  int next = *room ? 2 * *room : 64;
-  while (next <= n) next *= 2;
-  void *grown = weft__realloc(*at, size * (size_t)next);
-  if (!grown) return WEFT_OOM;
-  *at = grown;
-  *room = next;
-  return WEFT_OK;
-}
-
 static weft_err new_slot(spreader *s, int to, int *out) {
-  WEFT_TRY(grow((void **)&s->memory, s->n_slot, &s->room_slot, sizeof *s->memory));
+  WEFT_TRY(WEFT_ARRAY_RESERVE(s->memory, s->room_slot, s->n_slot + 1));
   s->memory[s->n_slot] = to;
   *out = s->n_slot++;
   return WEFT_OK;
 }
 
 static weft_err new_copy(spreader *s, int slot, int to, int reader, copy **out) {
-  WEFT_TRY(grow((void **)&s->list, s->n, &s->room, sizeof *s->list));
+  WEFT_TRY(WEFT_ARRAY_RESERVE(s->list, s->room, s->n + 1));
   *out = &s->list[s->n++];
   **out = (copy){.slot = slot, .to = to, .reader = reader, .item = -1};
   return new_slot(s, to, &(*out)->made);
@@ -183,7 +176,7 @@ static weft_node *copy_node(plan *p, int slot) {
 }
 
 static weft_err add_item(spreader *s, const plan_item *it) {
-  WEFT_TRY(grow((void **)&s->item, s->n_item, &s->room_item, sizeof *s->item));
+  WEFT_TRY(WEFT_ARRAY_RESERVE(s->item, s->room_item, s->n_item + 1));
   s->item[s->n_item++] = *it;
   return WEFT_OK;
 }
@@ -435,9 +428,9 @@ static weft_err spread(spreader *s) {
   s->awaited = weft__alloc_zero((size_t)p->n_item + 1, sizeof *s->awaited);
   s->coming = weft__alloc_zero((size_t)p->n_device, sizeof *s->coming);
   if (!s->moved || !s->held || !s->awaited || !s->coming) return WEFT_OOM;
-  WEFT_TRY(grow((void **)&s->item, p->n_item + 1, &s->room_item, sizeof *s->item));
+  WEFT_TRY(WEFT_ARRAY_RESERVE(s->item, s->room_item, p->n_item + 2));
   for (int i = 0, made; i < p->n_slot; i++) WEFT_TRY(new_slot(s, 0, &made));
-  WEFT_TRY(grow((void **)&s->memory, s->n_slot + 1, &s->room_slot, sizeof *s->memory));
+  WEFT_TRY(WEFT_ARRAY_RESERVE(s->memory, s->room_slot, s->n_slot + 2));
   for (int i = 0; i < p->n_item; i++)
     for (int o = 0; o < p->item[i].n_out; o++)
       s->memory[p->item[i].first_out + o] = memory_of_output(p, &p->item[i], o);

@@ -10,6 +10,13 @@ static inline int64_t weft__index_at(const weft_tensor *t, int64_t i) {
   if (t->dtype == WEFT_INT64) return TENSOR_DATA(t, int64_t)[i];
   return weft__tensor_int(t, i);
 }
+/* Stores element i of an int32 or int64 tensor. */
+static inline void weft__index_put(weft_tensor *t, int64_t i, int64_t v) {
+  if (t->dtype == WEFT_INT64)
+    TENSOR_DATA(t, int64_t)[i] = v;
+  else
+    TENSOR_DATA(t, int32_t)[i] = (int32_t)v; /* fits: the op has checked it */
+}
 /* Row `row` of indices (rows of n) as a number in [0, product of dims); -1 if outside. */
 static inline int64_t weft__index_row(const weft_tensor *t, int64_t row, int64_t n, const int64_t *dims) {
   int64_t at = 0;

@@ -2,6 +2,7 @@
 #include "kernels/conv/window.h"
 
 #include "base/cast.h"
+#include "base/alloc.h"
 #include <stdio.h>
 
 /* The size of an image comes from a shape and may be any number.  Up to this one, sums with window sizes fit int64. */
@@ -162,4 +163,21 @@ weft_err weft__window_place(window_axis *a, padding p) {
                       (long long)a->stride);
   a->out = room / a->stride;
   return WEFT_OK;
+}
+
+weft_err weft__window_prepare(const weft_node *node, void **state) {
+  window *w = weft__alloc(sizeof *w);
+  if (!w) return WEFT_OOM;
+  const weft_err err = weft__window_read(w, node);
+  if (err) weft__free(w);
+  *state = err ? NULL : w;
+  return err;
+}
+
+void weft__window_unprepare(void *state) { weft__free(state); }
+
+weft_err weft__window_expect_shape(const kernel *k, int i, const char *name, const shape *want) {
+  if (weft__shape_equal(&k->in[i]->shape, want)) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected %s shape to be %s, but got %s", name,
+                           weft__shape_text(want), weft__shape_text(&k->in[i]->shape));
 }

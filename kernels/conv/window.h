@@ -30,6 +30,9 @@ typedef struct window {
 /* Reads what the node says; INVALID_ARGUMENT in TensorFlow's words when it makes no sense.  A node without
  * a ksize leaves the sizes to the caller. */
 weft_err weft__window_read(window *w, const weft_node *node);
+/* A window as the state of a kernel (.prepare, .unprepare). */
+weft_err weft__window_prepare(const weft_node *node, void **state);
+void weft__window_unprepare(void *state);
 /* As above inside a shape rule: the message gets the node and its shapes. */
 weft_err weft__window_infer(window *w, infer *s);
 /* For pools that are told ksize and strides at run time: four values each, in the order of the data format. */
@@ -39,5 +42,7 @@ weft_err weft__window_set(window *w, const int64_t *ksize, const int64_t *stride
 weft_err weft__window_place(window_axis *a, padding p);
 /* As above inside a shape rule, where a window that does not fit is refused. */
 weft_err weft__window_infer_place(window_axis *a, padding p, infer *s);
+/* Returns INVALID_ARGUMENT, with the name of the input, unless input i has the shape. */
+weft_err weft__window_expect_shape(const kernel *k, int i, const char *name, const shape *want);
 
 #endif

@@ -37,10 +37,3 @@ weft_err weft__ragged_check(const kernel *k, int first, int n) {
   }
   return WEFT_OK;
 }
-
-void weft__ragged_put(weft_tensor *t, int64_t i, int64_t v) {
-  if (t->dtype == WEFT_INT64)
-    TENSOR_DATA(t, int64_t)[i] = v;
-  else
-    TENSOR_DATA(t, int32_t)[i] = (int32_t)v;
-}

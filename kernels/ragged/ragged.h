@@ -12,7 +12,5 @@
 weft_err weft__ragged_check_splits(const kernel *k, const weft_tensor *splits, int64_t limit);
 /* Checks the n tensors of nested splits that begin at input `first`, and that the values in input first + n fit them. */
 weft_err weft__ragged_check(const kernel *k, int first, int n);
-/* Writes element i of an int32 or int64 tensor. */
-void weft__ragged_put(weft_tensor *t, int64_t i, int64_t v);
 
 #endif

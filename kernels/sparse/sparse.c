@@ -44,3 +44,16 @@ static int by_row(const void *a, const void *b) {
 }
 
 void weft__sparse_sort(sparse_entry *entries, int64_t n) { qsort(entries, (size_t)n, sizeof *entries, by_row); }
+
+weft_err weft__sparse_infer(infer *s) {
+  s->out[0] = SHAPE2(-1, -1);
+  s->out[1] = s->out[2] = SHAPE1(-1);
+  return WEFT_OK;
+}
+
+weft_err weft__sparse_matrix_infer(infer *s) {
+  s->out[0] = SHAPE2(-1, 2);
+  s->out[1] = SHAPE1(-1);
+  s->out[2] = SHAPE1(2);
+  return WEFT_OK;
+}

@@ -19,5 +19,8 @@ typedef struct sparse_entry {
 int weft__sparse_compare(const int64_t *a, const int64_t *b, int64_t depth);
 /* By row, and by number where rows are equal. */
 void weft__sparse_sort(sparse_entry *entries, int64_t n);
+/* Shape rules for outputs that are a sparse tensor of unknown rank, or a sparse matrix: indices, values, shape. */
+weft_err weft__sparse_infer(infer *s);
+weft_err weft__sparse_matrix_infer(infer *s);
 
 #endif

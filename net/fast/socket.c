@@ -95,13 +95,6 @@ weft_err weft__socket_connect_tcp(int *out, const char *host, int port) {
   return socket_finish_open(out, fd, started, "cannot connect to", host);
 }
 
-static int socket_bound_port(int fd) {
-  struct sockaddr_storage a;
-  socklen_t size = sizeof a;
-  if (getsockname(fd, (struct sockaddr *)&a, &size) != 0) return 0;
-  return ntohs(a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port : ((struct sockaddr_in *)&a)->sin_port);
-}
-
 weft_err weft__socket_listen_tcp(int *out, const char *host, int *port) {
   char plain[256];
   struct addrinfo *found;
@@ -112,7 +105,7 @@ weft_err weft__socket_listen_tcp(int *out, const char *host, int *port) {
   int fd = socket_create(found->ai_family);
   bool bound = fd >= 0 && bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0;
   freeaddrinfo(found);
-  *port = bound ? socket_bound_port(fd) : 0;
+  *port = bound ? weft__accept_port(fd) : 0;
   return socket_finish_open(out, fd, bound, "cannot listen on", host);
 }
 

@@ -226,13 +226,6 @@ static void address_set_port(struct sockaddr *a, int port) {
     ((struct sockaddr_in *)a)->sin_port = htons((uint16_t)port);
 }
 
-static int socket_bound_port(int fd) {
-  struct sockaddr_storage a;
-  socklen_t size = sizeof a;
-  if (getsockname(fd, (struct sockaddr *)&a, &size) != 0) return 0;
-  return ntohs(a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port : ((struct sockaddr_in *)&a)->sin_port);
-}
-
 /* Returns a listening socket, or -1 with errno set. */
 static int socket_listen(const struct sockaddr *at, socklen_t size, bool both) {
   const int yes = 1, only_v6 = !both;
@@ -268,7 +261,7 @@ static int acceptor_listen_each(acceptor *a, const struct addrinfo *found, int *
       return why;
     }
     a->listen_fd[a->n_listen_fd++] = fd;
-    if (!*port) *port = socket_bound_port(fd);
+    if (!*port) *port = weft__accept_port(fd);
     if (address_is_any(at)) break;
   }
   return a->n_listen_fd ? 0 : why;

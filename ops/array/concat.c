@@ -6,6 +6,7 @@
 #include "graph/build.h"
 #include "graph/op.h"
 #include "kernels/array/strided_copy.h"
+#include "kernels/array/index.h"
 
 #include <stdio.h>
 
@@ -174,13 +175,6 @@ static weft_err offset_infer(infer *s) {
   return WEFT_OK;
 }
 
-static void put_int(weft_tensor *t, int64_t i, int64_t v) {
-  if (t->dtype == WEFT_INT64)
-    TENSOR_DATA(t, int64_t)[i] = v;
-  else
-    TENSOR_DATA(t, int32_t)[i] = (int32_t)v;
-}
-
 /* "[2 3]", as this op's messages have it. */
 static const char *plain_text(const weft_tensor *t, char *buf, size_t size) {
   size_t at = (size_t)snprintf(buf, size, "[");
@@ -220,7 +214,7 @@ static weft_err offset_cpu(kernel *k) {
     WEFT_TRY(offset_check(k, i + 1, axis));
     weft_tensor *y = weft__out(k, i, &k->in[i + 1]->shape);
     if (!y) return WEFT_OOM;
-    for (int64_t d = 0; d < rank; d++) put_int(y, d, d == axis ? sum : 0);
+    for (int64_t d = 0; d < rank; d++) weft__index_put(y, d, d == axis ? sum : 0);
     int64_t size = weft__tensor_int(k->in[i + 1], axis);
     if (__builtin_add_overflow(sum, size, &sum))
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input %d of size %lld goes beyond what can be counted", i,

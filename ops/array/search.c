@@ -78,13 +78,6 @@ static weft_err unravel_infer(infer *s) {
   return WEFT_OK;
 }
 
-static void put_index(weft_tensor *t, int64_t i, int64_t v) {
-  if (t->dtype == WEFT_INT64)
-    TENSOR_DATA(t, int64_t)[i] = v;
-  else
-    TENSOR_DATA(t, int32_t)[i] = (int32_t)v;
-}
-
 static weft_err unravel_cpu(kernel *k) {
   const weft_tensor *t = k->in[0];
   int64_t dims[WEFT_MAX_RANK], all = 1, n = weft__tensor_count(t);
@@ -105,7 +98,7 @@ static weft_err unravel_cpu(kernel *k) {
   for (int64_t i = 0; i < n; i++) {
     int64_t v = weft__index_at(t, i);
     if (v < 0 || v >= all) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "index is out of bound as with dims");
-    for (int d = rank - 1; d >= 0; d--, v /= dims[d + 1]) put_index(y, d * n + i, v % dims[d]);
+    for (int d = rank - 1; d >= 0; d--, v /= dims[d + 1]) weft__index_put(y, d * n + i, v % dims[d]);
   }
   return WEFT_OK;
 }

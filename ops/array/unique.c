@@ -7,6 +7,7 @@
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "kernels/array/strided_copy.h"
+#include "kernels/array/index.h"
 
 /* ---- a set of rows ---- */
 
@@ -104,13 +105,6 @@ static int64_t *set_find(const row_set *s, const void *row, const int64_t *place
   }
 }
 
-static void put_index(weft_tensor *t, int64_t i, int64_t v) {
-  if (t->dtype == WEFT_INT64)
-    TENSOR_DATA(t, int64_t)[i] = v;
-  else
-    TENSOR_DATA(t, int32_t)[i] = (int32_t)v;
-}
-
 /* ---- Unique: x seen as `n` rows ---- */
 
 /* Numbers the rows in order of first sight: idx[i], and place[r] where row number r lies.  Returns how many. */
@@ -122,7 +116,7 @@ static int64_t number_rows(row_set *s, int64_t n, int64_t *place, weft_tensor *i
       place[found] = i;
       *slot = ++found;
     }
-    put_index(idx, i, *slot - 1);
+    weft__index_put(idx, i, *slot - 1);
   }
   return found;
 }
@@ -133,7 +127,7 @@ static weft_err count_rows(kernel *k, const weft_tensor *idx, int64_t n, int64_t
   memset(count->data, 0, weft__tensor_bytes(count));
   for (int64_t i = 0; i < n; i++) {
     int64_t r = weft__tensor_int(idx, i);
-    put_index(count, r, weft__tensor_int(count, r) + 1);
+    weft__index_put(count, r, weft__tensor_int(count, r) + 1);
   }
   return WEFT_OK;
 }
@@ -255,7 +249,7 @@ static weft_err put_diff(kernel *k, const row_set *s, int64_t *keep) {
   weft_tensor *out = weft__out(k, 0, &SHAPE1(kept)), *idx = weft__out(k, 1, &SHAPE1(kept));
   if (!out || !idx) return WEFT_OOM;
   for (int64_t i = 0; i < kept; i++) {
-    put_index(idx, i, keep[i]);
+    weft__index_put(idx, i, keep[i]);
     WEFT_TRY(weft__elements_copy(x->dtype, weft__element(x->dtype, out->data, i),
                                  weft__element_const(x->dtype, x->data, keep[i]), 1));
   }

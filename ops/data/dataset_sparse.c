@@ -1,5 +1,6 @@
 /* dataset_sparse.c - the rows of a sparse tensor as elements, and dense elements gathered into sparse batches. */
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/cast.h"
 #include "kernels/array/strided_copy.h"
 #include "kernels/sparse/sparse.h"
@@ -169,14 +170,7 @@ static weft_err sparse_batch_next(iterator *it, const step *st, weft_tensor *out
   bool over = false;
   weft_err err = WEFT_OK;
   while (n < b->size && !err) {
-    if (n == room) {
-      weft_tensor *grown = weft__realloc(element, sizeof *grown * (size_t)(room ? 2 * room : 16));
-      if (!grown) {
-        err = WEFT_OOM;
-        break;
-      }
-      element = grown, room = room ? 2 * room : 16;
-    }
+    if ((err = WEFT_ARRAY_RESERVE(element, room, n + 1))) break;
     memset(&element[n], 0, sizeof *element);
     err = weft__iterator_next(w->from, st, &element[n], &over);
     if (err || over) break;

@@ -10,6 +10,7 @@
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "kernels/ragged/ragged.h"
+#include "kernels/array/index.h"
 #include <string.h>
 
 typedef enum form { FORM_SPARSE, FORM_DENSE, FORM_RAGGED } form;
@@ -237,8 +238,8 @@ static weft_err put_ragged(const sequences *p, int c, const totals *t) {
               *inner = w->in_lists ? weft__out(p->k, w->slot + 2 * w->gap, &SHAPE1(t->steps + 1)) : NULL;
   if (!values || !outer || (w->in_lists && !inner)) return WEFT_OOM;
   int64_t done = 0, number = 0;
-  if (p->batch) weft__ragged_put(outer, 0, 0);
-  if (inner) weft__ragged_put(inner, 0, 0);
+  if (p->batch) weft__index_put(outer, 0, 0);
+  if (inner) weft__index_put(inner, 0, 0);
   for (int64_t i = 0; i < p->n; i++) {
     steps it;
     feature f;
@@ -247,9 +248,9 @@ static weft_err put_ragged(const sequences *p, int c, const totals *t) {
       if (n > 0) WEFT_TRY(weft__feature_values(&f, value_at(w, values, done)));
       done += n;
       number++;
-      if (inner) weft__ragged_put(inner, number, done);
+      if (inner) weft__index_put(inner, number, done);
     }
-    if (p->batch) weft__ragged_put(outer, i + 1, inner ? number : done);
+    if (p->batch) weft__index_put(outer, i + 1, inner ? number : done);
   }
   return WEFT_OK;
 }

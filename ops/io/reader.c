@@ -43,11 +43,6 @@ static const resource_kind reader_resource = {READER_TYPE, true, make_reader};
 
 static weft_err reader_cpu(kernel *k) { return weft__kernel_in(k, weft__resource_output(k, &reader_resource, NULL)); }
 
-static weft_err handle_infer(infer *s) {
-  s->out[0] = (int)s->node->out_type[0] > WEFT_REF_BASE ? SHAPE1(2) : SHAPE_SCALAR;
-  return WEFT_OK;
-}
-
 /* ---- reading ---- */
 
 /* Takes the strings over into output i. */
@@ -149,13 +144,13 @@ static weft_err vectors_infer(infer *s) {
 #define READER(NAME, ATTRS, ATTRS_V2, AFTER, DOC)                                                                      \
   {NAME "V2() -> (reader_handle:resource) | " ATTRS STATE ATTRS_V2 AFTER " ; stateful",                                \
    DOC,                                                                                                                \
-   .infer = handle_infer,                                                                                              \
+   .infer = weft__resource_infer,                                                                                      \
    .cpu = reader_cpu,                                                                                                  \
    .prepare = weft__resource_prepare,                                                                                  \
    .unprepare = weft__resource_unprepare},                                                                             \
   {                                                                                                                    \
     NAME "() -> (reader_handle:&string) | " ATTRS STATE AFTER " ; stateful", DOC,                                      \
-        .infer = handle_infer, .cpu = reader_cpu, .no_grad = true, .prepare = weft__resource_prepare,                  \
+        .infer = weft__resource_infer, .cpu = reader_cpu, .no_grad = true, .prepare = weft__resource_prepare,          \
         .unprepare = weft__resource_unprepare                                                                          \
   }
 #define ASKS(NAME, ARGS_V2, ARGS, RESULT, DOC, FLAGS, INFER, FN)                                                       \

@@ -17,17 +17,6 @@ static void adjoint_of_lower(const matrix *m) {
   }
 }
 
-/* The upper half of m becomes U with U'U = m; false if there is none. */
-static bool factor(const matrix *m) {
-  for (int64_t k = 0; k < m->rows; k++) {
-    const double d = creal(weft__matrix_get(m, k, k));
-    if (!(d > 0) || !isfinite(d)) return false;
-    weft__matrix_scale(m, k, 1 / sqrt(d));
-    for (int64_t i = k + 1; i < m->rows; i++) weft__matrix_less(m, i, m, k, conj(weft__matrix_get(m, k, i)), i);
-  }
-  return true;
-}
-
 static void keep_lower(const matrix *m, bool good) {
   for (int64_t i = 0; i < m->rows; i++)
     for (int64_t j = 0; j <= i; j++) {
@@ -41,7 +30,7 @@ static void factor_all(void *arg, int64_t begin, int64_t end) {
   for (int64_t b = begin; b < end; b++) {
     const matrix m = weft__matrix_at(arg, b);
     adjoint_of_lower(&m);
-    keep_lower(&m, factor(&m));
+    keep_lower(&m, weft__matrix_cholesky(&m));
   }
 }
 

@@ -325,12 +325,6 @@ static weft_out lower_half(weft_graph *g, weft_out x) {
   return weft__b_node(g, "MatrixSetDiagV3", NULL, 3, (weft_out[]){lower, half, zero}, 0, NULL);
 }
 
-static weft_out eigen_diagonal(weft_graph *g, weft_out e) {
-  const weft_out any = weft__b_scalar(g, WEFT_INT32, -1);
-  const weft_out in[] = {e, weft__b_scalar(g, WEFT_INT32, 0), any, any, weft__b_scalar_like(g, e, 0)};
-  return weft__b_node(g, "MatrixDiagV3", NULL, 5, in, 0, NULL);
-}
-
 static weft_err eigen_grad(backprop *b) {
   weft_graph *g = b->graph;
   const bool vectors = weft__node_bool(b->node, "compute_v", true);
@@ -339,7 +333,7 @@ static weft_err eigen_grad(backprop *b) {
     e = weft__b_node(g, "SelfAdjointEigV2", NULL, 1, &b->in[0], 1, (attr[]){A_BOOL("compute_v", true)});
     v = weft__b_slot(e, 1);
   }
-  middle = eigen_diagonal(g, weft__backprop_dout(b, 0));
+  middle = weft__matrix_diag_node(g, weft__backprop_dout(b, 0));
   if (vectors) {
     const weft_out turned = weft__b_matrix_product(g, v, weft__backprop_dout(b, 1), true, false);
     middle = weft__b_add(g, middle, weft__b_mul(g, gaps(g, e), turned));

@@ -47,17 +47,6 @@ static void fill_gram(const least_system *s, bool wide) {
     }
 }
 
-/* The upper half of m becomes U with U^H U = m; false if there is none. */
-static bool gram_factor(const matrix *m) {
-  for (int64_t k = 0; k < m->rows; k++) {
-    const double d = creal(weft__matrix_get(m, k, k));
-    if (!(d > 0) || !isfinite(d)) return false;
-    weft__matrix_scale(m, k, 1 / sqrt(d));
-    for (int64_t i = k + 1; i < m->rows; i++) weft__matrix_less(m, i, m, k, conj(weft__matrix_get(m, k, i)), i);
-  }
-  return true;
-}
-
 /* out = a^H in. */
 static void times_adjoint(const matrix *a, const matrix *in, const matrix *out) {
   for (int64_t i = 0; i < out->rows; i++) weft__matrix_scale(out, i, 0);
@@ -68,7 +57,7 @@ static void times_adjoint(const matrix *a, const matrix *in, const matrix *out) 
 static bool solve_fast(const least_system *s) {
   const bool wide = s->a.rows < s->a.cols;
   fill_gram(s, wide);
-  if (!gram_factor(&s->gram)) return false;
+  if (!weft__matrix_cholesky(&s->gram)) return false;
   const matrix *right = wide ? &s->b : &s->x;
   if (!wide) times_adjoint(&s->a, &s->b, &s->x);
   weft__matrix_triangle(&s->gram, right, false, true, false);
@@ -151,7 +140,7 @@ static bool shortest(const least_system *s, int64_t r, const int64_t *order) {
     return true;
   }
   fill_gram(&inner, true);
-  if (!gram_factor(&gram)) return false;
+  if (!weft__matrix_cholesky(&gram)) return false;
   weft__matrix_triangle(&gram, &c, false, true, false);
   weft__matrix_triangle(&gram, &c, false, false, false);
   for (int64_t i = 0; i < r; i++)

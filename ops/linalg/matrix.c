@@ -243,3 +243,19 @@ void weft__b_matrix_fold(weft_graph *g, weft_out x, weft_out y, weft_out *dx, we
   *dx = fold(g, x, *dx, axes);
   *dy = fold(g, y, *dy, weft__b_slot(axes, 1));
 }
+
+bool weft__matrix_cholesky(const matrix *m) {
+  for (int64_t k = 0; k < m->rows; k++) {
+    const double d = creal(weft__matrix_get(m, k, k));
+    if (!(d > 0) || !isfinite(d)) return false;
+    weft__matrix_scale(m, k, 1 / sqrt(d));
+    for (int64_t i = k + 1; i < m->rows; i++) weft__matrix_less(m, i, m, k, conj(weft__matrix_get(m, k, i)), i);
+  }
+  return true;
+}
+
+weft_out weft__matrix_diag_node(weft_graph *g, weft_out e) {
+  const weft_out any = weft__b_scalar(g, WEFT_INT32, -1);
+  const weft_out in[] = {e, weft__b_scalar(g, WEFT_INT32, 0), any, any, weft__b_scalar_like(g, e, 0)};
+  return weft__b_node(g, "MatrixDiagV3", NULL, 5, in, 0, NULL);
+}

@@ -43,6 +43,8 @@ void weft__matrix_scale(const matrix *m, int64_t row, double complex f);
 void weft__matrix_swap(const matrix *m, int64_t row, int64_t other);
 /* The sum of conj(row of a) times row of b, columns from `first` on.  Both have the same columns. */
 double complex weft__matrix_dot(const matrix *a, int64_t row, const matrix *b, int64_t other, int64_t first);
+/* The upper half of m becomes U with U^H U = m.  Returns false if there is none. */
+bool weft__matrix_cholesky(const matrix *m);
 /* Rows i and j become c i - s j and s i + c j. */
 void weft__matrix_rotate(const matrix *m, int64_t i, int64_t j, double c, double s);
 /* t becomes the transpose of m, which has its rows as columns. */
@@ -72,5 +74,7 @@ int64_t weft__matrix_of(const shape *out, const shape *in, int64_t i);
 weft_out weft__b_matrix_product(weft_graph *g, weft_out x, weft_out y, bool adj_x, bool adj_y);
 /* Sums dx and dy over the batch dimensions that x and y were repeated along. */
 void weft__b_matrix_fold(weft_graph *g, weft_out x, weft_out y, weft_out *dx, weft_out *dy);
+/* Adds a node to the graph: the matrices with the rows of e as diagonals, and zeros elsewhere. */
+weft_out weft__matrix_diag_node(weft_graph *g, weft_out e);
 
 #endif

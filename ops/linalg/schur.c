@@ -394,17 +394,11 @@ static weft_err eig_cpu(kernel *k) {
 
 /* ---- gradients ---- */
 
-static weft_out schur_diagonal(weft_graph *g, weft_out e) {
-  const weft_out any = weft__b_scalar(g, WEFT_INT32, -1);
-  const weft_out in[] = {e, weft__b_scalar(g, WEFT_INT32, 0), any, any, weft__b_scalar_like(g, e, 0)};
-  return weft__b_node(g, "MatrixDiagV3", NULL, 5, in, 0, NULL);
-}
-
 static weft_out real_diagonal(weft_graph *g, weft_out x) {
   const weft_out in[] = {x, weft__b_scalar(g, WEFT_INT32, 0), weft__b_scalar_like(g, x, 0)};
   const weft_out d = weft__b_node(g, "MatrixDiagPartV3", NULL, 3, in, 0, NULL);
   const weft_dtype type = weft__out_type(g, x), real = type == WEFT_COMPLEX128 ? WEFT_DOUBLE : WEFT_FLOAT;
-  return schur_diagonal(g, weft__b_cast(g, weft__b_cast(g, d, real), type));
+  return weft__matrix_diag_node(g, weft__b_cast(g, weft__b_cast(g, d, real), type));
 }
 
 /* The solution of v^H x = right. */
@@ -422,7 +416,7 @@ static weft_err eig_grad(backprop *b) {
     e = weft__b_node(g, "Eig", NULL, 1, &b->in[0], 2, attrs);
     v = weft__b_slot(e, 1);
   }
-  weft_out middle = schur_diagonal(g, weft__backprop_dout(b, 0));
+  weft_out middle = weft__matrix_diag_node(g, weft__backprop_dout(b, 0));
   if (vectors) {
     const weft_out column = weft__b_binary(g, "ExpandDims", e, weft__b_scalar(g, WEFT_INT32, -1));
     const weft_out row = weft__b_binary(g, "ExpandDims", e, weft__b_scalar(g, WEFT_INT32, -2));
@@ -453,7 +447,8 @@ static weft_err root_grad(backprop *b) {
                       b->node->name);
   const weft_out root = shaped(g, b->out[0], (int64_t[]){-1, n, n}, 3);
   const weft_out turned = weft__b_conj(g, weft__b_transpose(g, root, weft__b_ints(g, (int64_t[]){0, 2, 1}, 3)));
-  const weft_out eye = schur_diagonal(g, weft__b_fill(g, weft__b_ints(g, &n, 1), weft__b_scalar_like(g, root, 1)));
+  const weft_out eye =
+      weft__matrix_diag_node(g, weft__b_fill(g, weft__b_ints(g, &n, 1), weft__b_scalar_like(g, root, 1)));
   const weft_out left =
       weft__b_mul(g, shaped(g, turned, (int64_t[]){-1, n, 1, n, 1}, 5), shaped(g, eye, (int64_t[]){1, 1, n, 1, n}, 5));
   const weft_out right = weft__b_mul(g, shaped(g, eye, (int64_t[]){1, n, 1, n, 1}, 5),

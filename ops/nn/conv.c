@@ -14,17 +14,6 @@
 
 /* ---- sizes ---- */
 
-weft_err weft__conv_prepare(const weft_node *node, void **state) {
-  window *w = weft__alloc(sizeof *w);
-  if (!w) return WEFT_OOM;
-  const weft_err err = weft__window_read(w, node);
-  if (err) weft__free(w);
-  *state = err ? NULL : w;
-  return err;
-}
-
-void weft__conv_unprepare(void *state) { weft__free(state); }
-
 weft_err weft__conv_check_attrs(const kernel *k, const window *w) {
   if (w->batch_stride != 1 || w->depth_stride != 1)
     return weft__kernel_fail(k, WEFT_UNIMPLEMENTED,
@@ -440,33 +429,33 @@ OPS(conv) = {
     {"Conv2D(input:T, filter:T) -> (output:T) | T:type{half,bfloat16,float,double,int32} strides:list(int) "
      "use_cudnn_on_gpu:bool=true padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "
      "data_format:string{'NHWC','NCHW'}='NHWC' dilations:list(int)=[1,1,1,1]",
-     "Every window of an image times a filter.", .infer = conv_infer, .cpu = conv_cpu, .prepare = weft__conv_prepare,
-     .unprepare = weft__conv_unprepare, .grad = conv_grad, .fusion = &weft__conv2d_fusion, .cases = conv_cases},
+     "Every window of an image times a filter.", .infer = conv_infer, .cpu = conv_cpu, .prepare = weft__window_prepare,
+     .unprepare = weft__window_unprepare, .grad = conv_grad, .fusion = &weft__conv2d_fusion, .cases = conv_cases},
     {"Conv2DBackpropInput(input_sizes:int32, filter:T, out_backprop:T) -> (output:T) | "
      "T:type{half,bfloat16,float,double,int32} strides:list(int) use_cudnn_on_gpu:bool=true "
      "padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "
      "data_format:string{'NHWC','NCHW'}='NHWC' dilations:list(int)=[1,1,1,1]",
      "The gradient of a convolution towards its input.", .infer = conv_input_infer, .cpu = conv_input_cpu,
-     .prepare = weft__conv_prepare, .unprepare = weft__conv_unprepare, .grad = conv_input_grad,
+     .prepare = weft__window_prepare, .unprepare = weft__window_unprepare, .grad = conv_input_grad,
      .cases = conv_input_cases},
     {"Conv2DBackpropFilter(input:T, filter_sizes:int32, out_backprop:T) -> (output:T) | "
      "T:type{half,bfloat16,float,double} strides:list(int) use_cudnn_on_gpu:bool=true "
      "padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "
      "data_format:string{'NHWC','NCHW'}='NHWC' dilations:list(int)=[1,1,1,1]",
      "The gradient of a convolution towards its filter.", .infer = conv_filter_infer, .cpu = conv_filter_cpu,
-     .prepare = weft__conv_prepare, .unprepare = weft__conv_unprepare, .grad = conv_filter_grad,
+     .prepare = weft__window_prepare, .unprepare = weft__window_unprepare, .grad = conv_filter_grad,
      .cases = conv_filter_cases},
     {"Conv2DBackpropInputV2(input:T, filter:T, out_backprop:T) -> (output:T) | "
      "T:type{half,bfloat16,float,double,int32} strides:list(int) use_cudnn_on_gpu:bool=true "
      "padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "
      "data_format:string{'NHWC','NCHW'}='NHWC' dilations:list(int)=[1,1,1,1]",
      "Conv2DBackpropInput, told the shape by a tensor.", .infer = conv_input_infer, .cpu = conv_input_cpu,
-     .prepare = weft__conv_prepare, .unprepare = weft__conv_unprepare, .cases = conv_input_v2_cases},
+     .prepare = weft__window_prepare, .unprepare = weft__window_unprepare, .cases = conv_input_v2_cases},
     {"Conv2DBackpropFilterV2(input:T, filter:T, out_backprop:T) -> (output:T) | "
      "T:type{half,bfloat16,float,double} strides:list(int) use_cudnn_on_gpu:bool=true "
      "padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "
      "data_format:string{'NHWC','NCHW'}='NHWC' dilations:list(int)=[1,1,1,1]",
      "Conv2DBackpropFilter, told the shape by a tensor.", .infer = conv_filter_infer, .cpu = conv_filter_cpu,
-     .prepare = weft__conv_prepare, .unprepare = weft__conv_unprepare, .cases = conv_filter_v2_cases},
+     .prepare = weft__window_prepare, .unprepare = weft__window_unprepare, .cases = conv_filter_v2_cases},
     {0},
 };

@@ -9,9 +9,7 @@
 weft_err weft__conv2d(kernel *k, conv_after *after);
 extern const fusion weft__conv2d_fusion; /* ops/nn/conv_epilogue.c */
 
-/* What convolutions of every kind share: a window is their state (.prepare, .unprepare). */
-weft_err weft__conv_prepare(const weft_node *node, void **state);
-void weft__conv_unprepare(void *state);
+/* What convolutions of every kind share.  A window is their state (weft__window_prepare). */
 weft_err weft__conv_check_attrs(const kernel *k, const window *w);
 weft_err weft__conv_check_dy(const kernel *k, const window *w, const conv *c); /* input 2, against the sizes */
 shape weft__image_shape(const window *w, int64_t batch, int64_t h, int64_t width, int64_t channels);

@@ -460,15 +460,15 @@ static const op_case depthwise_filter_cases[] = {
 
 OPS(depthwise) = {
     {NATIVE "(input:T, filter:T) -> (output:T) | " ATTRS, "Every window of each channel times filters of its own.",
-     .infer = depthwise_infer, .cpu = depthwise_cpu, .prepare = weft__conv_prepare, .unprepare = weft__conv_unprepare,
-     .grad = depthwise_grad, .cases = depthwise_cases},
+     .infer = depthwise_infer, .cpu = depthwise_cpu, .prepare = weft__window_prepare,
+     .unprepare = weft__window_unprepare, .grad = depthwise_grad, .cases = depthwise_cases},
     {NATIVE "BackpropInput(input_sizes:int32, filter:T, out_backprop:T) -> (output:T) | " ATTRS,
      "The gradient of a depthwise convolution towards its input.", .infer = depthwise_input_infer,
-     .cpu = depthwise_input_cpu, .prepare = weft__conv_prepare, .unprepare = weft__conv_unprepare,
+     .cpu = depthwise_input_cpu, .prepare = weft__window_prepare, .unprepare = weft__window_unprepare,
      .grad = depthwise_input_grad, .cases = depthwise_input_cases},
     {NATIVE "BackpropFilter(input:T, filter_sizes:int32, out_backprop:T) -> (output:T) | " ATTRS,
      "The gradient of a depthwise convolution towards its filter.", .infer = depthwise_filter_infer,
-     .cpu = depthwise_filter_cpu, .prepare = weft__conv_prepare, .unprepare = weft__conv_unprepare,
+     .cpu = depthwise_filter_cpu, .prepare = weft__window_prepare, .unprepare = weft__window_unprepare,
      .grad = depthwise_filter_grad, .cases = depthwise_filter_cases},
     {0},
 };

@@ -10,17 +10,6 @@
 #include "kernels/conv/pooling.h"
 #include <string.h>
 
-static weft_err pool_prepare(const weft_node *node, void **state) {
-  window *w = weft__alloc(sizeof *w);
-  if (!w) return WEFT_OOM;
-  const weft_err err = weft__window_read(w, node);
-  if (err) weft__free(w);
-  *state = err ? NULL : w;
-  return err;
-}
-
-static void pool_unprepare(void *state) { weft__free(state); }
-
 /* ---- sizes ---- */
 
 /* The window of this call: the node's, or with ksize and strides from inputs `from` and `from + 1`. */
@@ -191,18 +180,12 @@ static weft_err max_pool_cpu(kernel *k) {
   return call_run(k, &(pool_call){&p.j, p.loops->max, k->in[0], NULL, y, p.w.channels_second, false, NULL});
 }
 
-static weft_err expect_shape(const kernel *k, int i, const char *name, const shape *want) {
-  if (weft__shape_equal(&k->in[i]->shape, want)) return WEFT_OK;
-  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected %s shape to be %s, but got %s", name,
-                           weft__shape_text(want), weft__shape_text(&k->in[i]->shape));
-}
-
 /* Inputs: the image, its pooled form, and a gradient of the pooled shape or, if it is a second one, the image's. */
 static weft_err plan_gradient(const kernel *k, const char *what, bool second, max_plan *p) {
   WEFT_TRY(plan_max(k, 3, p));
   WEFT_TRY(no_depth(k, &p->w, what));
-  WEFT_TRY(expect_shape(k, 1, "orig_output", &p->pooled));
-  return expect_shape(k, 2, "grad", second ? &k->in[0]->shape : &p->pooled);
+  WEFT_TRY(weft__window_expect_shape(k, 1, "orig_output", &p->pooled));
+  return weft__window_expect_shape(k, 2, "grad", second ? &k->in[0]->shape : &p->pooled);
 }
 
 static weft_err max_pool_grad_cpu(kernel *k) {
@@ -330,7 +313,7 @@ static weft_err avg_pool_grad_cpu(kernel *k) {
   WEFT_TRY(pool_sizes(k, w, &s, &j));
   WEFT_TRY(no_depth(k, w, "AvgPoolingGrad"));
   const shape want = pooled(w, &j);
-  WEFT_TRY(expect_shape(k, 1, "grad", &want));
+  WEFT_TRY(weft__window_expect_shape(k, 1, "grad", &want));
   weft_tensor *dx = weft__out(k, 0, &s);
   if (!dx) return weft__out_refused(&s);
   const bool is_double = dx->dtype == WEFT_DOUBLE;
@@ -569,7 +552,7 @@ static const op_case avg_pool_grad_cases[] = {
     {0},
 };
 
-#define KERNEL(run) .cpu = run, .prepare = pool_prepare, .unprepare = pool_unprepare
+#define KERNEL(run) .cpu = run, .prepare = weft__window_prepare, .unprepare = weft__window_unprepare
 #define REAL11 "{half,bfloat16,float,double,int32,int64,uint8,int16,int8,uint16,qint8}"
 #define WINDOW "ksize:list(int)>=4 strides:list(int)>=4 "
 #define PAD3 "padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "

@@ -7,6 +7,7 @@
 #include "graph/gradient.h"
 #include "graph/op.h"
 #include "kernels/conv/volume.h"
+#include "kernels/conv/window.h"
 #include "kernels/simd/widen.h"
 #include <string.h>
 
@@ -79,12 +80,6 @@ static weft_err pool3d_sizes(const kernel *k, const volume_window *w, const shap
   return WEFT_OK;
 }
 
-static weft_err pool3d_expect(const kernel *k, int i, const char *name, const shape *want) {
-  if (weft__shape_equal(&k->in[i]->shape, want)) return WEFT_OK;
-  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected %s shape to be %s, but got %s", name,
-                           weft__shape_text(want), weft__shape_text(&k->in[i]->shape));
-}
-
 /* ---- running a loop ---- */
 
 typedef struct pool3d_call {
@@ -141,8 +136,8 @@ static weft_err max3d_gradient(kernel *k, bool second) {
   pool3d p;
   shape pooled;
   WEFT_TRY(pool3d_sizes(k, k->state, &x->shape, &p, &pooled));
-  WEFT_TRY(pool3d_expect(k, 1, "orig_output", &pooled));
-  WEFT_TRY(pool3d_expect(k, 2, "grad", second ? &x->shape : &pooled));
+  WEFT_TRY(weft__window_expect_shape(k, 1, "orig_output", &pooled));
+  WEFT_TRY(weft__window_expect_shape(k, 2, "grad", second ? &x->shape : &pooled));
   if (x->dtype != g->dtype)
     return weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "the image is %s and the gradient %s: cast one of them",
                              weft__dtype_name(x->dtype), weft__dtype_name(g->dtype));
@@ -161,7 +156,7 @@ static weft_err avg3d_grad_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "orig_input_shape must have 5 elements that are >= 0, not %s",
                              weft__shape_text(&s));
   WEFT_TRY(pool3d_sizes(k, k->state, &s, &p, &pooled));
-  WEFT_TRY(pool3d_expect(k, 1, "grad", &pooled));
+  WEFT_TRY(weft__window_expect_shape(k, 1, "grad", &pooled));
   return pool3d_run(k, &p, &(pool3d_call){POOL3D_AVG_GRAD, NULL, NULL, k->in[1], true}, &s);
 }
 

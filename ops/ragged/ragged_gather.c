@@ -50,7 +50,7 @@ static weft_err uniform_splits(kernel *k, const shape *indices) {
     const int64_t rows = weft__shape_product(indices, 0, d + 1), width = indices->dim[d + 1];
     weft_tensor *out = weft__out(k, d, &SHAPE1(rows + 1));
     if (!out) return WEFT_OOM;
-    for (int64_t r = 0; r <= rows; r++) weft__ragged_put(out, r, r * width);
+    for (int64_t r = 0; r <= rows; r++) weft__index_put(out, r, r * width);
   }
   return WEFT_OK;
 }
@@ -61,7 +61,7 @@ static weft_err top_splits(kernel *k, int at_out, const row_range *at, int64_t n
   if (!out) return WEFT_OOM;
   int64_t sum = 0;
   for (int64_t i = 0; i <= n; i++) {
-    weft__ragged_put(out, i, sum);
+    weft__index_put(out, i, sum);
     if (i < n && __builtin_add_overflow(sum, at[i].to - at[i].from, &sum))
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the chosen rows are too long");
   }
@@ -83,11 +83,11 @@ static weft_err next_level(kernel *k, int level, int at_out, row_range *at, int6
   WEFT_TRY(total_of(k, at, n, &total));
   weft_tensor *out = weft__out(k, at_out, &SHAPE1(total + 1));
   if (!out) return WEFT_OOM;
-  weft__ragged_put(out, 0, 0);
+  weft__index_put(out, 0, 0);
   for (int64_t i = 0; i < n; i++) {
     for (int64_t row = at[i].from; row < at[i].to; row++) {
       sum += weft__index_at(splits, row + 1) - weft__index_at(splits, row);
-      weft__ragged_put(out, next++, sum);
+      weft__index_put(out, next++, sum);
     }
     at[i] = (row_range){weft__index_at(splits, at[i].from), weft__index_at(splits, at[i].to)};
   }

@@ -3,6 +3,7 @@
  * A row whose limit lies behind its start is empty.  Each number is the one before plus delta, in the type itself. */
 #include "base/alloc.h"
 #include "kernels/ragged/ragged.h"
+#include "kernels/array/index.h"
 #include <math.h>
 
 static weft_err range_infer(infer *s) {
@@ -71,7 +72,7 @@ static void fill_row(const kernel *k, weft_tensor *out, int64_t row, int64_t fro
 
 static weft_err count_rows(const kernel *k, int64_t rows, weft_tensor *splits, int64_t *total) {
   *total = 0;
-  weft__ragged_put(splits, 0, 0);
+  weft__index_put(splits, 0, 0);
   for (int64_t r = 0; r < rows; r++) {
     if (weft__tensor_double(k->in[2], element_of(k->in[2], r)) == 0)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Requires delta != 0");
@@ -81,7 +82,7 @@ static weft_err count_rows(const kernel *k, int64_t rows, weft_tensor *splits, i
                                "The total range size overflowed. Consider using int64 instead of int32 for row splits: "
                                "row %lld is too long",
                                (long long)r);
-    weft__ragged_put(splits, r + 1, *total);
+    weft__index_put(splits, r + 1, *total);
   }
   return WEFT_OK;
 }

@@ -39,7 +39,7 @@ static void view_rows(weft_tensor *out, const weft_tensor *t, int64_t from, int6
 static weft_err cut_splits(weft_tensor *out, const weft_tensor *splits, int64_t from, int64_t to) {
   WEFT_TRY(weft__tensor_init(out, splits->dtype, &SHAPE1(to - from + 1)));
   const int64_t base = weft__index_at(splits, from);
-  for (int64_t i = from; i <= to; i++) weft__ragged_put(out, i - from, weft__index_at(splits, i) - base);
+  for (int64_t i = from; i <= to; i++) weft__index_put(out, i - from, weft__index_at(splits, i) - base);
   return WEFT_OK;
 }
 
@@ -157,7 +157,7 @@ static weft_err put_outer(const ragged_stack *s, int level) {
   weft_tensor *out = weft__out(s->k, level, &SHAPE1(n + 1));
   if (!out) return WEFT_OOM;
   for (int64_t i = 0; i <= n; i++) {
-    weft__ragged_put(out, i, at);
+    weft__index_put(out, i, at);
     if (i < n) at += last ? rows_of(s, i, 0) : dims->dim[level + 1];
   }
   return WEFT_OK;
@@ -168,10 +168,10 @@ static weft_err put_inner(const ragged_stack *s, int level, int to) {
   for (int64_t i = 0; i < s->n; i++) n += rows_of(s, i, level);
   weft_tensor *out = weft__out(s->k, to, &SHAPE1(n + 1));
   if (!out) return WEFT_OOM;
-  weft__ragged_put(out, at++, 0);
+  weft__index_put(out, at++, 0);
   for (int64_t i = 0; i < s->n; i++) {
     const weft_tensor *t = &s->part[i]->t[level];
-    for (int64_t j = 1; j < t->shape.dim[0]; j++) weft__ragged_put(out, at++, base + weft__index_at(t, j));
+    for (int64_t j = 1; j < t->shape.dim[0]; j++) weft__index_put(out, at++, base + weft__index_at(t, j));
     base += weft__index_at(t, t->shape.dim[0] - 1);
   }
   return WEFT_OK;

@@ -151,19 +151,6 @@ static weft_err dense_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err sparse_infer(infer *s) {
-  s->out[0] = SHAPE2(-1, -1);
-  s->out[1] = s->out[2] = SHAPE1(-1);
-  return WEFT_OK;
-}
-
-static weft_err ragged_infer(infer *s) {
-  s->out[0] = SHAPE2(-1, 2);
-  s->out[1] = SHAPE1(-1);
-  s->out[2] = SHAPE1(2);
-  return WEFT_OK;
-}
-
 static const op_case dense_cases[] = {
     {"i32[2,3] 1 1 5 0 2 1; i64[0]", "i64[5,2] 0 1 0 5 1 0 1 1 1 2; i64[5] 2 1 1 1 1; i64[2] 2 6",
      "binary_output=false", 0},
@@ -202,10 +189,10 @@ OPS(count) = {
     {"DenseCountSparseOutput(values:T" RESULT, "How often each number occurs in each row.", .infer = dense_infer,
      .cpu = dense_cpu, .cases = dense_cases},
     {"SparseCountSparseOutput(indices:int64, values:T, dense_shape:int64" RESULT,
-     "How often each number occurs in each row of a sparse tensor.", .infer = sparse_infer, .cpu = sparse_cpu,
+     "How often each number occurs in each row of a sparse tensor.", .infer = weft__sparse_infer, .cpu = sparse_cpu,
      .cases = sparse_cases},
     {"RaggedCountSparseOutput(splits:int64, values:T" RESULT,
-     "How often each number occurs in each row of a ragged tensor.", .infer = ragged_infer, .cpu = ragged_cpu,
-     .cases = ragged_cases},
+     "How often each number occurs in each row of a ragged tensor.", .infer = weft__sparse_matrix_infer,
+     .cpu = ragged_cpu, .cases = ragged_cases},
     {0},
 };

@@ -185,10 +185,10 @@ static weft_err put_ragged(crossing *x, const int64_t *splits, int64_t most) {
     return weft__kernel_fail(x->k, WEFT_INVALID_ARGUMENT, "%lld combinations do not fit int32 row splits",
                              (long long)total);
   for (int64_t r = 0; r < x->batch; r++) {
-    weft__ragged_put(rows, r + 1, splits[r + 1]);
+    weft__index_put(rows, r + 1, splits[r + 1]);
     for (int64_t i = splits[r]; i < splits[r + 1]; i++) WEFT_TRY(put_one(x, r, i - splits[r], values, i));
   }
-  weft__ragged_put(rows, 0, 0);
+  weft__index_put(rows, 0, 0);
   return WEFT_OK;
 }
 
@@ -292,13 +292,6 @@ static weft_err ragged_cross_cpu(kernel *k) {
   return cross(&x, collect_ragged, put_ragged);
 }
 
-static weft_err cross_infer(infer *s) {
-  s->out[0] = SHAPE2(-1, 2);
-  s->out[1] = SHAPE1(-1);
-  s->out[2] = SHAPE1(2);
-  return WEFT_OK;
-}
-
 static weft_err ragged_cross_infer(infer *s) {
   s->out[0] = s->out[1] = SHAPE1(-1);
   return WEFT_OK;
@@ -359,12 +352,12 @@ OPS(sparse_cross) = {
     {"SparseCross" COLUMNS ") -> (output_indices:int64, output_values:out_type, output_shape:int64) | N:int>=0 "
      "hashed_output:bool num_buckets:int>=0 hash_key:int " KINDS " out_type:type{int64,string} "
      "internal_type:type{int64,string}",
-     "All combinations of features, one from each column.", .infer = cross_infer, .cpu = cross_cpu,
+     "All combinations of features, one from each column.", .infer = weft__sparse_matrix_infer, .cpu = cross_cpu,
      .cases = cross_cases},
     {"SparseCrossV2" COLUMNS ", sep:string) -> (output_indices:int64, output_values:string, output_shape:int64) | "
      "N:int>=0 " KINDS,
-     "All combinations of features, one from each column, as text.", .infer = cross_infer, .cpu = cross_v2_cpu,
-     .cases = cross_v2_cases},
+     "All combinations of features, one from each column, as text.", .infer = weft__sparse_matrix_infer,
+     .cpu = cross_v2_cpu, .cases = cross_v2_cases},
     {"RaggedCross(ragged_values:@ragged_values_types, ragged_row_splits:@ragged_splits_types, "
      "sparse_indices:Nsparse*int64, sparse_values:@sparse_values_types, sparse_shape:Nsparse*int64, "
      "dense_inputs:@dense_types) -> (output_values:out_values_type, output_row_splits:out_row_splits_type) | "

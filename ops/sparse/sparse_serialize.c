@@ -245,12 +245,6 @@ static weft_err many_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err read_infer(infer *s) {
-  s->out[0] = SHAPE2(-1, -1);
-  s->out[1] = s->out[2] = SHAPE1(-1);
-  return WEFT_OK;
-}
-
 static const op_case serialize_cases[] = {
     {"i64[2,2] 0 0 1 2; f32[2] 1 2; i64[2] 2 3", NULL, NULL, CASE_FIXED_TYPE},
     {"i64[1,1] 2; str[1] \"ab\"; i64[1] 4", NULL, NULL, CASE_FIXED_TYPE},
@@ -278,8 +272,8 @@ OPS(sparse_serialize) = {
     {"SerializeManySparse" SPARSE "out_type:type{string,variant}=string",
      "Each row of a sparse tensor as three strings.", .infer = many_infer, .cpu = many_cpu, .cases = many_cases},
     {"DeserializeSparse(serialized_sparse:Tserialized) " RESULT " Tserialized:type{string,variant}=string",
-     "Sparse tensors out of strings, stacked.", .infer = read_infer, .cpu = read_cpu, .cases = read_cases},
+     "Sparse tensors out of strings, stacked.", .infer = weft__sparse_infer, .cpu = read_cpu, .cases = read_cases},
     {"DeserializeManySparse(serialized_sparse:string) " RESULT, "A batch of sparse tensors out of strings.",
-     .infer = read_infer, .cpu = read_many_cpu, .cases = read_cases},
+     .infer = weft__sparse_infer, .cpu = read_many_cpu, .cases = read_cases},
     {0},
 };

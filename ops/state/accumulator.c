@@ -28,11 +28,6 @@ static weft_err accumulator_cpu(kernel *k) {
   return weft__kernel_in(k, weft__accumulator_matches((accumulator *)r, &spec));
 }
 
-static weft_err handle_infer(infer *s) {
-  s->out[0] = (int)s->node->out_type[0] > WEFT_REF_BASE ? SHAPE1(2) : SHAPE_SCALAR;
-  return WEFT_OK;
-}
-
 /* ---- asking ---- */
 
 static weft_err with_accumulator(kernel *k, weft_err (*act)(kernel *, accumulator *)) {
@@ -116,7 +111,7 @@ static weft_err take_cpu(kernel *k) { return with_accumulator(k, do_take); }
   "'MEAN' ; stateful"
 #define MAKES(NAME, TYPE, DOC)                                                                                         \
   {                                                                                                                    \
-    NAME "() -> (handle:" TYPE ")" SPEC, DOC, .infer = handle_infer, .cpu = accumulator_cpu,                           \
+    NAME "() -> (handle:" TYPE ")" SPEC, DOC, .infer = weft__resource_infer, .cpu = accumulator_cpu,                   \
                                               .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare \
   }
 #define ASKS(NAME, ARGS, RESULT, ATTRS, DOC, FLAGS, INFER, FN)                                                         \

@@ -114,11 +114,6 @@ static weft_err anonymous_cpu(kernel *k) {
   return err;
 }
 
-static weft_err handle_infer(infer *s) {
-  s->out[0] = (int)s->node->out_type[0] > WEFT_REF_BASE ? SHAPE1(2) : SHAPE_SCALAR;
-  return WEFT_OK;
-}
-
 /* ---- types and shapes ---- */
 
 static void add_types(text *t, bool ref, const weft_dtype *in, int n_in, const weft_dtype *out, int n_out) {
@@ -285,19 +280,19 @@ static weft_err export_infer(infer *s) {
 #define TABLE(NAME, ATTRS, DOC)                                                                                        \
   {NAME "V2() -> (table_handle:resource) | " STATE ATTRS " ; stateful",                                                \
    DOC,                                                                                                                \
-   .infer = handle_infer,                                                                                              \
+   .infer = weft__resource_infer,                                                                                      \
    .cpu = table_cpu,                                                                                                   \
    .no_grad = true,                                                                                                    \
    .prepare = weft__resource_prepare,                                                                                  \
    .unprepare = weft__resource_unprepare},                                                                             \
   {                                                                                                                    \
     NAME "() -> (table_handle:&string) | " STATE ATTRS " ; stateful", DOC,                                             \
-        .infer = handle_infer, .cpu = table_cpu, .no_grad = true, .prepare = weft__resource_prepare,                   \
+        .infer = weft__resource_infer, .cpu = table_cpu, .no_grad = true, .prepare = weft__resource_prepare,           \
         .unprepare = weft__resource_unprepare                                                                          \
   }
 #define ANONYMOUS(NAME, ATTRS, DOC)                                                                                    \
   {                                                                                                                    \
-    NAME "() -> (table_handle:resource) | " TYPES ATTRS " ; stateful", DOC, .infer = handle_infer,                     \
+    NAME "() -> (table_handle:resource) | " TYPES ATTRS " ; stateful", DOC, .infer = weft__resource_infer,             \
                                                                             .cpu = anonymous_cpu                       \
   }
 #define ASKS(NAME, ARGS, RESULT, ATTRS, DOC, INFER, FN, ...)                                                           \
@@ -315,14 +310,14 @@ OPS(lookup) = {
     TABLE("MutableHashTableOfTensors", " value_shape:shape=[]", "A table from keys to rows that may change."),
     {"MutableDenseHashTableV2(empty_key:key_dtype, deleted_key:key_dtype) -> (table_handle:resource) | "
      "container:string='' shared_name:string='' use_node_name_sharing:bool=false " DENSE,
-     "A table that may change, with keys of any shape.", .infer = handle_infer, .cpu = dense_cpu, .no_grad = true,
-     .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare},
+     "A table that may change, with keys of any shape.", .infer = weft__resource_infer, .cpu = dense_cpu,
+     .no_grad = true, .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare},
     {"MutableDenseHashTable(empty_key:key_dtype) -> (table_handle:&string) | container:string='' "
      "shared_name:string='' use_node_name_sharing:bool=false " DENSE,
-     "A table that may change, with keys of any shape.", .infer = handle_infer, .cpu = dense_cpu, .no_grad = true,
-     .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare},
+     "A table that may change, with keys of any shape.", .infer = weft__resource_infer, .cpu = dense_cpu,
+     .no_grad = true, .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare},
     {"AnonymousMutableDenseHashTable(empty_key:key_dtype, deleted_key:key_dtype) -> (table_handle:resource) | " DENSE,
-     "A table that may change, with keys of any shape, known by its handle alone.", .infer = handle_infer,
+     "A table that may change, with keys of any shape, known by its handle alone.", .infer = weft__resource_infer,
      .cpu = anonymous_dense_cpu},
     ANONYMOUS("AnonymousHashTable", "", "A table that is filled once, known by its handle alone."),
     ANONYMOUS("AnonymousMutableHashTable", "", "A table that may change, known by its handle alone."),

@@ -77,11 +77,6 @@ static weft_err queue_cpu(kernel *k) {
   return weft__node_str(k->node, "shared_name").size ? weft__kernel_in(k, check_shared(k->node, (queue *)q)) : WEFT_OK;
 }
 
-static weft_err handle_infer(infer *s) {
-  s->out[0] = (int)s->node->out_type[0] > WEFT_REF_BASE ? SHAPE1(2) : SHAPE_SCALAR;
-  return WEFT_OK;
-}
-
 /* ---- asking ---- */
 
 static weft_err find(const kernel *k, queue **out) {
@@ -278,12 +273,12 @@ static weft_err up_to_infer(infer *s) { return batch_shapes(s, true); }
 #define MAKES(NAME, ATTRS, DOC)                                                                                        \
   {NAME "V2() -> (handle:resource) | " ATTRS STATE,                                                                    \
    DOC,                                                                                                                \
-   .infer = handle_infer,                                                                                              \
+   .infer = weft__resource_infer,                                                                                      \
    .cpu = queue_cpu,                                                                                                   \
    .prepare = weft__resource_prepare,                                                                                  \
    .unprepare = weft__resource_unprepare},                                                                             \
   {                                                                                                                    \
-    NAME "() -> (handle:&string) | " ATTRS STATE, DOC, .infer = handle_infer, .cpu = queue_cpu,                        \
+    NAME "() -> (handle:&string) | " ATTRS STATE, DOC, .infer = weft__resource_infer, .cpu = queue_cpu,                \
                                                        .prepare = weft__resource_prepare,                              \
                                                        .unprepare = weft__resource_unprepare                           \
   }

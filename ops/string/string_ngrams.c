@@ -87,10 +87,10 @@ static weft_err ngrams_cpu(kernel *k) {
   weft_tensor *splits = weft__out(k, 1, &rows->shape);
   if (!splits) return WEFT_OOM;
   int64_t total = 0;
-  weft__ragged_put(splits, 0, 0);
+  weft__index_put(splits, 0, 0);
   for (int64_t r = 0; r < n; r++) {
     total += row_windows(&g, weft__index_at(rows, r + 1) - weft__index_at(rows, r));
-    weft__ragged_put(splits, r + 1, total);
+    weft__index_put(splits, r + 1, total);
   }
   if (splits->dtype == WEFT_INT32 && total > INT32_MAX)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%lld n-grams do not fit int32 row splits", (long long)total);

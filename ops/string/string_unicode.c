@@ -107,11 +107,11 @@ static weft_err decode_cpu(kernel *k) {
   WEFT_TRY(read_attributes(k, &v));
   weft_tensor *splits = weft__out(k, 0, &SHAPE1(n + 1));
   if (!splits) return WEFT_OOM;
-  weft__ragged_put(splits, 0, 0);
+  weft__index_put(splits, 0, 0);
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < n && !err; i++) {
     err = decode(&v, TENSOR_DATA(in, str) + i, &all);
-    weft__ragged_put(splits, i + 1, all.n);
+    weft__index_put(splits, i + 1, all.n);
   }
   if (!err) err = put_characters(k, &all);
   characters_finish(&all);

@@ -77,6 +77,9 @@ static inline weft_out ext_out(long long packed) {
 static inline long long ext_packed(weft_out o) { return o.node < 0 ? -1 : (long long)o.node << 16 | o.slot; }
 /* A sequence of packed outputs as an array (PyMem_Free); -1 with an exception set if it is none.  None: count -1. */
 Py_ssize_t ext_outs(PyObject *list, weft_out **out);
+/* None: the default, and *out stays as it is; an int: *place becomes that output (-1: none at all), and *out points to
+ * it.  -1 with an exception set if it is neither. */
+int ext_choice(PyObject *given, weft_out *place, const weft_out **out);
 /* A sequence of ints, or None, as dimensions with room for 254; the rank, -1 for None, -2 with an exception set. */
 int ext_dims(PyObject *shape, int64_t *dims);
 enum { EXT_MAX_RANK = 254 };

@@ -38,6 +38,13 @@ static void graph_dealloc(PyObject *self) {
   Py_DECREF(type);
 }
 
+int ext_choice(PyObject *given, weft_out *place, const weft_out **out) {
+  if (given == Py_None) return 0;
+  *place = ext_out(PyLong_AsLongLong(given));
+  *out = place;
+  return PyErr_Occurred() ? -1 : 0;
+}
+
 Py_ssize_t ext_outs(PyObject *list, weft_out **out) {
   *out = NULL;
   if (list == Py_None) return 0;

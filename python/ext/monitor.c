@@ -205,13 +205,6 @@ static int make_hooks(monitored *m, PyObject *hooks, PyObject *chief_hooks) {
   return 0;
 }
 
-static int to_choice(PyObject *given, weft_out *place, const weft_out **out) {
-  if (given == Py_None) return 0;
-  *place = ext_out(PyLong_AsLongLong(given));
-  *out = place;
-  return PyErr_Occurred() ? -1 : 0;
-}
-
 static PyObject *open_monitored(monitored *m, weft_monitored_opts *o, PyObject *hooks, PyObject *chief_hooks) {
   weft_session *sess;
   weft_err err;
@@ -244,7 +237,7 @@ static PyObject *monitored_create(PyObject *self, PyObject *args) {
     return NULL;
   const weft_out **fields[] = {&o.init_op, &o.local_init_op, &o.ready_op, &o.ready_for_local_init_op, &o.summary_op};
   for (int i = 0; i < 5; i++)
-    if (to_choice(ops[i], &place[i], fields[i]) != 0) return NULL;
+    if (ext_choice(ops[i], &place[i], fields[i]) != 0) return NULL;
   monitored *m = PyMem_Calloc(1, sizeof *m);
   if (!m) return PyErr_NoMemory();
   m->graph = Py_NewRef(graph), m->keep = Py_NewRef(args), m->init_fn = init_fn;

@@ -52,14 +52,6 @@ static weft_err call_recovered(void *arg, weft_session *sess) {
   return call_with(s->recovered_fn, s->graph, sess);
 }
 
-/* None: the default; an int: that output, -1 for none at all. */
-static int to_choice(PyObject *given, weft_out *place, const weft_out **out) {
-  if (given == Py_None) return 0;
-  *place = ext_out(PyLong_AsLongLong(given));
-  *out = place;
-  return PyErr_Occurred() ? -1 : 0;
-}
-
 /* feeds: [(output, (dtype, shape, data)), ...] */
 static int take_feeds(PyObject *list, weft_feed **feeds, int *n_feed) {
   Py_ssize_t n = PySequence_Size(list);
@@ -106,7 +98,7 @@ static PyObject *supervisor_create(PyObject *self, PyObject *args) {
   const weft_out **fields[] = {&o.init_op,    &o.local_init_op, &o.ready_op, &o.ready_for_local_init_op,
                                &o.summary_op, &o.global_step};
   for (int i = 0; i < 6; i++)
-    if (to_choice(ops[i], &place[i], fields[i]) != 0) return NULL;
+    if (ext_choice(ops[i], &place[i], fields[i]) != 0) return NULL;
   supervision *s = PyMem_Calloc(1, sizeof *s);
   if (!s) return PyErr_NoMemory();
   s->graph = Py_NewRef(graph);
@@ -247,7 +239,7 @@ static int management_read(management *m, PyObject *args, PyObject **graph) {
     return -1;
   const weft_out **fields[] = {&o->ready_op, &o->ready_for_local_init_op, &o->local_init_op, &o->init_op};
   for (int i = 0; i < 4; i++)
-    if (to_choice(ops[i], &m->place[i], fields[i]) != 0) return -1;
+    if (ext_choice(ops[i], &m->place[i], fields[i]) != 0) return -1;
   if (take_feeds(feeds, &m->init.feeds, &m->init.n_feed) != 0 ||
       take_feeds(local_feeds, &m->local_feeds, &m->n_local_feed) != 0 ||
       to_part(saver, "weft.saver", (void **)&o->saver, &use) != 0)

@@ -187,12 +187,6 @@ static weft_out difference(weft_graph *g, weft_out average, weft_out value) {
   return o;
 }
 
-static char *here(weft_graph *g) {
-  char *exact = weft__sprintf("%s/", weft__scope_prefix(g));
-  if (!exact) weft__named_keep(g, WEFT_OOM);
-  return exact;
-}
-
 /* The sum so far in "biased", how often in "local_step"; the average is their quotient by the weight so far. */
 static int update_unbiased(weft_graph *g, weft_out average, weft_out value, weft_out rate, const char *exact) {
   variable_scope_opts below = {.name = weft__variable_name(g, average)};
@@ -223,7 +217,7 @@ static int update_one(weft_average *a, weft_out value, weft_out decay) {
   weft_out average = weft__average_of(a, value);
   int done = -1;
   weft__b_push_name(g, "AssignMovingAvg");
-  char *exact = here(g);
+  char *exact = weft__named_scope_exact(g);
   weft__b_push_colocate(g, average.node); /* so that neither variable travels, where later TensorFlows send both */
   weft_out rate = weft__named_binary(g, "Sub", "sub", NUM(1), OUT(decay));
   if (rate.node >= 0 && weft__variable_type(g, average) != WEFT_FLOAT)
@@ -247,7 +241,7 @@ static weft_out update_all(weft_average *a, int n, const weft_out *values, int *
   weft__b_push_name(g, a->name);
   weft_out decay = decay_of(a);
   for (int i = 0; i < n && !g->sticky.code; i++) done[i] = update_one(a, values[i], decay);
-  char *exact = here(g);
+  char *exact = weft__named_scope_exact(g);
   if (exact && !g->sticky.code) o = weft__n_group(g, exact, n, done);
   weft__free(exact);
   weft__b_pop(g);

@@ -101,18 +101,12 @@ static void list_update(const norm *n, int node) {
     weft__named_keep(n->g, weft__collection_add_name(n->g, "update_ops", n->g->node[node]->name));
 }
 
-static char *scope_exact(weft_graph *g) {
-  char *exact = weft__sprintf("%s/", weft__scope_prefix(g));
-  if (!exact) weft__named_keep(g, WEFT_OOM);
-  return exact;
-}
-
 /* variable -= (moving - now) * (1 - momentum); momentum is an output or a number. */
 static void update_moving(const norm *n, weft_out variable, weft_out moving, weft_out now, term momentum) {
   weft_graph *g = n->g;
   if (now.node < 0) return;
   weft__b_push_name(g, "AssignMovingAvg");
-  char *exact = scope_exact(g);
+  char *exact = weft__named_scope_exact(g);
   weft__b_push_colocate(g, variable.node);
   weft_out rate = momentum.out.node >= 0 ? weft__named_binary(g, "Sub", "sub", NUM(1), momentum)
                                          : weft__n_scalar(g, "decay", WEFT_FLOAT, 1 - momentum.number);
@@ -146,7 +140,7 @@ static void update_when(const norm *n, weft_out variable, weft_out moving, weft_
   weft_graph *g = n->g;
   branches c = norm_cond(n);
   weft__b_push_name(g, "AssignMovingAvg");
-  char *exact = scope_exact(g);
+  char *exact = weft__named_scope_exact(g);
   weft__b_push_colocate(g, variable.node);
   weft_out rate = weft__b_cast(g, scalar_in(g, c.yes, "decay", WEFT_FLOAT, 1 - n->opts->momentum), n->type);
   weft_out a = weft__named_branch(g, "Switch", "sub/Switch", moving, c.pred, true);

@@ -166,3 +166,9 @@ weft_out weft__named_branch(weft_graph *g, const char *type, const char *name, w
   weft__b_pop(g);
   return weft__b_slot(o, then);
 }
+
+char *weft__named_scope_exact(weft_graph *g) {
+  char *exact = weft__sprintf("%s/", weft__scope_prefix(g));
+  if (!exact) weft__named_keep(g, WEFT_OOM);
+  return exact;
+}

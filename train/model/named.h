@@ -65,6 +65,9 @@ weft_out weft__named_branch(weft_graph *g, const char *type, const char *name, w
 void weft__named_push(weft_graph *g, const char *name, const char *standard); /* name, or the standard one when NULL */
 void weft__named_push_anywhere(weft_graph *g); /* colocate_with(None, ignore_existing=True) */
 
+/* Returns "scope/" for the present name scope, the exact name of its own node, which the caller frees with weft__free.
+ * NULL: no memory, and the graph keeps the failure. */
+char *weft__named_scope_exact(weft_graph *g);
 /* Keeps a failure; returns whether all is well so far. */
 bool weft__named_keep(weft_graph *g, weft_err err);
 /* The same for outputs that a program gives: INVALID_ARGUMENT unless all n are of this graph. */

@@ -99,3 +99,11 @@ weft_err weft__write_graph(weft_graph *g, const char *dir) {
   weft__free(path);
   return err;
 }
+
+weft_out weft__given_or_first(const weft_graph *g, const weft_out *given, const char *list, bool *make) {
+  *make = false;
+  if (given) return *given;
+  weft_out there = weft__first_of(g, list);
+  *make = there.node < 0;
+  return there;
+}

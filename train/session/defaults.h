@@ -7,6 +7,8 @@
 
 /* The first output or node that a collection of names holds; WEFT_NONE if there is none. */
 weft_out weft__first_of(const weft_graph *g, const char *list);
+/* What the program gave (WEFT_NONE: none), else what the collection has, else WEFT_NONE with *make set. */
+weft_out weft__given_or_first(const weft_graph *g, const weft_out *given, const char *list, bool *make);
 /* Adds a node ("init") or an output ("concat:0") to a collection; a failure sticks. */
 void weft__list_node(weft_graph *g, const char *list, weft_out node);
 void weft__list_out(weft_graph *g, const char *list, weft_out o);

@@ -5,14 +5,6 @@
 #include "train/model/nodes.h"
 #include "train/model/summary.h"
 
-static weft_out given(weft_graph *g, const weft_out *o, const char *list, bool *make) {
-  *make = false;
-  if (o) return *o;
-  weft_out there = weft__first_of(g, list);
-  *make = there.node < 0;
-  return there;
-}
-
 /* Nothing here keeps resources besides variables and tables, so the reports and initializers of them are empty. */
 static weft_out no_resources(weft_graph *g) {
   weft__b_push_name(g, "report_uninitialized_resources");
@@ -44,19 +36,19 @@ static weft_out make_local_init(weft_graph *g) {
 weft_err weft__scaffold_build(scaffold *s, weft_graph *g, const weft_monitored_opts *o) {
   bool make;
   WEFT_TRY(weft__b_ok(g));
-  s->init = given(g, o->init_op, "init_op", &make);
+  s->init = weft__given_or_first(g, o->init_op, "init_op", &make);
   if (make) {
     int both[2] = {weft__init_of(g, "variables", NULL).node};
     both[1] = no_init(g);
     weft__list_node(g, "init_op", s->init = weft__n_group(g, NULL, 2, both));
   }
-  s->ready = given(g, o->ready_op, "ready_op", &make);
+  s->ready = weft__given_or_first(g, o->ready_op, "ready_op", &make);
   if (make) weft__list_out(g, "ready_op", s->ready = report(g, true));
-  s->ready_for_local_init = given(g, o->ready_for_local_init_op, "ready_for_local_init_op", &make);
+  s->ready_for_local_init = weft__given_or_first(g, o->ready_for_local_init_op, "ready_for_local_init_op", &make);
   if (make) weft__list_out(g, "ready_for_local_init_op", s->ready_for_local_init = report(g, false));
-  s->local_init = given(g, o->local_init_op, "local_init_op", &make);
+  s->local_init = weft__given_or_first(g, o->local_init_op, "local_init_op", &make);
   if (make) weft__list_node(g, "local_init_op", s->local_init = make_local_init(g));
-  s->summary = given(g, o->summary_op, "summary_op", &make);
+  s->summary = weft__given_or_first(g, o->summary_op, "summary_op", &make);
   if (make) weft__list_out(g, "summary_op", s->summary = weft__summary_merge_all(g, NULL, NULL, NULL));
   WEFT_TRY(weft__b_ok(g));
   s->saver = o->saver;

@@ -50,30 +50,22 @@ struct weft_supervisor {
 
 /* ---- the graph ---- */
 
-/* What the program gave (WEFT_NONE: none), else what the collection has, else WEFT_NONE with *make set. */
-static weft_out given(weft_graph *g, const weft_out *o, const char *list, bool *make) {
-  *make = false;
-  if (o) return *o;
-  weft_out there = weft__first_of(g, list);
-  *make = there.node < 0;
-  return there;
-}
-
 static void find_ready_ops(weft_supervisor *sv, const weft_supervisor_opts *o) {
   bool make;
   session_manager *m = &sv->manager;
-  m->ready = given(sv->graph, o->ready_op, "ready_op", &make);
+  m->ready = weft__given_or_first(sv->graph, o->ready_op, "ready_op", &make);
   if (make) weft__list_out(sv->graph, "ready_op", m->ready = weft__report_of(sv->graph, NULL, true));
-  m->ready_for_local_init = given(sv->graph, o->ready_for_local_init_op, "ready_for_local_init_op", &make);
+  m->ready_for_local_init =
+      weft__given_or_first(sv->graph, o->ready_for_local_init_op, "ready_for_local_init_op", &make);
 }
 
 static void find_init_ops(weft_supervisor *sv, const weft_supervisor_opts *o) {
   bool make;
   weft_graph *g = sv->graph;
-  weft_out init = given(g, o->init_op, "init_op", &make);
+  weft_out init = weft__given_or_first(g, o->init_op, "init_op", &make);
   if (make) weft__list_node(g, "init_op", init = weft__init_of(g, "variables", NULL));
   sv->init = init.node;
-  weft_out local = given(g, o->local_init_op, "local_init_op", &make);
+  weft_out local = weft__given_or_first(g, o->local_init_op, "local_init_op", &make);
   if (make) {
     int both[] = {weft__init_of(g, "local_variables", NULL).node, weft__tables_init(g).node};
     weft__list_node(g, "local_init_op", local = weft__n_group(g, NULL, 2, both));
@@ -83,7 +75,7 @@ static void find_init_ops(weft_supervisor *sv, const weft_supervisor_opts *o) {
 
 static void find_summary(weft_supervisor *sv, const weft_supervisor_opts *o) {
   bool make;
-  sv->summary = given(sv->graph, o->summary_op, "summary_op", &make);
+  sv->summary = weft__given_or_first(sv->graph, o->summary_op, "summary_op", &make);
   if (!make) return;
   sv->summary = weft__summary_merge_all(sv->graph, NULL, NULL, NULL);
   weft__list_out(sv->graph, "summary_op", sv->summary);

@@ -55,6 +55,20 @@ cmake -S "$scratch" -B "$scratch/build" -DCMAKE_PREFIX_PATH="$scratch/usr" >/dev
 cmake --build "$scratch/build" >/dev/null
 expect "find_package" "$version" "$scratch/build/stranger"
 
+# Each Debian package has a component: the library alone, what programs are built with, the tools, the Python package.
+owns() {
+  local component=$1 wanted=$2 unwanted=$3 files
+  cmake --install "$build" --component "$component" --prefix "$scratch/$component" >/dev/null
+  files=$(cd "$scratch/$component" && find . ! -type d)
+  grep -Eq "$wanted" <<<"$files" || { echo "install: component $component has no $wanted" && exit 1; }
+  ! grep -E "$unwanted" <<<"$files" || { echo "install: the files above do not belong to $component" && exit 1; }
+  echo "install: component $component: $(wc -l <<<"$files") files"
+}
+owns library '/libweft[.]so[.][0-9]+[.][0-9]+$' '[.]so$|[.](a|h|pc|py|gz)$|/bin/'
+owns development '/libweft[.]a$' '[.]so[.][0-9]|[.]py$|/bin/'
+owns tools '/bin/weft$' '[.]so|[.](a|pc)$|dist-packages'
+[ ! -e "$build/python/weft/_weft.abi3.so" ] || owns python3 '/_weft.abi3.so$' '/libweft|[.](a|h|pc)$|/bin/'
+
 # Debian's own Python has numpy (scripts/setup); another one in front of it may not.
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null && [ -e "$build/python/weft/_weft.abi3.so" ]; then
   expect "weft run" "y = 3.000 x + 2.000" env -u PYTHONPATH WEFT_PYTHON_PROGRAM=/usr/bin/python3 "$scratch/usr/bin/weft" run \

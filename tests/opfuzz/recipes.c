@@ -213,6 +213,32 @@ const char *const fuzz_recipes[] = {
     "t = TakeManySparseFromTensorsMap(m) dtype=float shared_name='m'",
     "p = OptionalFromValue(f32[2] 1 2)\nh = OptionalHasValue(p)\nv = OptionalGetValue(p) output_types=[float] "
     "output_shapes=[[2]]",
+    /* variants with tensors */
+    "v = RaggedTensorToVariant(i64[4] 0 2 2 5; f32[5] 1 2 3 4 5) RAGGED_RANK=1 batched_input=true\n"
+    "x = RaggedTensorFromVariant(v) input_ragged_rank=0 output_ragged_rank=1 Tvalues=float Tsplits=int64\n"
+    "y = RaggedTensorToVariantGradient(v; i64[4] 0 2 2 5; i32[1] 5) Tvalues=float",
+    "v = RaggedTensorToVariant(i64[3] 0 1 3; i32[4] 0 2 2 5; str[5] \"a\" \"b\" \"c\" \"d\" \"e\") RAGGED_RANK=2 "
+    "batched_input=false",
+    "v = SerializeManySparse(i64[2,2] 0 1 2 0; f32[2] 1 2; i64[2] 3 2) out_type=variant\n"
+    "x = DeserializeSparse(v) dtype=float Tserialized=variant",
+    "v = CompressElement(i64[2] 1 2; str[] \"a\")\nx = UncompressElement(v) output_types=[int64,string] "
+    "output_shapes=[[2],[]]",
+    /* data sets that read, cut and choose */
+    RANGE
+    "x = DenseToSparseBatchDataset(d; i64[] 4; i64[0]) output_types=[variant] output_shapes=[[3]]\n" COUNTED_VARIANTS,
+    "x = SparseTensorSliceDataset(i64[2,2] 0 1 2 0; f32[2] 1 2; i64[2] 3 2)\nn = DatasetCardinality(x)",
+    RANGE "b = BatchDataset(d; i64[] 4)" VECTORS "x = RebatchDataset(b; i64[] 3)" VECTORS COUNTED,
+    RANGE "b = BatchDataset(d; i64[] 4)" VECTORS "x = RebatchDatasetV2(b; i64[2] 3 1; bool[] false)" VECTORS COUNTED,
+    OVER_RANGE("SlidingWindowDataset", "; i64[] 3; i64[] 2; i64[] 1", VECTORS),
+    OVER_RANGE("SamplingDataset", "; f32[] 0.5; i64[] 1; i64[] 2", SCALARS),
+    OVER_RANGE("AssertNextDataset", "; str[1] \"Take\"", SCALARS),
+    OVER_RANGE("AssertPrevDataset", "; str[1] \"name: 'RangeDataset'\"", SCALARS),
+    "x = ListDataset(i64[] 1; i64[] 2)" SCALARS COUNTED, "x = MatchingFilesDataset(str[1] \"*.txt\")\n" COUNTED_STRINGS,
+    RANGE "x = GetElementAtIndex(d; i64[] 3)" SCALARS "b = ComputeBatchSize(d)",
+    "d = TensorSliceDataset(str[2] \"\" \"\") Toutput_types=[string] output_shapes=[[]]\n"
+    "b = BatchDataset(d; i64[] 2) output_types=[string] output_shapes=[[-1]]\n"
+    "x = ParseExampleDatasetV2(b; i64[] 1; i64[] 3) sparse_keys=[] dense_keys=['a'] sparse_types=[] "
+    "dense_shapes=[[]]" VECTORS COUNTED,
     "p = OptionalNone()\nh = OptionalHasValue(p)",
     /* data sets */
     RANGE "i = IteratorV2() shared_name='' container=''" SCALARS

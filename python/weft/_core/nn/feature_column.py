@@ -13,6 +13,7 @@ from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, get_default_graph, name_scope
 from weft._core.nn import nn
+from weft._core.nn.pooling import safe_embedding_lookup_sparse
 from weft._core.ops import array_ops, init_ops, io_ops, lookup, math_ops
 from weft._core.ops.sparse import SparseTensor, sparse_to_dense
 from weft._core.ops.variable_scope import get_variable, variable_scope
@@ -149,9 +150,10 @@ def _sparse(found, key):
     if isinstance(found, SparseTensor):
         return found
     with name_scope("to_sparse_input"):
-        none = "" if found.dtype.base_dtype == dtypes.string else -1
-        at = array_ops.where(math_ops.not_equal(found, convert_to_tensor(none, found.dtype.base_dtype)))
-        return SparseTensor(at, array_ops.gather_nd(found, at), array_ops.shape(found, out_type=dtypes.int64))
+        none = convert_to_tensor("" if found.dtype.base_dtype == dtypes.string else -1, found.dtype.base_dtype, name="ignore_value/x")
+        at = array_ops.where(math_ops.not_equal(found, none), name="indices")
+        return SparseTensor(at, array_ops.gather_nd(found, at, name="values"),
+                            array_ops.shape(found, out_type=dtypes.int64, name="dense_shape"))
 
 
 class _KeyedCategories(_CategoricalColumn):
@@ -363,17 +365,12 @@ def _by_row(values, ids, weights, combiner):
     return op("DivNoNan", x=total, y=count if combiner == "mean" else math_ops.sqrt(count))
 
 
-def _rows(table, at):
-    return nn.embedding_lookup(table, at, partition_strategy="div")
-
-
-def _looked_up(table, ids, weights, combiner, rows=_rows):
-    """Rows of a table by category; categories that are none (below 0) count for nothing."""
-    known = math_ops.greater_equal(ids.values, convert_to_tensor(0, ids.values.dtype.base_dtype))
-    counted = math_ops.cast(known, dtypes.float32)
-    weights = counted if weights is None else weights * counted
-    at = math_ops.maximum(ids.values, convert_to_tensor(0, ids.values.dtype.base_dtype))
-    return _by_row(rows(table, at), ids, weights, combiner)
+def _looked_up(table, ids, weights, combiner, name=None, max_norm=None, safe=True):
+    """Rows of a table by category; if safe, categories that are none (below 0) count for nothing."""
+    if weights is not None:
+        weights = SparseTensor(ids.indices, weights, ids.dense_shape)
+    look_up = safe_embedding_lookup_sparse if safe else nn.embedding_lookup_sparse
+    return look_up(table, ids, weights, combiner=combiner, name=name, max_norm=max_norm)
 
 
 def check_dense(column):
@@ -385,7 +382,8 @@ def check_dense(column):
 
 
 class _EmbeddingColumn(_DenseColumn, collections.namedtuple("_EmbeddingColumn", (
-        "categorical_column", "dimension", "combiner", "initializer", "max_norm", "trainable"))):
+        "categorical_column", "dimension", "combiner", "initializer", "ckpt_to_load_from", "tensor_name_in_ckpt", "max_norm",
+        "trainable", "use_safe_embedding_lookup"))):
     name = property(lambda self: self.categorical_column.name + "_embedding")
     width = property(lambda self: self.dimension)
     _parse_example_spec = property(lambda self: self.categorical_column._parse_example_spec)
@@ -395,7 +393,10 @@ class _EmbeddingColumn(_DenseColumn, collections.namedtuple("_EmbeddingColumn", 
         ids, weights = self.categorical_column.categories(features)
         table = get_variable("embedding_weights", [self.categorical_column._num_buckets, self.dimension], dtypes.float32,
                              self.initializer, trainable=self.trainable and trainable, collections=collections_)
-        return _looked_up(table, ids, weights, self.combiner)
+        if self.ckpt_to_load_from is not None:
+            from weft._core.train.warm_start import init_from_checkpoint
+            init_from_checkpoint(self.ckpt_to_load_from, {self.tensor_name_in_ckpt: table})
+        return _looked_up(table, ids, weights, self.combiner, "%s_weights" % self.name, self.max_norm, self.use_safe_embedding_lookup)
 
 
 def embedding_column(categorical_column, dimension, combiner="mean", initializer=None, ckpt_to_load_from=None,
@@ -406,13 +407,10 @@ def embedding_column(categorical_column, dimension, combiner="mean", initializer
         raise ValueError("embedding_column takes a categorical column, given: %s" % (categorical_column,))
     if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
         raise ValueError("Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them.")
-    safe = None if use_safe_embedding_lookup else False
-    for name, value in (("ckpt_to_load_from", ckpt_to_load_from), ("max_norm", max_norm), ("use_safe_embedding_lookup", safe)):
-        if value is not None:
-            raise NotImplementedError("tf.feature_column.embedding_column(%s=...) is not in Weft" % name)
     if initializer is None:
         initializer = init_ops.truncated_normal_initializer(0.0, 1 / np.sqrt(dimension))
-    return _EmbeddingColumn(categorical_column, dimension, combiner, initializer, max_norm, trainable)
+    return _EmbeddingColumn(categorical_column, dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm,
+                            trainable, use_safe_embedding_lookup)
 
 
 class _IndicatorColumn(_DenseColumn, collections.namedtuple("_IndicatorColumn", ("categorical_column",))):
@@ -462,7 +460,8 @@ def input_layer(features, feature_columns, weight_collections=None, trainable=Tr
         for column in columns:
             with variable_scope(None, column._var_scope_name):
                 before = len(get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES))
-                out = array_ops.reshape(column.dense(features, trainable, _collections(weight_collections)), [-1, column.width])
+                out = column.dense(features, trainable, _collections(weight_collections))
+                out = array_ops.reshape(out, [array_ops.shape(out)[0], column.width])
             parts.append(out)
             if cols_to_vars is not None:
                 cols_to_vars[column] = get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES)[before:]
@@ -487,10 +486,11 @@ def linear_model(features, feature_columns, units=1, sparse_combiner="sum", weig
                                        init_ops.zeros_initializer(), trainable=trainable, collections=lists)
                 if categorical:
                     combiner = getattr(column, "_combiner", sparse_combiner)  # contrib's columns have their own
-                    sums.append(_looked_up(weights, *column.categories(features), combiner))
+                    sums.append(_looked_up(weights, *column.categories(features), combiner, "weighted_sum"))
                 else:
-                    sums.append(math_ops.matmul(array_ops.reshape(column.dense(features), [-1, column.width]), weights,
-                                                name="weighted_sum"))
+                    out = column.dense(features)
+                    out = array_ops.reshape(out, [array_ops.shape(out)[0], column.width])
+                    sums.append(math_ops.matmul(out, weights, name="weighted_sum"))
             if cols_to_vars is not None:
                 cols_to_vars[column] = [weights]
         bias = get_variable("bias_weights", [units], dtypes.float32, init_ops.zeros_initializer(), trainable=trainable,

@@ -11,7 +11,6 @@ from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import get_default_graph
 from weft._core.nn import feature_column as columns
-from weft._core.nn.nn import embedding_lookup
 from weft._core.ops import array_ops, init_ops, io_ops, math_ops
 from weft._core.ops.sparse import SparseTensor, sparse_tensor_to_dense
 from weft._core.ops.variable_scope import get_variable
@@ -132,10 +131,8 @@ class _SharedEmbeddingColumn(columns._DenseColumn, collections.namedtuple("_Shar
     def dense(self, features, trainable=True, collections_=None):
         columns.check_dense(self)
         ids, weights = self.categorical_column.categories(features)
-        return columns._looked_up(self._table(trainable, collections_), ids, weights, self.combiner, self._rows)
-
-    def _rows(self, table, at):
-        return embedding_lookup(table, at, partition_strategy="div", max_norm=self.max_norm)
+        return columns._looked_up(self._table(trainable, collections_), ids, weights, self.combiner, "%s_weights" % self.name,
+                                  self.max_norm, self.use_safe_embedding_lookup)
 
     def _table(self, trainable, collections_):
         """The variable, which the collection of this name holds once it exists."""
@@ -186,8 +183,6 @@ def shared_embedding_columns(categorical_columns, dimension, combiner="mean", in
     if initializer is not None and not callable(initializer):
         raise ValueError("initializer must be callable if specified.")
     if not use_safe_embedding_lookup:
-        raise NotImplementedError("tf.feature_column.shared_embedding_columns(use_safe_embedding_lookup=False) is not in Weft")
-    if initializer is None:
         initializer = init_ops.truncated_normal_initializer(0.0, 1 / np.sqrt(dimension))
     _check_same(categorical_columns)
     name = shared_embedding_collection_name

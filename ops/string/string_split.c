@@ -76,7 +76,10 @@ static void cut_at_space(pieces *p, const str *s, int64_t most) {
   size_t i = 0;
   for (int64_t cuts = 0;; cuts++) {
     while (i < s->size && is_space(s->data[i])) i++;
-    if (i == s->size) return;
+    if (i == s->size) { /* after the last cut TensorFlow adds the rest, be it empty */
+      if (most > 0 && cuts == most) add_piece(p, s->data, 0);
+      return;
+    }
     size_t from = i;
     if (most >= 0 && cuts == most) i = s->size;
     while (i < s->size && !is_space(s->data[i])) i++;
@@ -165,6 +168,7 @@ static const op_case split_v2_cases[] = {
     {"str[2] \"a--b--c\" \"d\"; str[] \"--\"", NULL, "maxsplit=1", 0},
     {"str[1] \" a  b  c \"; str[] \"\"", NULL, "maxsplit=1", 0},
     {"str[2] \" a  b c\" \"\"; str[] \"\"", NULL, "maxsplit=0", 0},
+    {"str[3] \"a b\" \"a\" \" a b \"; str[] \"\"", NULL, "maxsplit=2", 0},
     {"str[] \"a\"; str[] \" \"", "error INVALID_ARGUMENT", NULL, 0},
     {0},
 };

@@ -145,3 +145,78 @@ def timelines_show_data_and_memory(tf):
     assert [e["args"]["bytes"] for e in events if e["ph"] == "C"] == [4, 0, 4, 0]
     plain = json.loads(Timeline(stats).generate_chrome_trace_format(show_dataflow=False))["traceEvents"]
     assert not {"s", "t", "C"} & {e["ph"] for e in plain}
+
+
+@case(nodes=False)
+def session_creators_of_programs(tf):
+    log = []
+
+    class Hook(tf.train.SessionRunHook):
+        def begin(self):
+            log.append("begin")
+
+        def after_create_session(self, session, coord):
+            log.append("created")
+
+        def before_run(self, run_context):
+            return tf.train.SessionRunArgs("step:0")
+
+        def after_run(self, run_context, run_values):
+            log.append(int(run_values.results))
+            if run_values.results >= 2:
+                run_context.request_stop()
+
+        def end(self, session):
+            log.append("end at %d" % session.run("step:0"))
+
+    class Creator(tf.train.SessionCreator):
+        def create_session(self):
+            log.append("create")
+            made = tf.Session()
+            made.run(init)
+            return made
+    count = tf.assign_add(tf.Variable(0, name="step"), 1)
+    init = tf.global_variables_initializer()
+    fed = tf.train.input_producer(tf.constant([5, 6, 7]), shuffle=False).dequeue()
+    with tf.train.MonitoredSession(Creator(), [Hook()]) as sess:
+        while not sess.should_stop():
+            log.append(sess.run([count, fed]))
+    return log
+
+
+@case(nodes=False)
+def names_of_both_directions(tf):
+    cells = [tf.nn.rnn_cell.GRUCell(2) for _ in range(2)]
+    outputs, states = tf.nn.bidirectional_dynamic_rnn(*cells, tf.ones([2, 3, 4]), dtype=tf.float32, sequence_length=[1, 2])
+    return [t.name for t in (*outputs, *states)], [v.name for v in tf.global_variables()]
+
+
+@case(nodes=False)
+def sizes_beside_paddings_that_are_tensors(tf):
+    x = tf.placeholder(tf.float32, [None, 4])
+    return [tf.pad(x, [[0, tf.shape(x)[0]], [1, 2]]).get_shape(), tf.pad(x, [[0, 1], [tf.shape(x)[0], 2]]).get_shape()]
+
+
+@case(nodes=False)
+def two_names_of_one_parameter(tf):
+    x, texts, labels = tf.ones([2, 3]), ["1"], tf.SparseTensor([[0, 0]], [1], [1, 1])
+    return [raised(make) for make in (
+        lambda: tf.count_nonzero(x, input=x), lambda: tf.string_to_number(texts, input=texts),
+        lambda: tf.string_to_hash_bucket(texts, 3, input=texts), lambda: tf.reverse_sequence(x, [1, 1], seq_axis=1, seq_dim=1),
+        lambda: tf.nn.weighted_cross_entropy_with_logits(x, x, 1.0, targets=x),
+        lambda: tf.nn.ctc_loss(labels, tf.ones([1, 1, 3]), [1], logits=x),
+        lambda: tf.cond(tf.constant(True), lambda: x, lambda: x, fn1=lambda: x),
+        lambda: tf.nn.weighted_moments(x, [0], 1.0, keep_dims=True, keepdims=True))]
+
+
+@case(nodes=False)
+def white_space_is_split_at_most_so_often(tf):
+    texts = ["a b", "a", " a b ", "", "a b c d"]
+    return [tf.strings.split(texts, maxsplit=n).values for n in (-1, 1, 2, 3)]
+
+
+@case(nodes=False)
+def embeddings_of_columns(tf):
+    column = tf.feature_column.embedding_column(
+        tf.feature_column.categorical_column_with_identity("i", 3), 2, initializer=tf.ones_initializer(), max_norm=0.5)
+    return tf.feature_column.input_layer({"i": tf.constant([[0], [2]])}, [column])

@@ -391,6 +391,19 @@ class Uses(uses_contrib.ContribUses, uses_keras.KerasUses, uses_summary.SummaryU
             self.tf.train.create_global_step()
         return graph
 
+    def no_argument(self):
+        return self.tf.constant(arrays_x())
+
+    def plugin(self):
+        return self.tf.SummaryMetadata(plugin_data=self.tf.SummaryMetadata.PluginData(plugin_name="p"))
+
+    def own_gradient(self, x):
+        return x * x, lambda dy: dy * 5
+
+    def session_with_step(self):
+        self.tf.train.get_or_create_global_step()
+        return self.session()
+
     def closed(self, session):
         nodes = [n.name for n in session.graph.as_graph_def().node]
         session.close()

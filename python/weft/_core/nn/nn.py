@@ -170,7 +170,7 @@ def sigmoid_cross_entropy_with_logits(*args, **kwargs):
 
 
 def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None, name=None, targets=None):
-    labels = targets if labels is None else labels
+    labels = either("labels", labels, "targets", targets)
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")
         labels = convert_to_tensor(labels, logits.dtype.base_dtype, name="labels")
@@ -508,7 +508,7 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
 
 def ctc_loss(labels=None, inputs=None, sequence_length=None, preprocess_collapse_repeated=False, ctc_merge_repeated=True,
              ignore_longer_outputs_than_inputs=False, time_major=True, logits=None):
-    inputs = logits if inputs is None else inputs
+    inputs = either("logits", logits, "inputs", inputs)
     if not isinstance(labels, SparseTensor):
         raise TypeError("Expected labels (first argument) to be a SparseTensor")
     if not time_major:

@@ -123,7 +123,7 @@ def sufficient_statistics(x, axes, shift=None, keep_dims=None, name=None, keepdi
       name: a name for the operation.
       keepdims: whether summed dimensions stay, with length 1.
     """
-    keep, axes = bool(keep_dims if keepdims is None else keepdims), list(set(axes))
+    keep, axes = bool(either("keepdims", keepdims, "keep_dims", keep_dims)), list(set(axes))
     with name_scope(name, "sufficient_statistics", [x, shift]):
         x = convert_to_tensor(x, name="x")
         if x.shape.is_fully_defined():
@@ -177,7 +177,7 @@ def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keep
       keep_dims: an old name of `keepdims`.
       keepdims: whether reduced dimensions stay, with length 1.
     """
-    keep = bool(keep_dims if keepdims is None else keepdims)
+    keep = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "weighted_moments", [x, frequency_weights, axes]):
         x, weights = convert_to_tensor(x, name="x"), convert_to_tensor(frequency_weights, name="frequency_weights")
         if weights.dtype.base_dtype != x.dtype.base_dtype:

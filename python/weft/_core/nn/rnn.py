@@ -72,11 +72,13 @@ def bidirectional_dynamic_rnn(cell_fw, cell_bw, inputs, sequence_length=None, in
     axis, lengths = 0 if time_major else 1, _lengths(sequence_length)
     with variable_scope(scope or "bidirectional_rnn"):
         x = convert_to_tensor(inputs)
-        ahead, first = dynamic_rnn(cell_fw, x, lengths, initial_state_fw, dtype, parallel_iterations, swap_memory, time_major,
-                                   scope="fw")
-        back, last = dynamic_rnn(cell_bw, _turned(x, lengths, axis), lengths, initial_state_bw, dtype, parallel_iterations,
-                                 swap_memory, time_major, scope="bw")
-        return (ahead, _turned(back, lengths, axis)), (first, last)
+        with variable_scope("fw") as inner:
+            ahead, first = dynamic_rnn(cell_fw, x, lengths, initial_state_fw, dtype, parallel_iterations, swap_memory, time_major,
+                                       scope=inner)
+        with variable_scope("bw") as inner:
+            back, last = dynamic_rnn(cell_bw, _turned(x, lengths, axis), lengths, initial_state_bw, dtype, parallel_iterations,
+                                     swap_memory, time_major, scope=inner)
+    return (ahead, _turned(back, lengths, axis)), (first, last)
 
 
 def static_bidirectional_rnn(cell_fw, cell_bw, inputs, initial_state_fw=None, initial_state_bw=None, dtype=None,

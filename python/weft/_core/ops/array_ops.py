@@ -424,13 +424,25 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
 
 def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
     mode = mode.upper()
-    if mode == "CONSTANT":
-        if not isinstance(constant_values, Tensor) and constant_values == 0:
-            return op("Pad", name, input=tensor, paddings=paddings)
-        return op("PadV2", name, input=tensor, paddings=paddings, constant_values=constant_values)
-    if mode in ("REFLECT", "SYMMETRIC"):
-        return op("MirrorPad", name, input=tensor, paddings=paddings, mode=mode)
-    raise ValueError("Unknown padding mode: %s" % mode)
+    if mode not in ("CONSTANT", "REFLECT", "SYMMETRIC"):
+        raise ValueError("Unknown padding mode: %s" % mode)
+    if mode != "CONSTANT":
+        made = op("MirrorPad", name, input=tensor, paddings=paddings, mode=mode)
+    elif not isinstance(constant_values, Tensor) and constant_values == 0:
+        made = op("Pad", name, input=tensor, paddings=paddings)
+    else:
+        made = op("PadV2", name, input=tensor, paddings=paddings, constant_values=constant_values)
+    if isinstance(paddings, (list, tuple)) and made.shape.ndims == len(paddings) and not made.shape.is_fully_defined():
+        made.set_shape(_padded_dims(made.op.inputs[0].shape.as_list(), paddings))
+    return made
+
+
+def _padded_dims(dims, paddings):
+    """The sizes that are known though other paddings are tensors."""
+    def size(n, pads):
+        known = n is not None and isinstance(pads, (list, tuple)) and all(is_number(p) for p in pads)
+        return n + sum(int(p) for p in pads) if known else None
+    return [size(n, pads) for n, pads in zip(dims, paddings)]
 
 
 def reverse(tensor, axis, name=None, dims=None):
@@ -441,8 +453,8 @@ def reverse(tensor, axis, name=None, dims=None):
 
 
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None):
-    return op("ReverseSequence", name, input=input, seq_lengths=seq_lengths,
-              seq_dim=seq_dim if seq_axis is None else seq_axis, batch_dim=(batch_dim if batch_axis is None else batch_axis) or 0)
+    return op("ReverseSequence", name, input=input, seq_lengths=seq_lengths, seq_dim=either("seq_axis", seq_axis, "seq_dim", seq_dim),
+              batch_dim=either("batch_axis", batch_axis, "batch_dim", batch_dim) or 0)
 
 
 def unique(x, out_idx=dtypes.int32, name=None):

@@ -30,11 +30,11 @@ parse_tensor ParseTensor serialized out_type
 
 
 def string_to_number(string_tensor=None, out_type=dtypes.float32, name=None, input=None):
-    return string_to_number_op(input if string_tensor is None else string_tensor, out_type, name=name)  # noqa: F821
+    return string_to_number_op(either("input", input, "string_tensor", string_tensor), out_type, name=name)  # noqa: F821
 
 
 def string_to_hash_bucket(string_tensor=None, num_buckets=None, name=None, input=None):
-    return string_to_hash_bucket_op(input if string_tensor is None else string_tensor, num_buckets, name=name)  # noqa: F821
+    return string_to_hash_bucket_op(either("input", input, "string_tensor", string_tensor), num_buckets, name=name)  # noqa: F821
 
 
 def string_join(inputs, separator="", name=None):

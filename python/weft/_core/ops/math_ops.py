@@ -373,8 +373,9 @@ reduce_any = _reduction("reduce_any", "Any", dtypes.bool)
 def count_nonzero(input_tensor=None, axis=None, keepdims=None, dtype=dtypes.int64, name=None, reduction_indices=None,
                   keep_dims=None, input=None):
     keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
+    input_tensor = either("input", input, "input_tensor", input_tensor)
     with name_scope(name, "count_nonzero", [input_tensor]):
-        x = convert_to_tensor(input if input_tensor is None else input_tensor, name="input")
+        x = convert_to_tensor(input_tensor, name="input")
         zero = constant(False if x.dtype.is_bool else "" if x.dtype == dtypes.string else 0, x.dtype.base_dtype)
         hits = cast(not_equal(x, zero), dtypes.int64)
         return cast(reduce_sum(hits, axis, keepdims, reduction_indices=reduction_indices), dtype)

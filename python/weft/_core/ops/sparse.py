@@ -205,9 +205,9 @@ def _expanded(sp_inputs, axis):
 
 def sparse_add(a, b, threshold=None, thresh=None):
     """The sum of two, of which one may be dense: then the sum is."""
-    from weft._core.framework.build import convert_to_tensor, op
+    from weft._core.framework.build import convert_to_tensor, either, op
     from weft._core.ops import array_ops, math_ops
-    threshold = thresh if threshold is None else threshold
+    threshold = either("threshold", threshold, "thresh", thresh)
     threshold = 0 if threshold is None else threshold
     if not isinstance(a, SparseTensor) and not isinstance(b, SparseTensor):
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")

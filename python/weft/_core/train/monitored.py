@@ -10,6 +10,7 @@ from weft._core.ops.control_flow import no_op
 from weft._core.ops.variables import global_variables_initializer, report_uninitialized_variables
 from weft._core.session import client
 from weft._core.train.hooks import Adapter, SessionRunArgs, as_saver
+from weft._core.train.own_session import OwnSession
 from weft._core.train.supervisor import SessionManager, as_runtime_errors, choice, wrap_session
 
 USE_DEFAULT = object()
@@ -178,7 +179,12 @@ class MonitoredSession(metaclass=Named):
         creator = session_creator or ChiefSessionCreator()
         self._graph = graph = get_default_graph()
         self._exc, self._args, self._sessions, self._coordinator = None, SessionRunArgs(None), [], None
-        self._fed_by_hooks, self._closed = {}, False
+        self._fed_by_hooks, self._closed, self._entered, self._own = {}, False, [], None
+        self._coordinated_creator, self._sess = _CoordinatedCreator(self), _chain(self, self._WRAPPERS)
+        if type(creator).create_session not in (ChiefSessionCreator.create_session, WorkerSessionCreator.create_session):
+            self._own = OwnSession(creator, hooks, stop_grace_period_secs)
+            self._hooked, self._coordinator = self._own.session, self._own.coord
+            return
         self._target, self._config = creator._master or "", creator._config
         self._hooks = [Adapter(h, self) for h in hooks or []]
         self._chief_hooks = [Adapter(h, self) for h in more.pop("chief_only_hooks", None) or []]
@@ -207,8 +213,7 @@ class MonitoredSession(metaclass=Named):
         scaffold._fill(graph)
         graph.finalize()
         self._hooked = wrap_session(self._c, graph, creator._master, creator._config, self)
-        self._scaffold, self._closed, self._entered = scaffold, False, []
-        self._coordinated_creator, self._sess = _CoordinatedCreator(self), _chain(self, self._WRAPPERS)
+        self._scaffold = scaffold
 
     def _lent(self, c_session):
         """A session that the library lends to a hook."""
@@ -246,6 +251,8 @@ class MonitoredSession(metaclass=Named):
         before, self._args = self._args, SessionRunArgs(fetches, feed_dict, options)
         self._fed_by_hooks = {}
         try:
+            if self._own is not None:
+                return self._own.run(self._args, run_metadata)
             return self._hooked.run(fetches, feed_dict, options, run_metadata)
         except errors.OpError:
             self._reraise()
@@ -263,7 +270,7 @@ class MonitoredSession(metaclass=Named):
                 return owner.run(*args, **kwargs)
 
             def request_stop(self):
-                _weft.monitored_request_stop(owner._c)
+                _weft.monitored_request_stop(owner._c) if owner._own is None else owner._own.request_stop()
                 raise StopIteration("step_fn has requested the iterations to stop.")
         names = tuple(inspect.signature(step_fn).parameters)
         if names not in (("step_context",), ("self", "step_context")):
@@ -272,11 +279,13 @@ class MonitoredSession(metaclass=Named):
         return step_fn(StepContext())
 
     def raw_session(self):
+        if self._own is not None:
+            return self._own.session
         raw = _weft.monitored_raw(self._c)
         return None if raw is None else self._lent(raw)
 
     def should_stop(self):
-        return self._closed or _weft.monitored_should_stop(self._c)
+        return self._closed or (_weft.monitored_should_stop(self._c) if self._own is None else self._own.should_stop())
 
     def close(self):
         self._close(0)
@@ -285,6 +294,9 @@ class MonitoredSession(metaclass=Named):
         if self._closed:
             return
         self._closed = True
+        if self._own is not None:
+            self._own.close(why in (0, errors.OUT_OF_RANGE))
+            return
         try:
             _weft.monitored_close(self._c, why)
         except errors.OpError:

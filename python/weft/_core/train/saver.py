@@ -378,7 +378,7 @@ def generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_c
     """The CheckpointState that update_checkpoint_state writes."""
     save_dir, latest = os.fspath(save_dir), os.fspath(model_checkpoint_path)
     paths = [os.fspath(p) for p in all_model_checkpoint_paths or []]
-    if latest not in paths:
+    if not paths or paths[-1] != latest:
         paths.append(latest)
     times = list(all_model_checkpoint_timestamps or [])
     if times and len(times) != len(paths):

@@ -54,6 +54,9 @@ class SessionManager(metaclass=Named):
     def __init__(self, local_init_op=None, ready_op=None, ready_for_local_init_op=None, graph=None, recovery_wait_secs=30,
                  local_init_run_options=None, local_init_feed_dict=None):
         """local_init_run_options and local_init_feed_dict are given to the run of local_init_op."""
+        if ready_for_local_init_op is not None and local_init_op is None:
+            raise ValueError("If you pass a ready_for_local_init_op you must also pass a local_init_op , ready_for_local_init_op [%s]" % (
+                ready_for_local_init_op,))
         self._graph = graph if graph is not None else get_default_graph()
         self._ops = (ready_op, ready_for_local_init_op, local_init_op)
         self._recovery_wait_secs, self._run_options = recovery_wait_secs, local_init_run_options

@@ -182,7 +182,7 @@ def shared_embedding_columns(categorical_columns, dimension, combiner="mean", in
         raise ValueError("Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them.")
     if initializer is not None and not callable(initializer):
         raise ValueError("initializer must be callable if specified.")
-    if not use_safe_embedding_lookup:
+    if initializer is None:
         initializer = init_ops.truncated_normal_initializer(0.0, 1 / np.sqrt(dimension))
     _check_same(categorical_columns)
     name = shared_embedding_collection_name

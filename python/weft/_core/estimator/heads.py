@@ -330,7 +330,7 @@ class RegressionHead(_Kind):
         self._dimension, self._link = label_dimension, inverse_link_fn
 
     def _labels(self, labels):
-        return tf.to_float(_column(labels))
+        return tf.to_float(_column(labels, self._dimension))
 
     def _losses(self, labels, logits):
         return tf.squared_difference(labels, logits)

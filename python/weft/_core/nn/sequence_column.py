@@ -104,7 +104,7 @@ def sequence_of(column, features, trainable=True):
 
     class Steps:
         categories = staticmethod(lambda features: (ids, weights))
-        _num_buckets = column.categorical_column._num_buckets
+        _num_buckets, name = column.categorical_column._num_buckets, column.categorical_column.name
     made = column._replace(categorical_column=Steps).dense(features, trainable)
     return array_ops.reshape(made, array_ops.stack([batch, steps, column.width])), found
 

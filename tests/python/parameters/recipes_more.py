@@ -137,6 +137,10 @@ tf.SessionLog(msg='a') ; ; it.SerializeToString()
 tf.Summary(value=[]) ; ; it.SerializeToString()
 tf.TensorInfo(name='a') ; ; it.SerializeToString()
 tf.RunMetadata() ; ; it.SerializeToString()
+tf.HistogramProto(min=1.0) ; ; it.SerializeToString()
+tf.LogMessage(message='a') ; ; it.SerializeToString()
+tf.NameAttrList(name='a') ; ; it.SerializeToString()
+tf.SummaryMetadata(display_name='a') ; ; it.SerializeToString()
 tf.summary.TaggedRunMetadata(tag='a') ; ; it.SerializeToString()
 # ---- errors, logging, configuration ----
 tf.errors.error_code_from_exception_type(tf.errors.NotFoundError)
@@ -147,6 +151,13 @@ tf.logging.log_if(tf.logging.ERROR, 'a', True) ; condition=False
 tf.logging.log_every_n(tf.logging.ERROR, 'a', 2) ; n=3
 tf.logging.log_first_n(tf.logging.ERROR, 'a', 2) ; n=3
 tf.logging.set_verbosity(tf.logging.ERROR)
+tf.logging.debug('a %d', 3)
+tf.logging.info('a %d', 3)
+tf.logging.warn('a %d', 3)
+tf.logging.error('a %d', 3)
+tf.logging.vlog(2, 'a %d', 3)
+tf.test.is_gpu_available() ; cuda_only=True
+tf.config.get_logical_device_configuration(tf.config.list_physical_devices('CPU')[0]) ; ; len(it)
 tf.config.list_physical_devices() ; device_type='GPU' ; len(it) > 0
 tf.config.list_logical_devices() ; device_type='GPU' ; len(it) > 0
 tf.config.get_visible_devices() ; device_type='GPU' ; len(it) > 0

@@ -185,7 +185,7 @@ class _Classes(_Kind):
                 raise ValueError("Labels dtype should be integer. Instead got string. Specify label_vocabulary to use string labels.")
             return labels
         if labels.dtype.base_dtype != tf.string:
-            raise self._wrong("Labels dtype should be string if there is a vocabulary. Instead got %s" % labels.dtype)
+            raise self._wrong("Labels dtype should be string if label_vocabulary is given. Instead got %s" % labels.dtype)
         same = tf.cast(tf.equal(tf.expand_dims(labels, -1), tf.constant(self._words)), tf.int64)
         return tf.reduce_sum(same * tf.range(self._n, dtype=tf.int64), -1)
 

@@ -65,6 +65,7 @@ typedef struct function_spec {
   const weft_out *out;
   const char *const *out_name; /* NULL: "output_0", ... */
   bool needed_only;            /* leaves out the nodes that no result is computed from */
+  int n_kept;                  /* needed_only: the first so many nodes stay all the same, and what they need */
 } function_spec;
 /* Adds the nodes of `body` to g's library as a function; one of that name must be the same. */
 weft_err weft__function_add(weft_graph *g, weft_graph *body, const function_spec *spec);

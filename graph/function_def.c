@@ -146,6 +146,7 @@ static weft_err choose_nodes(writer *w) {
   if (!w->left_out || !todo) return oom();
   for (int i = 0; i < count; i++) w->left_out[i] = w->spec->needed_only || is_arg_node(w, i);
   for (int i = 0; i < w->spec->n_out; i++) need(w, w->spec->out[i].node, todo, &n);
+  for (int i = 0; i < w->spec->n_kept && w->spec->needed_only; i++) need(w, i, todo, &n);
   while (n > 0) {
     const weft_node *next = w->body->node[todo[--n]];
     for (int i = 0; i < next->n_in; i++) need(w, next->in[i].node, todo, &n);
@@ -185,7 +186,7 @@ static weft_err merge(writer *w, weft_graph *g) {
   Tensorflow__FunctionDef *list[] = {&w->def};
   one.n_function = 1;
   one.function = list;
-  WEFT_TRY(weft__library_export(w->body, &w->arena, &nested));
+  if (w->body->library != g->library) WEFT_TRY(weft__library_export(w->body, &w->arena, &nested));
   pthread_mutex_lock(&g->lock);
   const library_mark before = weft__library_mark(g);
   weft_err err = weft__library_merge(g, nested);

@@ -90,6 +90,7 @@ static weft_err turn_round(function *f) {
   WEFT_TRY(weft__gradients(g, f->n_ret, f->ret, f->n_arg, f->arg, arg + n_arg, NULL, d));
   for (int i = 0; i < f->n_arg; i++) {
     ret[i] = weft__gradient_dense(g, &d[i]);
+    if (ret[i].node < 0 && weft__out_type(g, f->arg[i]) == WEFT_RESOURCE) ret[i] = f->arg[i]; /* nobody reads it */
     if (ret[i].node < 0) ret[i] = weft__b_zeros_like(g, f->arg[i]);
   }
   f->arg = arg;

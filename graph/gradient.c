@@ -304,6 +304,7 @@ static void release_inputs(gradient_state *s, const weft_node *n) {
     return;
   }
   for (int i = 0; i < n->n_in && !is_machinery(s, n); i++) {
+    if (n->in[i].node >= s->n) continue; /* its own gradient gave the node that input */
     s->pending[n->in[i].node]--;
     weft__gradient_enqueue(s, n->in[i].node);
   }

@@ -414,6 +414,56 @@ weft_err weft__graph_set_input(weft_graph *g, weft_node *n, int i, weft_out from
   return WEFT_OK;
 }
 
+/* Copies the attributes, with new values for some. */
+static weft_err extend_attrs(weft_graph *g, weft_node *n, int n_attr, const attr *attrs) {
+  attr *all = weft__arena_alloc(&g->arena, sizeof *all * (size_t)(n->n_attr + n_attr + 1));
+  if (!all) return WEFT_OOM;
+  if (n->n_attr) memcpy(all, n->attr, sizeof *all * (size_t)n->n_attr);
+  n->attr = all;
+  for (int i = 0; i < n_attr; i++) {
+    attr *old = draft_attr(n, attrs[i].name);
+    WEFT_TRY(weft__attr_copy(old ? old : &all[n->n_attr++], &attrs[i], &g->arena));
+  }
+  return WEFT_OK;
+}
+
+static weft_err extend(weft_graph *g, weft_node *n, int n_more, const weft_out *more, int n_attr, const attr *attrs) {
+  const weft_node before = *n;
+  weft_out *in = weft__arena_alloc(&g->arena, sizeof *in * (size_t)(n->n_in + n_more + 1));
+  if (!in) return WEFT_OOM;
+  if (n->n_in) memcpy(in, n->in, sizeof *in * (size_t)n->n_in);
+  if (n_more) memcpy(in + n->n_in, more, sizeof *in * (size_t)n_more);
+  n->in = in;
+  n->n_in += n_more;
+  WEFT_TRY(extend_attrs(g, n, n_attr, attrs));
+  WEFT_TRY(match_inputs(g, n));
+  WEFT_TRY(make_outputs(g, n));
+  if (n->n_out < before.n_out)
+    return weft__fail(WEFT_INTERNAL, "node '%s' would lose outputs: %d of %d are left", n->name, n->n_out,
+                      before.n_out);
+  WEFT_TRY(weft__infer_node(n));
+  if (before.n_out) memcpy(n->out_shape, before.out_shape, sizeof *n->out_shape * (size_t)before.n_out);
+  return WEFT_OK;
+}
+
+weft_err weft__graph_extend_node(weft_graph *g, weft_node *n, int n_more, const weft_out *more, int n_attr,
+                                 const attr *attrs) {
+  pthread_mutex_lock(&g->lock);
+  node_change *c = weft__arena_alloc(&g->arena, sizeof *c);
+  weft_err err = c ? WEFT_OK : WEFT_OOM;
+  if (c) {
+    *c = (node_change){n, *n, g->changes};
+    err = extend(g, n, n_more, more, n_attr, attrs);
+    if (err)
+      *n = c->before;
+    else
+      g->changes = c;
+    g->generation++;
+  }
+  pthread_mutex_unlock(&g->lock);
+  return err;
+}
+
 /* Twice the room: thousands may be added one by one. */
 static weft_err grow_control(weft_graph *g, weft_node *n) {
   const int room = n->n_control < 4 ? 4 : 2 * n->n_control;

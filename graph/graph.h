@@ -28,5 +28,9 @@ weft_err weft__graph_add(weft_graph *g, const node_spec *spec, weft_node **out);
 weft_err weft__graph_set_input(weft_graph *g, weft_node *n, int i, weft_out from);
 weft_err weft__graph_add_control(weft_graph *g, weft_node *n, int control_id);
 weft_err weft__graph_set_attr(weft_graph *g, weft_node *n, const attr *a);
+/* Gives a node that exists more inputs, and other values of attributes by which it may get more outputs.  The inputs and
+ * outputs it had keep their places.  A plan made before goes on with what the node was. */
+weft_err weft__graph_extend_node(weft_graph *g, weft_node *n, int n_more, const weft_out *more, int n_attr,
+                                 const attr *attrs);
 
 #endif

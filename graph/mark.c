@@ -3,8 +3,9 @@
 #include "graph/scope.h"
 
 graph_mark weft__graph_mark(const weft_graph *g) {
-  return (graph_mark){g->n_node,      g->generation,        weft__scope_names(g), weft__scope_depth(g),
-                      g->seeds_drawn, weft__library_mark(g)};
+  return (graph_mark){
+      g->n_node, g->generation, weft__scope_names(g), weft__scope_depth(g), g->seeds_drawn, weft__library_mark(g),
+      g->changes};
 }
 
 void weft__graph_rewind(weft_graph *g, const graph_mark *m) {
@@ -14,6 +15,7 @@ void weft__graph_rewind(weft_graph *g, const graph_mark *m) {
     weft__map_remove(&g->by_name, g->node[i]->name);
     for (int j = 0; j < g->node[i]->n_attr; j++) weft__attr_release(&g->node[i]->attr[j]);
   }
+  for (; g->changes != m->changes; g->changes = g->changes->next) *g->changes->node = g->changes->before;
   g->n_node = m->n_node;
   g->generation = m->generation;
   g->seeds_drawn = m->seeds_drawn;

@@ -1,6 +1,6 @@
 /* mark.h - going back: what a call added to a graph is taken out again when it fails half-way.
  *
- * Only additions are undone, so nobody may have changed a node that was there before. */
+ * Additions and weft__graph_extend_node are undone; nobody may have changed a node that was there in another way. */
 #ifndef WEFT_GRAPH_MARK_H
 #define WEFT_GRAPH_MARK_H
 
@@ -9,6 +9,7 @@
 typedef struct graph_mark {
   int n_node, generation, names, depth, seeds_drawn;
   library_mark library;
+  struct node_change *changes;
 } graph_mark;
 
 graph_mark weft__graph_mark(const weft_graph *g);

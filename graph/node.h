@@ -32,6 +32,12 @@ struct weft_node {
 /* Of a known op the number of inputs is right. */
 static inline bool weft__node_is(const weft_node *n, op_kind kind) { return n->op && n->op->kind == kind; }
 
+typedef struct node_change { /* what a node was before it got more inputs and outputs */
+  weft_node *node;
+  weft_node before;
+  struct node_change *next;
+} node_change;
+
 typedef struct scope scope; /* name, device, control and colocation scopes: graph/scope.h */
 
 typedef struct node_spec node_spec;
@@ -66,6 +72,7 @@ struct weft_graph {
   attr_str meta;  /* serialised MetaGraphDef that was imported, less its graph and collections; size 0 if none */
   int generation; /* grows with every node added */
   uint16_t tag;   /* in the handles of its outputs; 0, in graphs that the library makes: handles are not checked */
+  node_change *changes; /* the latest first; graph/mark.h undoes them */
 };
 
 weft_node *weft__graph_find(const weft_graph *g, const char *name); /* NULL if none */

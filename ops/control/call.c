@@ -1,9 +1,9 @@
 /* call.c - ops that call functions of the graph's library: calls, conditionals, loops.
  *
- * These are what TensorFlow's newer control flow is made of.  Gradients of such graphs are functions of the library
- * too, made by whoever wrote the graph. */
+ * These are what TensorFlow's newer control flow is made of.  Their gradients are functions of the library too. */
 #include "base/alloc.h"
 #include "base/cast.h"
+#include "graph/body_gradient.h"
 #include "graph/build.h"
 #include "graph/function.h"
 #include "state/dataset.h"
@@ -84,34 +84,49 @@ static weft_err call(kernel *k, function *f, int first) {
 
 static weft_err call_cpu(kernel *k) { return call(k, ((functions *)k->state)->f[0], 0); }
 
+/* The types of the gradients of the inputs: a resource's is its variable's, or that of a resource if it has none. */
+static weft_err gradient_types(const backprop *b, weft_dtype *type) {
+  function *f = NULL;
+  bool any = false;
+  for (int i = 0; i < b->n_in; i++) any |= type[i] == WEFT_RESOURCE;
+  if (!any) return WEFT_OK;
+  WEFT_TRY(weft__function_gradient(&f, b->node, "f"));
+  for (int i = 0; i < b->n_in && i < f->n_ret; i++) type[i] = weft__out_type(f->body, f->ret[i]);
+  weft__function_release(f);
+  return WEFT_OK;
+}
+
 /* The gradient of a call is the gradient of its function, called with what came in and what comes back. */
 static weft_err call_grad(backprop *b) {
   const size_t n = (size_t)(b->n_in + b->n_out);
   weft_out *in = weft__alloc_zero(n + 1, sizeof *in);
-  weft_dtype *type = weft__alloc_zero(n + 1, sizeof *type);
+  weft_dtype *type = weft__alloc_zero(n + 1, sizeof *type), *made = weft__alloc_zero(n + 1, sizeof *made);
   arena tmp = {0};
   attr f = {0};
-  weft_err err = in && type ? weft__function_attr(&f, "f", b->node, &tmp) : WEFT_OOM;
+  weft_err err = in && type && made ? weft__function_attr(&f, "f", b->node, &tmp) : WEFT_OOM;
   for (int i = 0; !err && i < weft__int_sat(n); i++) {
     in[i] = i < b->n_in ? b->in[i] : weft__backprop_dout(b, i - b->n_in);
-    if (in[i].node >= 0) type[i] = weft__dtype_base(weft__out_type(b->graph, in[i]));
+    if (in[i].node >= 0) made[i] = type[i] = weft__dtype_base(weft__out_type(b->graph, in[i]));
   }
+  if (!err) err = gradient_types(b, made);
   if (!err) {
-    const attr attrs[] = {A_TYPES("Tin", type, weft__int_sat(n)), A_TYPES("Tout", type, b->n_in), f};
+    const attr attrs[] = {A_TYPES("Tin", type, weft__int_sat(n)), A_TYPES("Tout", made, b->n_in), f};
     const weft_out d = weft__b_node(b->graph, "SymbolicGradient", NULL, weft__int_sat(n), in, 3, attrs);
     for (int i = 0; i < b->n_in; i++) {
-      const dtype_class c = weft__dtype_class(type[i]);
+      const dtype_class c = weft__dtype_class(made[i]);
       if (c == CLASS_FLOAT || c == CLASS_COMPLEX) b->din[i] = GRAD_DENSE(weft__b_slot(d, i));
     }
   }
   weft__free(in);
   weft__free(type);
+  weft__free(made);
   weft__arena_finish(&tmp);
   return err;
 }
 
 static weft_err gradient_infer(infer *s) {
-  for (int i = 0; i < s->n_out && i < s->n_in; i++) s->out[i] = s->in[i];
+  for (int i = 0; i < s->n_out && i < s->n_in; i++)
+    if (weft__out_type(s->node->graph, s->node->in[i]) != WEFT_RESOURCE) s->out[i] = s->in[i];
   return WEFT_OK;
 }
 
@@ -200,10 +215,10 @@ static weft_err fake_infer(infer *s) {
   return WEFT_OK;
 }
 
-#define CALL(NAME, ATTRS, DOC, PREPARE, FN, STATE)                                                                     \
+#define CALL(NAME, ATTRS, DOC, PREPARE, FN, GRAD, STATE)                                                               \
   {                                                                                                                    \
     NAME ATTRS STATE, DOC, .flags = OP_BLOCKING | OP_NO_FOLD, .infer = weft__infer_output_shapes, .cpu = FN,           \
-                           .prepare = PREPARE, .unprepare = unprepare                                                  \
+                           .prepare = PREPARE, .unprepare = unprepare, .grad = GRAD                                    \
   }
 #define CALLS(which)                                                                                                   \
   .flags = OP_BLOCKING | OP_NO_FOLD, .infer = weft__infer_output_shapes, .cpu = which##_cpu,                           \
@@ -230,14 +245,17 @@ OPS(call) = {
      "The gradient of a function: its arguments and a gradient for each result give one for each argument.",
      .flags = OP_BLOCKING | OP_NO_FOLD, .infer = gradient_infer, .cpu = call_cpu, .prepare = prepare_gradient,
      .unprepare = unprepare},
-    CALL("StatelessIf", IF_ATTRS, "What one of two functions gives.", prepare_if, if_cpu, ""),
-    CALL("If", IF_ATTRS, "What one of two functions that act gives.", prepare_if, if_cpu, " ; stateful"),
-    CALL("StatelessWhile", WHILE_ATTRS, "Applies a function as long as another says so.", prepare_while, while_cpu, ""),
+    CALL("StatelessIf", IF_ATTRS, "What one of two functions gives.", prepare_if, if_cpu, weft__gradient_if, ""),
+    CALL("If", IF_ATTRS, "What one of two functions that act gives.", prepare_if, if_cpu, weft__gradient_if,
+         " ; stateful"),
+    CALL("StatelessWhile", WHILE_ATTRS, "Applies a function as long as another says so.", prepare_while, while_cpu,
+         weft__gradient_while, ""),
     CALL("While", WHILE_ATTRS, "Applies a function that acts as long as another says so.", prepare_while, while_cpu,
-         " ; stateful"),
-    CALL("StatelessCase", CASE_ATTRS, "What the function of that number gives.", prepare_case, case_cpu, ""),
+         weft__gradient_while, " ; stateful"),
+    CALL("StatelessCase", CASE_ATTRS, "What the function of that number gives.", prepare_case, case_cpu,
+         weft__gradient_case, ""),
     CALL("Case", CASE_ATTRS, "What the function of that number, which acts, gives.", prepare_case, case_cpu,
-         " ; stateful"),
+         weft__gradient_case, " ; stateful"),
     {"FakeParam() -> (output:dtype) | dtype:type shape:shape", "Stands in for a value that nobody reads.",
      .flags = OP_NO_FOLD, .infer = fake_infer, .cpu = fake_cpu},
     {.scenario = "tests/parity/test_functions.py"},

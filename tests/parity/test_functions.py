@@ -206,7 +206,7 @@ def stateful_case(x):
     y = tf.switch_case(tf.cast(x, tf.int32), [lambda: add(1.), lambda: add(10.), lambda: add(100.)])
     with tf.control_dependencies([y]):
         z = v1.cond(x > 1, lambda: add(1.), lambda: add(2.))
-    return [y, z, raw.FakeParam(dtype=tf.float32, shape=[2]) * 0.]
+    return [y, z, tf.zeros_like(raw.FakeParam(dtype=tf.float32, shape=[2]))]  # its value is any
 
 
 @scenario([np.zeros([3], F)])

@@ -182,3 +182,29 @@ def test_gradients(name):
     compare(values[weft], values[oracle], 2e-4)
     if second:
         compare(run(oracle, ours, init, feeds, lambda graph: names)[0], values[oracle], 2e-4)
+
+
+@pytest.mark.parametrize("where", ["cond", "while_loop"])
+def test_a_graph_is_imported_into_a_branch_or_a_loop(where):
+    """What is imported there runs there: a branch that is not taken draws no numbers, and gradients pass through."""
+    with oracle.Graph().as_default() as graph:
+        oracle.enable_control_flow_v2()
+        a = placeholder("a")
+        oracle.cond(a > 0.0, lambda: a * oracle.random_uniform([], seed=3), lambda: oracle.sin(a), name="y")
+        oracle.disable_control_flow_v2()
+        definition = graph.as_graph_def().SerializeToString()
+    said = []
+    for tf in weft, oracle:
+        with tf.Graph().as_default():
+            x = tf.placeholder(tf.float32, [])
+
+            def imported(v, tf=tf):
+                return tf.import_graph_def(tf.GraphDef.FromString(definition), {"a:0": v}, ["y/Identity:0"])[0]
+            if where == "cond":
+                z = tf.cond(x > 1.0, lambda: imported(x) * 2.0, lambda: x)  # noqa: B023 - called at once
+            else:
+                z = tf.while_loop(lambda i, _: i < 3, lambda i, v: (i + 1, imported(v) * 0.5 + x), [0, x])[1]  # noqa: B023
+            dx, = tf.gradients(z, x)
+            with tf.Session() as s:
+                said.append([s.run([z, dx], {x: v}) for v in (1.1, 0.5, 2.0)])
+    compare(*said)

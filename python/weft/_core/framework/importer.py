@@ -82,6 +82,8 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
     unused = [k for k in set(mapped) - _rewire(graph, first, prefix, mapped) if _node(k) not in have] if mapped else ()
     if unused:
         raise ValueError("Attempted to map inputs that were not found in graph_def: [%s]" % ", ".join(sorted(unused)))
+    if graph._context is not None:
+        graph._context.imported(range(first, graph._c.size()))
     if return_elements is not None:
         return [graph.as_graph_element(prefix + "/" + e if prefix else e) for e in return_elements]
     return None

@@ -144,6 +144,18 @@ class Context:
         self.inside = {i for i in self.inside if i < size}
         self.brought = {out: at for out, at in self.brought.items() if at >> 16 < size}
 
+    def imported(self, nodes):
+        """Nodes that import_graph_def has added: they run in here, and what they read from outside is brought in."""
+        self._expect(nodes)
+        for node in nodes:
+            operation = self.graph._operation(node)
+            for i, out in enumerate(self.graph._c.inputs(node)):
+                if out >> 16 not in self.inside:
+                    self.graph._set_input(node, i, self.bring(out))
+            if not self.graph._c.inputs(node) and not operation.control_inputs:
+                operation._add_control_input(self.graph._operation(self.pivot >> 16))
+            self.added(operation)
+
     def bring(self, out):
         """The output to use in here in place of one from outside."""
         if out >> 16 in self.inside:

@@ -88,7 +88,8 @@ static run_opts run_options(const weft_request *r) {
                     .trace = r->trace,
                     .metadata = (uint8_t **)r->metadata,
                     .metadata_size = r->metadata_size,
-                    .partition_graphs = r->partition_graphs};
+                    .partition_graphs = r->partition_graphs,
+                    .collective_graph_key = r->collective_graph_key};
 }
 
 #define API_REQUEST(request)                                                                                           \
@@ -158,6 +159,7 @@ static weft_err check_partial(const weft_request *r) {
                       : r->trace                        ? "trace"
                       : r->metadata || r->metadata_size ? "metadata"
                       : r->partition_graphs             ? "partition_graphs"
+                      : r->collective_graph_key         ? "collective_graph_key"
                                                         : NULL;
   if (!wrong) return WEFT_OK;
   return weft__fail(WEFT_INVALID_ARGUMENT,

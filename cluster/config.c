@@ -33,6 +33,8 @@ static void config_apply_gpu(gpu_options *o, const Tensorflow__ConfigProto *c) {
 }
 
 weft_err weft__config_apply(session_opts *opts, const Tensorflow__ConfigProto *c) {
+  for (size_t i = 0; i < c->n_device_count; i++)
+    if (c->device_count[i]->key && strcmp(c->device_count[i]->key, "CPU") == 0) opts->cpus = c->device_count[i]->value;
   if (c->intra_op_parallelism_threads) opts->intra_threads = c->intra_op_parallelism_threads;
   if (c->inter_op_parallelism_threads) opts->inter_threads = c->inter_op_parallelism_threads;
   if (c->operation_timeout_in_ms) opts->timeout_ms = c->operation_timeout_in_ms;
@@ -43,6 +45,8 @@ weft_err weft__config_apply(session_opts *opts, const Tensorflow__ConfigProto *c
     opts->build_cost_model_after = c->graph_options->build_cost_model_after;
   }
   config_apply_gpu(&opts->gpu, c);
+  if (c->experimental && c->experimental->collective_group_leader)
+    snprintf(opts->collective_leader, sizeof opts->collective_leader, "%s", c->experimental->collective_group_leader);
   opts->isolate_session_state |= c->isolate_session_state;
   if (c->n_device_filters) {
     opts->n_filter = weft__int_sat(c->n_device_filters);

@@ -324,10 +324,12 @@ static weft_err server_create_components(weft_server *s) {
   member_hooks hooks = {
       s, server_sessions_idle, server_has_run, server_worker_sessions, server_task_lost, server_task_replaced};
   WEFT_TRY(weft__task_create(&s->task, s->name, s->opts.session.intra_threads, s->opts.session.inter_threads));
+  WEFT_TRY(weft__task_add_cpus(s->task, s->opts.session.cpus));
   WEFT_TRY(weft__task_add_gpus(s->task, &s->opts.session.gpu));
   WEFT_TRY(weft__peers_create(&s->peers, &s->cluster, s->name, &s->opts.security));
   WEFT_TRY(weft__members_create(&s->members, s->peers, s->task->device[0]->incarnation, s->opts.serve, &hooks));
   WEFT_TRY(weft__worker_create(&s->worker, s->task, s->peers));
+  WEFT_TRY(weft__worker_set_collective_leader(s->worker, s->opts.session.collective_leader));
   return weft__master_create(&s->master, s->task, s->worker, s->peers);
 }
 

@@ -31,6 +31,7 @@ weft_err weft__session_create(weft_session **out, weft_graph *g, const session_o
   s->next_step = 1;
   weft_err err =
       weft__task_create(&s->task, "/job:localhost/replica:0/task:0", s->opts.intra_threads, s->opts.inter_threads);
+  if (!err) err = weft__task_add_cpus(s->task, s->opts.cpus);
   if (!err) err = weft__task_add_gpus(s->task, &s->opts.gpu);
   if (!err) err = weft__task_devices(s->task, &s->info, &s->n_info);
   const cost_schedule when = {s->opts.build_cost_model, s->opts.build_cost_model_after, .skips_first = true};

@@ -21,6 +21,8 @@ typedef struct session_opts {
   int64_t timeout_ms;                               /* default for runs; 0: none */
   int64_t build_cost_model, build_cost_model_after; /* of GraphOptions: every so many runs have a cost graph; 0: none */
   gpu_options gpu;
+  int cpus;                    /* CPU devices; 0: one */
+  char collective_leader[160]; /* the task that completes groups of collective ops; "": each task its own */
   /* Of sessions on a cluster: */
   bool isolate_session_state; /* its own variables and queues */
   int n_filter;               /* device filters: only these tasks are used */
@@ -34,8 +36,9 @@ typedef struct run_opts {
   bool trace;         /* the metadata has step stats */
   uint8_t **metadata; /* serialised RunMetadata, the caller's to weft__free; NULL if it is empty; may be NULL */
   size_t *metadata_size;
-  bool partition_graphs; /* the metadata has the graph that each device ran */
-  cancel *cancel;        /* or NULL: another's token that ends the run */
+  bool partition_graphs;        /* the metadata has the graph that each device ran */
+  cancel *cancel;               /* or NULL: another's token that ends the run */
+  int64_t collective_graph_key; /* runs of this key have the same id on all masters; 0: by the graph */
 } run_opts;
 
 /* A step that its caller feeds and fetches in several calls: TensorFlow's partial_run.  The first member of every kind of

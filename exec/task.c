@@ -22,6 +22,22 @@ weft_err weft__task_create(task **out, const char *name, int intra_threads, int 
   return err;
 }
 
+enum { CPUS_MAX = 256 };
+
+weft_err weft__task_add_cpus(task *t, int n) {
+  if (n > CPUS_MAX)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "device_count asks for %d CPU devices; at most %d are possible", n,
+                      CPUS_MAX);
+  for (int i = t->n_device; i < n; i++) {
+    device **more = weft__realloc(t->device, sizeof *more * (size_t)(i + 1));
+    if (!more) return WEFT_OOM;
+    t->device = more;
+    WEFT_TRY(weft__device_cpu(&t->device[i], t->name, i));
+    t->n_device = i + 1;
+  }
+  return WEFT_OK;
+}
+
 weft_err weft__task_add_gpus(task *t, const gpu_options *o) {
   return weft__device_gpus(&t->device, &t->n_device, t->name, o);
 }

@@ -19,6 +19,8 @@ typedef struct task {
 
 /* threads: 0 means one per processor. */
 weft_err weft__task_create(task **out, const char *name, int intra_threads, int inter_threads);
+/* Adds CPU:1 to CPU:n-1, which run on the same processors: n is ConfigProto's device_count; 0 and 1 add none. */
+weft_err weft__task_add_cpus(task *t, int n);
 /* Adds the machine's GPUs to its devices; none is no error. */
 weft_err weft__task_add_gpus(task *t, const gpu_options *o);
 void weft__task_destroy(task *t);

@@ -247,10 +247,13 @@ static weft_err client_write_run_step(client *s, const plan_request *r, const we
                                       int64_t timeout_ms, const run_opts *run, const char *partial, message *m) {
   weft_graph *g = s->base.graph;
   Tensorflow__RunOptions opts = TENSORFLOW__RUN_OPTIONS__INIT;
+  Tensorflow__RunOptionsExperimental more = TENSORFLOW__RUN_OPTIONS_EXPERIMENTAL__INIT;
   uint8_t packed[64];
   opts.timeout_in_ms = timeout_ms;
   opts.trace_level = run && run->trace ? 3 : 0; /* FULL_TRACE */
   opts.output_partition_graphs = run && run->partition_graphs;
+  more.collective_graph_key = run ? run->collective_graph_key : 0;
+  if (more.collective_graph_key) opts.experimental = &more;
   size_t size = tensorflow__run_options__pack(&opts, packed);
   WEFT_TRY(weft__message_add_string(m, 1, s->handle, strlen(s->handle)));
   pthread_mutex_lock(&g->lock);

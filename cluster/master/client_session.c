@@ -223,6 +223,7 @@ static weft_err client_session_run(client_session *s, call *c, const plan_reques
     o.timeout_ms = options->timeout_in_ms;
     o.trace = options->trace_level > 0;
     o.partition_graphs = options->output_partition_graphs;
+    o.collective_graph_key = options->experimental ? options->experimental->collective_graph_key : 0;
   }
   o.metadata = metadata;
   o.metadata_size = metadata_size;

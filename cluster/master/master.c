@@ -95,6 +95,7 @@ weft_err weft__master_open(weft_session **out, master *m, weft_graph *g, const s
   session_env env;
   session_opts none = {0};
   master_session_env(m, &env);
+  if (opts) WEFT_TRY(weft__worker_set_collective_leader(m->worker, opts->collective_leader));
   pthread_mutex_lock(&m->lock);
   m->n_open++; /* a session that cannot be created reports SESSION_CLOSED as well */
   pthread_mutex_unlock(&m->lock);

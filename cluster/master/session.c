@@ -392,8 +392,9 @@ static weft_err cluster_session_run_step(cluster_session *s, cluster_step *st, c
                                          int64_t deadline_ns, const run_opts *opts) {
   const bool costs = s->costs && weft__cost_model_count(s->costs, weft__request_hash(r));
   text stats = {0};
-  if (!opts || !opts->metadata) return weft__cluster_step_run(st, feed, fetched, c, deadline_ns, NULL);
-  WEFT_TRY(weft__cluster_step_run(st, feed, fetched, c, deadline_ns, opts->trace || costs ? &stats : NULL));
+  const int64_t key = opts ? opts->collective_graph_key : 0;
+  if (!opts || !opts->metadata) return weft__cluster_step_run(st, feed, fetched, c, deadline_ns, key, NULL);
+  WEFT_TRY(weft__cluster_step_run(st, feed, fetched, c, deadline_ns, key, opts->trace || costs ? &stats : NULL));
   weft_err err = cluster_session_write_metadata(s, r, costs, &stats, opts, fetched);
   weft__text_finish(&stats);
   return err;

@@ -10,6 +10,7 @@
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "cluster/master/broadcast.h"
+#include "cluster/master/collective_step.h"
 #include "exec/executors/steplog.h"
 #include "ops/all.h"
 #include "rpc.pb-c.h"
@@ -39,6 +40,7 @@ struct cluster_step {
   int *feed;  /* the position of each in the request */
   int n_fetch;
   progress progress;    /* which fetches are the loss and the step */
+  int64_t graph_key;    /* of its collective ops; 0: it has none */
   int n_remote, n_part; /* remote parts that are registered; allocated ones */
   remote_part *remote;
 };
@@ -140,6 +142,14 @@ static weft_err step_note_feeds(cluster_step *s, weft_graph *g, const plan_reque
   return WEFT_OK;
 }
 
+static weft_err step_note_collectives(cluster_step *s, const parts *p) {
+  collective_keys seen = {0};
+  weft_err err = WEFT_OK;
+  for (int i = 0; i < p->n_part && !err; i++) err = weft__collective_keys_add(&seen, &p->part[i].def);
+  s->graph_key = weft__collective_keys_finish(&seen);
+  return err;
+}
+
 static weft_err step_make(cluster_step *s, const parts *p, const plan_request *r, const step_context *ctx,
                           const call_opts *how) {
   broadcast_call *calls = weft__alloc_zero((size_t)p->n_part + 1, sizeof *calls);
@@ -148,6 +158,7 @@ static weft_err step_make(cluster_step *s, const parts *p, const plan_request *r
   weft_err err = calls && s->remote && s->feed ? WEFT_OK : WEFT_OOM;
   s->n_part = s->remote ? p->n_part : 0;
   if (!err) err = step_note_feeds(s, ctx->graph, r);
+  if (!err) err = step_note_collectives(s, p);
   if (!err && p->client >= 0) err = step_make_local(s, p, r, ctx);
   if (!err) err = step_register_remotes(s, p, ctx, calls, how);
   if (calls) weft__broadcast_finish(calls, p->n_part);
@@ -435,11 +446,16 @@ static weft_err step_run_parts(cluster_step *s, int64_t id, const weft_tensor *c
 }
 
 weft_err weft__cluster_step_run(cluster_step *s, const weft_tensor *const *feed, weft_tensor **fetched, cancel *c,
-                                int64_t deadline_ns, text *stats) {
+                                int64_t deadline_ns, int64_t graph_key, text *stats) {
   WEFT_TRY(step_check_feeds(s, feed));
   int64_t id = weft__cluster_step_new_id();
+  if (!graph_key) graph_key = s->graph_key;
+  if (graph_key) WEFT_TRY(weft__collective_step_begin(s->worker, graph_key, deadline_ns, c, &id));
   weft_err err = step_run_parts(s, id, feed, fetched, c, deadline_ns, stats);
-  weft__worker_cleanup_step(s->worker, id);
+  if (graph_key)
+    weft__collective_step_end(s->worker, graph_key, id, err);
+  else
+    weft__worker_cleanup_step(s->worker, id);
   return err;
 }
 

@@ -32,10 +32,11 @@ void weft__cluster_step_destroy(cluster_step *s);
 /* Tells the other tasks to free their parts, without waiting for them, and destroys the step.  NULL is allowed. */
 void weft__cluster_step_deregister(cluster_step *s);
 /* Runs all parts and waits for them.  Fires c itself when the deadline passes or the program is interrupted.  The
- * caller destroys the fetched tensors; after an error there are none.  stats, if it is not NULL, gets a serialized
+ * caller destroys the fetched tensors; after an error there are none.  Runs of one graph_key have the same id on all
+ * masters; 0: the collective ops of the graph decide.  stats, if it is not NULL, gets a serialized
  * RunMetadata with the step stats of all parts. */
 weft_err weft__cluster_step_run(cluster_step *s, const weft_tensor *const *feed, weft_tensor **fetched, cancel *c,
-                                int64_t deadline_ns, struct text *stats);
+                                int64_t deadline_ns, int64_t graph_key, struct text *stats);
 /* Runs a step that was partitioned by name under the given id.  What it leaves for its client stays in the rendezvous
  * of this task until weft__worker_cleanup_step. */
 weft_err weft__cluster_step_run_by_name(cluster_step *s, int64_t id, cancel *c, int64_t deadline_ns);

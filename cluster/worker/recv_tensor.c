@@ -52,7 +52,7 @@ static bool key_parse(const char *key, key_source *out) {
   return true;
 }
 
-static const device *key_find_device(const worker *w, const char *name) {
+const device *weft__worker_find_device(const worker *w, const char *name) {
   device_spec spec;
   for (int i = 0; i < w->task->n_device; i++) /* most keys have the full name */
     if (strcmp(w->task->device[i]->name, name) == 0) return w->task->device[i];
@@ -67,7 +67,7 @@ static const device *key_find_device(const worker *w, const char *name) {
 weft_err weft__worker_check_key(const worker *w, const char *key) {
   key_source from;
   if (!key_parse(key, &from)) return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid  rendezvous key: %.300s", key);
-  const device *d = key_find_device(w, from.device);
+  const device *d = weft__worker_find_device(w, from.device);
   if (!d) return weft__fail(WEFT_INVALID_ARGUMENT, "%s unknown device.", from.device);
   if (d->incarnation == from.incarnation) return WEFT_OK;
   return weft__fail(WEFT_ABORTED,
@@ -85,6 +85,7 @@ typedef struct recv_call {
   call *call;
   worker_step *step;
   char *key;
+  recv_call_write *write;
   cancel_watch watch;
   atomic_bool canceled; /* the caller canceled, perhaps before the receive was started */
 } recv_call;
@@ -101,7 +102,7 @@ static void recv_call_release(recv_call *r) {
 static void recv_call_answer(recv_call *r, weft_err err, const weft_tensor *t, bool dead) {
   message m = {.borrows = true};
   weft__cancel_watch_remove(weft__call_cancel(r->call), &r->watch);
-  if (!err) err = weft__received_tensor_write(&m, dead ? NULL : t, dead);
+  if (!err) err = r->write(&m, dead ? NULL : t, dead);
   weft__call_respond(r->call, err, &m);
   weft__message_finish(&m);
   recv_call_release(r);
@@ -119,27 +120,23 @@ static void recv_call_on_cancel(void *arg) {
   recv_call_answer(r, weft__cancel_raise(weft__call_cancel(r->call)), NULL, false);
 }
 
-static weft_err recv_call_prepare(recv_call *r, const Tensorflow__RecvTensorRequest *q) {
-  WEFT_TRY(weft__worker_check_key(r->worker, q->rendezvous_key));
-  WEFT_TRY(weft__request_dedup_check(r->worker->dedup, "RecvTensor", q->request_id));
-  r->key = weft__strdup(q->rendezvous_key);
+static weft_err recv_call_prepare(recv_call *r, int64_t step_id) {
   if (!r->key) return WEFT_OOM;
-  WEFT_TRY(weft__worker_step_get(r->worker, q->step_id, false, &r->step));
+  WEFT_TRY(weft__worker_step_get(r->worker, step_id, false, &r->step));
   return weft__cancel_watch_add(weft__call_cancel(r->call), &r->watch, recv_call_on_cancel, r);
 }
 
-void weft__worker_recv_tensor(worker *w, call *c, ProtobufCMessage *request) {
+void weft__worker_answer_value(worker *w, call *c, int64_t step_id, char *key, recv_call_write *write) {
   recv_call *r = weft__alloc_zero(1, sizeof *r);
   if (!r) {
     weft__call_respond(c, WEFT_OOM, NULL);
     weft__worker_leave(w);
-    protobuf_c_message_free_unpacked(request, NULL);
+    weft__free(key);
     return;
   }
-  *r = (recv_call){.worker = w, .call = c};
+  *r = (recv_call){.worker = w, .call = c, .key = key, .write = write};
   atomic_init(&r->refs, 2);
-  weft_err err = recv_call_prepare(r, (const Tensorflow__RecvTensorRequest *)request);
-  protobuf_c_message_free_unpacked(request, NULL);
+  const weft_err err = recv_call_prepare(r, step_id);
   if (err) {
     weft__call_respond(c, err, NULL);
     recv_call_release(r);
@@ -148,6 +145,23 @@ void weft__worker_recv_tensor(worker *w, call *c, ProtobufCMessage *request) {
     if (atomic_load(&r->canceled)) recv_call_on_cancel(r);
   }
   recv_call_release(r);
+}
+
+static weft_err recv_tensor_check(worker *w, const Tensorflow__RecvTensorRequest *q) {
+  WEFT_TRY(weft__worker_check_key(w, q->rendezvous_key));
+  return weft__request_dedup_check(w->dedup, "RecvTensor", q->request_id);
+}
+
+void weft__worker_recv_tensor(worker *w, call *c, ProtobufCMessage *request) {
+  const Tensorflow__RecvTensorRequest *q = (const Tensorflow__RecvTensorRequest *)request;
+  const weft_err err = recv_tensor_check(w, q);
+  if (err) {
+    weft__call_respond(c, err, NULL);
+    weft__worker_leave(w);
+  } else {
+    weft__worker_answer_value(w, c, q->step_id, weft__strdup(q->rendezvous_key), weft__received_tensor_write);
+  }
+  protobuf_c_message_free_unpacked(request, NULL);
 }
 
 /* ---- the fetching side ---- */
@@ -205,6 +219,10 @@ void weft__worker_fetch_tensor(void *arg, rendezvous *r, const char *key, recv_f
   worker_step *s = arg;
   message request = {0};
   fetch *f;
+  if (weft__worker_is_buffer_key(key)) {
+    weft__worker_fetch_buffer(s, r, key, fn, fn_arg);
+    return;
+  }
   weft_err err = fetch_create(s->worker, s, key, &f, &request);
   if (err) {
     fn(fn_arg, err, &no_tensor, false);

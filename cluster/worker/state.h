@@ -6,6 +6,7 @@
  * step.c          the table of steps, and their expiry
  * recv_tensor.c   RecvTensor, as server and as client
  * bundle.c        several tensors in one call
+ * collective.c    groups of collective ops, and their buffers
  * run_graph.c     RunGraph
  * restore.c       what is dropped and rejected while a chief restores
  *
@@ -24,6 +25,7 @@
 #include "exec/executors/run.h"
 #include "exec/session.h"
 #include "rpc.pb-c.h"
+#include "state/collective.h"
 #include "state/rendezvous.h"
 #include "state/step_objects.h"
 
@@ -93,6 +95,7 @@ struct worker {
   atomic_ullong next_id;   /* of requests that this task sends */
   size_t bundle_bytes_max; /* bytes of tensors in one message */
   timer sweep;
+  collectives *collectives;
   worker_session *legacy; /* for masters that create no sessions */
 
   pthread_mutex_t lock; /* guards what follows */
@@ -103,6 +106,7 @@ struct worker {
   running_part runs; /* a ring, the oldest run first */
   int n_busy;        /* runs, and calls that are being answered */
   bool closed;
+  peer *leader;    /* of collective ops; NULL: this task, or none */
   char *restoring; /* the session of the chief that restores variables here; NULL: none does */
 };
 
@@ -158,6 +162,22 @@ uint64_t weft__worker_request_id(worker *w); /* a new id for a request that this
 /* The same for several tensors at a time, between Weft tasks. */
 void weft__worker_fetch_tensors(void *step, rendezvous *r, int n, const recv_request *want);
 void weft__worker_recv_tensors(worker *w, call *c, ProtobufCMessage *request);
+
+/* ---- collective.c ---- */
+weft_err weft__worker_open_collectives(worker *w);
+void weft__worker_close_collectives(worker *w);
+bool weft__worker_is_buffer_key(const char *key); /* of a buffer of a collective op */
+void weft__worker_fetch_buffer(worker_step *s, rendezvous *r, const char *key, recv_fn *fn, void *fn_arg);
+/* Answer CompleteGroup, CompleteInstance and RecvBuf, as weft__worker_recv_tensor does. */
+void weft__worker_complete_group(worker *w, call *c, ProtobufCMessage *request);
+void weft__worker_complete_instance(worker *w, call *c, ProtobufCMessage *request);
+void weft__worker_recv_buffer(worker *w, call *c, ProtobufCMessage *request);
+weft_err weft__worker_get_step_sequence(worker *w, const ProtobufCMessage *request, message *answer);
+/* Waits in the step's rendezvous for the value of a key and answers the call with it: `write` makes the message. */
+typedef weft_err recv_call_write(message *m, const weft_tensor *t, bool dead);
+void weft__worker_answer_value(worker *w, call *c, int64_t step_id, char *key, recv_call_write *write);
+const device *weft__worker_find_device(const worker *w, const char *name); /* NULL: it is none of this task */
+void weft__worker_describe_device(const device *d, Tensorflow__DeviceAttributes *a, Tensorflow__DeviceLocality *l);
 
 /* ---- restore.c ---- */
 weft_err weft__worker_answer_restore(worker *w, const ProtobufCMessage *request, message *answer);

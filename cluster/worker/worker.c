@@ -50,6 +50,7 @@ weft_err weft__worker_create(worker **out, task *t, peers *p) {
   weft_err err = weft__timers_create(&w->timers);
   if (!err) err = weft__request_dedup_create(&w->dedup, REQUEST_IDS);
   if (!err) err = weft__sync_tokens_create(t->resources, worker_on_token, w);
+  if (!err) err = weft__worker_open_collectives(w);
   if (!err) err = weft__worker_session_create(&w->legacy, w, "legacy", "", ROLE_NONE, false);
   if (!err) weft__timer_set(w->timers, &w->sweep, weft__clock_now_ns() + SWEEP_NS, worker_sweep, w);
   if (err)
@@ -166,6 +167,7 @@ void weft__worker_destroy(worker *w) {
   for (int i = 0; i < w->sessions.used; i++)
     if (w->sessions.entries[i].key) weft__worker_session_drop(w->sessions.entries[i].value);
   if (w->legacy) weft__worker_session_drop(w->legacy);
+  weft__worker_close_collectives(w);
   weft__map_finish(&w->sessions);
   weft__request_dedup_destroy(w->dedup);
   weft__free(w->restoring);
@@ -190,18 +192,23 @@ void weft__worker_leave(worker *w) {
 
 /* ---- simple methods ---- */
 
+void weft__worker_describe_device(const device *d, Tensorflow__DeviceAttributes *a, Tensorflow__DeviceLocality *l) {
+  *a = (Tensorflow__DeviceAttributes)TENSORFLOW__DEVICE_ATTRIBUTES__INIT;
+  *l = (Tensorflow__DeviceLocality)TENSORFLOW__DEVICE_LOCALITY__INIT;
+  a->name = d->name;
+  a->device_type = (char *)(uintptr_t)d->ops->type;
+  a->memory_limit = d->memory_limit;
+  a->incarnation = d->incarnation;
+  a->locality = l;
+  a->physical_device_desc = d->description;
+}
+
 static weft_err worker_get_status(worker *w, const ProtobufCMessage *request, message *answer) {
   (void)request;
   for (int i = 0; i < w->task->n_device; i++) {
-    const device *d = w->task->device[i];
-    Tensorflow__DeviceAttributes a = TENSORFLOW__DEVICE_ATTRIBUTES__INIT;
-    Tensorflow__DeviceLocality locality = TENSORFLOW__DEVICE_LOCALITY__INIT;
-    a.name = d->name;
-    a.device_type = (char *)(uintptr_t)d->ops->type;
-    a.memory_limit = d->memory_limit;
-    a.incarnation = d->incarnation;
-    a.locality = &locality;
-    a.physical_device_desc = d->description;
+    Tensorflow__DeviceAttributes a;
+    Tensorflow__DeviceLocality locality;
+    weft__worker_describe_device(w->task->device[i], &a, &locality);
     WEFT_TRY(weft__message_add_length(answer, 1, tensorflow__device_attributes__get_packed_size(&a)));
     WEFT_TRY(weft__message_pack(answer, &a.base));
   }
@@ -262,6 +269,12 @@ static const worker_method worker_methods[] = {
     {"CleanupAll", &tensorflow__cleanup_all_request__descriptor, worker_cleanup_all, NULL, true},
     {"MarkRecvFinished", &tensorflow__mark_recv_finished_request__descriptor, worker_accept, NULL, false},
     {"Logging", &tensorflow__logging_request__descriptor, worker_accept, NULL, false},
+    {"RecvBuf", &tensorflow__recv_buf_request__descriptor, NULL, weft__worker_recv_buffer, false},
+    {"CompleteGroup", &tensorflow__complete_group_request__descriptor, NULL, weft__worker_complete_group, false},
+    {"CompleteInstance", &tensorflow__complete_instance_request__descriptor, NULL, weft__worker_complete_instance,
+     false},
+    {"GetStepSequence", &tensorflow__get_step_sequence_request__descriptor, weft__worker_get_step_sequence, NULL,
+     false},
     {"Tracing", &tensorflow__tracing_request__descriptor, worker_tracing, NULL, false},
 };
 

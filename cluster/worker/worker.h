@@ -68,6 +68,13 @@ void weft__worker_cleanup_step(worker *w, int64_t id);
 /* Empties n resource containers, or the default one if n is 0. */
 void weft__worker_clear_containers(worker *w, int n, const char *const *container);
 
+/* The task that completes groups of collective ops, by its name; "" changes nothing. */
+weft_err weft__worker_set_collective_leader(worker *w, const char *name);
+peer *weft__worker_collective_leader(worker *w);         /* NULL: this task, or none */
+struct collectives *weft__worker_collectives(worker *w); /* borrowed */
+/* A step has succeeded whose buffers other tasks may still fetch: it is dropped when they have. */
+void weft__worker_keep_step(worker *w, int64_t id);
+
 int weft__worker_sessions(worker *w); /* the number of open sessions of any master */
 int weft__worker_running(worker *w);  /* the number of parts that run and calls that are answered */
 /* Returns when the run that has run longest began (monotonic; 0: none runs).  Writes the task of its master ("" if

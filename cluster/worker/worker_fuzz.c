@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const char *const answers[] = {"RegisterGraph",       "DeregisterGraph", "CreateWorkerSession",
                                         "DeleteWorkerSession", "CleanupGraph",    "CleanupAll",
                                         "GetStatus",           "Logging",         "Tracing",
-                                        "MarkRecvFinished",    "CompleteGroup"};
+                                        "MarkRecvFinished",    "GetStepSequence"};
   enum { WAITS = sizeof waits / sizeof *waits, ANSWERS = sizeof answers / sizeof *answers };
   worker *w = get_worker();
   message request = {0}, answer = {0};

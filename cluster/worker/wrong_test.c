@@ -253,7 +253,13 @@ TEST_WITHIN(30, calls_out_of_order_get_an_error_each) {
              "RecvTensor expects a different device incarnation: 81985529216486895 vs. ");
   EXPECT_ERR(recv_tensor(&r.ps, 1, PS "/device:GPU:3;0123456789abcdef;" WK CPU ";x;0:0", 0, 0, NULL),
              WEFT_INVALID_ARGUMENT, "unknown device");
-  EXPECT_ERR(call_task_no_reply(&r.ps, METHOD("RecvBuf"), &q.base), WEFT_UNIMPLEMENTED, "RecvBuf");
+  Tensorflow__RecvBufRequest buf = TENSORFLOW__RECV_BUF_REQUEST__INIT;
+  EXPECT_ERR(call_task_no_reply(&r.ps, METHOD("RecvBuf"), &buf.base), WEFT_INVALID_ARGUMENT, "no device");
+  buf.src_device = r.ps.task->device[0]->name;
+  buf.src_incarnation = 5;
+  EXPECT_ERR(call_task_no_reply(&r.ps, METHOD("RecvBuf"), &buf.base), WEFT_FAILED_PRECONDITION, "incarnation: 5");
+  Tensorflow__CompleteGroupRequest group = TENSORFLOW__COMPLETE_GROUP_REQUEST__INIT;
+  EXPECT_ERR(call_task_no_reply(&r.ps, METHOD("CompleteGroup"), &group.base), WEFT_INVALID_ARGUMENT, "size 0");
   EXPECT_ERR(call_task_no_reply(&r.ps, METHOD("Tracing"), &q.base), WEFT_UNIMPLEMENTED, "");
   Tensorflow__LoggingRequest log = TENSORFLOW__LOGGING_REQUEST__INIT;
   EXPECT_OK(call_task_no_reply(&r.ps, METHOD("Logging"), &log.base));

@@ -501,7 +501,8 @@ typedef struct weft_request {
   bool trace;              /* collect step stats */
   void **metadata;         /* where a serialised RunMetadata goes (weft_free; NULL if it is empty), or NULL */
   size_t *metadata_size;
-  bool partition_graphs; /* RunMetadata.partition_graphs: the graph that each device ran */
+  bool partition_graphs;        /* RunMetadata.partition_graphs: the graph that each device ran */
+  int64_t collective_graph_key; /* runs of one key have one step id on all masters; 0: by the collective ops */
 } weft_request;
 /* Runs what the fetches and targets need.  Any thread may call it at any time. */
 WEFT_CHECKED weft_err weft_session_run(weft_session *sess, const weft_request *request);

@@ -161,28 +161,30 @@ static weft_request as_request(const request *r) {
 
 enum { WITH_METADATA = 1, WITH_TRACE = 2, WITH_GRAPHS = 4 }; /* what Session._asked asks for, as bits */
 
-static void set_options(weft_request *q, long long timeout, int asked, void **metadata, size_t *size) {
+static void set_options(weft_request *q, long long timeout, int asked, long long graph_key, void **metadata,
+                        size_t *size) {
   q->timeout_ms = timeout;
+  q->collective_graph_key = graph_key;
   q->trace = (asked & WITH_TRACE) != 0;
   q->partition_graphs = (asked & WITH_GRAPHS) != 0;
   if (asked & WITH_METADATA) q->metadata = metadata, q->metadata_size = size;
 }
 
-/* run(feeds, fetches, targets, timeout_ms, asked) -> values, or (values, RunMetadata bytes) if asked for */
+/* run(feeds, fetches, targets, timeout_ms, asked, collective_graph_key) -> values, or (values, RunMetadata bytes) if asked for */
 static PyObject *session_run(PyObject *self, PyObject *args) {
   PyObject *feeds, *fetches, *targets, *made = NULL;
-  long long timeout;
+  long long timeout, graph_key;
   int asked;
   void *metadata = NULL;
   size_t metadata_size = 0;
   request r = {0};
   weft_session *sess = ((session_object *)self)->sess;
-  if (!PyArg_ParseTuple(args, "OOOLi", &feeds, &fetches, &targets, &timeout, &asked)) return NULL;
+  if (!PyArg_ParseTuple(args, "OOOLiL", &feeds, &fetches, &targets, &timeout, &asked, &graph_key)) return NULL;
   ext_watch_signals();
   if (take(&r, feeds, fetches, targets) == 0) {
     weft_request q = as_request(&r);
     weft_err err;
-    set_options(&q, timeout, asked, &metadata, &metadata_size);
+    set_options(&q, timeout, asked, graph_key, &metadata, &metadata_size);
     do UNLOCKED(err = weft_session_run(sess, &q));
     while (ext_try_again(err));
     made = err ? ext_raise_wait(err) : take_results(&r);
@@ -275,23 +277,23 @@ static PyObject *prepared_over(PyObject *self, PyObject *none) {
   return PyBool_FromLong(weft_session_partial_over(((prepared_object *)self)->partial));
 }
 
-/* call(feeds, timeout_ms, asked) -> as run; feeds in the callable's order */
+/* call(feeds, timeout_ms, asked, collective_graph_key) -> as run; feeds in the callable's order */
 static PyObject *prepared_call(PyObject *self, PyObject *args) {
   prepared_object *p = (prepared_object *)self;
   PyObject *feeds, *made = NULL;
-  long long timeout;
+  long long timeout, graph_key;
   int asked;
   void *metadata = NULL;
   size_t metadata_size = 0;
   request r = {0};
-  if (!PyArg_ParseTuple(args, "OLi", &feeds, &timeout, &asked)) return NULL;
+  if (!PyArg_ParseTuple(args, "OLiL", &feeds, &timeout, &asked, &graph_key)) return NULL;
   ext_watch_signals();
   r.fetched = PyMem_Calloc((size_t)p->n_fetch + 1, sizeof *r.fetched);
   if (r.fetched && take_feeds(&r, feeds) == 0) {
     weft_err err;
     r.n_fetch = p->n_fetch;
     weft_request q = as_request(&r);
-    set_options(&q, timeout, asked, &metadata, &metadata_size);
+    set_options(&q, timeout, asked, graph_key, &metadata, &metadata_size);
     do UNLOCKED(err = weft_session_callable_run(p->callable, &q));
     while (ext_try_again(err));
     made = err ? ext_raise_wait(err) : take_results(&r);
@@ -307,7 +309,7 @@ static PyObject *prepared_call(PyObject *self, PyObject *args) {
 static PyMethodDef prepared_methods[] = {
     {"partial_run", prepared_partial_run, METH_VARARGS, "partial_run(feeds, fetches)"},
     {"over", prepared_over, METH_NOARGS, "Has the partial run ended?"},
-    {"call", prepared_call, METH_VARARGS, "call(feeds, timeout_ms, asked)"},
+    {"call", prepared_call, METH_VARARGS, "call(feeds, timeout_ms, asked, collective_graph_key)"},
     {NULL, NULL, 0, NULL},
 };
 
@@ -322,7 +324,7 @@ static PyType_Spec prepared_spec = {"weft._weft.Prepared", sizeof(prepared_objec
 
 static PyMethodDef session_methods[] = {
     {"prepare", session_prepare, METH_VARARGS, "prepare(feeds, fetches, targets, is_partial)"},
-    {"run", session_run, METH_VARARGS, "run(feeds, fetches, targets, timeout_ms, asked)"},
+    {"run", session_run, METH_VARARGS, "run(feeds, fetches, targets, timeout_ms, asked, collective_graph_key)"},
     {"close", session_close, METH_NOARGS, "Refuses new runs and ends those in flight."},
     {NULL, NULL, 0, NULL},
 };

@@ -90,4 +90,7 @@ def test_calls_out_of_order(server):
     assert call(channel, master + "CloseSession", unknown) == aborted
     assert call(channel, master + "ListDevices", unknown) == invalid
     assert call(channel, "/no.Such/Method", b"") == grpc.StatusCode.UNIMPLEMENTED
-    assert call(channel, worker + "CompleteGroup", b"") == grpc.StatusCode.UNIMPLEMENTED
+    assert call(channel, worker + "CompleteGroup", b"") == invalid
+    assert call(channel, worker + "CompleteInstance", b"") == invalid
+    assert call(channel, worker + "RecvBuf", b"") == invalid
+    assert call(channel, worker + "GetStepSequence", b"") == b""

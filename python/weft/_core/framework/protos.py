@@ -27,20 +27,31 @@ RPCOptions = message("RPCOptions", "1 bool use_rpc_for_inprocess_master", "2 str
     "6 int num_channels_per_target")
 JobDef = message("JobDef", "1 string name", "2 imap string tasks")
 ClusterDef = message("ClusterDef", (1, JobDef, "job", "repeated"))
+ConfigProto_Experimental = message("ConfigProto.Experimental", "1 string collective_group_leader",
+    "3 string executor_type", "4 int32 recv_buf_max_chunk", "5 bool use_numa_affinity",
+    "6 bool collective_deterministic_sequential_execution", "7 bool collective_nccl",
+    "8 bool share_session_state_in_clusterspec_propagation", "9 bool disable_thread_spinning",
+    "10 bool share_cluster_devices_in_session", "12 bool optimize_for_static_graph", "13 bool enable_mlir_bridge",
+    "14 bool disable_output_partition_graphs", "15 int xla_fusion_autotuner_thresh",
+    "16 bool enable_mlir_graph_optimization", "18 bool use_tfrt", "21 bool disable_functional_ops_lowering",
+    "22 bool xla_prefer_single_graph_cluster", "24 bool disable_optimize_for_static_graph")
 ConfigProto = message("ConfigProto", "1 map int32 device_count", "2 int32 intra_op_parallelism_threads",
     "5 int32 inter_op_parallelism_threads", "9 bool use_per_session_threads",
     (12, ThreadPoolOptionProto, "session_inter_op_thread_pool", "repeated"), "3 int32 placement_period",
     "4 repeated string device_filters", (6, GPUOptions, "gpu_options"), "7 bool allow_soft_placement",
     "8 bool log_device_placement", (10, GraphOptions, "graph_options"), "11 int operation_timeout_in_ms",
     (13, RPCOptions, "rpc_options"), (14, ClusterDef, "cluster_def"), "15 bool isolate_session_state",
-    "17 bool share_cluster_devices_in_session")
+    (16, ConfigProto_Experimental, "experimental"), "17 bool share_cluster_devices_in_session",
+    Experimental=ConfigProto_Experimental)
 DebugTensorWatch = message("DebugTensorWatch", "1 string node_name", "2 int output_slot",
     "3 repeated string debug_ops", "4 repeated string debug_urls", "5 bool tolerate_debug_op_creation_failures")
 DebugOptions = message("DebugOptions", (4, DebugTensorWatch, "debug_tensor_watch_opts", "repeated"),
     "10 int global_step", "11 bool reset_disk_byte_usage")
+RunOptions_Experimental = message("RunOptions.Experimental", "1 int collective_graph_key", "2 bool use_run_handler_pool")
 RunOptions = message("RunOptions", "1 enum trace_level", "2 int timeout_in_ms", "3 int32 inter_op_thread_pool",
     "5 bool output_partition_graphs", (6, DebugOptions, "debug_options"),
-    "7 bool report_tensor_allocations_upon_oom", NO_TRACE=0, SOFTWARE_TRACE=1, HARDWARE_TRACE=2, FULL_TRACE=3)
+    "7 bool report_tensor_allocations_upon_oom", (8, RunOptions_Experimental, "experimental"),
+    Experimental=RunOptions_Experimental, NO_TRACE=0, SOFTWARE_TRACE=1, HARDWARE_TRACE=2, FULL_TRACE=3)
 AllocationRecord = message("AllocationRecord", "1 int alloc_micros", "2 int alloc_bytes")
 AllocatorMemoryUsed = message("AllocatorMemoryUsed", "1 string allocator_name", "2 int total_bytes",
     "3 int peak_bytes", "4 int live_bytes", (6, AllocationRecord, "allocation_records", "repeated"),

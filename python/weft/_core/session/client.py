@@ -303,30 +303,30 @@ class BaseSession:
             raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
         fetch = self._compiled(fetches)
         feeds = [_feed(graph, k, v) for k, v in _spread(feed_dict)] if feed_dict else ()
-        timeout, asked = self._asked(options, run_metadata)
+        asked = self._asked(options, run_metadata)
         made = []  # without anything to run there is no step, as in TensorFlow
         if fetch.outs or fetch.targets:
-            made = self._values(run_metadata, timeout, asked, self._c.run, feeds, fetch.outs, fetch.targets)
+            made = self._values(run_metadata, asked, self._c.run, feeds, fetch.outs, fetch.targets)
         if any(out in fetch.places for out, _ in feeds):
             made = _fed(graph, feed_dict, fetch.places, list(made))
         return fetch.rebuild(self._as_text(made))
 
     @staticmethod
     def _asked(options, run_metadata):
-        """The timeout in ms, and the bits of what the metadata has: 1 itself, 2 step stats, 4 the graphs of the devices."""
+        """The timeout in ms, the bits of what the metadata has (1 itself, 2 step stats, 4 the graphs of the devices), and the
+        key of the collective ops."""
         if options is None:
-            return 0, int(run_metadata is not None)
-        if run_metadata is None:
-            return options.timeout_in_ms, 0
-        return options.timeout_in_ms, 1 | 2 * (options.trace_level > 0) | 4 * options.output_partition_graphs
+            return 0, int(run_metadata is not None), 0
+        bits = 1 | 2 * (options.trace_level > 0) | 4 * options.output_partition_graphs
+        return options.timeout_in_ms, 0 if run_metadata is None else bits, options.experimental.collective_graph_key
 
-    def _values(self, run_metadata, timeout, asked, call, *args):
+    def _values(self, run_metadata, asked, call, *args):
         """The values of a call into the library."""
         try:
-            made = call(*args, timeout, asked)
+            made = call(*args, *asked)
         except errors.OpError as e:
             raise (_interrupted.pop() if _interrupted else self._placed(e)) from None
-        if asked:
+        if asked[1]:
             made, data = made
             run_metadata.ParseFromString(data)
         return made
@@ -368,7 +368,7 @@ class BaseSession:
             if self._closed:
                 raise RuntimeError("Attempted to use a closed Session.")
             feeds = [_feed(graph, k, v) for k, v in zip(keys, args)]
-            made = self._values(run_metadata, *self._asked(options, run_metadata), prepared.get().call, feeds)
+            made = self._values(run_metadata, self._asked(options, run_metadata), prepared.get().call, feeds)
             return fetch.rebuild(self._as_text(made))
         return call if accept_options else lambda *args: call(*args)
 

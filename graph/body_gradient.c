@@ -85,6 +85,29 @@ static bool has_own_control_flow(const weft_graph *g) {
   return false;
 }
 
+static bool handles_resource(const weft_graph *g, const weft_node *n) {
+  for (int i = 0; i < n->n_in; i++)
+    if (weft__out_type(g, n->in[i]) == WEFT_RESOURCE) return true;
+  for (int i = 0; i < n->n_out; i++)
+    if (n->out_type[i] == WEFT_RESOURCE) return true;
+  return false;
+}
+
+/* A random op that ran twice would draw other numbers the second time, and the gradient would be silently wrong. */
+static weft_err refuse_to_draw_again(const body_gradient *b) {
+  for (int i = 0; i < b->n_forward; i++) {
+    const weft_node *n = b->body->node[i];
+    const bool draws = n->op && n->op->opdef.stateful && n->n_out > 0 && !weft__node_is(n, KIND_ARGUMENT);
+    if (draws && !handles_resource(b->body, n))
+      return weft__fail(
+          WEFT_UNIMPLEMENTED,
+          "the gradient of a function with loops or branches of its own (Enter, Switch) computes its body "
+          "again, and %s (op %s) would give another value then; move it out of the function",
+          n->name, n->op_name);
+  }
+  return WEFT_OK;
+}
+
 static weft_err differentiate(body_gradient *b, const bool *has_dy) {
   function *f = b->f;
   size_t n_ret = (size_t)f->n_ret, n_arg = (size_t)f->n_arg;
@@ -114,6 +137,7 @@ weft_err weft__body_gradient_init(body_gradient *b, const weft_node *n, const ch
   b->body = b->f->body;
   b->n_forward = b->body->n_node;
   b->again = has_own_control_flow(b->body);
+  if (b->again) WEFT_TRY(refuse_to_draw_again(b));
   return differentiate(b, has_dy);
 }
 

@@ -208,3 +208,23 @@ def test_a_graph_is_imported_into_a_branch_or_a_loop(where):
             with tf.Session() as s:
                 said.append([s.run([z, dx], {x: v}) for v in (1.1, 0.5, 2.0)])
     compare(*said)
+
+
+def test_a_body_that_would_draw_again_is_refused():
+    """A body with its own Switch is computed again for the gradient; random numbers would differ then."""
+    with oracle.Graph().as_default() as g:
+        oracle.enable_control_flow_v2()
+        try:
+            x = placeholder("x")
+
+            def branch():
+                drawn = oracle.raw_ops.Switch(data=x * oracle.random_uniform([]), pred=oracle.constant(True))
+                return oracle.raw_ops.Merge(inputs=[drawn.output_false, drawn.output_true]).output
+            y = oracle.cond(placeholder("p", [], "bool"), branch, lambda: x)
+        finally:
+            oracle.disable_control_flow_v2()
+        definition, name = g.as_graph_def().SerializeToString(), y.name
+    with weft.Graph().as_default():
+        x, y = weft.import_graph_def(weft.GraphDef.FromString(definition), return_elements=["x:0", name])
+        with pytest.raises(NotImplementedError, match=r"computes its body again, and .*RandomUniform"):
+            weft.gradients(y, x)

@@ -79,13 +79,14 @@ static void run_step(void *arg, long i) {
   if (w->away_us) usleep((useconds_t)w->away_us);
   weft_feed feeds[] = {{w->x, w->one}, {w->y, w->one}};
   weft_tensor *fetched[MAX_FETCH];
-  weft_must(weft_session_run(w->sess, &(weft_request){.n_feed = w->n_feed,
-                                                      .feeds = feeds,
-                                                      .n_fetch = w->n_fetch,
-                                                      .fetches = w->fetches,
-                                                      .fetched = fetched,
-                                                      .n_target = w->n_target,
-                                                      .targets = &w->target}));
+  const weft_request request = {.n_feed = w->n_feed,
+                                .feeds = feeds,
+                                .n_fetch = w->n_fetch,
+                                .fetches = w->fetches,
+                                .fetched = fetched,
+                                .n_target = w->n_target,
+                                .targets = &w->target};
+  weft_must(weft_session_run(w->sess, &request));
   for (int k = 0; k < w->n_fetch; k++) weft_tensor_destroy(fetched[k]);
 }
 
@@ -100,10 +101,9 @@ static void work(const job *j, weft_server *server) {
   weft_scope_push_replica(w.g, spread);
   j->build(&w, j->mib);
   weft_scope_pop(w.g);
-  weft_must(
-      weft_monitored_create(&w.sess, w.g,
-                            &(weft_monitored_opts){.target = weft_server_target(server),
-                                                   .is_chief = weft_server_task(server) > 0 ? WEFT_NO : WEFT_YES}));
+  const weft_monitored_opts opts = {.target = weft_server_target(server),
+                                    .is_chief = weft_server_task(server) > 0 ? WEFT_NO : WEFT_YES};
+  weft_must(weft_monitored_create(&w.sess, w.g, &opts));
   converse(&(turns){run_step, &w, WARMUP, 1});
   weft_session_destroy(w.sess), weft_replica_destroy(spread), weft_graph_destroy(w.g), weft_tensor_destroy(w.one);
 }

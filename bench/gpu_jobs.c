@@ -159,8 +159,8 @@ static void run_job(const job *j, double seconds) {
   long steps = 0;
   double begin = 0, end = 0;
   for (int warm = 20; warm >= 0 || end - begin < seconds; warm--) {
-    weft_must(weft_session_run(
-        sess, &(weft_request){.n_feed = j->is_fed ? 2 : 0, .feeds = feeds, .n_target = 1, .targets = &step}));
+    const weft_request request = {.n_feed = j->is_fed ? 2 : 0, .feeds = feeds, .n_target = 1, .targets = &step};
+    weft_must(weft_session_run(sess, &request));
     if (warm == 0) begin = now();
     if (warm < 0) steps++;
     end = now();

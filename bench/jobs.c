@@ -126,8 +126,8 @@ static void run_step(void *arg, long i) {
   runner *r = arg;
   int b = (int)(i % BATCHES);
   weft_feed feeds[] = {{r->x, r->images[b]}, {r->y, r->labels[b]}};
-  weft_must(weft_session_run(
-      r->sess, &(weft_request){.n_feed = r->job->is_fed ? 2 : 0, .feeds = feeds, .n_target = 1, .targets = &r->step}));
+  const weft_request request = {.n_feed = r->job->is_fed ? 2 : 0, .feeds = feeds, .n_target = 1, .targets = &r->step};
+  weft_must(weft_session_run(r->sess, &request));
 }
 
 int main(int argc, char **argv) {

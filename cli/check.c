@@ -24,7 +24,7 @@ typedef struct row {
   weft_task_info info;
   weft_task_status status;
   char what[512]; /* what is wrong; "": nothing */
-  char note[128]; /* what is worth knowing; "": nothing */
+  char note[256]; /* what is worth knowing; "": nothing */
 } row;
 
 /* ---- is the port reachable? ---- */

@@ -73,7 +73,7 @@ typedef struct plot {
 } plot;
 
 /* '*' where there is one run, else a letter for each. */
-static char mark_of(int run, int runs) { return runs == 1 ? '*' : (char)('a' + run % 26); }
+static char mark_of(int run, int runs) { return runs == 1 ? '*' : "abcdefghijklmnopqrstuvwxyz"[run % 26]; }
 
 static void extend(plot *p, const curve *v) {
   for (int i = 0; i < v->n; i++) {

@@ -170,8 +170,9 @@ static weft_err extend_forward(branches *s) {
     shapes[i] = i < s->n_ret ? b->node->out_shape[i] : s->saved_shape[i - s->n_ret];
   }
   WEFT_TRY(function_attrs(s, s->forward, attrs, &n));
-  attrs[n++] = A_TYPES("Tout", type, n_out);
-  attrs[n++] = A_SHAPES("output_shapes", shapes, n_out);
+  attrs[n] = A_TYPES("Tout", type, n_out);
+  attrs[n + 1] = A_SHAPES("output_shapes", shapes, n_out);
+  n += 2;
   return weft__graph_extend_node(b->graph, b->graph->node[b->node->id], 0, NULL, n, attrs);
 }
 
@@ -198,8 +199,9 @@ static weft_err add_backward(branches *s) {
     }
   if (n_out == 0) return WEFT_OK;
   WEFT_TRY(function_attrs(s, s->backward, attrs, &n));
-  attrs[n++] = A_TYPES("Tout", type, n_out);
-  attrs[n++] = A_SHAPES("output_shapes", shapes, n_out);
+  attrs[n] = A_TYPES("Tout", type, n_out);
+  attrs[n + 1] = A_SHAPES("output_shapes", shapes, n_out);
+  n += 2;
   const bool acts = weft__body_is_stateful(b->graph, s->n, s->backward);
   const char *op_name = s->is_list ? (acts ? "Case" : "StatelessCase") : (acts ? "If" : "StatelessIf");
   const weft_out d = weft__b_node(b->graph, op_name, NULL, n_in, in, n, attrs);

@@ -456,7 +456,7 @@ static collective_join run_join(collective_run *r) {
   collective_join j = {.group_key = s->group_key, .group_size = s->group_size, .device_type = "CPU"};
   j.member.device = r->device;
   j.instance_key = s->instance_key;
-  j.type = s->type;
+  j.type = (int)s->type;
   j.dtype = r->k->node->out_type[0];
   j.shape = s->out;
   j.is_source = s->is_source;

@@ -26,6 +26,9 @@
 #define DENSE_TABLE(op, V)                                                                                             \
   "t = " op "(i64[] -1; i64[] -2) key_dtype=int64 value_dtype=float value_shape=[] initial_num_buckets=8\n"            \
   "i = LookupTableInsert" V "(t; i64[2] 1 2; f32[2] 3 4)\nx = LookupTableFind" V "(t; i64[2] 2 9; f32[] 0; ^i)"
+#define WRITER                                                                                                         \
+  "w = SummaryWriter() shared_name='w'\n"                                                                              \
+  "c = CreateSummaryFileWriter(w; str[] \"logs\"; i32[] 10; i32[] 100; str[] \".x\")\n"
 #define STAGED_MAP(kind)                                                                                               \
   "s = " kind "Stage(i64[] 7; i32[1] 0; f32[2] 1 2) dtypes=[float] shared_name='a'\n"                                  \
   "u = " kind "Stage(i64[] 8; i32[1] 0; f32[2] 3 4; ^s) dtypes=[float] shared_name='a'\n"                              \
@@ -240,6 +243,57 @@ const char *const fuzz_recipes[] = {
     "x = ParseExampleDatasetV2(b; i64[] 1; i64[] 3) sparse_keys=[] dense_keys=['a'] sparse_types=[] "
     "dense_shapes=[[]]" VECTORS COUNTED,
     "p = OptionalNone()\nh = OptionalHasValue(p)",
+    /* the older names of data sets */
+    OVER_RANGE("ExperimentalMaxIntraOpParallelismDataset", "; i64[] 2", SCALARS),
+    OVER_RANGE("ExperimentalPrivateThreadPoolDataset", "; i64[] 2", SCALARS),
+    OVER_RANGE("ExperimentalNonSerializableDataset", "", SCALARS),
+    OVER_RANGE("ExperimentalIgnoreErrorsDataset", "", SCALARS),
+    OVER_RANGE("ExperimentalMapDataset", "", " f=@add_one" NO_ARGS SCALARS),
+    OVER_RANGE("ParallelFilterDataset", "; i64[] 2", " predicate=@is_even" NO_ARGS SCALARS),
+    OVER_RANGE("ExperimentalTakeWhileDataset", "", " predicate=@small" NO_ARGS SCALARS),
+    OVER_RANGE("ExperimentalScanDataset", "; i64[] 1", " f=@scan Tstate=[int64]" NO_ARGS SCALARS),
+    OVER_RANGE("ExperimentalAssertNextDataset", "; str[1] \"Take\"", SCALARS),
+    OVER_RANGE("ExperimentalSlidingWindowDataset", "; i64[] 3; i64[] 2; i64[] 1", VECTORS),
+    OVER_RANGE("ExperimentalGroupByWindowDataset", "",
+               " key_func=@parity reduce_func=@batch_window window_size_func=@two Tkey_func_other_arguments=[] "
+               "Treduce_func_other_arguments=[] Twindow_size_func_other_arguments=[]" VECTORS),
+    OVER_RANGE("AutoShardDataset", "; i64[] 2; i64[] 1", SCALARS),
+    OVER_RANGE("ExperimentalAutoShardDataset", "; i64[] 2; i64[] 1", SCALARS),
+    RANGE "b = BatchDataset(d; i64[] 4)" VECTORS "x = ExperimentalRebatchDataset(b; i64[] 3)" VECTORS COUNTED,
+    RANGE "x = ChooseFastestDataset(d; d) N=2 num_experiments=2" SCALARS COUNTED,
+    RANGE "x = ExperimentalChooseFastestDataset(d; d) N=2 num_experiments=2" SCALARS COUNTED,
+    RANGE "p = ThreadPoolHandle() num_threads=2 display_name='p'\nx = ThreadPoolDataset(d; p)" SCALARS COUNTED,
+    RANGE
+    "p = ExperimentalThreadPoolHandle() num_threads=2 display_name='p'\nx = ExperimentalThreadPoolDataset(d; p)" SCALARS
+        COUNTED,
+    "x = ExperimentalMatchingFilesDataset(str[1] \"*.txt\")\n" COUNTED_STRINGS,
+    RANGE "x = ExperimentalDenseToSparseBatchDataset(d; i64[] 4; i64[0]) output_types=[variant] "
+          "output_shapes=[[3]]\n" COUNTED_VARIANTS,
+    "g = DummySeedGenerator()\nx = RandomDatasetV2(i64[] 1; i64[] 2; g)" SCALARS COUNTED,
+    "g = DummyIterationCounter()\nx = Identity(g)",
+    RANGE "i = IteratorV2() shared_name='' container=''" SCALARS
+          "m = MakeIterator(d; i)\no = IteratorGetNextAsOptional(i; ^m)" SCALARS "h = OptionalHasValue(o)",
+    RANGE "i = IteratorV2() shared_name='' container=''" SCALARS
+          "m = MakeIterator(d; i)\ns = SerializeIterator(i; ^m)\nr = DeserializeIterator(i; s)\n"
+          "n = IteratorGetNext(i; ^r)" SCALARS,
+    RANGE "i = IteratorV2() shared_name='' container=''" SCALARS "m = MakeIterator(d; i)\nx = IteratorGetDevice(i; ^m)",
+    /* summaries */
+    WRITER "s = WriteScalarSummary(w; i64[] 1; str[] \"a\"; f32[] 2; ^c)\n"
+           "h = WriteHistogramSummary(w; i64[] 1; str[] \"b\"; f32[3] 1 2 3; ^s)\nf = FlushSummaryWriter(w; ^h)\n"
+           "e = CloseSummaryWriter(w; ^f)",
+    WRITER "i = WriteImageSummary(w; i64[] 1; str[] \"a\"; u8[1,2,2,1] 1; u8[4] 255 0 0 255; ^c)\n"
+           "a = WriteAudioSummary(w; i64[] 1; str[] \"b\"; f32[1,8] 0.5; f32[] 100; ^i)\nf = FlushSummaryWriter(w; ^a)",
+    WRITER "s = WriteSummary(w; i64[] 1; f32[2] 1 2; str[] \"a\"; str[] \"\"; ^c)\n"
+           "r = WriteRawProtoSummary(w; i64[] 1; str[] \"\"; ^s)\ng = WriteGraphSummary(w; i64[] 1; str[] \"\"; ^r)\n"
+           "e = ImportEvent(w; str[] \"\"; ^g)",
+    /* collective ops of one device */
+    "x = CollectiveReduce(f32[2] 1 2) group_size=1 group_key=1 instance_key=1 merge_op='Add' final_op='Id' "
+    "subdiv_offsets=[0]",
+    "x = CollectiveGather(f32[2] 1 2) group_size=1 group_key=1 instance_key=2 shape=[2]",
+    "x = CollectiveBcastSend(f32[2] 1 2) group_size=1 group_key=1 instance_key=3 shape=[2]",
+    "x = CollectiveReduceV2(f32[2] 1 2; i32[] 1; i32[] 1; i32[] 4) merge_op='Add' final_op='Id' Nordering_token=0",
+    "x = CollectiveGatherV2(f32[2] 1 2; i32[] 1; i32[] 1; i32[] 5) Nordering_token=0",
+    "x = CollectiveBcastSendV2(f32[2] 1 2; i32[] 1; i32[] 1; i32[] 6)",
     /* data sets */
     RANGE "i = IteratorV2() shared_name='' container=''" SCALARS
           "m = MakeIterator(d; i)\nn = IteratorGetNext(i; ^m)" SCALARS,

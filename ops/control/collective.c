@@ -165,7 +165,12 @@ static weft_err assign_group_cpu(kernel *k) {
   const int32_t wanted = TENSOR_DATA(k->in[1], const int32_t)[0], base = TENSOR_DATA(k->in[2], const int32_t)[0];
   const int64_t rows = table->shape.dim[0], columns = table->shape.dim[1];
   for (int64_t i = 0; i < rows * columns; i++) {
-    if (TENSOR_DATA(table, const int32_t)[i] != wanted) continue;
+    const int32_t item = TENSOR_DATA(table, const int32_t)[i];
+    if (item < 0 || item >= rows * columns) /* in TensorFlow too only those before the wanted one are looked at */
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                               "Not all items in group_assignment are within [0, number of devices): %d of %lld", item,
+                               (long long)(rows * columns));
+    if (item != wanted) continue;
     weft_tensor *size = weft__out(k, 0, &SHAPE_SCALAR), *key = weft__out(k, 1, &SHAPE_SCALAR);
     if (!size || !key) return WEFT_OOM;
     TENSOR_DATA(size, int32_t)[0] = (int32_t)columns;
@@ -268,7 +273,10 @@ static weft_err recv_v2_infer(infer *s) { return weft__infer_shape_value(s, 3, &
 
 static const op_case assign_cases[] = {
     {"i32[2,2] 0 1 2 3; i32[] 2; i32[] 10", "i32[] 2; i32[] 11", NULL, CASE_FIXED_TYPE},
-    {"i32[1,3] 5 6 7; i32[] 5; i32[] 3", "i32[] 3; i32[] 3", NULL, CASE_FIXED_TYPE},
+    {"i32[1,3] 2 1 0; i32[] 1; i32[] 3", "i32[] 3; i32[] 3", NULL, CASE_FIXED_TYPE},
+    {"i32[2,2] 0 1 2 4; i32[] 1; i32[] 3", "i32[] 2; i32[] 3", NULL, CASE_FIXED_TYPE},
+    {"i32[1,3] 5 6 7; i32[] 5; i32[] 3", "error INVALID_ARGUMENT", NULL, CASE_FIXED_TYPE},
+    {"i32[1,2] -1 1; i32[] 1; i32[] 3", "error INVALID_ARGUMENT", NULL, CASE_FIXED_TYPE},
     {"i32[2,2] 0 1 2 3; i32[] 7; i32[] 10", "error INVALID_ARGUMENT", NULL, CASE_FIXED_TYPE},
     {"i32[2] 0 1; i32[] 0; i32[] 10", "error INVALID_ARGUMENT", NULL, CASE_FIXED_TYPE},
     {0},

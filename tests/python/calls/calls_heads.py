@@ -116,8 +116,9 @@ def estimators_with_a_head_and_an_old_optimizer(tf):
 
     def given():
         return tf.data.Dataset.from_tensors(({"x": [[1.], [2.]]}, [[1.], [0.]])).repeat(20)
-    linear = e.LinearEstimator(e.RegressionHead(), [x], optimizer=tf.train.GradientDescentOptimizer(0.1))
-    dnn = e.DNNEstimator(e.BinaryClassHead(), [4], [x], optimizer=tf.train.AdamOptimizer(0.1))
+    seeded = e.RunConfig(tf_random_seed=3)
+    linear = e.LinearEstimator(e.RegressionHead(), [x], optimizer=tf.train.GradientDescentOptimizer(0.1), config=seeded)
+    dnn = e.DNNEstimator(e.BinaryClassHead(), [16], [x], optimizer=tf.train.AdamOptimizer(0.1), config=seeded)
     for made in (linear, dnn):
         first = made.train(given, steps=1).evaluate(given, steps=1)["loss"]
         assert made.train(given).evaluate(given, steps=1)["loss"] < first

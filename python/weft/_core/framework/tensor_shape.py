@@ -121,6 +121,8 @@ class TensorShape:
             self._dims = dims._dims
         elif isinstance(dims, Dimension):
             self._dims = (dims.value,)
+        elif hasattr(dims, "unknown_rank"):  # a TensorShapeProto, ours or protobuf's
+            self._dims = None if dims.unknown_rank else tuple(None if d.size < 0 else int(d.size) for d in dims.dim)
         elif hasattr(dims, "__iter__"):
             self._dims = tuple(_known(d) for d in dims)
         else:

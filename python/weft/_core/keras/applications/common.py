@@ -52,8 +52,7 @@ class Arguments:
             raise ValueError("The `weights` argument should be either `None` (random initialization), `imagenet` (pre-training on "
                              "ImageNet), or the path to the weights file to be loaded. Received: weights=%s" % weights)
         if weights == "imagenet" and include_top and classes != 1000:
-            raise ValueError('If using `weights="imagenet"` with `include_top=True`, `classes` should be 1000. '
-                             "Received: classes=%s" % classes)
+            raise ValueError('If using `weights` as `"imagenet"` with `include_top` as true, `classes` should be 1000')
         if pooling not in ("avg", "max", None) and not include_top:
             warnings.warn("pooling=%r is neither 'avg' nor 'max' and has no effect" % (pooling,), stacklevel=4)
 

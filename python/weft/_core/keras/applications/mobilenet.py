@@ -59,7 +59,7 @@ def _preds(a, x, dropout):
 def MobileNet(input_shape=None, alpha=1.0, depth_multiplier=1, dropout=1e-3, include_top=True, weights="imagenet",
               input_tensor=None, pooling=None, classes=1000, classifier_activation="softmax", **kwargs):
     if kwargs:
-        raise ValueError("Unknown argument(s): %s" % kwargs)
+        raise ValueError("Unknown argument(s): %s" % ((kwargs,),))
     a = Arguments(include_top, weights, input_tensor, input_shape, pooling, classes, classifier_activation)
     sizes = (128, 160, 192, 224)
     image, rows = _image(a, sizes)

@@ -125,7 +125,7 @@ static void instance_on_reply(void *arg, weft_err err, message *reply) {
   ProtobufCMessage *m = NULL;
   weft__free(arg);
   if (!err) err = weft__message_unpack(&m, reply, &tensorflow__complete_instance_response__descriptor);
-  const int source = err ? -1 : ((const Tensorflow__CompleteInstanceResponse *)m)->source_rank;
+  const int source = m ? ((const Tensorflow__CompleteInstanceResponse *)m)->source_rank : -1;
   if (m) protobuf_c_message_free_unpacked(m, NULL);
   q.fn(q.arg, err, source);
 }

@@ -518,7 +518,8 @@ static weft_err run_watch(collective_run *r) {
     WEFT_TRY(weft__cancel_watch_add(r->k->step->cancel, &r->watch, run_canceled, r));
     r->watched = true;
   }
-  if (!(r->spec.timeout > 0)) return WEFT_OK;
+  enum { LONGEST_S = 1000000000 }; /* thirty years are no limit */
+  if (!(r->spec.timeout > 0) || (double)r->spec.timeout >= LONGEST_S) return WEFT_OK;
   timers *ts = NULL;
   WEFT_TRY(weft__collectives_timers(r->table, &ts));
   r->timers = ts;

@@ -12,7 +12,8 @@ static weft_err norm_infer(infer *s) {
   for (int i = 1; i < s->n_in; i++) WEFT_TRY(weft__infer_rank(s, i, i == 4 && s->n_out > 1 ? 4 : 1, NULL));
   int64_t channels = s->in[0].rank < 0 ? -1 : s->in[0].dim[3];
   for (int i = 1; i < s->n_in; i++) {
-    const int64_t n = s->in[i].rank < 0 ? -1 : s->in[i].dim[s->in[i].rank - 1];
+    const int rank = s->in[i].rank;
+    const int64_t n = rank < 1 ? -1 : s->in[i].dim[rank - 1];
     if (n >= 0 && channels >= 0 && n != channels)
       return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)channels, (long long)n);
     channels = channels < 0 ? n : channels;

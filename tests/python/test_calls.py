@@ -43,7 +43,7 @@ def found(tmp_path_factory):
                                          env=env, stdout=log, stderr=log)
     try:
         for system, task in tasks.items():
-            assert task.wait(timeout=300) == 0, (folder / (system + ".log")).read_text()[-3000:]
+            assert task.wait(timeout=900) == 0, (folder / (system + ".log")).read_text()[-3000:]
     finally:
         for task in tasks.values():
             task.kill()

@@ -171,12 +171,16 @@ static void client_on_lost(conn *base, const char *why) {
   client_end_use(client);
 }
 
-static void client_free(conn *base) {
-  fast_client *client = (fast_client *)base;
+static void client_free(fast_client *client) {
   pthread_mutex_destroy(&client->lock);
   weft__slot_table_finish(&client->calls);
   weft__free(client->address);
   weft__free(client);
+}
+
+static void client_destroy(conn *base) {
+  weft__conn_finish(base);
+  client_free((fast_client *)base);
 }
 
 /* ---- calls ---- */
@@ -258,13 +262,12 @@ static weft_err client_connect(fast_client *client, const Weft__FastEndpoint *en
   weft_err err = client_check_endpoint(client, endpoint);
   if (err == WEFT_OK) err = client_open_socket(endpoint, host, &fd);
   if (err != WEFT_OK) {
-    client_free(&client->conn); /* which was not started: it has no references */
+    client_free(client); /* its connection was not initialized */
     return err;
   }
-  err = weft__conn_start(&client->conn, client->loops, callbacks, fd);
+  weft__conn_init(&client->conn, callbacks, fd);
+  err = weft__conn_start(&client->conn, client->loops);
   if (err != WEFT_OK) {
-    close(fd);
-    weft__conn_release(&client->conn);
     weft__conn_release(&client->conn);
     return err;
   }
@@ -276,7 +279,7 @@ static weft_err client_connect(fast_client *client, const Weft__FastEndpoint *en
 
 weft_err weft__fast_client_create(fast_client **out, loop_group *loops, const char *address, const char *host,
                                   message *endpoint, fast_client_changed *on_change, void *arg) {
-  static const conn_callbacks callbacks = {client_on_frame, client_on_lost, client_free};
+  static const conn_callbacks callbacks = {client_on_frame, client_on_lost, client_destroy};
   ProtobufCMessage *unpacked;
   *out = NULL;
   WEFT_TRY(weft__message_unpack(&unpacked, endpoint, &weft__fast_endpoint__descriptor));

@@ -40,14 +40,16 @@ typedef union fd_control { /* the control part of a socket message that carries 
 void weft__conn_retain(conn *c) { atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed); }
 
 void weft__conn_release(conn *c) {
-  if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) != 1) return;
+  if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1) c->callbacks->destroy(c);
+}
+
+void weft__conn_finish(conn *c) {
   weft__message_finish(&c->body);
   weft__shm_release(c->own_shm);
   weft__shm_release(c->peer_shm);
   if (c->fd_to_send >= 0) close(c->fd_to_send);
   if (c->received_fd >= 0) close(c->received_fd);
   pthread_mutex_destroy(&c->lock);
-  c->callbacks->destroy(c);
 }
 
 static void frames_free(out_frame *f) {
@@ -554,11 +556,21 @@ static void conn_on_ready(source *s, uint32_t events) {
   pthread_mutex_unlock(&c->lock);
 }
 
-weft_err weft__conn_start(conn *c, loop_group *loops, const conn_callbacks *callbacks, int fd) {
+void weft__conn_init(conn *c, const conn_callbacks *callbacks, int fd) {
   c->source = (source){.fd = fd, .on_ready = conn_on_ready};
   c->callbacks = callbacks;
   c->fd_to_send = c->received_fd = -1;
   atomic_init(&c->refs, 2);
   pthread_mutex_init(&c->lock, NULL);
-  return weft__loop_add_balanced(loops, &c->source);
+}
+
+weft_err weft__conn_start(conn *c, loop_group *loops) {
+  weft_err err = weft__loop_add_balanced(loops, &c->source);
+  if (err == WEFT_OK) return WEFT_OK;
+  pthread_mutex_lock(&c->lock);
+  c->broken = true;
+  close(c->source.fd);
+  pthread_mutex_unlock(&c->lock);
+  weft__conn_release(c);
+  return err;
 }

@@ -45,7 +45,9 @@ typedef struct conn_callbacks {
    * connection is lost. */
   bool (*on_frame)(conn *c, const frame_head *h, const char *text, message *body);
   void (*on_lost)(conn *c, const char *why); /* once, and the last callback but destroy */
-  void (*destroy)(conn *c);                  /* any thread, with the last reference; frees c */
+  /* Any thread, with the last reference.  The owner first removes c from where other threads find it, then calls
+   * weft__conn_finish and frees c. */
+  void (*destroy)(conn *c);
   /* Back-pressure: while more bytes than this are queued for a peer that reads too slowly, no more of its frames are
    * read.  Only servers set it: if both sides did, each could wait for the other.  0: no limit. */
   size_t max_queued;
@@ -81,9 +83,13 @@ struct conn {
   shm *own_shm;      /* created with the greeting, then constant; NULL: none */
 };
 
-/* Takes over a connected socket and registers it with the least busy loop.  Two references are made: the caller's,
- * and the loop's until on_lost has returned.  On failure the socket and both references are the caller's. */
-weft_err weft__conn_start(conn *c, loop_group *loops, const conn_callbacks *callbacks, int fd);
+/* Takes over a connected socket.  From here on other threads may call weft__conn_close.  Two references are made: the
+ * caller's, and the loop's, which weft__conn_start takes over. */
+void weft__conn_init(conn *c, const conn_callbacks *callbacks, int fd);
+/* Registers the connection with the least busy loop, which keeps its reference until on_lost has returned.  On failure
+ * the socket is closed and the loop's reference is released; no callback but destroy comes. */
+weft_err weft__conn_start(conn *c, loop_group *loops);
+void weft__conn_finish(conn *c); /* frees what c holds, but not c: see conn_callbacks.destroy */
 void weft__conn_retain(conn *c);
 void weft__conn_release(conn *c);
 /* Sends a frame, or queues what the socket does not take; never waits.  The body is emptied.  On a broken connection

@@ -27,6 +27,7 @@ static void lost(conn *c, const char *why) {
 }
 
 static void destroy(conn *c) {
+  weft__conn_finish(c);
   weft__free(c);
   sem_post(&gone);
 }
@@ -39,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   conn *c = weft__alloc_zero(1, sizeof *c);
   if (!c || socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) abort();
   c->authenticated = size > 0 && data[size - 1] & 1;
-  if (weft__conn_start(c, loops, &callbacks, ends[0]) != WEFT_OK) abort();
+  weft__conn_init(c, &callbacks, ends[0]);
+  if (weft__conn_start(c, loops) != WEFT_OK) abort();
   (void)!send(ends[1], data, size, MSG_NOSIGNAL);
   close(ends[1]);
   sem_wait(&gone);

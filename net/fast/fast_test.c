@@ -8,6 +8,7 @@
 #include "peer.pb-c.h"
 #include "tests/check.h"
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -439,4 +440,23 @@ TEST_WITHIN(20, a_peer_that_sends_nothing_is_disconnected) {
   EXPECT_EQ_INT(recv(fd, &byte, 1, 0), 0);
   close(fd);
   close_rig(&r);
+}
+
+static void *close_sockets(void *arg) {
+  for (int *fd = arg; *fd >= 0; fd++) close(*fd);
+  return NULL;
+}
+
+/* The loop frees connections whose peers leave while the listener shuts down those it still lists. */
+TEST(a_listener_is_destroyed_while_its_peers_disconnect) {
+  for (int turn = 0; turn < 40; turn++) {
+    rig r = open_rig();
+    int fds[17];
+    for (int i = 0; i < 16; i++) greet(fds[i] = connect_raw(&r, i % 2), &r);
+    fds[16] = -1;
+    pthread_t thread;
+    EXPECT_EQ_INT(pthread_create(&thread, NULL, close_sockets, fds), 0);
+    close_rig(&r);
+    pthread_join(thread, NULL);
+  }
 }

@@ -194,13 +194,15 @@ static void server_conn_on_lost(conn *base, const char *why) {
   weft__conn_release(base);
 }
 
-static void server_conn_free(conn *base) {
+/* Other threads find the connection in the listener's ring and lock it there, so it is removed first. */
+static void server_conn_destroy(conn *base) {
   server_conn *c = (server_conn *)base;
   fast_listener *l = c->listener;
   pthread_mutex_lock(&l->lock);
   RING_REMOVE(l->conns, c);
   pthread_cond_broadcast(&l->conn_gone);
   pthread_mutex_unlock(&l->lock);
+  weft__conn_finish(base);
   pthread_mutex_destroy(&c->lock);
   weft__free(c);
 }
@@ -238,7 +240,7 @@ static void listener_log_evictions(int n) {
 }
 
 static void listener_add_conn(fast_listener *l, int fd) {
-  static const conn_callbacks callbacks = {server_conn_on_frame, server_conn_on_lost, server_conn_free,
+  static const conn_callbacks callbacks = {server_conn_on_frame, server_conn_on_lost, server_conn_destroy,
                                            MAX_QUEUED_BYTES};
   server_conn *c = weft__alloc_zero(1, sizeof *c);
   if (!c) {
@@ -249,16 +251,14 @@ static void listener_add_conn(fast_listener *l, int fd) {
   c->accepted_ns = weft__clock_now_ns();
   server_conn_set_peer(c, fd);
   pthread_mutex_init(&c->lock, NULL);
+  weft__conn_init(&c->conn, &callbacks, fd);
   pthread_mutex_lock(&l->lock);
   int evictions = listener_evict_oldest(l);
   RING_ADD(l->conns, c);
   pthread_mutex_unlock(&l->lock);
   listener_log_evictions(evictions);
   weft__loop_tick_soon(l->loops);
-  if (weft__conn_start(&c->conn, l->loops, &callbacks, fd) == WEFT_OK) return;
-  close(fd);
-  weft__conn_release(&c->conn);
-  weft__conn_release(&c->conn);
+  if (weft__conn_start(&c->conn, l->loops) != WEFT_OK) weft__conn_release(&c->conn);
 }
 
 static void listen_socket_on_ready(source *s, uint32_t events) {

@@ -31,7 +31,7 @@ typedef struct maker {
   int n_slot, n_value; /* slots now; those of nodes */
 } maker;
 
-static void *zeroed(maker *m, int count, size_t size) {
+static void *plan_zeroed(maker *m, int count, size_t size) {
   return weft__arena_alloc(&m->p->arena, (size_t)(count ? count : 1) * size);
 }
 
@@ -70,7 +70,7 @@ static int slot_of(const maker *m, weft_out from) {
 
 /* ---- constants ------------------------------------------------------------------------------- */
 
-static bool foldable(const maker *m, const weft_node *n) {
+static bool node_is_foldable(const maker *m, const weft_node *n) {
   if (n->n_control || !weft__node_may_fold(m->g, n)) return false;
   if (weft__node_is(n, KIND_CONST)) return true;
   if (n->n_in == 0) return false;
@@ -83,7 +83,7 @@ enum { FOLD_LIMIT = 10 << 20 }; /* bytes: a big folded value costs more memory t
 
 /* Runs n on constants.  Its outputs become constants too, unless that fails or they are large: then the
  * node stays an item, and an error comes back when it is run for real. */
-static bool fold(maker *m, const weft_node *n) {
+static bool fold_node(maker *m, const weft_node *n) {
   value out[FOLD_MAX_OUT] = {{.dead = false}};
   const weft_tensor *in[FOLD_MAX_IN];
   for (int i = 0; i < n->n_in; i++) in[i] = &m->value[slot_of(m, n->in[i])];
@@ -136,7 +136,7 @@ static weft_err add_item(maker *m, const weft_node *n) {
   *it = (plan_item){
       .node = n, .op = n->op, .run = n->op->cpu, .n_in = n->n_in, .n_out = n->n_out, .first_out = m->first_slot[n->id]};
   if (m->where) weft__choose_kernel(it, m->where->device[m->where->of_node[n->id]]);
-  it->in = zeroed(m, n->n_in, sizeof *it->in);
+  it->in = plan_zeroed(m, n->n_in, sizeof *it->in);
   if (!it->in) return WEFT_OOM;
   for (int i = 0; i < n->n_in; i++) {
     weft_out from = source_of(m, n->in[i]);
@@ -155,13 +155,13 @@ static weft_err add_item(maker *m, const weft_node *n) {
 }
 
 static weft_err make_items(maker *m) {
-  m->p->item = zeroed(m, m->n_order, sizeof *m->p->item);
+  m->p->item = plan_zeroed(m, m->n_order, sizeof *m->p->item);
   if (!m->p->item) return WEFT_OOM;
   for (int i = 0; i < m->n_order; i++) {
     const weft_node *n = m->g->node[m->order[i]];
     if (!n->op || (!n->op->cpu && !(n->op->flags & OP_CONTROL_FLOW))) return cannot_run(n);
     if (is_plain_read(m, n)) continue;
-    if (foldable(m, n) && fold(m, n)) continue;
+    if (node_is_foldable(m, n) && fold_node(m, n)) continue;
     WEFT_TRY(add_item(m, n));
   }
   return WEFT_OK;
@@ -174,7 +174,7 @@ static weft_err link_control(maker *m) {
   for (int i = 0; i < m->p->n_item && !err; i++) {
     plan_item *it = &m->p->item[i];
     weft__waits_of(&w, it->node->id);
-    it->control = zeroed(m, w.n, sizeof *it->control);
+    it->control = plan_zeroed(m, w.n, sizeof *it->control);
     if (!it->control) err = WEFT_OOM;
     for (int j = 0; j < w.n && !err; j++) {
       int from = m->item_of[w.from[j]];
@@ -190,8 +190,8 @@ static weft_err link_control(maker *m) {
 static weft_err keep_constants(maker *m) {
   plan *p = m->p;
   for (int s = 0; s < m->n_slot; s++) p->n_constant += m->known[s];
-  p->constant_slot = zeroed(m, p->n_constant, sizeof *p->constant_slot);
-  p->constant = zeroed(m, p->n_constant, sizeof *p->constant);
+  p->constant_slot = plan_zeroed(m, p->n_constant, sizeof *p->constant_slot);
+  p->constant = plan_zeroed(m, p->n_constant, sizeof *p->constant);
   if (!p->constant_slot || !p->constant) {
     p->n_constant = 0;
     return WEFT_OOM;
@@ -209,10 +209,10 @@ static weft_err connect_ends(maker *m) {
   p->n_slot = m->n_slot;
   p->n_feed = m->r->n_feed;
   p->n_fetch = m->r->n_fetch;
-  p->slot_item = zeroed(m, m->n_slot, sizeof *p->slot_item);
-  p->fetch_slot = zeroed(m, p->n_fetch, sizeof *p->fetch_slot);
-  p->feed_node = zeroed(m, p->n_feed, sizeof *p->feed_node);
-  p->feed_out = zeroed(m, p->n_feed, sizeof *p->feed_out);
+  p->slot_item = plan_zeroed(m, m->n_slot, sizeof *p->slot_item);
+  p->fetch_slot = plan_zeroed(m, p->n_fetch, sizeof *p->fetch_slot);
+  p->feed_node = plan_zeroed(m, p->n_feed, sizeof *p->feed_node);
+  p->feed_out = plan_zeroed(m, p->n_feed, sizeof *p->feed_out);
   if (!p->slot_item || !p->fetch_slot || !p->feed_node || !p->feed_out) return WEFT_OOM;
   for (int i = 0; i < p->n_feed; i++) {
     p->feed_node[i] = m->g->node[m->r->feed[i].node];
@@ -232,7 +232,7 @@ static weft_err spread_last_uses(maker *m, const int *last, int *count) {
     if (last[s] >= 0) count[last[s]]++;
   for (int i = 0; i < p->n_item; i++) {
     plan_item *it = &p->item[i];
-    it->release = zeroed(m, count[i], sizeof(int));
+    it->release = plan_zeroed(m, count[i], sizeof(int));
     if (!it->release) return WEFT_OOM;
     for (int j = 0; j < it->n_in && j < 64; j++)
       if (last[it->in[j].slot] == i) it->dying |= UINT64_C(1) << j;
@@ -268,7 +268,7 @@ static weft_err find_last_uses(maker *m) {
   return err;
 }
 
-static weft_err make(maker *m) {
+static weft_err make_plan(maker *m) {
   WEFT_TRY(weft__feeds_init(&m->feeds, m->r->n_feed, m->r->feed));
   if (m->feeds.twice >= 0) {
     const weft_out o = m->r->feed[m->feeds.twice];
@@ -310,7 +310,7 @@ weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, 
   pthread_mutex_init(&p->lock, NULL);
   maker m = {.p = p, .g = g, .r = r, .where = where};
   pthread_mutex_lock(&g->lock);
-  weft_err err = make(&m);
+  weft_err err = make_plan(&m);
   pthread_mutex_unlock(&g->lock);
   for (int s = 0; s < m.n_value && m.value; s++) weft__tensor_clear(&m.value[s]);
   weft__feeds_finish(&m.feeds);

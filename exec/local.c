@@ -107,7 +107,7 @@ static weft_err check_feeds(const plan *p, const weft_tensor *const *feed) {
 }
 
 /* Finds the plan and lists the step, under one lock. */
-static weft_err begin(local *s, const plan_request *r, run_entry *entry, plan **p, int64_t *id) {
+static weft_err local_begin(local *s, const plan_request *r, run_entry *entry, plan **p, int64_t *id) {
   uint64_t hash = weft__request_hash(r);
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&s->lock);
@@ -122,7 +122,7 @@ static weft_err begin(local *s, const plan_request *r, run_entry *entry, plan **
   return err;
 }
 
-static void end(local *s, run_entry *entry) {
+static void local_end(local *s, run_entry *entry) {
   pthread_mutex_lock(&s->lock);
   weft__runs_remove(&s->runs, entry);
   pthread_mutex_unlock(&s->lock);
@@ -162,7 +162,7 @@ static weft_err local_run(weft_session *base, const plan_request *r, const weft_
   plan *p;
   int64_t id;
   weft__cancel_init(&entry.cancel);
-  weft_err err = begin(s, r, &entry, &p, &id);
+  weft_err err = local_begin(s, r, &entry, &p, &id);
   if (!err) {
     step_objects objects;
     weft__step_objects_init(&objects);
@@ -187,7 +187,7 @@ static weft_err local_run(weft_session *base, const plan_request *r, const weft_
     weft__step_log_destroy(run.log);
     weft__cancel_link_off(&link);
     weft__step_objects_finish(&objects);
-    end(s, &entry);
+    local_end(s, &entry);
   }
   weft__cancel_finish(&entry.cancel);
   return err;

@@ -240,7 +240,7 @@ typedef struct walk { /* from the fetches of a call to what they are computed fr
   weft_out missing; /* a feed that is needed and was not given */
 } walk;
 
-static void visit(walk *w, weft_out o, bool is_control) {
+static void walk_visit(walk *w, weft_out o, bool is_control) {
   const int feed = is_control ? -1 : weft__feeds_find(&w->step->feeds, o);
   if (feed >= 0 && !w->step->fed[feed] && weft__feeds_find(&w->now, o) < 0) w->missing = o;
   if (feed >= 0 || w->seen[o.node]) return;
@@ -251,11 +251,11 @@ static void visit(walk *w, weft_out o, bool is_control) {
 /* The graph's lock is held. */
 static void walk_back(walk *w, const plan_request *r) {
   const weft_graph *g = w->step->graph;
-  for (int i = 0; i < r->n_fetch; i++) visit(w, r->fetch[i], false);
+  for (int i = 0; i < r->n_fetch; i++) walk_visit(w, r->fetch[i], false);
   while (w->n > 0 && w->missing.node < 0) {
     const weft_node *n = g->node[w->stack[--w->n]];
-    for (int i = 0; i < n->n_in && w->missing.node < 0; i++) visit(w, n->in[i], false);
-    for (int i = 0; i < n->n_control; i++) visit(w, (weft_out){n->control[i], 0}, true);
+    for (int i = 0; i < n->n_in && w->missing.node < 0; i++) walk_visit(w, n->in[i], false);
+    for (int i = 0; i < n->n_control; i++) walk_visit(w, (weft_out){n->control[i], 0}, true);
   }
 }
 

@@ -32,7 +32,7 @@ void *weft__requests_find(const requests *t, uint64_t hash, const plan_request *
   return NULL;
 }
 
-static void *copied(const void *data, size_t size) {
+static void *memory_copy(const void *data, size_t size) {
   void *p = weft__alloc(size ? size : 1);
   if (p && size) memcpy(p, data, size);
   return p;
@@ -47,9 +47,9 @@ void weft__request_finish(plan_request *r) {
 
 weft_err weft__request_copy(plan_request *out, const plan_request *r) {
   *out = *r;
-  out->feed = copied(r->feed, sizeof *r->feed * (size_t)r->n_feed);
-  out->fetch = copied(r->fetch, sizeof *r->fetch * (size_t)r->n_fetch);
-  out->target = copied(r->target, sizeof *r->target * (size_t)r->n_target);
+  out->feed = memory_copy(r->feed, sizeof *r->feed * (size_t)r->n_feed);
+  out->fetch = memory_copy(r->fetch, sizeof *r->fetch * (size_t)r->n_fetch);
+  out->target = memory_copy(r->target, sizeof *r->target * (size_t)r->n_target);
   if (out->feed && out->fetch && out->target) return WEFT_OK;
   weft__request_finish(out);
   return WEFT_OOM;

@@ -10,9 +10,9 @@
 #include "exec/executors/start.h"
 #include "state/rendezvous.h"
 
-static void drop(void *code) { weft__plan_destroy(code); }
+static void call_drop_plan(void *code) { weft__plan_destroy(code); }
 
-static weft_err compile(function *f) {
+static weft_err call_compile(function *f) {
   plan *p = NULL;
   plan_request r = {.n_feed = f->n_arg,
                     .feed = f->arg,
@@ -24,11 +24,11 @@ static weft_err compile(function *f) {
   weft_err err = weft__plan_create(&p, f->body, &r);
   if (err) return weft__fail_in(err, "function %s", f->name);
   f->code = p;
-  f->drop = drop;
+  f->drop = call_drop_plan;
   return WEFT_OK;
 }
 
-static weft_err run(function *f, const step *st, const weft_tensor *const *arg, weft_tensor **ret) {
+static weft_err call_run(function *f, const step *st, const weft_tensor *const *arg, weft_tensor **ret) {
   plan *p = f->code;
   if (!p) return WEFT_OK;
   plan_run r = {.feed = arg, .fetched = ret, .step = *st, .deadline_ns = st->deadline_ns, .keeps_feeds = true};
@@ -48,4 +48,4 @@ static weft_err run(function *f, const step *st, const weft_tensor *const *arg, 
   return err;
 }
 
-const caller weft__caller = {.compile = compile, .run = run};
+const caller weft__caller = {.compile = call_compile, .run = call_run};

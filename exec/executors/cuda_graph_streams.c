@@ -16,7 +16,7 @@ void weft__graph_streams_finish(graph_streams *l) {
   weft__free(l->stream_of);
 }
 
-static weft_err add(graph_streams *l, const void *at, size_t bytes, bool write) {
+static weft_err streams_add_range(graph_streams *l, const void *at, size_t bytes, bool write) {
   if (!at || !bytes) return WEFT_OK;
   WEFT_TRY(WEFT_ARRAY_RESERVE(l->list, l->room, l->n + 1));
   l->list[l->n++] = (access){(uintptr_t)at, (uintptr_t)at + bytes, l->n_step, write};
@@ -24,7 +24,7 @@ static weft_err add(graph_streams *l, const void *at, size_t bytes, bool write) 
 }
 
 static weft_err add_tensor(graph_streams *l, const weft_tensor *t, bool write) {
-  return t->buf && t->buf->memory ? add(l, t->data, weft__tensor_bytes(t), write) : WEFT_OK;
+  return t->buf && t->buf->memory ? streams_add_range(l, t->data, weft__tensor_bytes(t), write) : WEFT_OK;
 }
 
 static weft_err add_variable(graph_streams *l, variable *v, bool write) {
@@ -49,7 +49,7 @@ static weft_err add_accesses(graph_streams *l, const frame *f, int item) {
   for (int j = 0; j < it->n_in; j++) WEFT_TRY(add_input(l, f, it, j));
   for (int o = 0; o < it->n_out; o++) {
     const buffer *place = f->planned[it->first_out + o];
-    if (place && place->memory) WEFT_TRY(add(l, place->data, place->size, true));
+    if (place && place->memory) WEFT_TRY(streams_add_range(l, place->data, place->size, true));
   }
   return WEFT_OK;
 }
@@ -66,7 +66,7 @@ static void find_conflicts(const graph_streams *l, int first, int after[CAPTURE_
     }
 }
 
-static int choose(const graph_streams *l, const int after[CAPTURE_STREAMS]) {
+static int streams_choose(const graph_streams *l, const int after[CAPTURE_STREAMS]) {
   int best = 0;
   for (int i = 0; i < CAPTURE_STREAMS; i++)
     if (after[i] >= 0 && after[i] == l->tail[i]) return i;
@@ -92,7 +92,7 @@ weft_err weft__graph_streams_assign(graph_streams *l, const frame *f, int item) 
   const int first = l->n, next = l->n_step;
   WEFT_TRY(add_accesses(l, f, item));
   find_conflicts(l, first, after);
-  const int stream = choose(l, after);
+  const int stream = streams_choose(l, after);
   l->stream_of[next] = stream;
   l->tail[stream] = next;
   l->n_step++;

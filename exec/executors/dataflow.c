@@ -42,7 +42,7 @@ static _Thread_local struct {
 } here;
 
 static void on_done(kernel *k, weft_err err);
-static void process(dataflow *f, node_run *first);
+static void dataflow_process(dataflow *f, node_run *first);
 
 /* ---- one node ---------------------------------------------------------------------------------- */
 
@@ -60,7 +60,7 @@ static uint64_t dying_inputs(const node_run *s) {
 }
 
 /* References among the inputs.  A merge looks at the input that came first and hides the others. */
-static weft_err resolve(node_run *s) {
+static weft_err resolve_references(node_run *s) {
   const plan_item *it = weft__node_run_item(s);
   const dataflow_node *n = weft__node_run_node(s);
   int winner = n->kind == DATAFLOW_MERGE ? weft__node_run_winner(s) : -1;
@@ -146,12 +146,12 @@ static weft_err pick_up(node_run *s, value *out) {
   return WEFT_OK;
 }
 
-static bool carries(dataflow_kind kind) {
+static bool kind_carries_value(dataflow_kind kind) {
   return kind == DATAFLOW_ENTER || kind == DATAFLOW_ENTER_CONSTANT || kind == DATAFLOW_EXIT || kind == DATAFLOW_NEXT;
 }
 
 /* What follows a node's run. */
-static weft_err conclude(node_run *s, bool dead, value *carried, ready *r) {
+static weft_err node_conclude(node_run *s, bool dead, value *carried, ready *r) {
   if (!dead && s->kernel.out) WEFT_TRY(weft__kernel_check_outputs(&s->kernel));
   drop_reads(s);
   WEFT_TRY(weft__node_run_deliver(s, dead, carried, r));
@@ -159,13 +159,13 @@ static weft_err conclude(node_run *s, bool dead, value *carried, ready *r) {
 }
 
 static weft_err run_live(node_run *s, bool dead, value *carried, bool *deferred) {
-  WEFT_TRY(dead ? WEFT_OK : resolve(s));
-  if (carries(weft__node_run_node(s)->kind)) return pick_up(s, carried);
+  WEFT_TRY(dead ? WEFT_OK : resolve_references(s));
+  if (kind_carries_value(weft__node_run_node(s)->kind)) return pick_up(s, carried);
   WEFT_TRY(dead ? WEFT_OK : own_inputs(s));
   return call_kernel(s, dead, deferred);
 }
 
-static outcome visit(dataflow *f, node_run *s, ready *r) {
+static outcome node_visit(dataflow *f, node_run *s, ready *r) {
   bool deferred = false, dead = weft__node_run_is_dead(s);
   value carried = {.dead = false};
   if (atomic_load_explicit(&f->run.failed, memory_order_acquire)) return ENDED;
@@ -175,7 +175,7 @@ static outcome visit(dataflow *f, node_run *s, ready *r) {
     if (deferred) return DEFERRED;
     if (err) err = weft__item_error(weft__node_run_item(s), err);
   }
-  if (!err) err = conclude(s, dead, &carried, r);
+  if (!err) err = node_conclude(s, dead, &carried, r);
   weft__tensor_clear(&carried.t);
   if (err) weft__run_fail(&f->run, err);
   return ENDED;
@@ -183,7 +183,7 @@ static outcome visit(dataflow *f, node_run *s, ready *r) {
 
 /* ---- many nodes -------------------------------------------------------------------------------- */
 
-static void resume(node_run *s);
+static void node_resume(node_run *s);
 
 /* On the way in and out of running nodes; inside a run that this thread is running already, nothing. */
 static bool come_in(bool borrowed) {
@@ -205,20 +205,20 @@ static node_run *next_ended(void) {
 
 static void go_out(bool outermost) {
   if (!outermost) return;
-  for (node_run *s; (s = next_ended());) resume(s);
+  for (node_run *s; (s = next_ended());) node_resume(s);
   here.inside = false;
 }
 
 static void task_process(void *arg) { /* a list of nodes */
   node_run *s = arg;
   bool outermost = come_in(false);
-  process(s->iteration->frame->dataflow, s);
+  dataflow_process(s->iteration->frame->dataflow, s);
   go_out(outermost);
 }
 
 static void task_resume(void *arg) {
   bool outermost = come_in(false);
-  resume(arg);
+  node_resume(arg);
   go_out(outermost);
 }
 
@@ -228,7 +228,7 @@ static bool worth_handing(const node_run *s) {
 
 /* Keeps one ready node worth a thread for this one and hands the others to the pool. */
 static node_run *hand_out(dataflow *f, node_run *list) {
-  node_run *kept = NULL, **end = &kept;
+  node_run *kept = NULL, **dataflow_end = &kept;
   bool heavy = false;
   for (node_run *s = list, *next; s; s = next) {
     next = s->next;
@@ -236,10 +236,10 @@ static node_run *hand_out(dataflow *f, node_run *list) {
     if (hand) s->next = NULL;
     if (hand && weft__pool_submit(f->run.tasks, task_process, s) == WEFT_OK) continue;
     heavy = heavy || worth;
-    *end = s;
-    end = &s->next;
+    *dataflow_end = s;
+    dataflow_end = &s->next;
   }
-  *end = NULL;
+  *dataflow_end = NULL;
   return kept;
 }
 
@@ -249,21 +249,21 @@ static bool hand_over(dataflow *f, node_run *list) {
   const dataflow_node *n = weft__node_run_node(list);
   int64_t cost = atomic_load_explicit(&n->cost, memory_order_relaxed);
   here.spent += cost;
-  bool known = (cost > 0 && !(weft__node_run_item(list)->op->flags & OP_BLOCKING)) || carries(n->kind);
+  bool known = (cost > 0 && !(weft__node_run_item(list)->op->flags & OP_BLOCKING)) || kind_carries_value(n->kind);
   return (!known || here.spent > LENT) && weft__pool_submit(f->run.tasks, task_process, list) == WEFT_OK;
 }
 
 /* What ended meanwhile does not wait for a long kernel of this thread. */
 static void hand_ended(dataflow *f) {
   for (node_run *s; (s = next_ended());)
-    if (weft__pool_submit(f->run.tasks, task_resume, s) != WEFT_OK) resume(s);
+    if (weft__pool_submit(f->run.tasks, task_resume, s) != WEFT_OK) node_resume(s);
 }
 
-static void end(dataflow *f);
+static void dataflow_end(dataflow *f);
 
-static void finish(dataflow *f) {
+static void dataflow_finish(dataflow *f) {
   if (f->run.done) {
-    end(f);
+    dataflow_end(f);
     return;
   }
   pthread_mutex_lock(&f->run.lock);
@@ -273,9 +273,9 @@ static void finish(dataflow *f) {
 }
 
 /* Counts what one node's end changed; true: nothing is active any more, and f may be gone. */
-static bool account(dataflow *f, int change) {
+static bool dataflow_account(dataflow *f, int change) {
   if (change == 0 || atomic_fetch_add(&f->active, change) + change != 0) return false;
-  finish(f);
+  dataflow_finish(f);
   return true;
 }
 
@@ -287,8 +287,8 @@ static void go_through(dataflow *f, node_run *first) {
     if (hand_over(f, first)) return;
     if (!alone && here.ended && worth_handing(s)) hand_ended(f);
     first = s->next;
-    outcome o = visit(f, s, &r);
-    if (account(f, r.count - (o == ENDED))) return;
+    outcome o = node_visit(f, s, &r);
+    if (dataflow_account(f, r.count - (o == ENDED))) return;
     if (r.count == 0) continue;
     node_run *last = r.first;
     while (last->next) last = last->next;
@@ -299,7 +299,7 @@ static void go_through(dataflow *f, node_run *first) {
 }
 
 /* On whatever thread it is: one of the pool, the caller's, one that brought a value. */
-static void process(dataflow *f, node_run *first) {
+static void dataflow_process(dataflow *f, node_run *first) {
   const uint64_t mode = weft__denormal_flush();
   go_through(f, first);
   weft__denormal_restore(mode);
@@ -308,7 +308,7 @@ static void process(dataflow *f, node_run *first) {
 /* ---- waiting ----------------------------------------------------------------------------------- */
 
 /* Goes on with a node whose deferred kernel has ended. */
-static void resume(node_run *s) {
+static void node_resume(node_run *s) {
   dataflow *f = s->iteration->frame->dataflow;
   value none = {.dead = false};
   ready r = {0};
@@ -318,15 +318,15 @@ static void resume(node_run *s) {
   if (err) err = weft__item_error(weft__node_run_item(s), err);
   if (f->run.given->log && !err)
     weft__step_log_add(f->run.given->log, weft__node_run_item(s), s->kernel.out, s->begin, weft__clock_now_ns());
-  if (!err && !atomic_load(&f->run.failed)) err = conclude(s, dead, &none, &r);
+  if (!err && !atomic_load(&f->run.failed)) err = node_conclude(s, dead, &none, &r);
   if (err) weft__run_fail(&f->run, err);
-  if (!account(f, r.count - 1) && r.first) process(f, r.first);
+  if (!dataflow_account(f, r.count - 1) && r.first) dataflow_process(f, r.first);
 }
 
 /* On the thread that ended the wait of s, unless it runs nodes already: then it does so when it is through. */
 static void go_on(node_run *s) {
   if (come_in(true)) {
-    resume(s);
+    node_resume(s);
     go_out(true);
     return;
   }
@@ -354,7 +354,7 @@ static void on_done(kernel *k, weft_err err) {
   }
   pthread_mutex_unlock(&f->run.lock);
   if (leave || weft__pool_submit(f->run.tasks, task_resume, s) == WEFT_OK) return;
-  resume(s);
+  node_resume(s);
 }
 
 /* Sleeps until a deferred node has ended or all have; looks up now and then whether it is too late. */
@@ -388,7 +388,7 @@ static void wait_for_all(dataflow *f) {
 
 /* ---- a run ------------------------------------------------------------------------------------- */
 
-static weft_err begin(dataflow **out, plan *p, plan_run *given, pool *tasks, run_done *done, void *arg) {
+static weft_err dataflow_begin(dataflow **out, plan *p, plan_run *given, pool *tasks, run_done *done, void *arg) {
   dataflow *f;
   WEFT_TRY(weft__dataflow_acquire(&f, p));
   f->step = given->step;
@@ -412,7 +412,7 @@ static weft_err conclude_run(dataflow *f) {
 }
 
 /* The end of an asynchronous run. */
-static void end(dataflow *f) {
+static void dataflow_end(dataflow *f) {
   run_done *done = f->run.done;
   void *arg = f->run.arg;
   done(arg, conclude_run(f));
@@ -421,7 +421,7 @@ static void end(dataflow *f) {
 weft_err weft__dataflow_run(plan *p, plan_run *given, pool *tasks) {
   dataflow *f;
   ready r = {0};
-  WEFT_TRY(begin(&f, p, given, tasks, NULL, NULL));
+  WEFT_TRY(dataflow_begin(&f, p, given, tasks, NULL, NULL));
   weft__dataflow_ready(f, &r);
   atomic_store(&f->active, r.count);
   if (r.count == 0) f->finished = true;
@@ -433,7 +433,7 @@ weft_err weft__dataflow_run(plan *p, plan_run *given, pool *tasks) {
 void weft__dataflow_start(plan *p, plan_run *given, pool *tasks, bool borrowed, run_done *done, void *arg) {
   dataflow *f;
   ready r = {0};
-  weft_err err = begin(&f, p, given, tasks, done, arg);
+  weft_err err = dataflow_begin(&f, p, given, tasks, done, arg);
   if (err) {
     done(arg, err);
     return;
@@ -442,8 +442,8 @@ void weft__dataflow_start(plan *p, plan_run *given, pool *tasks, bool borrowed, 
   atomic_store(&f->active, r.count);
   bool outermost = come_in(borrowed);
   if (r.count)
-    process(f, r.first);
+    dataflow_process(f, r.first);
   else
-    end(f);
+    dataflow_end(f);
   go_out(outermost);
 }

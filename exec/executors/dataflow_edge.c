@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 
-static void push(ready *r, node_run *s) {
+static void ready_push(ready *r, node_run *s) {
   if (s->iteration->frame->loop) atomic_fetch_add_explicit(&s->iteration->busy, 1, memory_order_relaxed);
   s->next = r->first;
   r->first = s;
@@ -41,7 +41,7 @@ void weft__dataflow_ready(dataflow *f, ready *r) {
     const dataflow_node *n = &f->map->node[l->node[i]];
     bool merge = n->kind == DATAFLOW_MERGE;
     if (merge && !has_known_input(s)) continue;
-    if (n->n_wait == 0) push(r, s);
+    if (n->n_wait == 0) ready_push(r, s);
   }
 }
 
@@ -95,11 +95,11 @@ static void arrive_at_merge(node_run *s, const dataflow_edge *e, bool dead, bool
   bool late = e->input >= 0 && !dead && (old & MERGE_LIVE);
   const dataflow_input *in = late ? &weft__node_run_node(s)->in[e->input] : NULL;
   if (late && in->home == HOME_ITERATION) let_go(s->iteration, in->index);
-  if (merge_is_ready(now, n_in) && !merge_is_ready(old, n_in)) push(r, s);
+  if (merge_is_ready(now, n_in) && !merge_is_ready(old, n_in)) ready_push(r, s);
 }
 
 /* An edge of a node that ran or died arrives in iteration t. */
-static void arrive(iteration *t, const dataflow_edge *e, bool dead, bool entering, ready *r) {
+static void edge_arrive(iteration *t, const dataflow_edge *e, bool dead, bool entering, ready *r) {
   node_run *s = weft__iteration_node(t, e->node);
   if (weft__node_run_node(s)->kind == DATAFLOW_MERGE) {
     arrive_at_merge(s, e, dead, entering, r);
@@ -107,17 +107,17 @@ static void arrive(iteration *t, const dataflow_edge *e, bool dead, bool enterin
   }
   uint64_t change = dead ? DEAD_EDGE - 1 : UINT64_MAX;
   uint64_t old = atomic_fetch_add_explicit(&s->word, change, memory_order_acq_rel);
-  if ((uint32_t)old == 1) push(r, s);
+  if ((uint32_t)old == 1) ready_push(r, s);
 }
 
 /* Tells every reader of item `node` in iteration t; which outputs are dead is asked of `out` (NULL: all alike). */
-static void tell(iteration *t, int node, bool dead, const value *out, ready *r) {
+static void notify_readers(iteration *t, int node, bool dead, const value *out, ready *r) {
   const dataflow_node *n = &t->frame->dataflow->map->node[node];
   bool entering = n->kind == DATAFLOW_ENTER || n->kind == DATAFLOW_ENTER_CONSTANT;
   for (int i = 0; i < n->n_edge; i++) {
     const dataflow_edge *e = &n->edge[i];
     bool dead_edge = dead || (out && e->out >= 0 && out[e->out].dead);
-    arrive(t, e, dead_edge, entering, r);
+    edge_arrive(t, e, dead_edge, entering, r);
   }
 }
 
@@ -129,10 +129,10 @@ static void move_value(value *to, value *from) {
 }
 
 /* Puts a value in the slot of iteration t that is node n's output, if anyone reads it, and tells its readers. */
-static void place(iteration *t, int node, value *v, ready *r) {
+static void store_output(iteration *t, int node, value *v, ready *r) {
   const dataflow_node *n = &t->frame->dataflow->map->node[node];
   if (atomic_load_explicit(&t->readers[n->first_out], memory_order_relaxed) > 0) move_value(&t->slot[n->first_out], v);
-  tell(t, node, false, NULL, r);
+  notify_readers(t, node, false, NULL, r);
 }
 
 /* ---- entering ---------------------------------------------------------------------------------- */
@@ -140,7 +140,7 @@ static void place(iteration *t, int node, value *v, ready *r) {
 static weft_err end_turn(iteration *t, ready *r);
 
 /* Takes one from an iteration's count; the iteration has ended if that was the last. */
-static weft_err unbusy(iteration *t, ready *r) {
+static weft_err iteration_release(iteration *t, ready *r) {
   if (t->frame->loop == 0 || atomic_fetch_sub_explicit(&t->busy, 1, memory_order_acq_rel) != 1) return WEFT_OK;
   return end_turn(t, r);
 }
@@ -161,28 +161,28 @@ static weft_err child_frame(iteration *t, int loop, dataflow_frame **out) {
 }
 
 /* A constant goes to the iterations under way now; those to come are told when they begin. */
-static void fix(dataflow_frame *fr, int node, bool dead, value *v, ready *r) {
+static void store_loop_constant(dataflow_frame *fr, int node, bool dead, value *v, ready *r) {
   int constant = fr->dataflow->map->node[node].first_out;
   if (!dead) move_value(&fr->constant[constant], v);
   fr->constant_state[constant] = dead ? CONSTANT_DEAD : CONSTANT_LIVE;
-  for (iteration *t = fr->first; t; t = t->next) tell(t, node, dead, NULL, r);
+  for (iteration *t = fr->first; t; t = t->next) notify_readers(t, node, dead, NULL, r);
 }
 
-static weft_err enter(node_run *s, bool dead, value *v, ready *r) {
+static weft_err frame_enter(node_run *s, bool dead, value *v, ready *r) {
   const dataflow_node *n = weft__node_run_node(s);
   dataflow_frame *fr;
   WEFT_TRY(child_frame(s->iteration, n->target, &fr));
   pthread_mutex_lock(&fr->lock);
   iteration *first = fr->first; /* iteration 0: it does not end before every Enter has been here */
   if (n->kind == DATAFLOW_ENTER_CONSTANT)
-    fix(fr, s->node, dead, v, r);
+    store_loop_constant(fr, s->node, dead, v, r);
   else if (dead)
-    tell(first, s->node, true, NULL, r);
+    notify_readers(first, s->node, true, NULL, r);
   else
-    place(first, s->node, v, r);
+    store_output(first, s->node, v, r);
   bool all_here = --fr->enters_left == 0;
   pthread_mutex_unlock(&fr->lock);
-  return all_here ? unbusy(first, r) : WEFT_OK;
+  return all_here ? iteration_release(first, r) : WEFT_OK;
 }
 
 /* ---- going round ------------------------------------------------------------------------------- */
@@ -194,11 +194,11 @@ static weft_err begin_turn(dataflow_frame *fr, ready *r) {
   WEFT_TRY(weft__iteration_begin(&t, fr));
   for (int i = 0; i < l->n_constant_enter; i++)
     if (fr->constant_state[i] != CONSTANT_AWAITED)
-      tell(t, l->enter[i], fr->constant_state[i] == CONSTANT_DEAD, NULL, r);
+      notify_readers(t, l->enter[i], fr->constant_state[i] == CONSTANT_DEAD, NULL, r);
   return WEFT_OK;
 }
 
-static weft_err hold(dataflow_frame *fr, int node, value *v) {
+static weft_err frame_hold_next(dataflow_frame *fr, int node, value *v) {
   held_value *h = weft__alloc_zero(1, sizeof *h);
   if (!h) return WEFT_OOM;
   h->node = node;
@@ -214,10 +214,10 @@ static weft_err go_round(node_run *s, value *v, ready *r) {
   pthread_mutex_lock(&fr->lock);
   bool last = s->iteration == fr->last, full = fr->n_iteration >= fr->dataflow->map->loop[fr->loop].parallel;
   if (last && full) {
-    err = hold(fr, s->node, v);
+    err = frame_hold_next(fr, s->node, v);
   } else {
     if (last) err = begin_turn(fr, r);
-    if (!err) place(s->iteration->next, s->node, v, r);
+    if (!err) store_output(s->iteration->next, s->node, v, r);
   }
   pthread_mutex_unlock(&fr->lock);
   return err;
@@ -229,7 +229,7 @@ static weft_err begin_held(dataflow_frame *fr, ready *r) {
   while (fr->held_value) {
     held_value *h = fr->held_value;
     fr->held_value = h->next;
-    place(fr->last, h->node, &h->value, r);
+    store_output(fr->last, h->node, &h->value, r);
     weft__tensor_clear(&h->value.t);
     weft__free(h);
   }
@@ -245,19 +245,19 @@ static void go_out(node_run *s, value *v, ready *r) {
   for (int i = 0; i < l->n_exit; i++)
     if (l->exit[i] == s->node) fr->exited[i] = true;
   pthread_mutex_unlock(&fr->lock);
-  place(fr->parent, s->node, v, r);
+  store_output(fr->parent, s->node, v, r);
 }
 
 static weft_err end_frame(dataflow_frame *fr, ready *r) {
   const dataflow_loop *l = &fr->dataflow->map->loop[fr->loop];
   iteration *parent = fr->parent;
   for (int i = 0; i < l->n_exit; i++)
-    if (!fr->exited[i]) tell(parent, l->exit[i], true, NULL, r);
+    if (!fr->exited[i]) notify_readers(parent, l->exit[i], true, NULL, r);
   pthread_mutex_lock(&parent->frame->lock);
   parent->child[l->number] = NULL;
   pthread_mutex_unlock(&parent->frame->lock);
   weft__dataflow_frame_end(fr);
-  return unbusy(parent, r);
+  return iteration_release(parent, r);
 }
 
 /* Ends an iteration with nothing left to do, and those behind it that waited only for that.  Turns end in their order:
@@ -284,12 +284,12 @@ static weft_err end_turn(iteration *t, ready *r) {
 weft_err weft__node_run_deliver(node_run *s, bool dead, value *carried, ready *r) {
   switch (weft__node_run_node(s)->kind) {
   case DATAFLOW_ENTER:
-  case DATAFLOW_ENTER_CONSTANT: return enter(s, dead, carried, r);
+  case DATAFLOW_ENTER_CONSTANT: return frame_enter(s, dead, carried, r);
   case DATAFLOW_NEXT: return dead ? WEFT_OK : go_round(s, carried, r);
   case DATAFLOW_EXIT:
     if (!dead) go_out(s, carried, r);
     return WEFT_OK;
-  default: tell(s->iteration, s->node, dead, dead ? NULL : s->kernel.out, r); return WEFT_OK;
+  default: notify_readers(s->iteration, s->node, dead, dead ? NULL : s->kernel.out, r); return WEFT_OK;
   }
 }
 
@@ -310,5 +310,5 @@ weft_err weft__node_run_end(node_run *s, ready *r) {
     if (n->in[j].home != HOME_ITERATION) continue;
     if (n->kind != DATAFLOW_MERGE || j == winner) let_go(s->iteration, n->in[j].index);
   }
-  return unbusy(s->iteration, r);
+  return iteration_release(s->iteration, r);
 }

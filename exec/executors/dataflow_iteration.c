@@ -258,7 +258,7 @@ static uint64_t hash_bytes(const char *data, size_t size) {
   return h ^ h >> 47;
 }
 
-static uint64_t combine(uint64_t a, uint64_t b) {
+static uint64_t hash_combine(uint64_t a, uint64_t b) {
   return a ^ (b + UINT64_C(0x9e3779b97f4a7800) + (a << 10) + (a >> 4));
 }
 
@@ -266,7 +266,7 @@ uint64_t weft__dataflow_frame_id(const dataflow_frame *fr) {
   if (fr->loop == 0) return 0;
   const char *name = loop_of(fr)->name;
   uint64_t outer = weft__dataflow_frame_id(fr->parent->frame);
-  return combine(outer, combine((uint64_t)fr->parent->number, hash_bytes(name, strlen(name))));
+  return hash_combine(outer, hash_combine((uint64_t)fr->parent->number, hash_bytes(name, strlen(name))));
 }
 
 /* ---- dataflows ------------------------------------------------------------------------------------- */

@@ -15,7 +15,7 @@ typedef struct mapper {
   int cap_loop;
 } mapper;
 
-static void *zeroed(mapper *w, int count, size_t size) {
+static void *map_zeroed(mapper *w, int count, size_t size) {
   return weft__arena_alloc(&w->p->arena, (size_t)(count ? count : 1) * size);
 }
 
@@ -34,7 +34,9 @@ static dataflow_kind kind_of(const weft_node *n) {
   }
 }
 
-static bool enters(const dataflow_node *n) { return n->kind == DATAFLOW_ENTER || n->kind == DATAFLOW_ENTER_CONSTANT; }
+static bool node_enters_frame(const dataflow_node *n) {
+  return n->kind == DATAFLOW_ENTER || n->kind == DATAFLOW_ENTER_CONSTANT;
+}
 
 /* ---- loops ------------------------------------------------------------------------------------- */
 
@@ -42,7 +44,7 @@ static weft_err add_loop(mapper *w, const char *name, int parent, int64_t parall
   dataflow_map *m = w->m;
   if (m->n_loop == w->cap_loop) {
     int cap = w->cap_loop ? 2 * w->cap_loop : 4;
-    dataflow_loop *grown = zeroed(w, cap, sizeof *grown);
+    dataflow_loop *grown = map_zeroed(w, cap, sizeof *grown);
     if (!grown) return WEFT_OOM;
     if (m->n_loop) memcpy(grown, m->loop, (size_t)m->n_loop * sizeof *grown);
     m->loop = grown;
@@ -71,7 +73,7 @@ static weft_err find_target(mapper *w, int i) {
   dataflow_node *n = &w->m->node[i];
   const weft_node *graph_node = w->p->item[i].node;
   n->target = n->loop;
-  if (enters(n)) return loop_of_enter(w, graph_node, n->loop, &n->target);
+  if (node_enters_frame(n)) return loop_of_enter(w, graph_node, n->loop, &n->target);
   /* Loop 0 has one iteration.  A NextIteration outside of every loop passes its value on within it, as in TensorFlow. */
   if (n->kind == DATAFLOW_NEXT && n->loop == 0) n->kind = DATAFLOW_PLAIN;
   if (n->kind != DATAFLOW_EXIT) return WEFT_OK;
@@ -146,7 +148,7 @@ static void number_nodes(mapper *w) {
     n->place = own->n_node++;
     n->first_in = own->n_in;
     own->n_in += it->n_in;
-    if (enters(n)) target->n_enter++;
+    if (node_enters_frame(n)) target->n_enter++;
     if (n->kind == DATAFLOW_EXIT) own->n_exit++;
     int *next = n->kind == DATAFLOW_ENTER_CONSTANT ? &target->n_constant_enter : &target->n_slot;
     if (n->target == 0) {
@@ -162,14 +164,14 @@ static weft_err list_nodes(mapper *w) {
   dataflow_map *m = w->m;
   for (int i = 0; i < m->n_loop; i++) {
     dataflow_loop *l = &m->loop[i];
-    l->node = zeroed(w, l->n_node, sizeof(int));
-    l->readers = zeroed(w, l->n_slot, sizeof(int));
-    l->enter = zeroed(w, l->n_enter, sizeof(int));
-    l->exit = zeroed(w, l->n_exit, sizeof(int));
+    l->node = map_zeroed(w, l->n_node, sizeof(int));
+    l->readers = map_zeroed(w, l->n_slot, sizeof(int));
+    l->enter = map_zeroed(w, l->n_enter, sizeof(int));
+    l->exit = map_zeroed(w, l->n_exit, sizeof(int));
     if (!l->node || !l->readers || !l->enter || !l->exit) return WEFT_OOM;
     l->n_exit = 0;
   }
-  int *other = zeroed(w, m->n_loop, sizeof(int)); /* per loop: its Enters that are not constant, so far */
+  int *other = map_zeroed(w, m->n_loop, sizeof(int)); /* per loop: its Enters that are not constant, so far */
   if (!other) return WEFT_OOM;
   for (int i = 0; i < w->p->n_item; i++) {
     dataflow_node *n = &m->node[i];
@@ -187,7 +189,7 @@ static weft_err list_nodes(mapper *w) {
 static weft_err locate_inputs(mapper *w, int i) {
   const plan_item *it = &w->p->item[i];
   dataflow_node *n = &w->m->node[i];
-  n->in = zeroed(w, it->n_in, sizeof *n->in);
+  n->in = map_zeroed(w, it->n_in, sizeof *n->in);
   if (!n->in) return WEFT_OOM;
   for (int j = 0; j < it->n_in; j++) {
     int slot = it->in[j].slot, from = w->p->slot_item[slot];
@@ -223,14 +225,14 @@ static void link_edges(mapper *w, int i) {
   }
 }
 
-static weft_err connect(mapper *w) {
+static weft_err map_connect(mapper *w) {
   for (int i = 0; i < w->p->n_item; i++) {
     WEFT_TRY(locate_inputs(w, i));
     count_edges(w, i);
   }
   for (int i = 0; i < w->p->n_item; i++) {
     dataflow_node *n = &w->m->node[i];
-    n->edge = zeroed(w, n->n_edge, sizeof *n->edge);
+    n->edge = map_zeroed(w, n->n_edge, sizeof *n->edge);
     if (!n->edge) return WEFT_OOM;
     n->n_edge = 0;
   }
@@ -241,16 +243,16 @@ static weft_err connect(mapper *w) {
 
 weft_err weft__dataflow_map_create(dataflow_map **out, plan *p) {
   mapper w = {.p = p};
-  w.m = zeroed(&w, 1, sizeof *w.m);
+  w.m = map_zeroed(&w, 1, sizeof *w.m);
   if (!w.m) return WEFT_OOM;
-  w.m->node = zeroed(&w, p->n_item, sizeof *w.m->node);
-  w.slot_index = zeroed(&w, p->n_slot, sizeof *w.slot_index);
+  w.m->node = map_zeroed(&w, p->n_item, sizeof *w.m->node);
+  w.slot_index = map_zeroed(&w, p->n_slot, sizeof *w.slot_index);
   if (!w.m->node || !w.slot_index) return WEFT_OOM;
   WEFT_TRY(find_loops(&w));
   WEFT_TRY(check_loops(&w));
   number_nodes(&w);
   WEFT_TRY(list_nodes(&w));
-  WEFT_TRY(connect(&w));
+  WEFT_TRY(map_connect(&w));
   *out = w.m;
   return WEFT_OK;
 }

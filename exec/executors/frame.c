@@ -11,7 +11,7 @@ static int count_inputs(const plan *p) {
   return n;
 }
 
-static weft_err allocate(frame *f, const plan *p) {
+static weft_err frame_allocate(frame *f, const plan *p) {
   size_t slots = (size_t)p->n_slot + 1, inputs = (size_t)count_inputs(p) + 1;
   f->slot = weft__alloc_zero(slots, sizeof *f->slot);
   f->kernel = weft__alloc_zero((size_t)p->n_item + 1, sizeof *f->kernel);
@@ -81,7 +81,7 @@ static weft_err lay_arena(frame *f, const plan *p) {
   return WEFT_OK;
 }
 
-static void destroy(frame *f) {
+static void frame_destroy(frame *f) {
   if (!f) return;
   if (f->cuda_graph) f->drop_cuda_graph(f);
   for (int s = 0; s < f->plan->n_slot && f->slot; s++) weft__tensor_clear(&f->slot[s].t);
@@ -105,7 +105,7 @@ static const layout *find_layout(const plan *p, uint64_t key) {
   return NULL;
 }
 
-static weft_err create(frame **out, plan *p, uint64_t key, uint64_t generation) {
+static weft_err frame_create(frame **out, plan *p, uint64_t key, uint64_t generation) {
   frame *f = weft__alloc_zero(1, sizeof *f);
   if (!f) return WEFT_OOM;
   f->plan = p;
@@ -114,10 +114,10 @@ static weft_err create(frame **out, plan *p, uint64_t key, uint64_t generation) 
   pthread_mutex_lock(&p->lock);
   f->layout = find_layout(p, key);
   pthread_mutex_unlock(&p->lock);
-  weft_err err = allocate(f, p);
+  weft_err err = frame_allocate(f, p);
   if (!err) err = lay_arena(f, p);
   if (err) {
-    destroy(f);
+    frame_destroy(f);
     return err;
   }
   point_kernels(f, p);
@@ -136,7 +136,7 @@ weft_err weft__frame_acquire(frame **out, plan *p, uint64_t key, uint64_t genera
     p->straight.n_idle--;
   }
   pthread_mutex_unlock(&p->lock);
-  if (!f) return create(out, p, key, generation);
+  if (!f) return frame_create(out, p, key, generation);
   *out = f;
   return WEFT_OK;
 }
@@ -163,7 +163,7 @@ static void clear_values(frame *f) {
 }
 
 /* The stats of the first run for these shapes become the plan's. */
-static void learn(frame *f) {
+static void frame_record_stats(frame *f) {
   plan *p = f->plan;
   layout *l = NULL;
   int n = 0;
@@ -177,12 +177,12 @@ void weft__frame_release(frame *f, bool ok) {
   plan *p = f->plan;
   pthread_mutex_lock(&p->lock);
   bool stale = f->stats != NULL;
-  if (ok && f->stats && !find_layout(p, f->key)) learn(f);
+  if (ok && f->stats && !find_layout(p, f->key)) frame_record_stats(f);
   stale = stale && find_layout(p, f->key); /* without a layout it goes on learning */
   if (stale || p->straight.n_idle >= MAX_IDLE) {
     pthread_mutex_unlock(&p->lock);
     clear_values(f);
-    destroy(f);
+    frame_destroy(f);
     return;
   }
   pthread_mutex_unlock(&p->lock);
@@ -198,7 +198,7 @@ void weft__frames_destroy(plan *p) {
   while (p->straight.idle) {
     frame *f = p->straight.idle;
     p->straight.idle = f->next;
-    destroy(f);
+    frame_destroy(f);
   }
   while (p->straight.layouts) {
     layout *l = p->straight.layouts;

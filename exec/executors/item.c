@@ -16,7 +16,7 @@ weft_err weft__item_resolve(const plan_item *it, kernel *k, int j, variable *v) 
   return weft__variable_uninitialized_error(v);
 }
 
-static weft_err resolve(const plan_item *it, kernel *k, const value *slot) {
+static weft_err item_resolve_references(const plan_item *it, kernel *k, const value *slot) {
   for (int j = 0; j < it->n_in; j++)
     if (it->in[j].from_ref) WEFT_TRY(weft__item_resolve(it, k, j, slot[it->in[j].slot].ref));
   return WEFT_OK;
@@ -47,7 +47,7 @@ weft_err weft__kernel_check_outputs(const kernel *k) {
 weft_err weft__item_run(frame *f, int i, plan_run *run) {
   const plan_item *it = &f->plan->item[i];
   kernel *k = &f->kernel[i];
-  WEFT_TRY(resolve(it, k, f->slot));
+  WEFT_TRY(item_resolve_references(it, k, f->slot));
   WEFT_TRY(weft__item_own_inputs(it, k));
   int64_t begin = run->log ? weft__clock_now_ns() : 0;
   if (weft__guard_size) weft__guard_outputs(k);

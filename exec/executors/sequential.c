@@ -5,14 +5,14 @@
 #include "exec/executors/cuda_graph.h"
 #include "state/resource.h"
 
-static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * UINT64_C(0x9E3779B97F4A7C15) + (h >> 29); }
+static uint64_t hash_mix(uint64_t h, uint64_t v) { return (h ^ v) * UINT64_C(0x9E3779B97F4A7C15) + (h >> 29); }
 
 /* Frames are kept by the shapes of the feeds: the sizes inside follow from them. */
 static uint64_t shapes_key(int n, const weft_tensor *const *feed) {
   uint64_t h = 1469598103934665603u;
   for (int i = 0; i < n; i++) {
-    h = mix(h, (uint64_t)feed[i]->shape.rank);
-    for (int d = 0; d < feed[i]->shape.rank; d++) h = mix(h, (uint64_t)feed[i]->shape.dim[d]);
+    h = hash_mix(h, (uint64_t)feed[i]->shape.rank);
+    for (int d = 0; d < feed[i]->shape.rank; d++) h = hash_mix(h, (uint64_t)feed[i]->shape.dim[d]);
   }
   return h;
 }

@@ -76,7 +76,7 @@ static weft_err pack_output(Tensorflow__NodeOutput **out, const entry *e, int sl
 }
 
 /* "name = Op(input, input)", as TF labels a span. */
-static char *label(const weft_node *n, arena *a) {
+static char *span_label(const weft_node *n, arena *a) {
   char line[512];
   int at = snprintf(line, sizeof line, "%s = %s(", n->name, n->op_name);
   for (int i = 0; i < n->n_in && at < (int)sizeof line - 2; i++)
@@ -91,7 +91,7 @@ static weft_err pack_node(Tensorflow__NodeExecStats **out, const step_log *l, co
   tensorflow__node_exec_stats__init(s);
   int64_t begin = e->begin + l->wall_offset_ns, length = e->end - e->begin;
   s->node_name = weft__arena_strdup(a, e->item->node->name);
-  s->timeline_label = label(e->item->node, a);
+  s->timeline_label = span_label(e->item->node, a);
   s->all_start_micros = begin / 1000;
   s->scheduled_micros = begin / 1000;
   s->op_end_rel_micros = s->all_end_rel_micros = (length + 999) / 1000;
@@ -107,7 +107,7 @@ static weft_err pack_node(Tensorflow__NodeExecStats **out, const step_log *l, co
 }
 
 /* whole: as RunMetadata. */
-static weft_err pack(const step_log *l, const char *on_device, bool whole, text *out, arena *a) {
+static weft_err steplog_pack(const step_log *l, const char *on_device, bool whole, text *out, arena *a) {
   Tensorflow__RunMetadata meta = TENSORFLOW__RUN_METADATA__INIT;
   Tensorflow__StepStats stats = TENSORFLOW__STEP_STATS__INIT;
   Tensorflow__DeviceStepStats dev = TENSORFLOW__DEVICE_STEP_STATS__INIT, *devs[1] = {&dev};
@@ -127,14 +127,14 @@ static weft_err pack(const step_log *l, const char *on_device, bool whole, text 
 
 weft_err weft__step_log_write(const step_log *l, const char *on_device, text *out) {
   arena a = {0};
-  weft_err err = pack(l, on_device, true, out, &a);
+  weft_err err = steplog_pack(l, on_device, true, out, &a);
   weft__arena_finish(&a);
   return err;
 }
 
 weft_err weft__step_log_write_stats(const step_log *l, const char *on_device, text *out) {
   arena a = {0};
-  weft_err err = pack(l, on_device, false, out, &a);
+  weft_err err = steplog_pack(l, on_device, false, out, &a);
   weft__arena_finish(&a);
   return err;
 }

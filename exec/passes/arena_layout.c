@@ -14,7 +14,9 @@ enum { CARD_ALIGN = 256 };
 
 static int memory_of(const plan *p, int slot) { return p->slot_memory ? p->slot_memory[slot] : 0; }
 
-static bool placeable(const weft_tensor *t) { return t->buf && weft__dtype_is_plain(t->dtype) && !t->buf->transient; }
+static bool tensor_is_placeable(const weft_tensor *t) {
+  return t->buf && weft__dtype_is_plain(t->dtype) && !t->buf->transient;
+}
 
 void weft__buffer_stats_note(buffer_stats *stats, const plan *p, int item, const value *slot) {
   const plan_item *it = &p->item[item];
@@ -23,7 +25,8 @@ void weft__buffer_stats_note(buffer_stats *stats, const plan *p, int item, const
     const weft_tensor *t = &slot[s].t;
     buffer_stats *l = &stats[s];
     *l = (buffer_stats){.root = -1, .alias = -1};
-    if (!placeable(t) || weft__is_copy_to_host(it)) continue; /* copies to the host have pinned memory of their own */
+    if (!tensor_is_placeable(t) || weft__is_copy_to_host(it))
+      continue; /* copies to the host have pinned memory of their own */
     for (int i = 0; i < it->n_in && l->alias < 0; i++)
       if (!it->in[i].from_ref && slot[it->in[i].slot].t.buf == t->buf) l->alias = i;
     if (l->alias >= 0)
@@ -109,7 +112,7 @@ static size_t find_place(const region *r, const region *placed, int n, const reg
 }
 
 /* Those in one memory. */
-static weft_err place(layout *l, const plan *p, region *of_slot, int where) {
+static weft_err layout_place(layout *l, const plan *p, region *of_slot, int where) {
   int n = 0;
   region *r = weft__alloc(((size_t)p->n_slot + 1) * sizeof *r);
   const region **near = weft__alloc(((size_t)p->n_slot + 1) * sizeof *near);
@@ -151,7 +154,7 @@ weft_err weft__layout_create(layout **out, const plan *p, uint64_t key, const bu
   if (!err) {
     for (int s = 0; s < p->n_slot; s++) l->alias[s] = p->slot_item[s] >= 0 ? stats[s].alias : -1;
     find_lives(p, stats, of_slot);
-    for (int i = 0; i <= p->n_device && !err; i++) err = place(l, p, of_slot, i);
+    for (int i = 0; i <= p->n_device && !err; i++) err = layout_place(l, p, of_slot, i);
   }
   weft__free(of_slot);
   if (err)

@@ -129,12 +129,12 @@ static weft_err list_devices(plan *p) {
   return WEFT_OK;
 }
 
-static bool bit(uint64_t bits, int i) { return i < 64 && bits >> i & 1; }
+static bool has_bit(uint64_t bits, int i) { return i < 64 && bits >> i & 1; }
 
 /* Where an item's output is; of a reference: where its variable is. */
 static int memory_of_output(const plan *p, const plan_item *it, int out) {
   if ((int)it->node->out_type[out] > WEFT_REF_BASE) return index_of(p, it->device);
-  return bit(it->host_out, out) ? 0 : index_of(p, it->device);
+  return has_bit(it->host_out, out) ? 0 : index_of(p, it->device);
 }
 
 static weft_err new_slot(spreader *s, int to, int *out) {
@@ -260,10 +260,10 @@ static weft_err check_reference(const spreader *s, const plan_item *it, const pl
 }
 
 /* Input j of item i comes from slot `in->slot`; is it where the item reads it? */
-static weft_err bring(spreader *s, int i, int j, plan_input *in) {
+static weft_err copy_input(spreader *s, int i, int j, plan_input *in) {
   plan *p = s->p;
   const plan_item *it = &p->item[i];
-  const int to = bit(it->host_in, j) ? 0 : index_of(p, it->device), from = s->memory[in->slot];
+  const int to = has_bit(it->host_in, j) ? 0 : index_of(p, it->device), from = s->memory[in->slot];
   const bool plain = weft__dtype_is_plain(weft__out_type(it->node->graph, it->node->in[j]));
   if (in->wants_ref || !plain) return check_reference(s, it, in);
   if (to == from) return WEFT_OK;
@@ -296,7 +296,7 @@ static weft_err bring_feeds(spreader *s) {
   for (int i = 0; i < s->p->n_item; i++)
     for (int j = 0; j < s->p->item[i].n_in; j++) {
       plan_input *in = &s->p->item[i].in[j];
-      if (in->slot < s->p->n_feed) WEFT_TRY(bring(s, i, j, in));
+      if (in->slot < s->p->n_feed) WEFT_TRY(copy_input(s, i, j, in));
     }
   return WEFT_OK;
 }
@@ -329,7 +329,7 @@ static weft_err await_inputs(spreader *s, const plan_item *it) {
   return WEFT_OK;
 }
 
-static weft_err put(spreader *s, int i) {
+static weft_err copy_item_inputs(spreader *s, int i) {
   WEFT_TRY(await_inputs(s, &s->p->item[i]));
   s->moved[i] = s->n_item;
   WEFT_TRY(add_item(s, &s->p->item[i]));
@@ -337,7 +337,7 @@ static weft_err put(spreader *s, int i) {
 }
 
 static weft_err put_held(spreader *s) {
-  for (int i = 0; i < s->n_held; i++) WEFT_TRY(put(s, s->held[i]));
+  for (int i = 0; i < s->n_held; i++) WEFT_TRY(copy_item_inputs(s, s->held[i]));
   s->n_held = 0;
   return WEFT_OK;
 }
@@ -360,16 +360,16 @@ static weft_err rewrite_items(spreader *s) {
     if (sums_over_cards(s, it))
       it->run = sum_run, it->no_record = true;
     else
-      for (int j = 0; j < it->n_in; j++) WEFT_TRY(bring(s, i, j, &it->in[j]));
+      for (int j = 0; j < it->n_in; j++) WEFT_TRY(copy_input(s, i, j, &it->in[j]));
     if (hold)
       s->held[s->n_held++] = i;
     else
-      WEFT_TRY(put(s, i));
+      WEFT_TRY(copy_item_inputs(s, i));
   }
   return put_held(s);
 }
 
-static weft_err rewrite(spreader *s) {
+static weft_err copy_rewrite(spreader *s) {
   plan *p = s->p;
   if (p->executor == PLAN_SEQUENTIAL) WEFT_TRY(bring_feeds(s));
   WEFT_TRY(rewrite_items(s));
@@ -421,7 +421,7 @@ static weft_err put_together(spreader *s) {
   return WEFT_OK;
 }
 
-static weft_err spread(spreader *s) {
+static weft_err insert_copies(spreader *s) {
   plan *p = s->p;
   s->moved = weft__alloc(sizeof *s->moved * (size_t)(p->n_item + 1));
   s->held = weft__alloc(sizeof *s->held * (size_t)(p->n_item + 1));
@@ -434,7 +434,7 @@ static weft_err spread(spreader *s) {
   for (int i = 0; i < p->n_item; i++)
     for (int o = 0; o < p->item[i].n_out; o++)
       s->memory[p->item[i].first_out + o] = memory_of_output(p, &p->item[i], o);
-  WEFT_TRY(rewrite(s));
+  WEFT_TRY(copy_rewrite(s));
   return put_together(s);
 }
 
@@ -444,7 +444,7 @@ weft_err weft__insert_copies(plan *p) {
   const char *careful = getenv("WEFT_GPU_CAREFUL");
   p->careful = getenv("WEFT_GPU_NO_REPLAY") ? -1 : careful ? atoi(careful) : 0;
   spreader s = {.p = p};
-  weft_err err = spread(&s);
+  weft_err err = insert_copies(&s);
   weft__free(s.list);
   weft__free(s.memory);
   weft__free(s.item);

@@ -89,7 +89,7 @@ static bool writes_between(const finder *f, int j, const plan_item *root, int sl
   return false;
 }
 
-static bool absorbable(const finder *f, const plan_item *root, const plan_input *in) {
+static bool input_is_absorbable(const finder *f, const plan_item *root, const plan_input *in) {
   int j = f->p->slot_item[in->slot];
   fused_step s;
   if (j < 0 || f->gone[j] || f->ordered[j] || f->uses[in->slot] != 1) return false;
@@ -115,12 +115,12 @@ static bool add_step(group *g, const fused_step *s, int *operand) {
   return true;
 }
 
-static bool grow(const finder *f, group *g, int i, const plan_item *root, int *operand);
+static bool group_grow(const finder *f, group *g, int i, const plan_item *root, int *operand);
 
 /* How a step names what it reads here: the result of the item it comes from, if that can be absorbed. */
 static bool take_operand(const finder *f, group *g, const plan_input *in, const plan_item *root, int *operand) {
   group before = *g;
-  if (absorbable(f, root, in) && grow(f, g, f->p->slot_item[in->slot], root, operand)) return true;
+  if (input_is_absorbable(f, root, in) && group_grow(f, g, f->p->slot_item[in->slot], root, operand)) return true;
   *g = before;
   *operand = add_input(g, in);
   return *operand >= 0;
@@ -128,7 +128,7 @@ static bool take_operand(const finder *f, group *g, const plan_input *in, const 
 
 /* Adds item i and what it can absorb, inputs first; *operand is how a reader names its result.  False if there is no
  * room: the caller then leaves the group as it was before. */
-static bool grow(const finder *f, group *g, int i, const plan_item *root, int *operand) {
+static bool group_grow(const finder *f, group *g, int i, const plan_item *root, int *operand) {
   const plan_item *it = &f->p->item[i];
   fused_step s;
   if (g->n_member == PROGRAM_STEPS || !step_of(it, &s)) return false;
@@ -206,7 +206,7 @@ static weft_err join_controls(finder *f, plan_item *root, const group *g) {
 }
 
 /* Steps are counted when they are complete, members when they are entered: both bound the group. */
-static weft_err replace(finder *f, int i, const group *g) {
+static weft_err group_replace_root(finder *f, int i, const group *g) {
   plan_item *it = &f->p->item[i];
   const gpu_chains *chains = it->device ? weft__gpu_chains() : NULL;
   plan_input *in = weft__arena_copy(&f->p->arena, g->in, sizeof *in * (size_t)g->n_in);
@@ -238,9 +238,9 @@ static weft_err find_groups(finder *f) {
     group g = {.prog.type = weft__dtype_base(it->n_out ? it->node->out_type[0] : WEFT_INVALID)};
     int operand;
     if (f->gone[i]) continue;
-    const bool found = it->n_in && it->in[0].wants_ref ? grow_update(f, &g, i) : grow(f, &g, i, it, &operand);
+    const bool found = it->n_in && it->in[0].wants_ref ? grow_update(f, &g, i) : group_grow(f, &g, i, it, &operand);
     if (!found || g.n_member < 2 || (it->device && depth_of(&g.prog) > GPU_CHAIN_DEPTH)) continue;
-    WEFT_TRY(replace(f, i, &g));
+    WEFT_TRY(group_replace_root(f, i, &g));
   }
   return WEFT_OK;
 }
@@ -267,7 +267,7 @@ static fused_node fused_of(const plan_item *it) { return (fused_node){it->node, 
 
 /* Can the group be the epilogue of the op that makes its input `from`?  Its other inputs are then vectors along the last
  * axis. */
-static bool follows(const finder *f, const plan_item *root, int from) {
+static bool group_is_epilogue(const finder *f, const plan_item *root, int from) {
   const plan *p = f->p;
   const shape *out = &root->node->out_shape[0];
   const int c = lone_maker(f, &root->in[from]);
@@ -307,7 +307,7 @@ static weft_err join_epilogues(finder *f) {
     plan_item *root = &f->p->item[i];
     if (root->op != &weft__program_op || root->device || f->gone[i]) continue;
     for (int from = 0; from < root->n_in; from++) {
-      if (!follows(f, root, from)) continue;
+      if (!group_is_epilogue(f, root, from)) continue;
       const int c = f->p->slot_item[root->in[from].slot];
       WEFT_TRY(join_epilogue(f->p, root, &f->p->item[c], from));
       f->gone[c] = true;
@@ -362,7 +362,7 @@ static weft_err join_updates(finder *f) {
 /* ---- the pass ------------------------------------------------------------------------------------ */
 
 /* Closes the gaps that absorbed items leave. */
-static void compact(finder *f, int *to) {
+static void plan_compact(finder *f, int *to) {
   plan *p = f->p;
   int n = 0;
   for (int i = 0; i < p->n_item; i++) {
@@ -399,7 +399,7 @@ weft_err weft__fuse(plan *p) {
     err = find_groups(&f);
     if (!err) err = join_epilogues(&f);
     if (!err) err = join_updates(&f);
-    compact(&f, to); /* also after a failure: what was absorbed so far is gone */
+    plan_compact(&f, to); /* also after a failure: what was absorbed so far is gone */
   }
   weft__free(f.uses);
   weft__free(f.ordered);

@@ -66,8 +66,8 @@ static bool is_after(const weft_graph *g, waits *w, int node, const bool *after)
 }
 
 /* Those that wait, and what reads them, go to the end; both parts keep their order. */
-static void reorder(const late_reads *l, const weft_graph *g, waits *w, int *order, int n_order, bool *after,
-                    int *last) {
+static void late_reads_reorder(const late_reads *l, const weft_graph *g, waits *w, int *order, int n_order, bool *after,
+                               int *last) {
   int n_first = 0, n_last = 0;
   memset(after, 0, sizeof *after * (size_t)g->n_node);
   for (int i = 0; i < n_order; i++) {
@@ -93,7 +93,7 @@ weft_err weft__late_reads_find(late_reads *l, const cut *c, waits *w, int *order
   if (!err) {
     mark_before(g, l->token, before, todo);
     if (mark_late(l, c, before))
-      reorder(l, g, w, order, n_order, before, todo);
+      late_reads_reorder(l, g, w, order, n_order, before, todo);
     else
       l->token = -1;
   }

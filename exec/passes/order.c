@@ -49,7 +49,7 @@ static bool only_computes(const walk *w, const weft_node *n) {
 }
 
 /* Every node is pushed at most twice: when it is first waited for, and when it is needed. */
-static void need(walk *w, int id, unsigned char how) {
+static void walk_need(walk *w, int id, unsigned char how) {
   if (w->needed[id] >= how) return;
   w->needed[id] = how;
   w->stack[w->depth++] = id;
@@ -57,7 +57,7 @@ static void need(walk *w, int id, unsigned char how) {
 
 static void wait_for(walk *w, int id) {
   const weft_node *n = w->g->node[id];
-  need(w, id, only_computes(w, n) ? WAITED : NEEDED);
+  walk_need(w, id, only_computes(w, n) ? WAITED : NEEDED);
 }
 
 /* What stands behind a node that is waited for is waited for as well; but the making of a variable is no event. */
@@ -65,7 +65,7 @@ static void need_edge(walk *w, const weft_node *n, int e) {
   int from = edge_source(w, n, e);
   if (from < 0) return;
   if (w->needed[n->id] == NEEDED && e < n->n_in)
-    need(w, from, NEEDED);
+    walk_need(w, from, NEEDED);
   else if (e >= n->n_in || !(w->g->node[from]->op && w->g->node[from]->op->flags & OP_ONCE))
     wait_for(w, from);
 }
@@ -74,8 +74,8 @@ static void mark_needed(walk *w) {
   for (int i = 0; i < w->g->n_node && !w->branches; i++)
     w->branches = w->g->node[i]->op && w->g->node[i]->op->flags & OP_CONTROL_FLOW;
   for (int i = 0; i < w->r->n_fetch; i++)
-    if (!is_fed(w, w->r->fetch[i])) need(w, w->r->fetch[i].node, NEEDED);
-  for (int i = 0; i < w->r->n_target; i++) need(w, w->r->target[i], NEEDED);
+    if (!is_fed(w, w->r->fetch[i])) walk_need(w, w->r->fetch[i].node, NEEDED);
+  for (int i = 0; i < w->r->n_target; i++) walk_need(w, w->r->target[i], NEEDED);
   while (w->depth) {
     const weft_node *n = w->g->node[w->stack[--w->depth]];
     for (int e = 0; e < n->n_in + n->n_control; e++) need_edge(w, n, e);
@@ -83,7 +83,7 @@ static void mark_needed(walk *w) {
 }
 
 /* Visits what root stands on, then root. */
-static weft_err visit(walk *w, int root, int *order, int *n_order) {
+static weft_err walk_visit(walk *w, int root, int *order, int *n_order) {
   w->depth = 0;
   w->stack[w->depth] = root;
   w->next[w->depth++] = 0;
@@ -124,7 +124,7 @@ weft_err weft__order(const weft_graph *g, const plan_request *r, int **order, in
   if (!err) {
     mark_needed(&w);
     for (int id = 0; id < g->n_node && !err; id++)
-      if (w.needed[id] == NEEDED && w.mark[id] == UNSEEN) err = visit(&w, id, *order, n_order);
+      if (w.needed[id] == NEEDED && w.mark[id] == UNSEEN) err = walk_visit(&w, id, *order, n_order);
   }
   weft__feeds_finish(&w.feeds);
   weft__free(w.needed);

@@ -35,18 +35,18 @@ typedef struct cutter {
 
 typedef Tensorflow__NodeDef node_def;
 
-static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory to cut a graph into parts"); }
+static weft_err partition_oom(void) { return weft__fail(WEFT_OOM, "no memory to cut a graph into parts"); }
 
-static void *get(cutter *k, size_t size) { return weft__arena_alloc(&k->out->arena, size); }
+static void *partition_alloc(cutter *k, size_t size) { return weft__arena_alloc(&k->out->arena, size); }
 
 /* Text whose memory is the parts'; NULL if there is none. */
-static char *format(cutter *k, const char *fmt, ...) WEFT_PRINTF(2, 3);
-static char *format(cutter *k, const char *fmt, ...) {
+static char *partition_format(cutter *k, const char *fmt, ...) WEFT_PRINTF(2, 3);
+static char *partition_format(cutter *k, const char *fmt, ...) {
   va_list args, again;
   va_start(args, fmt);
   va_copy(again, args);
   int size = vsnprintf(NULL, 0, fmt, args) + 1;
-  char *s = size > 0 ? get(k, (size_t)size) : NULL;
+  char *s = size > 0 ? partition_alloc(k, (size_t)size) : NULL;
   if (s) vsnprintf(s, (size_t)size, fmt, again);
   va_end(again);
   va_end(args);
@@ -73,8 +73,8 @@ static weft_err add_node(cutter *k, int at, node_def *n) {
   WEFT_TRY(part_of(k, at, &p));
   if (p->def.n_node == p->room) {
     size_t room = p->room ? 2 * p->room : 16;
-    node_def **grown = get(k, room * sizeof *grown);
-    if (!grown) return oom();
+    node_def **grown = partition_alloc(k, room * sizeof *grown);
+    if (!grown) return partition_oom();
     if (p->room) memcpy(grown, p->def.node, p->room * sizeof *grown);
     p->def.node = grown;
     p->room = room;
@@ -88,14 +88,14 @@ static weft_err add_node(cutter *k, int at, node_def *n) {
 
 /* A node with up to one input (and room for another) and room for attributes; it is added by the caller. */
 static weft_err new_node(cutter *k, node_def **out, char *name, const char *type, char *input, int n_attr) {
-  node_def *n = get(k, sizeof *n);
-  char **in = get(k, 2 * sizeof *in);
-  if (!name || !n || !in) return oom();
+  node_def *n = partition_alloc(k, sizeof *n);
+  char **in = partition_alloc(k, 2 * sizeof *in);
+  if (!name || !n || !in) return partition_oom();
   tensorflow__node_def__init(n);
   n->name = name;
   n->op = (char *)(uintptr_t)type;
-  n->attr = get(k, sizeof *n->attr * (size_t)(n_attr + 1));
-  if (!n->attr) return oom();
+  n->attr = partition_alloc(k, sizeof *n->attr * (size_t)(n_attr + 1));
+  if (!n->attr) return partition_oom();
   n->input = in;
   if (input) n->input[n->n_input++] = input;
   *out = n;
@@ -103,8 +103,8 @@ static weft_err new_node(cutter *k, node_def **out, char *name, const char *type
 }
 
 static Tensorflow__AttrValue *new_attr(cutter *k, node_def *n, const char *name) {
-  Tensorflow__NodeDefAttrEntry *e = get(k, sizeof *e);
-  Tensorflow__AttrValue *v = get(k, sizeof *v);
+  Tensorflow__NodeDefAttrEntry *e = partition_alloc(k, sizeof *e);
+  Tensorflow__AttrValue *v = partition_alloc(k, sizeof *v);
   if (!e || !v) return NULL;
   tensorflow__node_def_attr_entry__init(e);
   tensorflow__attr_value__init(v);
@@ -116,7 +116,7 @@ static Tensorflow__AttrValue *new_attr(cutter *k, node_def *n, const char *name)
 
 static weft_err attr_type(cutter *k, node_def *n, const char *name, weft_dtype type) {
   Tensorflow__AttrValue *v = new_attr(k, n, name);
-  if (!v) return oom();
+  if (!v) return partition_oom();
   v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_TYPE;
   v->type = (int)type;
   return WEFT_OK;
@@ -124,7 +124,7 @@ static weft_err attr_type(cutter *k, node_def *n, const char *name, weft_dtype t
 
 static weft_err attr_int(cutter *k, node_def *n, const char *name, int64_t number) {
   Tensorflow__AttrValue *v = new_attr(k, n, name);
-  if (!v) return oom();
+  if (!v) return partition_oom();
   v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I;
   v->i = number;
   return WEFT_OK;
@@ -132,7 +132,7 @@ static weft_err attr_int(cutter *k, node_def *n, const char *name, int64_t numbe
 
 static weft_err attr_text(cutter *k, node_def *n, const char *name, const char *text) {
   Tensorflow__AttrValue *v = new_attr(k, n, name);
-  if (!v) return oom();
+  if (!v) return partition_oom();
   v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_S;
   v->s = (ProtobufCBinaryData){strlen(text), (uint8_t *)(uintptr_t)text};
   return WEFT_OK;
@@ -142,14 +142,14 @@ static weft_err attr_text(cutter *k, node_def *n, const char *name, const char *
 static weft_err attr_hints(cutter *k, node_def *n, int from_node, const shape *s) {
   if (k->c->shown) return WEFT_OK;
   Tensorflow__AttrValue *stage = k->stage ? new_attr(k, n, WEFT_STAGE_ATTR) : NULL;
-  if (k->stage && !stage) return oom();
+  if (k->stage && !stage) return partition_oom();
   if (stage) {
     stage->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I;
     stage->i = k->stage[from_node] + 1;
   }
-  Tensorflow__NodeDefAttrEntry *e = get(k, sizeof *e);
-  Tensorflow__AttrValue *v = get(k, sizeof *v);
-  if (!e || !v) return oom();
+  Tensorflow__NodeDefAttrEntry *e = partition_alloc(k, sizeof *e);
+  Tensorflow__AttrValue *v = partition_alloc(k, sizeof *v);
+  if (!e || !v) return partition_oom();
   tensorflow__node_def_attr_entry__init(e);
   e->key = (char *)(uintptr_t) "_output_shapes";
   e->value = v;
@@ -163,10 +163,10 @@ static weft_err attr_pair(cutter *k, node_def *n, const char *tensor_name, int f
   WEFT_TRY(attr_text(k, n, "tensor_name", tensor_name));
   WEFT_TRY(attr_text(k, n, "send_device", k->c->device[from].name));
   WEFT_TRY(attr_text(k, n, "recv_device", k->c->device[to].name));
-  if (!(incarnation = new_attr(k, n, "send_device_incarnation"))) return oom();
+  if (!(incarnation = new_attr(k, n, "send_device_incarnation"))) return partition_oom();
   incarnation->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I;
   incarnation->i = (int64_t)k->c->device[from].incarnation;
-  if (!(client = new_attr(k, n, "client_terminated"))) return oom();
+  if (!(client = new_attr(k, n, "client_terminated"))) return partition_oom();
   client->value_case = TENSORFLOW__ATTR_VALUE__VALUE_B;
   client->b = by_client;
   return WEFT_OK;
@@ -175,11 +175,11 @@ static weft_err attr_pair(cutter *k, node_def *n, const char *tensor_name, int f
 /* The value that a control edge sends: no elements, made after its source (NULL: nothing) has run. */
 static weft_err add_signal(cutter *k, int at, const char *source, char **name) {
   node_def *n;
-  Tensorflow__TensorProto *t = get(k, sizeof *t);
-  Tensorflow__TensorShapeProto *s = get(k, sizeof *s);
-  Tensorflow__TensorShapeProtoDim *d = get(k, sizeof *d), **dims = get(k, sizeof *dims);
-  if (!t || !s || !d || !dims) return oom();
-  WEFT_TRY(new_node(k, &n, *name, "Const", source ? format(k, "^%s", source) : NULL, 2));
+  Tensorflow__TensorProto *t = partition_alloc(k, sizeof *t);
+  Tensorflow__TensorShapeProto *s = partition_alloc(k, sizeof *s);
+  Tensorflow__TensorShapeProtoDim *d = partition_alloc(k, sizeof *d), **dims = partition_alloc(k, sizeof *dims);
+  if (!t || !s || !d || !dims) return partition_oom();
+  WEFT_TRY(new_node(k, &n, *name, "Const", source ? partition_format(k, "^%s", source) : NULL, 2));
   tensorflow__tensor_proto__init(t);
   tensorflow__tensor_shape_proto__init(s);
   tensorflow__tensor_shape_proto_dim__init(d);
@@ -190,7 +190,7 @@ static weft_err add_signal(cutter *k, int at, const char *source, char **name) {
   t->tensor_shape = s;
   WEFT_TRY(attr_type(k, n, "dtype", WEFT_FLOAT));
   Tensorflow__AttrValue *v = new_attr(k, n, "value");
-  if (!v) return oom();
+  if (!v) return partition_oom();
   v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_TENSOR;
   v->tensor = t;
   return add_node(k, at, n);
@@ -210,20 +210,20 @@ typedef struct edge { /* a value, or with slot -1 only the news that its node ha
 /* after: NULL, or the node that begins an iteration of the loop on the receiver's task. */
 static weft_err pair_nodes(cutter *k, const edge *e, int to, const char *after, char **received) {
   const char *base = k->c->graph->node[e->node]->name;
-  char *source = e->source, *tensor_name = format(k, "edge_%s_%d", base, k->edges);
+  char *source = e->source, *tensor_name = partition_format(k, "edge_%s_%d", base, k->edges);
   node_def *send, *recv;
-  if (!tensor_name) return oom();
+  if (!tensor_name) return partition_oom();
   if (e->slot < 0) {
-    char *signal = format(k, "%s_S%d", base, k->edges++);
+    char *signal = partition_format(k, "%s_S%d", base, k->edges++);
     WEFT_TRY(add_signal(k, e->device, e->source, &signal));
     source = signal;
   }
-  WEFT_TRY(new_node(k, &send, format(k, "%s_S%d", base, k->edges++), "_Send", source, 6));
+  WEFT_TRY(new_node(k, &send, partition_format(k, "%s_S%d", base, k->edges++), "_Send", source, 6));
   WEFT_TRY(attr_type(k, send, "T", e->type));
   WEFT_TRY(attr_pair(k, send, tensor_name, e->device, to, false));
   WEFT_TRY(add_node(k, e->device, send));
-  char *begun = after ? format(k, "^%s", after) : NULL;
-  WEFT_TRY(new_node(k, &recv, format(k, "%s_S%d", base, k->edges++), "_Recv", begun, 8));
+  char *begun = after ? partition_format(k, "^%s", after) : NULL;
+  WEFT_TRY(new_node(k, &recv, partition_format(k, "%s_S%d", base, k->edges++), "_Recv", begun, 8));
   WEFT_TRY(attr_type(k, recv, "tensor_type", e->type));
   WEFT_TRY(attr_pair(k, recv, tensor_name, e->device, to, false));
   WEFT_TRY(attr_hints(k, recv, e->node, e->shape));
@@ -237,7 +237,7 @@ static weft_err loop_at(cutter *k, int loop, int at, char **begun);
 static int home_of(const cutter *k, int node) { return k->loops.home ? k->loops.home[node] : 0; }
 
 /* The name of the node that has e's value on the task of device `to`. */
-static weft_err bring(cutter *k, const edge *e, int to, char **received) {
+static weft_err receive_value(cutter *k, const edge *e, int to, char **received) {
   char key[64], *begun = NULL;
   int loop = home_of(k, e->node);
   snprintf(key, sizeof key, "%d:%d:%d", e->node, e->slot, k->c->task[to]);
@@ -257,13 +257,16 @@ static bool listed_before(const weft_out *list, int i) {
 }
 
 /* "name:slot", which is how the client calls it. */
-static char *tensor_name(cutter *k, weft_out o) { return format(k, "%s:%d", k->c->graph->node[o.node]->name, o.slot); }
+static char *tensor_name(cutter *k, weft_out o) {
+  return partition_format(k, "%s:%d", k->c->graph->node[o.node]->name, o.slot);
+}
 
 static weft_err recv_from_client(cutter *k, weft_out o, char **name) {
   node_def *n;
   char *called = tensor_name(k, o);
-  if (!called) return oom();
-  WEFT_TRY(new_node(k, &n, format(k, "_recv_%s_%d", k->c->graph->node[o.node]->name, o.slot), "_Recv", NULL, 6));
+  if (!called) return partition_oom();
+  WEFT_TRY(
+      new_node(k, &n, partition_format(k, "_recv_%s_%d", k->c->graph->node[o.node]->name, o.slot), "_Recv", NULL, 6));
   WEFT_TRY(attr_type(k, n, "tensor_type", weft__out_type(k->c->graph, o)));
   WEFT_TRY(attr_pair(k, n, called, k->c->client, k->c->client, true));
   *name = n->name;
@@ -273,8 +276,9 @@ static weft_err recv_from_client(cutter *k, weft_out o, char **name) {
 static weft_err send_to_client(cutter *k, weft_out o, char *source) {
   node_def *n;
   char *called = tensor_name(k, o);
-  if (!called) return oom();
-  WEFT_TRY(new_node(k, &n, format(k, "_send_%s_%d", k->c->graph->node[o.node]->name, o.slot), "_Send", source, 6));
+  if (!called) return partition_oom();
+  WEFT_TRY(
+      new_node(k, &n, partition_format(k, "_send_%s_%d", k->c->graph->node[o.node]->name, o.slot), "_Send", source, 6));
   WEFT_TRY(attr_type(k, n, "T", weft__out_type(k->c->graph, o)));
   WEFT_TRY(attr_pair(k, n, called, k->c->client, k->c->client, true));
   return add_node(k, k->c->client, n);
@@ -305,7 +309,7 @@ static weft_err argument_node(cutter *k, weft_out o, char *source, char **name) 
   node_def *n;
   int index = source ? sorted_position(k->c->graph, o, r->n_fetch, r->fetch)
                      : sorted_position(k->c->graph, o, r->n_feed, r->feed);
-  char *called = format(k, source ? "_retval_%s_%d_%d" : "_arg_%s_%d_%d", base, o.slot, index);
+  char *called = partition_format(k, source ? "_retval_%s_%d_%d" : "_arg_%s_%d_%d", base, o.slot, index);
   WEFT_TRY(new_node(k, &n, called, source ? "_Retval" : "_Arg", source, 2));
   WEFT_TRY(attr_type(k, n, "T", weft__out_type(k->c->graph, o)));
   WEFT_TRY(attr_int(k, n, "index", index));
@@ -326,10 +330,11 @@ static weft_err feed_node(cutter *k, int feed, char **name) {
   if (!k->out->feed_name[feed] && k->c->by_name) WEFT_TRY(recv_from_client(k, o, &k->out->feed_name[feed]));
   if (!k->out->feed_name[feed]) {
     node_def *n;
-    WEFT_TRY(new_node(k, &n, format(k, "_recv_%s_%d", g->node[o.node]->name, o.slot), "Placeholder", NULL, 2));
+    WEFT_TRY(
+        new_node(k, &n, partition_format(k, "_recv_%s_%d", g->node[o.node]->name, o.slot), "Placeholder", NULL, 2));
     WEFT_TRY(attr_type(k, n, "dtype", weft__out_type(g, o)));
     Tensorflow__AttrValue *v = new_attr(k, n, "shape");
-    if (!v) return oom();
+    if (!v) return partition_oom();
     WEFT_TRY(weft__attr_to_proto(v, &A_SHAPE("shape", (shape *)(uintptr_t)weft__out_shape(g, o)), &k->out->arena));
     WEFT_TRY(add_node(k, k->c->client, n));
     k->out->feed_name[feed] = n->name;
@@ -352,8 +357,9 @@ static weft_err find_edge(cutter *k, weft_out o, edge *e) {
     return feed_node(k, feed, &e->source);
   }
   e->is_ref = weft__out_is_ref(g, o);
-  e->source = o.slot ? format(k, "%s:%d", g->node[o.node]->name, o.slot) : (char *)(uintptr_t)g->node[o.node]->name;
-  return e->source ? WEFT_OK : oom();
+  e->source =
+      o.slot ? partition_format(k, "%s:%d", g->node[o.node]->name, o.slot) : (char *)(uintptr_t)g->node[o.node]->name;
+  return e->source ? WEFT_OK : partition_oom();
 }
 
 static weft_err copy_node(cutter *k, const weft_node *n, int at);
@@ -389,7 +395,7 @@ static weft_err input_at(cutter *k, weft_out o, int to, char **out) {
   WEFT_TRY(find_edge(k, o, &e));
   *out = e.source;
   if (k->c->task[e.device] == k->c->task[to]) return WEFT_OK;
-  return is_enter(k, o.node) ? copy_at(k, o.node, to, out) : bring(k, &e, to, out);
+  return is_enter(k, o.node) ? copy_at(k, o.node, to, out) : receive_value(k, &e, to, out);
 }
 
 static weft_err control_at(cutter *k, int node, int to, char **out) {
@@ -397,9 +403,9 @@ static weft_err control_at(cutter *k, int node, int to, char **out) {
   static const shape nothing = {.rank = 1};
   edge e = {
       .node = node, .slot = -1, .device = k->c->where[node], .source = name, .type = WEFT_FLOAT, .shape = &nothing};
-  if (k->c->task[e.device] != k->c->task[to]) WEFT_TRY(bring(k, &e, to, &name));
-  *out = format(k, "^%s", name);
-  return *out ? WEFT_OK : oom();
+  if (k->c->task[e.device] != k->c->task[to]) WEFT_TRY(receive_value(k, &e, to, &name));
+  *out = partition_format(k, "^%s", name);
+  return *out ? WEFT_OK : partition_oom();
 }
 
 /* ---- loops ------------------------------------------------------------------------------------- */
@@ -411,13 +417,13 @@ static int parallel_of(const cutter *k, const loop_frame *f) {
 /* The Enter of a loop that only iterates; what enters is made once for each time that the loop is begun. */
 static weft_err turning_enter(cutter *k, int loop, int at, char *name) {
   const loop_frame *f = &k->loops.frame[loop];
-  char *first = format(k, "%s_first", name), *outer = NULL;
+  char *first = partition_format(k, "%s_first", name), *outer = NULL;
   node_def *n;
   if (f->parent > 0) {
     WEFT_TRY(loop_at(k, f->parent, at, &outer));
-    outer = format(k, "%s_again", outer); /* only in iterations that are not the last */
+    outer = partition_format(k, "%s_again", outer); /* only in iterations that are not the last */
   }
-  if (!first || (f->parent > 0 && !outer)) return oom();
+  if (!first || (f->parent > 0 && !outer)) return partition_oom();
   WEFT_TRY(add_signal(k, at, outer, &first));
   WEFT_TRY(new_node(k, &n, name, "Enter", first, 3));
   WEFT_TRY(attr_type(k, n, "T", WEFT_FLOAT));
@@ -428,7 +434,7 @@ static weft_err turning_enter(cutter *k, int loop, int at, char *name) {
 
 static weft_err turning_node(cutter *k, int at, const char *type, char *name, char *in, char *other) {
   node_def *n;
-  if (!in) return oom();
+  if (!in) return partition_oom();
   WEFT_TRY(new_node(k, &n, name, type, in, 2));
   if (other) n->input[n->n_input++] = other;
   WEFT_TRY(attr_type(k, n, "T", WEFT_FLOAT));
@@ -438,9 +444,9 @@ static weft_err turning_node(cutter *k, int at, const char *type, char *name, ch
 
 /* A frame that is entered and left without iterating. */
 static weft_err single_iteration_at(cutter *k, int loop, int at, char *begun) {
-  char *again = format(k, "%s_again", begun);
+  char *again = partition_format(k, "%s_again", begun);
   WEFT_TRY(turning_enter(k, loop, at, begun));
-  return again ? turning_node(k, at, "Identity", again, begun, NULL) : oom();
+  return again ? turning_node(k, at, "Identity", again, begun, NULL) : partition_oom();
 }
 
 /* A loop on the task of device `at` that iterates as the loop does; *begun is the node that runs in each iteration. */
@@ -455,14 +461,14 @@ static weft_err loop_at(cutter *k, int loop, int at, char **begun) {
                       f->name);
   int number = k->edges++;
   if (!f->iterates) {
-    if (!(*begun = format(k, "_turn%d", number))) return oom();
+    if (!(*begun = partition_format(k, "_turn%d", number))) return partition_oom();
     WEFT_TRY(weft__map_put(&k->pairs, key, *begun));
     return single_iteration_at(k, loop, at, *begun);
   }
-  char *merge = *begun = format(k, "_turn%d", number), *enter = format(k, "_turn%d_enter", number);
-  char *sw = format(k, "_turn%d_switch", number), *next = format(k, "_turn%d_next", number);
-  char *again = format(k, "_turn%d_again", number), *live = format(k, "_turn%d_switch:1", number);
-  if (!merge || !enter || !sw || !next || !again || !live) return oom();
+  char *merge = *begun = partition_format(k, "_turn%d", number), *enter = partition_format(k, "_turn%d_enter", number);
+  char *sw = partition_format(k, "_turn%d_switch", number), *next = partition_format(k, "_turn%d_next", number);
+  char *again = partition_format(k, "_turn%d_again", number), *live = partition_format(k, "_turn%d_switch:1", number);
+  if (!merge || !enter || !sw || !next || !again || !live) return partition_oom();
   WEFT_TRY(weft__map_put(&k->pairs, key, merge));
   WEFT_TRY(turning_enter(k, loop, at, enter));
   WEFT_TRY(turning_node(k, at, "Merge", merge, enter, next));
@@ -487,8 +493,8 @@ static bool is_class(const Tensorflow__NodeDefAttrEntry *e) { return strcmp(e->k
 /* Colocation has done its work, and its partners may be elsewhere. */
 static weft_err copy_attrs(cutter *k, node_def *n, const node_def *from) {
   n->n_attr = 0;
-  n->attr = get(k, sizeof *n->attr * (from->n_attr + 1));
-  if (!n->attr) return oom();
+  n->attr = partition_alloc(k, sizeof *n->attr * (from->n_attr + 1));
+  if (!n->attr) return partition_oom();
   for (size_t i = 0; i < from->n_attr; i++)
     if (k->c->shown || !is_class(from->attr[i])) n->attr[n->n_attr++] = from->attr[i];
   return WEFT_OK;
@@ -507,13 +513,13 @@ static void find_waits(cutter *k, int node) {
 
 static weft_err copy_node(cutter *k, const weft_node *n, int at) {
   node_def *def = weft__arena_copy(&k->out->arena, k->whole.node[n->id], sizeof *def);
-  if (!def) return oom();
+  if (!def) return partition_oom();
   def->n_input = 0;
   WEFT_TRY(copy_attrs(k, def, k->whole.node[n->id]));
   find_waits(k, n->id);
   int n_wait = k->waits.n;
-  def->input = get(k, sizeof *def->input * (size_t)(n->n_in + n_wait + 1));
-  if (!def->input) return oom();
+  def->input = partition_alloc(k, sizeof *def->input * (size_t)(n->n_in + n_wait + 1));
+  if (!def->input) return partition_oom();
   for (int i = 0; i < n_wait; i++) WEFT_TRY(control_at(k, k->waits.from[i], at, &def->input[n->n_in + i]));
   for (int i = 0; i < n->n_in; i++) WEFT_TRY(input_at(k, n->in[i], at, &def->input[i]));
   def->n_input = (size_t)(n->n_in + n_wait);
@@ -558,7 +564,7 @@ static void raise_stage(const cutter *k, int *most, int from, int from_at, int a
 static weft_err find_stages(cutter *k) {
   const cut *c = k->c;
   if (!may_have_stages(k)) return WEFT_OK;
-  if (!(k->stage = get(k, sizeof *k->stage * (size_t)(c->graph->n_node + 1)))) return oom();
+  if (!(k->stage = partition_alloc(k, sizeof *k->stage * (size_t)(c->graph->n_node + 1)))) return partition_oom();
   for (int i = 0; i < k->n_order; i++) {
     const weft_node *n = c->graph->node[k->order[i]];
     int at = c->where[n->id], most = 0;
@@ -601,11 +607,11 @@ static weft_err cut_all(cutter *k) {
   WEFT_TRY(find_loops(k));
   WEFT_TRY(find_stages(k));
   WEFT_TRY(weft__graph_export_proto(c->graph, NULL, &k->whole, &k->out->arena));
-  k->of_task = get(k, sizeof *k->of_task * (size_t)(c->n_task + 1));
-  k->out->part = get(k, sizeof *k->out->part * (size_t)(c->n_task + 1));
-  k->out->feed_name = get(k, sizeof(char *) * (size_t)(c->request->n_feed + 1));
-  k->out->fetch_name = get(k, sizeof(char *) * (size_t)(c->request->n_fetch + 1));
-  if (!k->of_task || !k->out->part || !k->out->feed_name || !k->out->fetch_name) return oom();
+  k->of_task = partition_alloc(k, sizeof *k->of_task * (size_t)(c->n_task + 1));
+  k->out->part = partition_alloc(k, sizeof *k->out->part * (size_t)(c->n_task + 1));
+  k->out->feed_name = partition_alloc(k, sizeof(char *) * (size_t)(c->request->n_feed + 1));
+  k->out->fetch_name = partition_alloc(k, sizeof(char *) * (size_t)(c->request->n_fetch + 1));
+  if (!k->of_task || !k->out->part || !k->out->feed_name || !k->out->fetch_name) return partition_oom();
   for (int i = 0; i < k->n_order; i++) {
     int node = k->order[i];
     if (!all_fed(k, node) && !is_constant(k, node)) WEFT_TRY(copy_node(k, c->graph->node[node], c->where[node]));

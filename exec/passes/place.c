@@ -31,7 +31,7 @@ void weft__device_infos_free(device_info *d, int n) {
 
 /* ---- devices ----------------------------------------------------------------------------------- */
 
-static bool before(const placer *s, int a, int b) {
+static bool node_is_older(const placer *s, int a, int b) {
   bool gpu_a = strcmp(s->full[a].type, "GPU") == 0, gpu_b = strcmp(s->full[b].type, "GPU") == 0;
   if (gpu_a != gpu_b) return gpu_a;
   return strcmp(s->p->device[a].name, s->p->device[b].name) < 0;
@@ -41,7 +41,7 @@ static weft_err rank_devices(placer *s) {
   for (int i = 0; i < s->p->n_device; i++) {
     int at = i;
     WEFT_TRY(weft__device_parse(&s->full[i], s->p->device[i].name));
-    for (; at > 0 && before(s, i, s->rank[at - 1]); at--) s->rank[at] = s->rank[at - 1];
+    for (; at > 0 && node_is_older(s, i, s->rank[at - 1]); at--) s->rank[at] = s->rank[at - 1];
     s->rank[at] = i;
   }
   return WEFT_OK;
@@ -81,7 +81,7 @@ static int root_of(placer *s, int node) {
 }
 
 /* The older node's root is kept, so that what was placed before leads. */
-static int join(placer *s, int a, int b) {
+static int group_join(placer *s, int a, int b) {
   int x = root_of(s, a), y = root_of(s, b);
   if (x > y) {
     int swap = x;
@@ -92,7 +92,7 @@ static int join(placer *s, int a, int b) {
   return x;
 }
 
-static bool contradict(const device_spec *a, const device_spec *b) {
+static bool devices_contradict(const device_spec *a, const device_spec *b) {
   return (a->has_job && b->has_job && strcmp(a->job, b->job) != 0) ||
          (a->replica >= 0 && b->replica >= 0 && a->replica != b->replica) ||
          (a->task >= 0 && b->task >= 0 && a->task != b->task) ||
@@ -100,11 +100,11 @@ static bool contradict(const device_spec *a, const device_spec *b) {
 }
 
 /* Joins two groups and their requests.  The one asked for first wins where a reference ties them. */
-static weft_err unite(placer *s, int a, int b, bool by_class) {
+static weft_err group_unite(placer *s, int a, int b, bool by_class) {
   int x = root_of(s, a), y = root_of(s, b);
   if (x == y) return WEFT_OK;
   device_spec first = s->want[x], second = s->want[y];
-  if (by_class && contradict(&first, &second)) {
+  if (by_class && devices_contradict(&first, &second)) {
     if (!s->p->soft) {
       char one[WEFT_DEVICE_TEXT], other[WEFT_DEVICE_TEXT];
       return weft__fail(WEFT_INVALID_ARGUMENT,
@@ -117,7 +117,7 @@ static weft_err unite(placer *s, int a, int b, bool by_class) {
     first.id = second.id = -1;
   }
   weft__device_merge(&second, &first);
-  s->want[join(s, a, b)] = second;
+  s->want[group_join(s, a, b)] = second;
   return WEFT_OK;
 }
 
@@ -127,7 +127,7 @@ static weft_err unite_classes(placer *s, const weft_node *n) {
   for (int i = 0; i < a->n; i++) {
     if (a->ss[i].size < 5 || memcmp(a->ss[i].data, "loc:@", 5) != 0) continue;
     const weft_node *with = weft__graph_find(s->g, a->ss[i].data + 5);
-    if (with) WEFT_TRY(unite(s, with->id, n->id, true));
+    if (with) WEFT_TRY(group_unite(s, with->id, n->id, true));
   }
   return WEFT_OK;
 }
@@ -137,7 +137,7 @@ static weft_err unite_references(placer *s, const weft_node *n) {
   for (int i = 0; i < n->n_in; i++) {
     weft_dtype type = s->g->node[n->in[i].node]->out_type[n->in[i].slot];
     bool ref = (int)type > WEFT_REF_BASE && n->op && weft__takes_ref(n, i);
-    if (ref || type == WEFT_RESOURCE || type == WEFT_VARIANT) WEFT_TRY(unite(s, n->in[i].node, n->id, false));
+    if (ref || type == WEFT_RESOURCE || type == WEFT_VARIANT) WEFT_TRY(group_unite(s, n->in[i].node, n->id, false));
   }
   return WEFT_OK;
 }
@@ -159,7 +159,7 @@ static weft_err find_groups(placer *s) {
 
 /* ---- nodes ------------------------------------------------------------------------------------- */
 
-static weft_err impossible(placer *s, const weft_node *n, const device_spec *want) {
+static weft_err placement_impossible(placer *s, const weft_node *n, const device_spec *want) {
   text have = {0};
   char canonical[WEFT_DEVICE_TEXT];
   bool exists = false;
@@ -191,7 +191,7 @@ static weft_err place_node(placer *s, const weft_node *n) {
     task.id = -1;
     d = find_device(s, n, &task);
   }
-  if (d < 0) return impossible(s, n, &want);
+  if (d < 0) return placement_impossible(s, n, &want);
   s->where[n->id] = d;
   return WEFT_OK;
 }
@@ -228,7 +228,7 @@ static void mark_shared(placer *s, bool *shared) {
   }
 }
 
-static weft_err follow(placer *s) {
+static weft_err place_followers(placer *s) {
   bool *shared = weft__alloc_zero((size_t)s->g->n_node + 1, sizeof *shared);
   if (!shared) return WEFT_OOM;
   mark_shared(s, shared);
@@ -253,7 +253,7 @@ static weft_err place_all(placer *s) {
   WEFT_TRY(find_groups(s));
   look_for_gpu_kernels(s);
   for (int i = s->from; i < s->g->n_node; i++) WEFT_TRY(place_node(s, s->g->node[i]));
-  WEFT_TRY(follow(s));
+  WEFT_TRY(place_followers(s));
   if (!s->p->log) return WEFT_OK;
   for (int i = s->from; i < s->g->n_node; i++)
     printf("%s: (%s): %s\n", s->g->node[i]->name, s->g->node[i]->op_name, s->p->device[s->where[i]].name);

@@ -13,7 +13,7 @@
 #include "graph/fusion.h"
 
 /* What a plain item on this device, of so many values as inputs, declares; NULL if it is not one. */
-static const fusion *declared(const plan_item *it, const device *where, int n_in) {
+static const fusion *item_fusion(const plan_item *it, const device *where, int n_in) {
   if (it->device != where || it->op != it->node->op || it->n_in != n_in || it->n_out != 1 || it->n_control) return NULL;
   for (int i = 0; i < n_in; i++)
     if (it->in[i].from_ref) return NULL;
@@ -29,23 +29,23 @@ static bool same_attrs(const selection *s, const weft_node *a, const weft_node *
 }
 
 /* Is the item a mask of this form?  *back is then the gradient of the selection. */
-static bool matches(const plan *p, const int *uses, plan_item *slope, plan_item **back) {
+static bool mask_matches(const plan *p, const int *uses, plan_item *slope, plan_item **back) {
   const device *where = slope->device;
-  const fusion *mask = declared(slope, where, 2);
+  const fusion *mask = item_fusion(slope, where, 2);
   if (!mask || !mask->masks) return false;
   const int spread = slope->in[0].slot, from = p->slot_item[spread];
-  const fusion *grad = from < 0 || uses[spread] != 1 ? NULL : declared(&p->item[from], where, 3);
+  const fusion *grad = from < 0 || uses[spread] != 1 ? NULL : item_fusion(&p->item[from], where, 3);
   if (!grad || !grad->selects_grad) return false;
   *back = &p->item[from];
   const int x = (*back)->in[0].slot, y = (*back)->in[1].slot, made = p->slot_item[y];
   if (slope->in[1].slot != x || made < 0) return false;
-  const fusion *forward = declared(&p->item[made], where, 1);
+  const fusion *forward = item_fusion(&p->item[made], where, 1);
   if (!forward || forward->selects != grad->selects_grad) return false;
   return p->item[made].in[0].slot == x && same_attrs(forward->selects, p->item[made].node, (*back)->node);
 }
 
 /* The two change places; their slots stay. */
-static weft_err swap(plan *p, plan_item *slope, plan_item *back) {
+static weft_err swap_items(plan *p, plan_item *slope, plan_item *back) {
   const plan_input x = back->in[0], y = back->in[1], dy = back->in[2], between = slope->in[0];
   const plan_input first[] = {dy, y}, second[] = {x, y, between};
   plan_input *a = weft__arena_copy(&p->arena, first, sizeof first);
@@ -71,7 +71,7 @@ weft_err weft__swap_relu_pool(plan *p) {
   for (int i = 0; !err && i < p->n_fetch; i++) uses[p->fetch_slot[i]] += 2;
   for (int i = 0; !err && i < p->n_item; i++) {
     plan_item *back;
-    if (matches(p, uses, &p->item[i], &back)) err = swap(p, &p->item[i], back);
+    if (mask_matches(p, uses, &p->item[i], &back)) err = swap_items(p, &p->item[i], back);
   }
   weft__free(uses);
   return err;

@@ -9,8 +9,8 @@
 #include "graph/library.h"
 #include <stdio.h>
 
-static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for the gradient of a function"); }
-static void *get(body_gradient *b, size_t size) { return weft__arena_alloc(&b->arena, size + 1); }
+static weft_err body_oom(void) { return weft__fail(WEFT_OOM, "no memory for the gradient of a function"); }
+static void *body_alloc(body_gradient *b, size_t size) { return weft__arena_alloc(&b->arena, size + 1); }
 
 /* ---- nodes ---- */
 
@@ -40,7 +40,7 @@ weft_out weft__body_zeros(weft_graph *g, weft_out arg, weft_dtype type) {
 weft_err weft__body_add(weft_graph *g, weft_graph *body, const char *base, function_spec *spec, arena *a) {
   size_t room = strlen(base) + 24;
   char *name = weft__arena_alloc(a, room);
-  if (!name) return oom();
+  if (!name) return body_oom();
   snprintf(name, room, "%s", base);
   for (int i = 1; weft__library_find(g, name); i++) snprintf(name, room, "%s_%d", base, i);
   spec->name = name;
@@ -53,7 +53,7 @@ weft_err weft__body_function_attr(attr *out, const char *name, int n, const char
   Tensorflow__AttrValueListValue list = TENSORFLOW__ATTR_VALUE_LIST_VALUE__INIT;
   Tensorflow__NameAttrList *call = weft__arena_alloc(a, sizeof *call * (size_t)n);
   Tensorflow__NameAttrList **calls = weft__arena_alloc(a, sizeof *calls * (size_t)n);
-  if (!call || !calls) return oom();
+  if (!call || !calls) return body_oom();
   for (int i = 0; i < n; i++) {
     tensorflow__name_attr_list__init(&call[i]);
     call[i].name = (char *)(uintptr_t)called[i];
@@ -108,14 +108,14 @@ static weft_err refuse_to_draw_again(const body_gradient *b) {
   return WEFT_OK;
 }
 
-static weft_err differentiate(body_gradient *b, const bool *has_dy) {
+static weft_err body_differentiate(body_gradient *b, const bool *has_dy) {
   function *f = b->f;
   size_t n_ret = (size_t)f->n_ret, n_arg = (size_t)f->n_arg;
-  weft_out *y = get(b, sizeof *y * n_ret), *dy = get(b, sizeof *dy * n_ret);
-  grad_value *d = get(b, sizeof *d * n_arg);
-  b->dy = get(b, sizeof *b->dy * n_ret);
-  b->dx = get(b, sizeof *b->dx * n_arg);
-  if (!y || !dy || !d || !b->dy || !b->dx) return oom();
+  weft_out *y = body_alloc(b, sizeof *y * n_ret), *dy = body_alloc(b, sizeof *dy * n_ret);
+  grad_value *d = body_alloc(b, sizeof *d * n_arg);
+  b->dy = body_alloc(b, sizeof *b->dy * n_ret);
+  b->dx = body_alloc(b, sizeof *b->dx * n_arg);
+  if (!y || !dy || !d || !b->dy || !b->dx) return body_oom();
   int n = 0;
   for (int i = 0; i < f->n_ret; i++) {
     b->dy[i] = WEFT_NONE;
@@ -138,7 +138,7 @@ weft_err weft__body_gradient_init(body_gradient *b, const weft_node *n, const ch
   b->n_forward = b->body->n_node;
   b->again = has_own_control_flow(b->body);
   if (b->again) WEFT_TRY(refuse_to_draw_again(b));
-  return differentiate(b, has_dy);
+  return body_differentiate(b, has_dy);
 }
 
 void weft__body_gradient_finish(body_gradient *b) {
@@ -149,7 +149,7 @@ void weft__body_gradient_finish(body_gradient *b) {
 
 /* ---- what the gradients read ---- */
 
-static void push(bool *seen, int *todo, int *n, int node) {
+static void push_unseen(bool *seen, int *todo, int *n, int node) {
   if (seen[node]) return;
   seen[node] = true;
   todo[(*n)++] = node;
@@ -158,11 +158,11 @@ static void push(bool *seen, int *todo, int *n, int node) {
 /* The nodes of the forward function: those that were there, and what they got as new inputs. */
 static void find_forward(body_gradient *b, int *todo) {
   int n = 0;
-  for (int i = 0; i < b->n_forward; i++) push(b->forward, todo, &n, i);
+  for (int i = 0; i < b->n_forward; i++) push_unseen(b->forward, todo, &n, i);
   while (n > 0) {
     const weft_node *node = b->body->node[todo[--n]];
-    for (int i = 0; i < node->n_in; i++) push(b->forward, todo, &n, node->in[i].node);
-    for (int i = 0; i < node->n_control; i++) push(b->forward, todo, &n, node->control[i]);
+    for (int i = 0; i < node->n_in; i++) push_unseen(b->forward, todo, &n, node->in[i].node);
+    for (int i = 0; i < node->n_control; i++) push_unseen(b->forward, todo, &n, node->control[i]);
   }
 }
 
@@ -178,7 +178,7 @@ static bool is_free_constant(const body_gradient *b, int node) {
 }
 
 /* Notes a forward output that a gradient reads, once. */
-static void save(body_gradient *b, weft_out o) {
+static void save_output(body_gradient *b, weft_out o) {
   if (is_free_constant(b, o.node)) return;
   for (int i = 0; i < b->n_saved; i++)
     if (b->saved[i].node == o.node && b->saved[i].slot == o.slot) return;
@@ -188,27 +188,27 @@ static void save(body_gradient *b, weft_out o) {
 weft_err weft__body_gradient_find_saved(body_gradient *b) {
   size_t n_node = (size_t)b->body->n_node, n_edge = 0;
   for (size_t i = 0; i < n_node; i++) n_edge += (size_t)b->body->node[i]->n_in;
-  int n = 0, *todo = get(b, sizeof *todo * n_node);
-  bool *seen = get(b, n_node);
-  b->forward = get(b, n_node);
-  b->saved = get(b, sizeof *b->saved * (n_edge + (size_t)b->f->n_arg));
-  if (!todo || !seen || !b->forward || !b->saved) return oom();
+  int n = 0, *todo = body_alloc(b, sizeof *todo * n_node);
+  bool *seen = body_alloc(b, n_node);
+  b->forward = body_alloc(b, n_node);
+  b->saved = body_alloc(b, sizeof *b->saved * (n_edge + (size_t)b->f->n_arg));
+  if (!todo || !seen || !b->forward || !b->saved) return body_oom();
   if (b->again) return WEFT_OK;
   find_forward(b, todo);
   for (int i = 0; i < b->f->n_arg; i++) {
     if (b->dx[i].node < 0) continue;
     if (b->forward[b->dx[i].node])
-      save(b, b->dx[i]);
+      save_output(b, b->dx[i]);
     else
-      push(seen, todo, &n, b->dx[i].node);
+      push_unseen(seen, todo, &n, b->dx[i].node);
   }
   while (n > 0) {
     const weft_node *node = b->body->node[todo[--n]];
     for (int i = 0; i < node->n_in; i++) {
       if (b->forward[node->in[i].node])
-        save(b, node->in[i]);
+        save_output(b, node->in[i]);
       else
-        push(seen, todo, &n, node->in[i].node);
+        push_unseen(seen, todo, &n, node->in[i].node);
     }
   }
   return WEFT_OK;

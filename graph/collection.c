@@ -7,7 +7,7 @@
 
 static const char *const kind_names[] = {"names", "bytes", "integers", "floats", "messages"};
 
-static weft_err oom(void) { return weft__fail(WEFT_RESOURCE_EXHAUSTED, "no memory for a collection"); }
+static weft_err collection_oom(void) { return weft__fail(WEFT_RESOURCE_EXHAUSTED, "no memory for a collection"); }
 
 weft_err weft__collection_make(weft_graph *g, const char *list, collection_kind kind, collection **out) {
   collection *c = weft__map_get(&g->collections, list);
@@ -16,7 +16,7 @@ weft_err weft__collection_make(weft_graph *g, const char *list, collection_kind 
                       kind_names[kind]);
   if (!c) {
     c = weft__arena_alloc(&g->arena, sizeof *c);
-    if (!c || !(c->name = weft__arena_strdup(&g->arena, list))) return oom();
+    if (!c || !(c->name = weft__arena_strdup(&g->arena, list))) return collection_oom();
     WEFT_TRY(weft__map_put(&g->collections, list, c));
   }
   if (c->kind != kind) c->capacity = c->slots = 0;
@@ -91,7 +91,7 @@ static void index_again(collection *c) {
 static weft_err index_room(weft_graph *g, collection *c) {
   if (c->slots >= 2 * c->capacity) return WEFT_OK;
   int *slot = weft__arena_alloc(&g->arena, 2 * (size_t)c->capacity * sizeof *slot);
-  if (!slot) return oom();
+  if (!slot) return collection_oom();
   c->slot = slot;
   c->slots = 2 * c->capacity;
   index_again(c);
@@ -109,13 +109,13 @@ void weft__collection_cut(collection *c, int n) {
 }
 
 /* The list with room for one more. */
-static weft_err room(weft_graph *g, const char *list, collection_kind kind, collection **out) {
+static weft_err collection_reserve(weft_graph *g, const char *list, collection_kind kind, collection **out) {
   WEFT_TRY(weft__collection_make(g, list, kind, out));
   collection *c = *out;
   if (c->n < c->capacity) return WEFT_OK;
   int capacity = c->capacity ? 2 * c->capacity : 8;
   void *more = weft__arena_alloc(&g->arena, (size_t)capacity * item_size(kind));
-  if (!more) return oom();
+  if (!more) return collection_oom();
   if (c->n) memcpy(more, c->s, (size_t)c->n * item_size(kind));
   c->s = more;
   c->capacity = capacity;
@@ -124,10 +124,10 @@ static weft_err room(weft_graph *g, const char *list, collection_kind kind, coll
 
 static weft_err add_text(weft_graph *g, const char *list, collection_kind kind, const void *data, size_t size) {
   collection *c;
-  WEFT_TRY(room(g, list, kind, &c));
+  WEFT_TRY(collection_reserve(g, list, kind, &c));
   if (kind == COLLECTION_BYTES) WEFT_TRY(index_room(g, c));
   const char *copy = weft__arena_strndup(&g->arena, data, size);
-  if (!copy) return oom();
+  if (!copy) return collection_oom();
   c->s[c->n++] = (attr_str){copy, size};
   if (kind == COLLECTION_BYTES) index_item(c, c->n - 1);
   return WEFT_OK;
@@ -147,14 +147,14 @@ weft_err weft__collection_add_any(weft_graph *g, const char *list, const void *d
 
 weft_err weft__collection_add_int(weft_graph *g, const char *list, int64_t v) {
   collection *c;
-  WEFT_TRY(room(g, list, COLLECTION_INTS, &c));
+  WEFT_TRY(collection_reserve(g, list, COLLECTION_INTS, &c));
   c->i[c->n++] = v;
   return WEFT_OK;
 }
 
 weft_err weft__collection_add_float(weft_graph *g, const char *list, float v) {
   collection *c;
-  WEFT_TRY(room(g, list, COLLECTION_FLOATS, &c));
+  WEFT_TRY(collection_reserve(g, list, COLLECTION_FLOATS, &c));
   c->f[c->n++] = v;
   return WEFT_OK;
 }

@@ -14,7 +14,7 @@ struct known_search {
   int depth, budget; /* nodes that may still be looked at */
 };
 
-static weft_tensor *constant(const weft_graph *g, weft_out o, known_search *a);
+static weft_tensor *constant_value(const weft_graph *g, weft_out o, known_search *a);
 
 /* Shape, Size and Rank know their answer from the static shape alone. */
 static weft_tensor *from_static_shape(const weft_graph *g, const weft_node *n, int slot) {
@@ -32,7 +32,7 @@ static weft_tensor *from_static_shape(const weft_graph *g, const weft_node *n, i
   return t;
 }
 
-static bool partial(const weft_graph *g, weft_out o, shape *out, known_search *a);
+static bool constant_partial_shape(const weft_graph *g, weft_out o, shape *out, known_search *a);
 
 /* Is n one element of a vector, x[i]? */
 static bool takes_element(const weft_node *n) {
@@ -46,8 +46,8 @@ static weft_tensor *known_element(const weft_graph *g, weft_out o, known_search 
   weft_tensor *t = NULL, *at = NULL;
   shape v;
   if (!takes_element(n) || of_vector->rank != 1) return NULL;
-  at = constant(g, n->in[1], a);
-  if (at && weft__tensor_count(at) == 1 && partial(g, n->in[0], &v, a)) {
+  at = constant_value(g, n->in[1], a);
+  if (at && weft__tensor_count(at) == 1 && constant_partial_shape(g, n->in[0], &v, a)) {
     int64_t i = weft__tensor_int(at, 0);
     if (i < 0) i += v.rank;
     if (i >= 0 && i < v.rank && v.dim[i] >= 0) weft__tensor_scalar(&t, weft__out_type(g, o), (double)v.dim[i]);
@@ -56,7 +56,7 @@ static weft_tensor *known_element(const weft_graph *g, weft_out o, known_search 
   return t;
 }
 
-static bool small(const weft_tensor *t) { return t && weft__tensor_count(t) <= MAX_ELEMENTS; }
+static bool tensor_is_small(const weft_tensor *t) { return t && weft__tensor_count(t) <= MAX_ELEMENTS; }
 
 /* Runs n's kernel on the given inputs; the wanted output, or NULL. */
 static weft_tensor *run_once(const weft_node *n, weft_tensor **in, int slot) {
@@ -68,16 +68,16 @@ static weft_tensor *run_once(const weft_node *n, weft_tensor **in, int slot) {
   return result;
 }
 
-static weft_tensor *folded(const weft_graph *g, const weft_node *n, int slot, known_search *a) {
+static weft_tensor *constant_fold(const weft_graph *g, const weft_node *n, int slot, known_search *a) {
   weft_tensor *in[FOLD_MAX_IN] = {NULL}, *result = NULL;
   bool all = true;
-  for (int i = 0; i < n->n_in && all; i++) all = small(in[i] = constant(g, n->in[i], a));
+  for (int i = 0; i < n->n_in && all; i++) all = tensor_is_small(in[i] = constant_value(g, n->in[i], a));
   if (all) result = run_once(n, in, slot);
   for (int i = 0; i < n->n_in; i++) weft_tensor_destroy(in[i]);
   return result;
 }
 
-static weft_tensor *constant(const weft_graph *g, weft_out o, known_search *a) {
+static weft_tensor *constant_value(const weft_graph *g, weft_out o, known_search *a) {
   const weft_node *n = g->node[o.node];
   if (weft__node_is(n, KIND_CONST)) {
     const attr *v = weft__node_attr(n, "value");
@@ -92,36 +92,36 @@ static weft_tensor *constant(const weft_graph *g, weft_out o, known_search *a) {
   const shape *s = weft__out_shape(g, o);
   if (weft__shape_known(s) && weft__shape_count(s) > MAX_ELEMENTS) return NULL;
   a->depth++;
-  t = folded(g, n, o.slot, a);
+  t = constant_fold(g, n, o.slot, a);
   a->depth--;
   return t;
 }
 
 weft_tensor *weft__graph_constant(const weft_graph *g, weft_out o) {
   known_search a = {0, MAX_LOOKS};
-  return constant(g, o, &a);
+  return constant_value(g, o, &a);
 }
 
 /* ---- vectors that are partly known ------------------------------------------------------------ */
 
 /* A scalar that is an element of a partly known vector: x[i] with constant i.  -1 if not known. */
-static int64_t element(const weft_graph *g, weft_out o, known_search *a) {
+static int64_t constant_element(const weft_graph *g, weft_out o, known_search *a) {
   const weft_node *n = g->node[o.node];
   int64_t result = -1;
-  weft_tensor *t = constant(g, o, a);
+  weft_tensor *t = constant_value(g, o, a);
   if (t) {
     if (weft__tensor_count(t) == 1) result = weft__tensor_int(t, 0);
   } else if (takes_element(n)) {
     shape of;
-    weft_tensor *begin = constant(g, n->in[1], a);
-    if (begin && weft__tensor_count(begin) == 1 && partial(g, n->in[0], &of, a)) {
+    weft_tensor *begin = constant_value(g, n->in[1], a);
+    if (begin && weft__tensor_count(begin) == 1 && constant_partial_shape(g, n->in[0], &of, a)) {
       int64_t i = weft__tensor_int(begin, 0);
       if (i < 0) i += of.rank;
       if (i >= 0 && i < of.rank) result = of.dim[i];
     }
     weft_tensor_destroy(begin);
   } else if (a->budget > 0 && n->op && n->op->known == weft__known_input) {
-    result = element(g, n->in[0], a);
+    result = constant_element(g, n->in[0], a);
   }
   weft_tensor_destroy(t);
   return result < -1 ? -1 : result;
@@ -134,14 +134,14 @@ bool weft__known_shape(known_search *a, const weft_graph *g, weft_out o, shape *
 }
 
 bool weft__known_input(known_search *a, const weft_graph *g, weft_out o, shape *out) {
-  return partial(g, g->node[o.node]->in[0], out, a);
+  return constant_partial_shape(g, g->node[o.node]->in[0], out, a);
 }
 
 bool weft__known_pack(known_search *a, const weft_graph *g, weft_out o, shape *out) {
   const weft_node *n = g->node[o.node];
   if (n->n_in > WEFT_MAX_RANK) return false;
   out->rank = n->n_in;
-  for (int i = 0; i < n->n_in; i++) out->dim[i] = element(g, n->in[i], a);
+  for (int i = 0; i < n->n_in; i++) out->dim[i] = constant_element(g, n->in[i], a);
   return true;
 }
 
@@ -150,7 +150,7 @@ bool weft__known_concat(known_search *a, const weft_graph *g, weft_out o, shape 
   out->rank = 0;
   for (int i = 0; i + 1 < n->n_in; i++) { /* the last input is the axis */
     shape part;
-    if (!partial(g, n->in[i], &part, a) || out->rank + part.rank > WEFT_MAX_RANK) return false;
+    if (!constant_partial_shape(g, n->in[i], &part, a) || out->rank + part.rank > WEFT_MAX_RANK) return false;
     for (int d = 0; d < part.rank; d++) out->dim[out->rank++] = part.dim[d];
   }
   return true;
@@ -161,9 +161,10 @@ bool weft__known_slice(known_search *a, const weft_graph *g, weft_out o, shape *
   const weft_node *n = g->node[o.node];
   shape of;
   if (weft__node_int(n, "shrink_axis_mask", 0) || weft__node_int(n, "new_axis_mask", 0) ||
-      weft__node_int(n, "ellipsis_mask", 0) || !partial(g, n->in[0], &of, a))
+      weft__node_int(n, "ellipsis_mask", 0) || !constant_partial_shape(g, n->in[0], &of, a))
     return false;
-  weft_tensor *b = constant(g, n->in[1], a), *e = constant(g, n->in[2], a), *st = constant(g, n->in[3], a);
+  weft_tensor *b = constant_value(g, n->in[1], a), *e = constant_value(g, n->in[2], a),
+              *st = constant_value(g, n->in[3], a);
   bool ok = b && e && st && weft__tensor_count(b) == 1 && weft__tensor_count(e) == 1 && weft__tensor_int(st, 0) == 1;
   if (ok) {
     int64_t from = weft__node_int(n, "begin_mask", 0) ? 0 : weft__tensor_int(b, 0);
@@ -189,11 +190,11 @@ static bool from_constant(const weft_tensor *t, shape *out) {
   return true;
 }
 
-static bool partial(const weft_graph *g, weft_out o, shape *out, known_search *a) {
+static bool constant_partial_shape(const weft_graph *g, weft_out o, shape *out, known_search *a) {
   if (a->depth >= MAX_DEPTH || --a->budget < 0) return false;
   a->depth++;
   const weft_node *n = g->node[o.node];
-  weft_tensor *t = constant(g, o, a);
+  weft_tensor *t = constant_value(g, o, a);
   bool ok = false;
   *out = SHAPE_UNKNOWN;
   if (t)
@@ -214,5 +215,5 @@ static bool partial(const weft_graph *g, weft_out o, shape *out, known_search *a
 
 bool weft__graph_constant_shape(const weft_graph *g, weft_out o, shape *out) {
   known_search a = {0, MAX_LOOKS};
-  return partial(g, o, out, &a);
+  return constant_partial_shape(g, o, out, &a);
 }

@@ -5,9 +5,9 @@
 #include "graph/frames.h"
 #include <string.h>
 
-static weft_err oom(void) { return weft__fail(WEFT_RESOURCE_EXHAUSTED, "no memory to find loops"); }
+static weft_err frames_oom(void) { return weft__fail(WEFT_RESOURCE_EXHAUSTED, "no memory to find loops"); }
 
-static void *grow(const void *old, int n, int *capacity, size_t each, arena *a) {
+static void *frames_grow(const void *old, int n, int *capacity, size_t each, arena *a) {
   *capacity = *capacity ? 2 * *capacity : 8;
   void *more = weft__arena_alloc(a, (size_t)*capacity * each);
   if (more && n) memcpy(more, old, (size_t)n * each);
@@ -23,8 +23,8 @@ static weft_err find_frame(frames *f, int parent, const char *name, int *out, ar
       return WEFT_OK;
     }
   if (f->n_frame == f->cap_frame) {
-    loop_frame *more = grow(f->frame, f->n_frame, &f->cap_frame, sizeof *more, a);
-    if (!more) return oom();
+    loop_frame *more = frames_grow(f->frame, f->n_frame, &f->cap_frame, sizeof *more, a);
+    if (!more) return frames_oom();
     f->frame = more;
   }
   *out = f->n_frame++;
@@ -79,7 +79,7 @@ static weft_err settle_homes(frames *f, const weft_graph *g, arena *a) {
 static weft_err add_id(int **list, int *n, int id, arena *a) {
   if ((*n & (*n - 1)) == 0) { /* full at every power of two */
     int *more = weft__arena_alloc(a, (size_t)(*n ? 2 * *n : 1) * sizeof *more);
-    if (!more) return oom();
+    if (!more) return frames_oom();
     if (*n) memcpy(more, *list, (size_t)*n * sizeof *more);
     *list = more;
   }
@@ -131,7 +131,7 @@ bool weft__frames_is_loop_switch(const frames *f, const weft_graph *g, int node)
 static weft_err add_var(loop_frame *l, const loop_var *v, arena *a) {
   if ((l->n_var & (l->n_var - 1)) == 0) {
     loop_var *more = weft__arena_alloc(a, (size_t)(l->n_var ? 2 * l->n_var : 1) * sizeof *more);
-    if (!more) return oom();
+    if (!more) return frames_oom();
     if (l->n_var) memcpy(more, l->var, (size_t)l->n_var * sizeof *more);
     l->var = more;
   }
@@ -173,7 +173,7 @@ static weft_err find_vars(frames *f, const weft_graph *g, arena *a) {
 /* ---- branches ---- */
 
 /* Behind Identity nodes: cond makes one of its predicate and uses both. */
-static weft_out predicate(const weft_graph *g, weft_out o) {
+static weft_out frames_predicate(const weft_graph *g, weft_out o) {
   while (weft__node_is(g->node[o.node], KIND_IDENTITY)) o = g->node[o.node]->in[0];
   return o;
 }
@@ -189,8 +189,8 @@ static int find_branch(const frames *f, int parent, weft_out pred, int side) {
 static weft_err make_branch(frames *f, int parent, weft_out pred, int side, arena *a) {
   if (find_branch(f, parent, pred, side) >= 0) return WEFT_OK;
   if (f->n_branch == f->cap_branch) {
-    branch *more = grow(f->branch, f->n_branch, &f->cap_branch, sizeof *more, a);
-    if (!more) return oom();
+    branch *more = frames_grow(f->branch, f->n_branch, &f->cap_branch, sizeof *more, a);
+    if (!more) return frames_oom();
     f->branch = more;
   }
   f->branch[f->n_branch++] =
@@ -202,13 +202,13 @@ int weft__frames_branch(const frames *f, const weft_graph *g, weft_out o) {
   const weft_node *n = g->node[o.node];
   int in = f->alive[o.node];
   if (!weft__node_is(n, KIND_SWITCH) || weft__frames_is_loop_switch(f, g, o.node)) return in;
-  int side = find_branch(f, in, predicate(g, n->in[1]), o.slot);
+  int side = find_branch(f, in, frames_predicate(g, n->in[1]), o.slot);
   return side >= 0 ? side : in;
 }
 
-static int deeper(const frames *f, int a, int b) { return f->branch[a].depth >= f->branch[b].depth ? a : b; }
+static int deeper_branch(const frames *f, int a, int b) { return f->branch[a].depth >= f->branch[b].depth ? a : b; }
 
-static int common(const frames *f, int a, int b) {
+static int common_branch(const frames *f, int a, int b) {
   while (a != b) {
     if (f->branch[a].depth >= f->branch[b].depth)
       a = f->branch[a].parent;
@@ -220,14 +220,14 @@ static int common(const frames *f, int a, int b) {
 
 static int join_inputs(const frames *f, const weft_graph *g, const weft_node *n) {
   int at = weft__frames_branch(f, g, n->in[0]);
-  for (int i = 1; i < n->n_in; i++) at = common(f, at, weft__frames_branch(f, g, n->in[i]));
+  for (int i = 1; i < n->n_in; i++) at = common_branch(f, at, weft__frames_branch(f, g, n->in[i]));
   return at;
 }
 
 static int deepest_input(const frames *f, const weft_graph *g, const weft_node *n) {
   int at = 0;
-  for (int i = 0; i < n->n_in; i++) at = deeper(f, weft__frames_branch(f, g, n->in[i]), at);
-  for (int i = 0; i < n->n_control; i++) at = deeper(f, f->alive[n->control[i]], at);
+  for (int i = 0; i < n->n_in; i++) at = deeper_branch(f, weft__frames_branch(f, g, n->in[i]), at);
+  for (int i = 0; i < n->n_control; i++) at = deeper_branch(f, f->alive[n->control[i]], at);
   return at;
 }
 
@@ -236,7 +236,7 @@ static weft_err settle_branch(frames *f, const weft_graph *g, const weft_node *n
   int *alive = &f->alive[n->id];
   loop_frame *into = &f->frame[f->home[n->id]];
   if (is_enter(f, n)) { /* inside the frame it starts anew */
-    into->branch = deeper(f, into->branch, weft__frames_branch(f, g, n->in[0]));
+    into->branch = deeper_branch(f, into->branch, weft__frames_branch(f, g, n->in[0]));
     *alive = 0;
   } else if (weft__node_is(n, KIND_EXIT) && f->home[n->in[0].node] > 0)
     *alive = f->frame[f->home[n->in[0].node]].branch;
@@ -245,8 +245,8 @@ static weft_err settle_branch(frames *f, const weft_graph *g, const weft_node *n
   else
     *alive = weft__node_is(n, KIND_MERGE) && n->n_in > 0 ? join_inputs(f, g, n) : deepest_input(f, g, n);
   if (!weft__node_is(n, KIND_SWITCH) || weft__frames_is_loop_switch(f, g, n->id)) return WEFT_OK;
-  WEFT_TRY(make_branch(f, *alive, predicate(g, n->in[1]), 0, a));
-  return make_branch(f, *alive, predicate(g, n->in[1]), 1, a);
+  WEFT_TRY(make_branch(f, *alive, frames_predicate(g, n->in[1]), 0, a));
+  return make_branch(f, *alive, frames_predicate(g, n->in[1]), 1, a);
 }
 
 /* A loop in which no Merge has got its NextIteration yet is still being built. */
@@ -255,7 +255,7 @@ static weft_err find_open(frames *f, const weft_graph *g, arena *a) {
   loop_var v;
   weft_err err = WEFT_OK;
   f->open = weft__arena_alloc(a, (size_t)(f->n_node + 1) * sizeof *f->open);
-  if (!f->open) return oom();
+  if (!f->open) return frames_oom();
   for (int i = 0; i < f->n_node && !err; i++)
     if (is_var_merge(g, g->node[i], &v))
       err = weft__map_put(&round, weft__node_str(g->node[v.enter], "frame_name").data, f->open);
@@ -270,7 +270,7 @@ weft_err weft__frames_find(frames *f, const weft_graph *g, bool open, arena *a) 
   *f = (frames){.n_node = g->n_node};
   f->home = weft__arena_alloc(a, (size_t)(f->n_node + 1) * sizeof *f->home);
   f->alive = weft__arena_alloc(a, (size_t)(f->n_node + 1) * sizeof *f->alive);
-  if (!f->home || !f->alive) return oom();
+  if (!f->home || !f->alive) return frames_oom();
   if (open) WEFT_TRY(find_open(f, g, a));
   WEFT_TRY(settle_homes(f, g, a));
   WEFT_TRY(collect_parts(f, g, a));

@@ -28,8 +28,8 @@ typedef struct maker {
   size_t filled_in; /* bytes of attributes taken from the caller */
 } maker;
 
-static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for a function"); }
-static void *get(maker *m, size_t size) { return weft__arena_alloc(&m->tmp, size ? size : 1); }
+static weft_err function_oom(void) { return weft__fail(WEFT_OOM, "no memory for a function"); }
+static void *function_alloc(maker *m, size_t size) { return weft__arena_alloc(&m->tmp, size ? size : 1); }
 
 /* ---- which function ---- */
 
@@ -62,7 +62,7 @@ int weft__function_count(const weft_node *n, const char *name) {
 static weft_err find_def(maker *m, const weft_node *n, const char *attr_name, int which, const char *name) {
   if (!name && n->op && !weft__opdef_attr(&n->op->opdef, attr_name)) name = n->op_name;
   m->call = name ? weft__function_call_of(n, name, &m->tmp) : func_of(unpack_attr(n, attr_name, &m->tmp), which);
-  if (name && !m->call) return oom();
+  if (name && !m->call) return function_oom();
   if (!m->call)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Node '%s' (op %s): attr '%s' names no function", n->name, n->op_name,
                       attr_name);
@@ -70,14 +70,14 @@ static weft_err find_def(maker *m, const weft_node *n, const char *attr_name, in
   ProtobufCAllocator into = weft__arena_allocator(&m->tmp);
   if (f) m->def = tensorflow__function_def__unpack(&into, f->def.size, (const uint8_t *)f->def.data);
   if (m->def && m->def->signature) return WEFT_OK;
-  if (f && !m->def) return oom();
+  if (f && !m->def) return function_oom();
   return weft__fail(WEFT_NOT_FOUND, "Function %s is not defined (node '%s', op %s).", m->call->name, n->name,
                     n->op_name);
 }
 
 /* ---- attributes ---- */
 
-static attr_value *given(const maker *m, const char *name) {
+static attr_value *function_attr(const maker *m, const char *name) {
   for (size_t i = 0; i < m->call->n_attr; i++)
     if (strcmp(m->call->attr[i]->key, name) == 0) return m->call->attr[i]->value;
   for (size_t i = 0; i < m->def->n_attr; i++)
@@ -98,7 +98,7 @@ static weft_err fill_in(maker *m, attr_value **v) {
   if (!*v) return WEFT_OK;
   if ((*v)->value_case == TENSORFLOW__ATTR_VALUE__VALUE_FUNC) return fill_in_func(m, (*v)->func);
   if ((*v)->value_case != TENSORFLOW__ATTR_VALUE__VALUE_PLACEHOLDER) return WEFT_OK;
-  attr_value *with = given(m, (*v)->placeholder);
+  attr_value *with = function_attr(m, (*v)->placeholder);
   if (!with)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Function %s is called without its attr '%s'", m->call->name,
                       (*v)->placeholder);
@@ -126,8 +126,8 @@ static const Tensorflow__FunctionDefArgAttrs *attrs_of_arg(const maker *m, size_
 }
 
 static weft_err add_attr(maker *m, node_def *n, const char *name, attr_value *v) {
-  Tensorflow__NodeDefAttrEntry *e = get(m, sizeof *e);
-  if (!e) return oom();
+  Tensorflow__NodeDefAttrEntry *e = function_alloc(m, sizeof *e);
+  if (!e) return function_oom();
   tensorflow__node_def_attr_entry__init(e);
   e->key = (char *)(uintptr_t)name;
   e->value = v;
@@ -137,12 +137,12 @@ static weft_err add_attr(maker *m, node_def *n, const char *name, attr_value *v)
 
 static weft_err make_arg(maker *m, node_def *n, size_t index, int32_t type) {
   const Tensorflow__FunctionDefArgAttrs *more = attrs_of_arg(m, index);
-  attr_value *t = get(m, sizeof *t), *number = get(m, sizeof *number);
+  attr_value *t = function_alloc(m, sizeof *t), *number = function_alloc(m, sizeof *number);
   tensorflow__node_def__init(n);
   n->name = m->def->signature->input_arg[index]->name;
   n->op = (char *)(uintptr_t) "_Arg";
-  n->attr = get(m, sizeof *n->attr * 3);
-  if (!t || !number || !n->attr) return oom();
+  n->attr = function_alloc(m, sizeof *n->attr * 3);
+  if (!t || !number || !n->attr) return function_oom();
   tensorflow__attr_value__init(t);
   t->value_case = TENSORFLOW__ATTR_VALUE__VALUE_TYPE;
   t->type = type;
@@ -159,11 +159,11 @@ static weft_err make_arg(maker *m, node_def *n, size_t index, int32_t type) {
 
 static weft_err read_args(maker *m) {
   const Tensorflow__OpDef *s = m->def->signature;
-  m->arg_nodes = get(m, sizeof *m->arg_nodes * s->n_input_arg);
-  if (!m->arg_nodes) return oom();
+  m->arg_nodes = function_alloc(m, sizeof *m->arg_nodes * s->n_input_arg);
+  if (!m->arg_nodes) return function_oom();
   for (size_t i = 0; i < s->n_input_arg; i++) {
     const Tensorflow__OpDefArgDef *a = s->input_arg[i];
-    const attr_value *by_attr = *a->type_attr ? given(m, a->type_attr) : NULL;
+    const attr_value *by_attr = *a->type_attr ? function_attr(m, a->type_attr) : NULL;
     int32_t type = by_attr && by_attr->value_case == TENSORFLOW__ATTR_VALUE__VALUE_TYPE ? by_attr->type : a->type;
     if (*a->number_attr || *a->type_list_attr || type <= 0)
       return weft__fail(WEFT_UNIMPLEMENTED, "Function %s: argument '%s' is a list or has no type", s->name, a->name);
@@ -206,7 +206,7 @@ static weft_err flat_slot(const maker *m, const node_def *n, const char *output,
 /* "node:output:index", "argument" or "^node" as a graph spells it; the result is the arena's. */
 static weft_err graph_edge(maker *m, const char *edge, char **out) {
   char *name = weft__arena_strndup(&m->tmp, edge, strcspn(edge, ":"));
-  if (!name) return oom();
+  if (!name) return function_oom();
   const char *output = edge + strlen(name);
   *out = name;
   if (*edge == '^' || weft__map_get(&m->args, name)) return WEFT_OK;
@@ -218,8 +218,8 @@ static weft_err graph_edge(maker *m, const char *edge, char **out) {
   size_t length = strcspn(output, ":");
   long slot, index = output[length] ? strtol(output + length + 1, NULL, 10) : 0;
   WEFT_TRY(flat_slot(m, n, output, length, index, &slot));
-  char *text = get(m, strlen(name) + 24);
-  if (!text) return oom();
+  char *text = function_alloc(m, strlen(name) + 24);
+  if (!text) return function_oom();
   sprintf(text, "%s:%ld", name, slot);
   *out = text;
   return WEFT_OK;
@@ -228,8 +228,8 @@ static weft_err graph_edge(maker *m, const char *edge, char **out) {
 static weft_err read_nodes(maker *m) {
   const function_def *d = m->def;
   m->graph.n_node = d->signature->n_input_arg + d->n_node_def;
-  m->graph.node = get(m, sizeof *m->graph.node * m->graph.n_node);
-  if (!m->graph.node) return oom();
+  m->graph.node = function_alloc(m, sizeof *m->graph.node * m->graph.n_node);
+  if (!m->graph.node) return function_oom();
   for (size_t i = 0; i < d->signature->n_input_arg; i++) m->graph.node[i] = &m->arg_nodes[i];
   for (size_t i = 0; i < d->n_node_def; i++) {
     node_def *n = m->graph.node[d->signature->n_input_arg + i] = d->node_def[i];
@@ -261,13 +261,13 @@ static weft_err find_rets(maker *m) {
   return WEFT_OK;
 }
 
-static weft_err connect(maker *m) {
+static weft_err function_connect(maker *m) {
   const Tensorflow__OpDef *s = m->def->signature;
   function *f = m->f;
   f->arg = weft__arena_alloc(&f->arena, sizeof *f->arg * (s->n_input_arg + 1));
   f->ret = weft__arena_alloc(&f->arena, sizeof *f->ret * (s->n_output_arg + 1));
   f->target = weft__arena_alloc(&f->arena, sizeof *f->target * ((size_t)f->body->n_node + 1));
-  if (!f->arg || !f->ret || !f->target) return oom();
+  if (!f->arg || !f->ret || !f->target) return function_oom();
   for (size_t i = 0; i < s->n_input_arg; i++)
     WEFT_TRY(weft__graph_find_out(f->body, s->input_arg[i]->name, &f->arg[f->n_arg++]));
   for (int i = 0; i < f->body->n_node; i++) {
@@ -289,7 +289,7 @@ static weft_err make_body(maker *m) {
   return weft__graph_import_proto(body, &m->graph, &(import_opts){.part = true});
 }
 
-static weft_err make(maker *m, const weft_node *n, const char *attr_name, int which, const char *name) {
+static weft_err function_make(maker *m, const weft_node *n, const char *attr_name, int which, const char *name) {
   function *f = m->f;
   char number[16];
   snprintf(number, sizeof number, "%d", which);
@@ -297,14 +297,14 @@ static weft_err make(maker *m, const weft_node *n, const char *attr_name, int wh
   size_t length = strlen(n->name) + strlen(attr_name) + strlen(number) + 3;
   char *where = weft__arena_alloc(&f->arena, length);
   f->name = weft__arena_strdup(&f->arena, m->call->name);
-  if (!where || !f->name) return oom();
+  if (!where || !f->name) return function_oom();
   snprintf(where, length, "%s.%s%s", n->name, attr_name, which ? number : "");
   f->where = where;
   tensorflow__graph_def__init(&m->graph);
   WEFT_TRY(read_args(m));
   WEFT_TRY(read_nodes(m));
   WEFT_TRY(make_body(m));
-  return connect(m);
+  return function_connect(m);
 }
 
 static void function_destroy(object *o) {
@@ -320,15 +320,16 @@ static void function_destroy(object *o) {
   weft__free(f);
 }
 
-static weft_err create(function **out, const weft_node *n, const char *attr_name, int which, const char *name) {
+static weft_err function_create(function **out, const weft_node *n, const char *attr_name, int which,
+                                const char *name) {
   maker m = {.g = n->graph, .f = weft__alloc_zero(1, sizeof *m.f)};
-  if (!m.f) return oom();
+  if (!m.f) return function_oom();
   atomic_init(&m.f->base.refs, 1);
   m.f->base.destroy = function_destroy;
   pthread_mutex_init(&m.f->lock, NULL);
   pthread_mutex_t *lock = &n->graph->lock;
   pthread_mutex_lock(lock);
-  weft_err err = make(&m, n, attr_name, which, name);
+  weft_err err = function_make(&m, n, attr_name, which, name);
   pthread_mutex_unlock(lock);
   weft__map_finish(&m.args);
   weft__map_finish(&m.nodes);
@@ -345,7 +346,7 @@ weft_err weft__function_of_body(function **out, const weft_node *n, weft_graph *
   function *f = weft__alloc_zero(1, sizeof *f);
   if (!f) {
     weft__graph_destroy(body);
-    return oom();
+    return function_oom();
   }
   atomic_init(&f->base.refs, 1);
   f->base.destroy = function_destroy;
@@ -357,7 +358,7 @@ weft_err weft__function_of_body(function **out, const weft_node *n, weft_graph *
   f->ret = weft__arena_alloc(&f->arena, sizeof *ret * (size_t)(n_ret + 1));
   if (!f->name || !f->where || !f->arg || !f->ret) {
     weft__function_release(f);
-    return oom();
+    return function_oom();
   }
   f->n_arg = n_arg, f->n_ret = n_ret;
   for (int i = 0; i < n_arg; i++) f->arg[i] = arg[i];
@@ -367,16 +368,16 @@ weft_err weft__function_of_body(function **out, const weft_node *n, weft_graph *
 }
 
 weft_err weft__function_create(function **out, const weft_node *n, const char *attr_name, int which) {
-  return create(out, n, attr_name, which, NULL);
+  return function_create(out, n, attr_name, which, NULL);
 }
 
 weft_err weft__function_create_named(function **out, const weft_node *n, const char *name) {
-  return create(out, n, name, 0, name);
+  return function_create(out, n, name, 0, name);
 }
 
 weft_err weft__function_clone(function **out, function *f) {
   function *c = weft__alloc_zero(1, sizeof *c);
-  if (!c) return oom();
+  if (!c) return function_oom();
   *c = (function){.name = f->name,
                   .where = f->where,
                   .body = f->body,
@@ -397,7 +398,7 @@ weft_err weft__function_clone(function **out, function *f) {
 
 /* ---- calling ---- */
 
-static weft_err prepare(function *f, const step *st) {
+static weft_err function_prepare(function *f, const step *st) {
   weft_err err = WEFT_OK;
   if (atomic_load_explicit(&f->ready, memory_order_acquire)) return WEFT_OK;
   pthread_mutex_lock(&f->lock);
@@ -427,7 +428,7 @@ weft_err weft__function_call(function *f, const step *st, int n_arg, const weft_
   if (!st->caller)
     return weft__fail(WEFT_UNIMPLEMENTED, "function %s is called where no functions can be run", f->name);
   WEFT_TRY(check_args(f, n_arg, arg, n_ret));
-  WEFT_TRY(prepare(f, st));
+  WEFT_TRY(function_prepare(f, st));
   step body = *st;
   body.session = f->session;
   return st->caller->run(f, &body, arg, ret);

@@ -17,8 +17,8 @@ typedef struct writer {
   bool *left_out; /* per node */
 } writer;
 
-static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for a function"); }
-static void *get(writer *w, size_t size) { return weft__arena_alloc(&w->arena, size ? size : 1); }
+static weft_err function_def_oom(void) { return weft__fail(WEFT_OOM, "no memory for a function"); }
+static void *function_def_alloc(writer *w, size_t size) { return weft__arena_alloc(&w->arena, size ? size : 1); }
 
 static int arg_of(const writer *w, weft_out o) {
   for (int i = 0; i < w->spec->n_in; i++)
@@ -35,8 +35,8 @@ static bool is_arg_node(const writer *w, int node) {
 /* A letter, then small letters, digits and _; no two alike. */
 static weft_err plain_name(writer *w, const char *from, char **out) {
   size_t length = strlen(from);
-  char *name = get(w, length + 16), *end = name;
-  if (!name) return oom();
+  char *name = function_def_alloc(w, length + 16), *end = name;
+  if (!name) return function_def_oom();
   if (!isalpha((unsigned char)*from)) *end++ = 'x';
   for (; *from; from++) *end++ = (char)(isalnum((unsigned char)*from) ? tolower((unsigned char)*from) : '_');
   for (int i = 1; weft__map_get(&w->names, name) || weft__graph_find(w->body, name); i++) sprintf(end, "_%d", i);
@@ -59,8 +59,8 @@ static weft_err edge_text(writer *w, weft_out o, char **out) {
     int first, count;
     WEFT_TRY(weft__node_out_range(n, n->op->opdef.out[i].name, &first, &count));
     if (o.slot < first || o.slot >= first + count) continue;
-    *out = get(w, strlen(n->name) + strlen(n->op->opdef.out[i].name) + 16);
-    if (!*out) return oom();
+    *out = function_def_alloc(w, strlen(n->name) + strlen(n->op->opdef.out[i].name) + 16);
+    if (!*out) return function_def_oom();
     sprintf(*out, "%s:%s:%d", n->name, n->op->opdef.out[i].name, o.slot - first);
     return WEFT_OK;
   }
@@ -68,7 +68,7 @@ static weft_err edge_text(writer *w, weft_out o, char **out) {
 }
 
 static weft_err arg_def_of(writer *w, weft_out o, char *name, Tensorflow__OpDefArgDef **out) {
-  if (!(*out = get(w, sizeof **out))) return oom();
+  if (!(*out = function_def_alloc(w, sizeof **out))) return function_def_oom();
   tensorflow__op_def_arg_def__init(*out);
   (*out)->name = name;
   (*out)->type = (int)weft__out_type(w->body, o);
@@ -77,11 +77,12 @@ static weft_err arg_def_of(writer *w, weft_out o, char *name, Tensorflow__OpDefA
 
 /* The shape of an argument goes along as an attribute of it. */
 static weft_err shape_attr(writer *w, int i, Tensorflow__FunctionDefArgAttrEntry **out) {
-  Tensorflow__FunctionDefArgAttrEntry *e = get(w, sizeof *e);
-  Tensorflow__FunctionDefArgAttrs *attrs = get(w, sizeof *attrs);
-  Tensorflow__FunctionDefArgAttrsAttrEntry *a = get(w, sizeof *a), **list = get(w, sizeof *list);
-  Tensorflow__AttrValue *v = get(w, sizeof *v);
-  if (!e || !attrs || !a || !list || !v) return oom();
+  Tensorflow__FunctionDefArgAttrEntry *e = function_def_alloc(w, sizeof *e);
+  Tensorflow__FunctionDefArgAttrs *attrs = function_def_alloc(w, sizeof *attrs);
+  Tensorflow__FunctionDefArgAttrsAttrEntry *a = function_def_alloc(w, sizeof *a),
+                                           **list = function_def_alloc(w, sizeof *list);
+  Tensorflow__AttrValue *v = function_def_alloc(w, sizeof *v);
+  if (!e || !attrs || !a || !list || !v) return function_def_oom();
   tensorflow__function_def_arg_attr_entry__init(e);
   tensorflow__function_def_arg_attrs__init(attrs);
   tensorflow__function_def_arg_attrs_attr_entry__init(a);
@@ -100,10 +101,10 @@ static weft_err shape_attr(writer *w, int i, Tensorflow__FunctionDefArgAttrEntry
 
 static weft_err write_args(writer *w) {
   int n = w->spec->n_in;
-  w->arg = get(w, sizeof *w->arg * (size_t)n);
-  w->signature.input_arg = get(w, sizeof *w->signature.input_arg * (size_t)n);
-  w->def.arg_attr = get(w, sizeof *w->def.arg_attr * (size_t)n);
-  if (!w->arg || !w->signature.input_arg || !w->def.arg_attr) return oom();
+  w->arg = function_def_alloc(w, sizeof *w->arg * (size_t)n);
+  w->signature.input_arg = function_def_alloc(w, sizeof *w->signature.input_arg * (size_t)n);
+  w->def.arg_attr = function_def_alloc(w, sizeof *w->def.arg_attr * (size_t)n);
+  if (!w->arg || !w->signature.input_arg || !w->def.arg_attr) return function_def_oom();
   for (int i = 0; i < n; i++) {
     WEFT_TRY(plain_name(w, w->body->node[w->spec->in[i].node]->name, &w->arg[i]));
     WEFT_TRY(arg_def_of(w, w->spec->in[i], w->arg[i], &w->signature.input_arg[i]));
@@ -115,13 +116,13 @@ static weft_err write_args(writer *w) {
 
 static weft_err write_rets(writer *w) {
   size_t n = (size_t)w->spec->n_out;
-  w->signature.output_arg = get(w, sizeof *w->signature.output_arg * n);
-  w->def.ret = get(w, sizeof *w->def.ret * n);
-  if (!w->signature.output_arg || !w->def.ret) return oom();
+  w->signature.output_arg = function_def_alloc(w, sizeof *w->signature.output_arg * n);
+  w->def.ret = function_def_alloc(w, sizeof *w->def.ret * n);
+  if (!w->signature.output_arg || !w->def.ret) return function_def_oom();
   for (size_t i = 0; i < n; i++) {
     char number[32], *name;
-    Tensorflow__FunctionDefRetEntry *e = w->def.ret[i] = get(w, sizeof *e);
-    if (!e) return oom();
+    Tensorflow__FunctionDefRetEntry *e = w->def.ret[i] = function_def_alloc(w, sizeof *e);
+    if (!e) return function_def_oom();
     snprintf(number, sizeof number, "output_%zu", i);
     WEFT_TRY(plain_name(w, w->spec->out_name ? w->spec->out_name[i] : number, &name));
     WEFT_TRY(arg_def_of(w, w->spec->out[i], name, &w->signature.output_arg[i]));
@@ -134,23 +135,23 @@ static weft_err write_rets(writer *w) {
 }
 
 /* A node is needed: it goes onto the stack of those whose inputs are, once. */
-static void need(writer *w, int node, int *todo, int *n) {
+static void function_def_need(writer *w, int node, int *todo, int *n) {
   if (!w->left_out[node] || is_arg_node(w, node)) return;
   w->left_out[node] = false;
   todo[(*n)++] = node;
 }
 
 static weft_err choose_nodes(writer *w) {
-  int count = w->body->n_node, n = 0, *todo = get(w, sizeof *todo * (size_t)count);
-  w->left_out = get(w, sizeof *w->left_out * (size_t)count);
-  if (!w->left_out || !todo) return oom();
+  int count = w->body->n_node, n = 0, *todo = function_def_alloc(w, sizeof *todo * (size_t)count);
+  w->left_out = function_def_alloc(w, sizeof *w->left_out * (size_t)count);
+  if (!w->left_out || !todo) return function_def_oom();
   for (int i = 0; i < count; i++) w->left_out[i] = w->spec->needed_only || is_arg_node(w, i);
-  for (int i = 0; i < w->spec->n_out; i++) need(w, w->spec->out[i].node, todo, &n);
-  for (int i = 0; i < w->spec->n_kept && w->spec->needed_only; i++) need(w, i, todo, &n);
+  for (int i = 0; i < w->spec->n_out; i++) function_def_need(w, w->spec->out[i].node, todo, &n);
+  for (int i = 0; i < w->spec->n_kept && w->spec->needed_only; i++) function_def_need(w, i, todo, &n);
   while (n > 0) {
     const weft_node *next = w->body->node[todo[--n]];
-    for (int i = 0; i < next->n_in; i++) need(w, next->in[i].node, todo, &n);
-    for (int i = 0; i < next->n_control; i++) need(w, next->control[i], todo, &n);
+    for (int i = 0; i < next->n_in; i++) function_def_need(w, next->in[i].node, todo, &n);
+    for (int i = 0; i < next->n_control; i++) function_def_need(w, next->control[i], todo, &n);
   }
   return WEFT_OK;
 }
@@ -166,12 +167,12 @@ static weft_err write_edges(writer *w, const weft_node *n, Tensorflow__NodeDef *
 }
 
 static weft_err write_nodes(writer *w) {
-  w->def.node_def = get(w, sizeof *w->def.node_def * (size_t)w->body->n_node);
-  if (!w->def.node_def) return oom();
+  w->def.node_def = function_def_alloc(w, sizeof *w->def.node_def * (size_t)w->body->n_node);
+  if (!w->def.node_def) return function_def_oom();
   for (int i = 0; i < w->body->n_node; i++) {
     const weft_node *n = w->body->node[i];
-    Tensorflow__NodeDef *def = get(w, sizeof *def);
-    if (!def) return oom();
+    Tensorflow__NodeDef *def = function_def_alloc(w, sizeof *def);
+    if (!def) return function_def_oom();
     if (w->left_out[i]) continue;
     WEFT_TRY(weft__node_export_proto(n, def, &w->arena));
     WEFT_TRY(write_edges(w, n, def));
@@ -181,7 +182,7 @@ static weft_err write_nodes(writer *w) {
   return WEFT_OK;
 }
 
-static weft_err merge(writer *w, weft_graph *g) {
+static weft_err function_def_merge(writer *w, weft_graph *g) {
   Tensorflow__FunctionDefLibrary one = TENSORFLOW__FUNCTION_DEF_LIBRARY__INIT, *nested = NULL;
   Tensorflow__FunctionDef *list[] = {&w->def};
   one.n_function = 1;
@@ -196,7 +197,7 @@ static weft_err merge(writer *w, weft_graph *g) {
   return err;
 }
 
-static weft_err check(const writer *w) {
+static weft_err function_def_check(const writer *w) {
   const function_spec *s = w->spec;
   for (int i = 0; i < s->n_in + s->n_out; i++) {
     weft_out o = i < s->n_in ? s->in[i] : s->out[i - s->n_in];
@@ -213,12 +214,12 @@ weft_err weft__function_add(weft_graph *g, weft_graph *body, const function_spec
   tensorflow__op_def__init(&w.signature);
   w.def.signature = &w.signature;
   w.signature.name = (char *)(uintptr_t)spec->name;
-  weft_err err = check(&w);
+  weft_err err = function_def_check(&w);
   if (!err) err = choose_nodes(&w);
   if (!err) err = write_args(&w);
   if (!err) err = write_nodes(&w);
   if (!err) err = write_rets(&w);
-  if (!err) err = merge(&w, g);
+  if (!err) err = function_def_merge(&w, g);
   weft__map_finish(&w.names);
   weft__arena_finish(&w.arena);
   return err;

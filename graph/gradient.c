@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for gradients"); }
+static weft_err gradient_oom(void) { return weft__fail(WEFT_OOM, "no memory for gradients"); }
 
 bool weft__trainable(weft_dtype t) {
   dtype_class c = weft__dtype_class(weft__dtype_base(t));
@@ -137,7 +137,7 @@ static weft_err call_program(gradient_state *s, backprop *b, const grad_value *t
   weft_graph *g = s->g;
   weft_gradient *d = weft__arena_alloc(&s->a, (size_t)(b->n_in + b->n_out + 1) * sizeof *d);
   bool found = false;
-  if (!d) return oom();
+  if (!d) return gradient_oom();
   weft_gradient *din = d + b->n_out;
   for (int i = 0; i < b->n_out; i++)
     d[i] = (weft_gradient){total[i].dense, total[i].indices, total[i].values, total[i].dense_shape};
@@ -192,10 +192,10 @@ static weft_out gate_of(weft_graph *g, int n, const int *wait) {
 }
 
 /* Every gradient waits for all of them: the memory of the forward pass is let go evenly. */
-static weft_err gate(backprop *b, arena *a) {
+static weft_err gradient_gate(backprop *b, arena *a) {
   weft_graph *g = b->graph;
   int n = 0, *wait = weft__arena_alloc(a, (size_t)(b->n_in + 1) * sizeof *wait);
-  if (!wait) return oom();
+  if (!wait) return gradient_oom();
   for (int i = 0; i < b->n_in; i++) {
     int node = value_of(&b->din[i])->node, seen = 0;
     while (seen < n && wait[seen] != node) seen++;
@@ -219,7 +219,7 @@ static weft_err gate(backprop *b, arena *a) {
 }
 
 static weft_err pass_on(gradient_state *s, backprop *b) {
-  if (s->opts->gate) WEFT_TRY(gate(b, &s->a));
+  if (s->opts->gate) WEFT_TRY(gradient_gate(b, &s->a));
   for (int i = 0; i < b->n_in; i++) {
     WEFT_TRY(check_input_gradient(b, i));
     if (weft__trainable(s->g->node[b->in[i].node]->out_type[b->in[i].slot]))
@@ -228,7 +228,7 @@ static weft_err pass_on(gradient_state *s, backprop *b) {
   return WEFT_OK;
 }
 
-static weft_err differentiate(gradient_state *s, backprop *b, const grad_value *total) {
+static weft_err gradient_differentiate(gradient_state *s, backprop *b, const grad_value *total) {
   if (passes_slices(b->node, gradient_op(b->node))) {
     b->din[0] = total[0];
     return pass_on(s, b);
@@ -264,7 +264,7 @@ static weft_err differentiate_here(gradient_state *s, backprop *b, grad_value *t
   weft__free(name);
   if (err == WEFT_OK && s->opts->colocate) err = weft__scope_push_colocate(g, b->node->id, true);
   s->branch = in_loop(s, b->node->id) ? s->frames.alive[b->node->id] : 0;
-  if (err == WEFT_OK) err = differentiate(s, b, total);
+  if (err == WEFT_OK) err = gradient_differentiate(s, b, total);
   s->branch = 0;
   weft__scope_pop_to(g, depth);
   return err;
@@ -276,7 +276,7 @@ static weft_err do_node(gradient_state *s, weft_node *n) {
   b.out = weft__arena_alloc(&s->a, sizeof *b.out * (size_t)(n->n_out + 1));
   b.dout = weft__arena_alloc(&s->a, sizeof *b.dout * (size_t)(n->n_out + 1));
   b.din = weft__arena_alloc(&s->a, sizeof *b.din * (size_t)(n->n_in + 1));
-  if (!total || !b.out || !b.dout || !b.din) return oom();
+  if (!total || !b.out || !b.dout || !b.din) return gradient_oom();
   bool any = false;
   for (int i = 0; i < n->n_out; i++) {
     b.out[i] = weft__graph_out(n->graph, n->id, i);
@@ -314,7 +314,7 @@ weft_err weft__gradient_walk(gradient_state *s, weft_err (*start)(gradient_state
   gradient_queue outer = s->queue;
   s->queue = (gradient_queue){
       .item = weft__arena_alloc(&s->a, (size_t)(s->n + s->frames.n_frame + 1) * sizeof *s->queue.item)};
-  if (!s->queue.item) return oom();
+  if (!s->queue.item) return gradient_oom();
   WEFT_TRY(start(s, arg));
   while (s->queue.head < s->queue.tail) {
     int item = s->queue.item[s->queue.head++];
@@ -373,7 +373,7 @@ typedef struct ys_list {
   const weft_out *y, *grad; /* grad may be NULL */
 } ys_list;
 
-static weft_err start(gradient_state *s, void *arg) {
+static weft_err gradient_start(gradient_state *s, void *arg) {
   const ys_list *l = arg;
   const weft_out *ys = l->y;
   for (int i = 0; i < l->n; i++) {
@@ -392,7 +392,7 @@ static weft_err start(gradient_state *s, void *arg) {
 
 /* ---- the whole ---- */
 
-static weft_err prepare(gradient_state *s) {
+static weft_err gradient_prepare(gradient_state *s) {
   size_t n = (size_t)s->n + 1, outs = 0;
   s->first_out = weft__arena_alloc(&s->a, n * sizeof *s->first_out);
   s->reached = weft__arena_alloc(&s->a, n);
@@ -402,13 +402,13 @@ static weft_err prepare(gradient_state *s) {
   s->pending = weft__arena_alloc(&s->a, n * sizeof *s->pending);
   s->queue.item = weft__arena_alloc(&s->a, n * sizeof *s->queue.item);
   if (!s->first_out || !s->reached || !s->between || !s->stop || !s->queued || !s->pending || !s->queue.item)
-    return oom();
+    return gradient_oom();
   for (int i = 0; i < s->n; i++) {
     s->first_out[i] = weft__int_sat(outs);
     outs += (size_t)s->g->node[i]->n_out;
   }
   s->arrived = weft__arena_alloc(&s->a, (outs + 1) * sizeof *s->arrived);
-  return s->arrived ? WEFT_OK : oom();
+  return s->arrived ? WEFT_OK : gradient_oom();
 }
 
 static weft_err check_outs(const weft_graph *g, const char *what, int n, const weft_out *o) {
@@ -429,7 +429,7 @@ static weft_err find_loops(gradient_state *s) {
   WEFT_TRY(weft__frames_find(&s->frames, s->g, s->outer_adapt != NULL, &s->a));
   if (s->frames.n_frame < 2) return WEFT_OK; /* all are still being built */
   s->loop_pending = weft__arena_alloc(&s->a, (size_t)s->frames.n_frame * sizeof *s->loop_pending);
-  if (!s->loop_pending) return oom();
+  if (!s->loop_pending) return gradient_oom();
   s->g->adapt = weft__gradient_adapt;
   s->g->adapt_arg = s;
   return WEFT_OK;
@@ -443,12 +443,12 @@ static weft_err check_outside(const gradient_state *s, const char *what, int n, 
   return WEFT_OK;
 }
 
-static weft_err run(gradient_state *s, int n_y, const weft_out *ys, int n_x, const weft_out *xs,
-                    const weft_out *grad_ys, grad_value *out) {
+static weft_err gradient_run(gradient_state *s, int n_y, const weft_out *ys, int n_x, const weft_out *xs,
+                             const weft_out *grad_ys, grad_value *out) {
   WEFT_TRY(check_outs(s->g, "ys", n_y, ys));
   WEFT_TRY(check_outs(s->g, "xs", n_x, xs));
   WEFT_TRY(check_outs(s->g, "stop_gradients", s->opts->n_stop, s->opts->stop));
-  WEFT_TRY(prepare(s));
+  WEFT_TRY(gradient_prepare(s));
   WEFT_TRY(find_loops(s));
   WEFT_TRY(check_outside(s, "ys", n_y, ys));
   WEFT_TRY(check_outside(s, "xs", n_x, xs));
@@ -458,8 +458,8 @@ static weft_err run(gradient_state *s, int n_y, const weft_out *ys, int n_x, con
   count_pending(s);
   WEFT_TRY(weft__scope_push_name(s->g, s->opts->name ? s->opts->name : "gradients"));
   s->scope = weft__arena_strdup(&s->a, weft__scope_prefix(s->g));
-  if (!s->scope) return oom();
-  WEFT_TRY(weft__gradient_walk(s, start, &(ys_list){n_y, ys, grad_ys}));
+  if (!s->scope) return gradient_oom();
+  WEFT_TRY(weft__gradient_walk(s, gradient_start, &(ys_list){n_y, ys, grad_ys}));
   for (int i = 0; i < n_x; i++) WEFT_TRY(weft__gradient_total(s, xs[i], &out[i]));
   weft__scope_pop(s->g);
   return WEFT_OK;
@@ -474,7 +474,7 @@ weft_err weft__gradients(weft_graph *g, int n_y, const weft_out *ys, int n_x, co
   gradient_state s = {.g = g, .opts = opts ? opts : &none, .n = g->n_node};
   s.outer_adapt = g->adapt;
   s.outer_arg = g->adapt_arg;
-  weft_err err = run(&s, n_y, ys, n_x, xs, grad_ys, out);
+  weft_err err = gradient_run(&s, n_y, ys, n_x, xs, grad_ys, out);
   g->adapt = s.outer_adapt;
   g->adapt_arg = s.outer_arg;
   if (err != WEFT_OK) {

@@ -18,7 +18,7 @@ struct brought {
   brought *next;
 };
 
-static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for the gradient of a loop"); }
+static weft_err bring_oom(void) { return weft__fail(WEFT_OOM, "no memory for the gradient of a loop"); }
 
 /* ---- places ---- */
 
@@ -27,7 +27,7 @@ static weft_err set_place(gradient_state *s, int node, node_place p) {
   if (i >= s->cap_place) {
     int capacity = 2 * i + 64;
     node_place *more = weft__arena_alloc(&s->a, (size_t)capacity * sizeof *more);
-    if (!more) return oom();
+    if (!more) return bring_oom();
     if (s->cap_place) memcpy(more, s->place, (size_t)s->cap_place * sizeof *more);
     s->place = more;
     s->cap_place = capacity;
@@ -86,19 +86,19 @@ weft_err weft__gradient_add_back(gradient_state *s, back_frame *b, const node_sp
 
 /* ---- what was brought before ---- */
 
-static brought **bucket(back_frame *b, weft_out v) {
+static brought **brought_bucket(back_frame *b, weft_out v) {
   return &b->brought[((uint32_t)v.node * 31u + (uint32_t)v.slot) % 64u];
 }
 
 static const brought *find_brought(back_frame *b, weft_out v) {
-  const brought *e = *bucket(b, v);
+  const brought *e = *brought_bucket(b, v);
   while (e && (e->from.node != v.node || e->from.slot != v.slot)) e = e->next;
   return e;
 }
 
-static weft_err remember(gradient_state *s, back_frame *b, weft_out from, weft_out to) {
-  brought *e = weft__arena_alloc(&s->a, sizeof *e), **at = bucket(b, from);
-  if (!e) return oom();
+static weft_err brought_remember(gradient_state *s, back_frame *b, weft_out from, weft_out to) {
+  brought *e = weft__arena_alloc(&s->a, sizeof *e), **at = brought_bucket(b, from);
+  if (!e) return bring_oom();
   *e = (brought){from, to, *at};
   *at = e;
   return WEFT_OK;
@@ -119,7 +119,7 @@ static weft_err pivot_of(gradient_state *s, back_frame *b, int in_branch, weft_o
       weft__gradient_add_back(s, b, &(node_spec){.op = "Switch", .n_in = 2, .in = (weft_out[]){b->pivot, pred}}, &sw));
   sw = weft__b_slot(sw, c->side);
   WEFT_TRY(weft__gradient_add_back(s, b, &(node_spec){.op = "Identity", .n_in = 1, .in = &sw}, out));
-  return remember(s, b, key, *out);
+  return brought_remember(s, b, key, *out);
 }
 
 /* ---- invariants ---- */
@@ -192,7 +192,7 @@ static bool swaps_memory(const gradient_state *s, int frame) {
   return false;
 }
 
-static weft_err push(gradient_state *s, const back_frame *b, weft_out handle, weft_out v, int in_branch) {
+static weft_err stack_push(gradient_state *s, const back_frame *b, weft_out handle, weft_out v, int in_branch) {
   weft_out in_loop, pushed;
   attr swap = A_BOOL("swap_memory", swaps_memory(s, b->forward));
   WEFT_TRY(enter_forward(s, b, handle, &in_loop));
@@ -208,7 +208,7 @@ static weft_err push(gradient_state *s, const back_frame *b, weft_out handle, we
   return weft__graph_add_control(s->g, s->g->node[b->forward_sync], pushed.node);
 }
 
-static weft_err pop(gradient_state *s, back_frame *b, weft_out handle, weft_out v, int in_branch, weft_out *out) {
+static weft_err stack_pop(gradient_state *s, back_frame *b, weft_out handle, weft_out v, int in_branch, weft_out *out) {
   weft_dtype type = weft__out_type(s->g, v);
   WEFT_TRY(weft__gradient_bring(s, b, handle, &handle));
   if (in_branch > 0) { /* only when it was pushed */
@@ -236,8 +236,8 @@ static weft_err through_stack(gradient_state *s, back_frame *b, weft_out v, weft
   int in_branch = place_of(s, v).branch;
   weft_out handle;
   WEFT_TRY(make_stack(s, b, weft__out_type(s->g, v), &handle));
-  WEFT_TRY(push(s, b, handle, v, in_branch));
-  return pop(s, b, handle, v, in_branch, out);
+  WEFT_TRY(stack_push(s, b, handle, v, in_branch));
+  return stack_pop(s, b, handle, v, in_branch, out);
 }
 
 /* ---- bringing ---- */
@@ -274,7 +274,7 @@ weft_err weft__gradient_bring(gradient_state *s, back_frame *b, weft_out v, weft
     WEFT_TRY(from_forward(s, b, v, out));
   else
     WEFT_TRY(from_outside(s, b, v, out));
-  return remember(s, b, v, *out);
+  return brought_remember(s, b, v, *out);
 }
 
 /* ---- the hook ---- */
@@ -329,7 +329,7 @@ static weft_err adapt_inputs(gradient_state *s, back_frame *b, node_spec *spec, 
 static weft_err adapt_controls(gradient_state *s, back_frame *b, node_spec *spec, const weft_out *in) {
   int n = 0, *control = weft__arena_alloc(&s->a, (size_t)(spec->n_control + 1) * sizeof *control);
   bool invariant = true;
-  if (!control) return oom();
+  if (!control) return bring_oom();
   for (int i = 0; i < spec->n_control; i++)
     if (place_of(s, (weft_out){spec->control[i], 0}).back == b) control[n++] = spec->control[i];
   for (int i = 0; i < spec->n_in; i++) invariant &= is_invariant(s, in[i]);
@@ -348,7 +348,7 @@ weft_err weft__gradient_adapt(void *state, node_spec *spec) {
   weft_graph *g = s->g;
   back_frame *b = s->now;
   weft_out *in = weft__arena_alloc(&s->a, (size_t)(spec->n_in + 2) * sizeof *in);
-  if (!in) return oom();
+  if (!in) return bring_oom();
   for (int i = 0; i < spec->n_in; i++)
     if (spec->in[i].node < 0 || spec->in[i].node >= g->n_node) return WEFT_OK; /* refused by what follows */
   if (b) {

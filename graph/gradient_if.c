@@ -25,19 +25,19 @@ typedef struct branches {
   arena arena;
 } branches;
 
-static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for the gradient of a conditional"); }
-static void *get(branches *s, size_t size) { return weft__arena_alloc(&s->arena, size + 1); }
+static weft_err if_oom(void) { return weft__fail(WEFT_OOM, "no memory for the gradient of a conditional"); }
+static void *if_alloc(branches *s, size_t size) { return weft__arena_alloc(&s->arena, size + 1); }
 
 static weft_err branches_init(branches *s) {
   const backprop *b = s->b;
   size_t n = (size_t)s->n, n_arg = (size_t)s->n_arg, n_ret = (size_t)s->n_ret;
-  s->of = get(s, sizeof *s->of * n);
-  s->forward = get(s, sizeof *s->forward * n);
-  s->backward = get(s, sizeof *s->backward * n);
-  s->has_dy = get(s, n_ret);
-  s->needs = get(s, n_arg);
-  s->dx_type = get(s, sizeof *s->dx_type * n_arg);
-  if (!s->of || !s->forward || !s->backward || !s->has_dy || !s->needs || !s->dx_type) return oom();
+  s->of = if_alloc(s, sizeof *s->of * n);
+  s->forward = if_alloc(s, sizeof *s->forward * n);
+  s->backward = if_alloc(s, sizeof *s->backward * n);
+  s->has_dy = if_alloc(s, n_ret);
+  s->needs = if_alloc(s, n_arg);
+  s->dx_type = if_alloc(s, sizeof *s->dx_type * n_arg);
+  if (!s->of || !s->forward || !s->backward || !s->has_dy || !s->needs || !s->dx_type) return if_oom();
   for (int i = 0; i < s->n_ret; i++) s->has_dy[i] = weft__body_carries_gradient(weft__out_type(b->graph, b->out[i]));
   for (int i = 0; i < s->n_arg; i++) {
     const weft_dtype type = weft__out_type(b->graph, b->in[i + 1]);
@@ -82,9 +82,9 @@ static weft_err fill_gradients(branches *s) {
     WEFT_TRY(find_saved(s, of));
     s->n_saved += of->n_saved;
   }
-  s->saved_type = get(s, sizeof *s->saved_type * (size_t)s->n_saved);
-  s->saved_shape = get(s, sizeof *s->saved_shape * (size_t)s->n_saved);
-  if (!s->saved_type || !s->saved_shape) return oom();
+  s->saved_type = if_alloc(s, sizeof *s->saved_type * (size_t)s->n_saved);
+  s->saved_shape = if_alloc(s, sizeof *s->saved_shape * (size_t)s->n_saved);
+  if (!s->saved_type || !s->saved_shape) return if_oom();
   for (int k = 0, at = 0; k < s->n; k++)
     for (int i = 0; i < s->of[k].n_saved; i++, at++) {
       s->saved_type[at] = weft__out_type(s->of[k].body, s->of[k].saved[i]);
@@ -106,12 +106,12 @@ static weft_err list_saved(branches *s, int k, const char *type, weft_out *out) 
 
 static weft_err write_forward(branches *s, int k) {
   body_gradient *of = &s->of[k];
-  weft_out *out = get(s, sizeof *out * (size_t)(s->n_ret + s->n_saved));
-  if (!out) return oom();
+  weft_out *out = if_alloc(s, sizeof *out * (size_t)(s->n_ret + s->n_saved));
+  if (!out) return if_oom();
   for (int i = 0; i < s->n_ret; i++) out[i] = of->f->ret[i];
   WEFT_TRY(list_saved(s, k, "FakeParam", out + s->n_ret));
   char *base = weft__sprintf("%s_forward", of->f->name);
-  if (!base) return oom();
+  if (!base) return if_oom();
   function_spec spec = {.n_in = s->n_arg,
                         .in = of->f->arg,
                         .n_out = s->n_ret + s->n_saved,
@@ -126,9 +126,9 @@ static weft_err write_forward(branches *s, int k) {
 
 static weft_err write_backward(branches *s, int k) {
   body_gradient *of = &s->of[k];
-  weft_out *in = get(s, sizeof *in * (size_t)(s->n_arg + s->n_saved + s->n_ret));
-  weft_out *out = get(s, sizeof *out * (size_t)s->n_arg);
-  if (!in || !out) return oom();
+  weft_out *in = if_alloc(s, sizeof *in * (size_t)(s->n_arg + s->n_saved + s->n_ret));
+  weft_out *out = if_alloc(s, sizeof *out * (size_t)s->n_arg);
+  if (!in || !out) return if_oom();
   int n_in = 0, n_out = 0;
   for (int i = 0; i < s->n_arg; i++)
     if (s->needs[i]) in[n_in++] = of->f->arg[i];
@@ -139,7 +139,7 @@ static weft_err write_backward(branches *s, int k) {
   for (int i = 0; i < s->n_arg; i++)
     if (s->dx_type[i]) out[n_out++] = of->dx[i];
   char *base = weft__sprintf("%s_grad", of->f->name);
-  if (!base) return oom();
+  if (!base) return if_oom();
   function_spec spec = {.n_in = n_in, .in = in, .n_out = n_out, .out = out, .needed_only = true};
   weft_err err = weft__body_add(s->b->graph, of->body, base, &spec, &s->arena);
   s->backward[k] = spec.name;
@@ -160,11 +160,11 @@ static weft_err function_attrs(branches *s, const char *const *called, attr *out
 static weft_err extend_forward(branches *s) {
   backprop *b = s->b;
   int n_out = s->n_ret + s->n_saved, n = 0;
-  weft_dtype *type = get(s, sizeof *type * (size_t)n_out);
-  shape *shapes = get(s, sizeof *shapes * (size_t)n_out);
+  weft_dtype *type = if_alloc(s, sizeof *type * (size_t)n_out);
+  shape *shapes = if_alloc(s, sizeof *shapes * (size_t)n_out);
   attr attrs[4];
   if (s->n_saved == 0) return WEFT_OK;
-  if (!type || !shapes) return oom();
+  if (!type || !shapes) return if_oom();
   for (int i = 0; i < n_out; i++) {
     type[i] = i < s->n_ret ? weft__dtype_base(b->node->out_type[i]) : s->saved_type[i - s->n_ret];
     shapes[i] = i < s->n_ret ? b->node->out_shape[i] : s->saved_shape[i - s->n_ret];
@@ -180,11 +180,11 @@ static weft_err extend_forward(branches *s) {
 static weft_err add_backward(branches *s) {
   backprop *b = s->b;
   int n_in = 0, n_out = 0, n = 0;
-  weft_out *in = get(s, sizeof *in * (size_t)(b->n_in + s->n_saved + s->n_ret));
-  weft_dtype *type = get(s, sizeof *type * (size_t)s->n_arg);
-  shape *shapes = get(s, sizeof *shapes * (size_t)s->n_arg);
+  weft_out *in = if_alloc(s, sizeof *in * (size_t)(b->n_in + s->n_saved + s->n_ret));
+  weft_dtype *type = if_alloc(s, sizeof *type * (size_t)s->n_arg);
+  shape *shapes = if_alloc(s, sizeof *shapes * (size_t)s->n_arg);
   attr attrs[4];
-  if (!in || !type || !shapes) return oom();
+  if (!in || !type || !shapes) return if_oom();
   in[n_in++] = b->in[0];
   for (int i = 0; i < s->n_arg; i++)
     if (s->needs[i]) in[n_in++] = b->in[i + 1];
@@ -236,7 +236,7 @@ weft_err weft__gradient_if(backprop *b) {
 weft_err weft__gradient_case(backprop *b) {
   int n = weft__function_count(b->node, "branches");
   const char **attr_name = weft__alloc(sizeof *attr_name * ((size_t)n + 1));
-  if (!attr_name) return oom();
+  if (!attr_name) return if_oom();
   for (int i = 0; i < n; i++) attr_name[i] = "branches";
   weft_err err = branches_run(b, n, attr_name, true);
   weft__free((void *)attr_name);

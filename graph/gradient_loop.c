@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for the gradient of a loop"); }
+static weft_err loop_oom(void) { return weft__fail(WEFT_OOM, "no memory for the gradient of a loop"); }
 
 /* ---- the forward loop's counter ---- */
 
@@ -170,7 +170,7 @@ static weft_err open_loop(gradient_state *s, int frame, back_frame **out) {
   weft_out total;
   back_frame *b = weft__arena_alloc(&s->a, sizeof *b);
   char *name = weft__arena_alloc(&s->a, strlen(s->scope) + strlen(f->name) + 2);
-  if (!b || !name) return oom();
+  if (!b || !name) return loop_oom();
   sprintf(name, "%s/%s", s->scope, f->name);
   b->outer = s->now;
   b->forward = frame;
@@ -339,7 +339,7 @@ static weft_err walk_loop(gradient_state *s, int frame) {
   loop_walk w = {.f = f};
   w.var = weft__arena_alloc(&s->a, sizeof *w.var * (size_t)(f->n_var + 1));
   w.active = weft__arena_alloc(&s->a, sizeof *w.active * (size_t)(f->n_var + 1));
-  if (!w.var || !w.active) return oom();
+  if (!w.var || !w.active) return loop_oom();
   s->branch = s->now ? f->branch : 0;
   WEFT_TRY(open_loop(s, frame, &w.b));
   WEFT_TRY(begin_vars(s, &w));

@@ -208,7 +208,7 @@ static weft_err infer_count(weft_node *n, int which, int *count) {
   return left < 0 || left % sharers ? wrong_count(n) : WEFT_OK;
 }
 
-static weft_err mismatch(const weft_graph *g, const weft_node *n, int i, const arg_def *d, weft_dtype want) {
+static weft_err type_mismatch(const weft_graph *g, const weft_node *n, int i, const arg_def *d, weft_dtype want) {
   weft_out from = n->in[i];
   const char *got = weft__dtype_short(weft__out_type(g, from));
   const char *ref = d->is_ref ? "_ref" : "";
@@ -254,7 +254,7 @@ static weft_err match_argument(weft_graph *g, weft_node *n, const arg_def *d, in
     else
       WEFT_TRY(argument_type(n, d, seen, &want));
     if (seen == WEFT_INVALID) continue; /* from an op this build does not know */
-    if (seen != want || (d->is_ref && !weft__out_is_ref(g, n->in[i]))) return mismatch(g, n, i, d, want);
+    if (seen != want || (d->is_ref && !weft__out_is_ref(g, n->in[i]))) return type_mismatch(g, n, i, d, want);
   }
   return WEFT_OK;
 }
@@ -350,7 +350,7 @@ static weft_err unknown_op(const weft_graph *g, const node_spec *spec) {
                  : weft__fail(WEFT_NOT_FOUND, "Op type not registered '%s' (node '%s')", spec->op, name);
 }
 
-static weft_err draft(weft_graph *g, const node_spec *spec, weft_node *n) {
+static weft_err node_draft(weft_graph *g, const node_spec *spec, weft_node *n) {
   n->op_name = weft__arena_strdup(&g->arena, spec->op);
   n->op = weft__graph_op(g, spec->op);
   n->graph = g;
@@ -388,7 +388,7 @@ weft_err weft__graph_add(weft_graph *g, const node_spec *spec, weft_node **out) 
   node_spec adapted = *spec;
   weft_err err = g->adapt && !spec->exact ? g->adapt(g->adapt_arg, &adapted) : WEFT_OK;
   weft_node *n = weft__arena_alloc(&g->arena, sizeof *n);
-  if (!err) err = n ? draft(g, &adapted, n) : WEFT_OOM;
+  if (!err) err = n ? node_draft(g, &adapted, n) : WEFT_OOM;
   if (!err) err = put_in(g, n);
   if (err && n)
     for (int i = 0; i < n->n_attr; i++) weft__attr_release(&n->attr[i]);
@@ -427,7 +427,8 @@ static weft_err extend_attrs(weft_graph *g, weft_node *n, int n_attr, const attr
   return WEFT_OK;
 }
 
-static weft_err extend(weft_graph *g, weft_node *n, int n_more, const weft_out *more, int n_attr, const attr *attrs) {
+static weft_err node_extend(weft_graph *g, weft_node *n, int n_more, const weft_out *more, int n_attr,
+                            const attr *attrs) {
   const weft_node before = *n;
   weft_out *in = weft__arena_alloc(&g->arena, sizeof *in * (size_t)(n->n_in + n_more + 1));
   if (!in) return WEFT_OOM;
@@ -453,7 +454,7 @@ weft_err weft__graph_extend_node(weft_graph *g, weft_node *n, int n_more, const 
   weft_err err = c ? WEFT_OK : WEFT_OOM;
   if (c) {
     *c = (node_change){n, *n, g->changes};
-    err = extend(g, n, n_more, more, n_attr, attrs);
+    err = node_extend(g, n, n_more, more, n_attr, attrs);
     if (err)
       *n = c->before;
     else

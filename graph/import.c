@@ -20,7 +20,7 @@
 /* How many outputs an op that we cannot look up is believed to have. */
 enum { OPAQUE_OUTPUTS = 4096 };
 
-static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory to import a graph"); }
+static weft_err import_oom(void) { return weft__fail(WEFT_OOM, "no memory to import a graph"); }
 
 /* ---- names ---- */
 
@@ -36,7 +36,7 @@ static weft_err name_item(importer *im, import_item *it) {
   it->name = name;
   if (*prefix) {
     char *full = weft__arena_alloc(&im->tmp, strlen(prefix) + strlen(name) + 2);
-    if (!full) return oom();
+    if (!full) return import_oom();
     sprintf(full, "%s/%s", prefix, name);
     it->name = full;
   }
@@ -81,7 +81,7 @@ static bool split_input(const char *input, char *name, size_t size, int *slot) {
 }
 
 /* The entry of the caller's map for this edge, or NULL. */
-static const import_map *mapped(importer *im, const char *name, int slot) {
+static const import_map *import_mapped(importer *im, const char *name, int slot) {
   for (int i = 0; i < im->opts->n_map; i++) {
     char key[WEFT_NAME_MAX];
     int key_slot;
@@ -93,12 +93,12 @@ static const import_map *mapped(importer *im, const char *name, int slot) {
   return NULL;
 }
 
-static weft_err resolve(importer *im, const import_item *it, const char *input, import_edge *e) {
+static weft_err import_resolve(importer *im, const import_item *it, const char *input, import_edge *e) {
   char name[WEFT_NAME_MAX];
   if (!split_input(input, name, sizeof name, &e->slot))
     return weft__fail(WEFT_INVALID_ARGUMENT, "Node '%s': an input name of %zu characters is too long", it->def->name,
                       strlen(input));
-  const import_map *m = mapped(im, name, e->slot);
+  const import_map *m = import_mapped(im, name, e->slot);
   if (m) {
     if (m->to.node < 0 || m->to.node >= im->first)
       return weft__fail(WEFT_INVALID_ARGUMENT, "input_map of '%s' leads to node %d, which is not one of the graph's",
@@ -143,7 +143,7 @@ static weft_err wait_for_edges(importer *im, import_item *it) {
     import_edge *e = &it->edge[i];
     if (!e->from || e->back) continue;
     import_waiter *w = weft__arena_alloc(&im->tmp, sizeof *w);
-    if (!w) return oom();
+    if (!w) return import_oom();
     *w = (import_waiter){it, e->from->waiters};
     e->from->waiters = w;
     it->waits++;
@@ -154,9 +154,9 @@ static weft_err wait_for_edges(importer *im, import_item *it) {
 static weft_err read_item_edges(importer *im, import_item *it) {
   WEFT_TRY(weft__int_of_size(&it->n_edge, it->def->n_input, "the number of inputs of a node"));
   it->edge = weft__arena_alloc(&im->tmp, sizeof *it->edge * (it->def->n_input + 1));
-  if (!it->edge) return oom();
+  if (!it->edge) return import_oom();
   for (int i = 0; i < it->n_edge; i++) {
-    WEFT_TRY(resolve(im, it, it->def->input[i], &it->edge[i]));
+    WEFT_TRY(import_resolve(im, it, it->def->input[i], &it->edge[i]));
     if (it->edge[i].slot < 0) continue;
     if (it->n_in < i)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Node '%s': Control dependencies must come after regular dependencies",
@@ -200,7 +200,7 @@ static weft_err is_new_default(importer *im, const import_item *it, const op *o,
 }
 
 /* What the scopes of TF 1.x before 22 wrote as a scalar shape meant: no shape given. */
-static void modernise(const importer *im, const import_item *it, attr *a) {
+static void import_modernize(const importer *im, const import_item *it, attr *a) {
   if (im->producer < 22 && strcmp(it->def->op, "Placeholder") == 0 && strcmp(a->name, "shape") == 0 &&
       a->kind == ATTR_SHAPE && !a->is_list && a->shape->rank == 0)
     a->shape->rank = -1;
@@ -218,7 +218,7 @@ static weft_err rename_class(importer *im, const import_item *it, attr *a) {
                         it->def->name, a->ss[i].data + 5);
     size_t size = strlen(with->name) + 5;
     char *group = weft__arena_alloc(&im->tmp, size + 1);
-    if (!group) return oom();
+    if (!group) return import_oom();
     sprintf(group, "loc:@%s", with->name);
     a->ss[i] = (attr_str){group, size};
   }
@@ -230,7 +230,7 @@ static weft_err read_attr(importer *im, const import_item *it, const op *o, cons
   weft_err err = !o && e->key[0] != '_' ? weft__attr_keep_proto(a, e->key, e->value, &im->tmp)
                                         : weft__attr_from_proto(a, e->key, e->value, &im->tmp);
   if (err != WEFT_OK) return weft__fail_in(err, "Node '%s' (op %s): attr '%s'", it->def->name, it->def->op, e->key);
-  modernise(im, it, a);
+  import_modernize(im, it, a);
   return rename_class(im, it, a);
 }
 
@@ -283,7 +283,7 @@ static weft_err edge_out(const importer *im, const import_item *it, const import
 static weft_err edges_to_spec(importer *im, const import_item *it, node_spec *spec) {
   weft_out *in = weft__arena_alloc(&im->tmp, sizeof *in * (size_t)(it->n_in + 1)), forward = WEFT_NONE;
   int *control = weft__arena_alloc(&im->tmp, sizeof *control * (size_t)(it->n_edge - it->n_in + 1)), n_control = 0;
-  if (!in || !control) return oom();
+  if (!in || !control) return import_oom();
   for (int i = 0; i < it->n_in; i++) {
     if (it->edge[i].back) continue;
     WEFT_TRY(edge_out(im, it, &it->edge[i], &in[i]));
@@ -323,7 +323,7 @@ static weft_err keep_unknown_fields(importer *im, const import_item *it) {
   rest.base.unknown_fields = it->def->base.unknown_fields;
   size_t size = tensorflow__node_def__get_packed_size(&rest);
   uint8_t *bytes = weft__arena_alloc(&im->g->arena, size + 1);
-  if (!bytes) return oom();
+  if (!bytes) return import_oom();
   tensorflow__node_def__pack(&rest, bytes);
   it->node->unknown = (attr_str){(const char *)bytes, size};
   return WEFT_OK;
@@ -351,7 +351,7 @@ static weft_err add_item(importer *im, import_item *it) {
                     .exact = true,
                     .attr = list,
                     .opaque_outs = it->top_slot + 1};
-  if (!list) return oom();
+  if (!list) return import_oom();
   WEFT_TRY(check_device(it));
   WEFT_TRY(edges_to_spec(im, it, &spec));
   weft_err err = read_attrs(im, it, o, list, &spec.n_attr, &shapes);
@@ -412,7 +412,7 @@ static weft_err return_one(importer *im, const char *wanted, weft_out *out) {
   bool tensor = strchr(wanted, ':') != NULL;
   const import_item *it = NULL;
   if (split_input(wanted, name, sizeof name, &slot)) {
-    const import_map *m = tensor ? mapped(im, name, slot) : NULL;
+    const import_map *m = tensor ? import_mapped(im, name, slot) : NULL;
     if (m) {
       *out = m->to;
       return WEFT_OK;
@@ -445,7 +445,7 @@ static weft_err check_versions(importer *im) {
   return WEFT_OK;
 }
 
-static weft_err prepare(importer *im) {
+static weft_err import_prepare(importer *im) {
   size_t n = im->def->n_node;
   if (im->opts->prefix && *im->opts->prefix && !valid_name(im->opts->prefix, false))
     return weft__fail(WEFT_INVALID_ARGUMENT, "Imported node name prefix '%s/' would lead to invalid node names",
@@ -455,7 +455,7 @@ static weft_err prepare(importer *im) {
   im->item = weft__arena_alloc(&im->tmp, sizeof *im->item * (n + 1));
   im->ready = weft__arena_alloc(&im->tmp, sizeof *im->ready * (n + 1));
   im->map_used = weft__arena_alloc(&im->tmp, sizeof *im->map_used * (size_t)(im->opts->n_map + 1));
-  if (!im->item || !im->ready || !im->map_used) return oom();
+  if (!im->item || !im->ready || !im->map_used) return import_oom();
   WEFT_TRY(check_versions(im));
   WEFT_TRY(read_names(im));
   return read_edges(im);
@@ -463,7 +463,7 @@ static weft_err prepare(importer *im) {
 
 static weft_err import_all(importer *im) {
   WEFT_TRY(weft__library_merge(im->g, im->def->library)); /* nodes may call its functions by name */
-  WEFT_TRY(prepare(im));
+  WEFT_TRY(import_prepare(im));
   WEFT_TRY(add_all(im));
   for (int i = 0; i < im->opts->n_return; i++) WEFT_TRY(return_one(im, im->opts->returns[i], &im->opts->returned[i]));
   if (im->producer < im->g->version_producer) im->g->version_producer = im->producer;

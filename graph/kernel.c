@@ -59,7 +59,7 @@ weft_tensor *weft__out(kernel *k, int i, const shape *s) {
 }
 
 /* Nobody but this kernel's input slot (and, for a planned place, the frame) holds the buffer. */
-static bool sole(const buffer *b) {
+static bool buffer_is_sole(const buffer *b) {
   int refs = atomic_load_explicit(&((buffer *)(uintptr_t)b)->refs, memory_order_acquire);
   return refs == (b->transient ? 2 : 1);
 }
@@ -77,7 +77,7 @@ weft_tensor *weft__out_over(kernel *k, int i, int from, const shape *s) {
   const weft_tensor *in = k->in[from];
   bool dying = from < 64 && (k->dying >> from & 1);
   if (dying && in && in->dtype == weft__dtype_base(k->node->out_type[i]) && weft__dtype_is_plain(in->dtype) &&
-      weft__shape_count(s) == weft__tensor_count(in) && in->buf->memory == memory_of(k, i) && sole(in->buf) &&
+      weft__shape_count(s) == weft__tensor_count(in) && in->buf->memory == memory_of(k, i) && buffer_is_sole(in->buf) &&
       known_to_plan(k, i, from, in->buf)) {
     share_as(k, i, in, s);
     return &k->out[i].t;

@@ -14,7 +14,7 @@ struct function_library {
   map gradients; /* name -> name of its gradient, in the order they came */
 };
 
-static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for a function library"); }
+static weft_err library_oom(void) { return weft__fail(WEFT_OOM, "no memory for a function library"); }
 
 /* ---- life ---- */
 
@@ -30,7 +30,7 @@ static void library_destroy(object *o) {
 static weft_err need_library(weft_graph *g) {
   if (g->library) return WEFT_OK;
   function_library *l = weft__alloc_zero(1, sizeof *l);
-  if (!l) return oom();
+  if (!l) return library_oom();
   atomic_init(&l->base.refs, 1);
   l->base.destroy = library_destroy;
   pthread_mutex_init(&l->lock, NULL);
@@ -76,10 +76,10 @@ const char *weft__library_gradient(const weft_graph *g, const char *name) {
 static weft_err add_new(function_library *l, const op_table *ops, const Tensorflow__FunctionDef *def, const char *name,
                         const char *bytes, size_t size) {
   library_function *f = weft__arena_alloc(&l->arena, sizeof *f);
-  if (!f) return oom();
+  if (!f) return library_oom();
   *f = (library_function){.name = weft__arena_strdup(&l->arena, name),
                           .def = {weft__arena_copy(&l->arena, bytes, size), size}};
-  if (!f->name || !f->def.data) return oom();
+  if (!f->name || !f->def.data) return library_oom();
   if (def->signature) WEFT_TRY(weft__function_op(&f->op, ops, def->signature, &l->arena));
   return weft__map_put(&l->functions, name, f);
 }
@@ -94,12 +94,12 @@ static int compare_nodes(const void *x, const void *y) {
 static weft_err canonical_bytes(attr_str *out, const char *data, size_t size, arena *a) {
   ProtobufCAllocator into = weft__arena_allocator(a);
   Tensorflow__FunctionDef *f = tensorflow__function_def__unpack(&into, size, (const uint8_t *)data);
-  if (!f) return oom();
+  if (!f) return library_oom();
   weft__proto_canonical(&f->base);
   if (f->n_node_def > 1) qsort((void *)f->node_def, f->n_node_def, sizeof *f->node_def, compare_nodes);
   out->size = tensorflow__function_def__get_packed_size(f);
   char *bytes = weft__arena_alloc(a, out->size + 1);
-  if (!bytes) return oom();
+  if (!bytes) return library_oom();
   tensorflow__function_def__pack(f, (uint8_t *)bytes);
   out->data = bytes;
   return WEFT_OK;
@@ -125,7 +125,7 @@ static weft_err add_function(function_library *l, const op_table *ops, const Ten
   const size_t size = tensorflow__function_def__get_packed_size(def);
   const library_function *there = weft__map_get(&l->functions, name);
   char *bytes = weft__alloc(size + 1);
-  if (!bytes) return oom();
+  if (!bytes) return library_oom();
   tensorflow__function_def__pack(def, (uint8_t *)bytes);
   weft_err err = there ? check_same(there, bytes, size) : add_new(l, ops, def, name, bytes, size);
   weft__free(bytes);
@@ -135,7 +135,7 @@ static weft_err add_function(function_library *l, const op_table *ops, const Ten
 static weft_err add_gradient(function_library *l, const Tensorflow__GradientDef *d) {
   if (weft__map_get(&l->gradients, d->function_name)) return WEFT_OK;
   char *name = weft__arena_strdup(&l->arena, d->gradient_func);
-  return name ? weft__map_put(&l->gradients, d->function_name, name) : oom();
+  return name ? weft__map_put(&l->gradients, d->function_name, name) : library_oom();
 }
 
 weft_err weft__library_merge(weft_graph *g, const Tensorflow__FunctionDefLibrary *more) {
@@ -175,12 +175,12 @@ void weft__library_rewind(weft_graph *g, library_mark m) {
 static weft_err export_functions(const function_library *l, arena *a, Tensorflow__FunctionDefLibrary *out) {
   ProtobufCAllocator into = weft__arena_allocator(a);
   out->function = weft__arena_alloc(a, sizeof *out->function * ((size_t)l->functions.count + 1));
-  if (!out->function) return oom();
+  if (!out->function) return library_oom();
   for (int i = 0; i < l->functions.used; i++) {
     const library_function *f = l->functions.entries[i].value;
     if (!l->functions.entries[i].key) continue;
     Tensorflow__FunctionDef *def = tensorflow__function_def__unpack(&into, f->def.size, (const uint8_t *)f->def.data);
-    if (!def) return oom();
+    if (!def) return library_oom();
     out->function[out->n_function++] = def;
   }
   return WEFT_OK;
@@ -188,15 +188,15 @@ static weft_err export_functions(const function_library *l, arena *a, Tensorflow
 
 static weft_err export_gradients(const function_library *l, arena *a, Tensorflow__FunctionDefLibrary *out) {
   out->gradient = weft__arena_alloc(a, sizeof *out->gradient * ((size_t)l->gradients.count + 1));
-  if (!out->gradient) return oom();
+  if (!out->gradient) return library_oom();
   for (int i = 0; i < l->gradients.used; i++) {
     if (!l->gradients.entries[i].key) continue;
     Tensorflow__GradientDef *d = weft__arena_alloc(a, sizeof *d);
-    if (!d) return oom();
+    if (!d) return library_oom();
     tensorflow__gradient_def__init(d);
     d->function_name = weft__arena_strdup(a, l->gradients.entries[i].key);
     d->gradient_func = weft__arena_strdup(a, l->gradients.entries[i].value);
-    if (!d->function_name || !d->gradient_func) return oom();
+    if (!d->function_name || !d->gradient_func) return library_oom();
     out->gradient[out->n_gradient++] = d;
   }
   return WEFT_OK;
@@ -207,7 +207,7 @@ weft_err weft__library_export(const weft_graph *g, arena *a, Tensorflow__Functio
   *out = NULL;
   if (!l || l->functions.count + l->gradients.count == 0) return WEFT_OK;
   Tensorflow__FunctionDefLibrary *all = weft__arena_alloc(a, sizeof *all);
-  if (!all) return oom();
+  if (!all) return library_oom();
   tensorflow__function_def_library__init(all);
   pthread_mutex_lock(&l->lock);
   weft_err err = export_functions(l, a, all);

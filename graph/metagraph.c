@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for a MetaGraphDef"); }
+static weft_err metagraph_oom(void) { return weft__fail(WEFT_OOM, "no memory for a MetaGraphDef"); }
 
-static char *borrow(const char *s) { return (char *)(uintptr_t)s; }
+static char *metagraph_string(const char *s) { return (char *)(uintptr_t)s; }
 
 /* ---- prefixes ---- */
 
@@ -22,7 +22,7 @@ static weft_err with_prefix(const char *prefix, char **name, arena *a) {
   const char *caret = **name == '^' ? "^" : "", *rest = *name + strlen(caret);
   if (!*prefix || !*rest) return WEFT_OK;
   char *full = weft__arena_alloc(a, strlen(prefix) + strlen(*name) + 2);
-  if (!full) return oom();
+  if (!full) return metagraph_oom();
   sprintf(full, "%s%s/%s", caret, prefix, rest);
   *name = full;
   return WEFT_OK;
@@ -78,7 +78,7 @@ static weft_err prefix_bytes(const char *list, ProtobufCBinaryData *b, const cha
   if (!m) return weft__fail(WEFT_INVALID_ARGUMENT, "collection '%s' holds an entry that is no %s", list, d->short_name);
   WEFT_TRY(prefix_message(m, prefix, a));
   b->len = protobuf_c_message_get_packed_size(m);
-  if (!(b->data = weft__arena_alloc(a, b->len + 1))) return oom();
+  if (!(b->data = weft__arena_alloc(a, b->len + 1))) return metagraph_oom();
   protobuf_c_message_pack(m, b->data);
   return WEFT_OK;
 }
@@ -108,7 +108,7 @@ static weft_err read_bytes(weft_graph *g, const char *list, const Tensorflow__Co
 static weft_err read_any(weft_graph *g, const char *list, const Tensorflow__CollectionDef *def, arena *a) {
   size_t size = tensorflow__collection_def__get_packed_size(def);
   uint8_t *bytes = weft__arena_alloc(a, size + 1);
-  if (!bytes) return oom();
+  if (!bytes) return metagraph_oom();
   tensorflow__collection_def__pack(def, bytes);
   return weft__collection_add_any(g, list, bytes, size);
 }
@@ -158,7 +158,7 @@ static weft_err keep_rest(weft_graph *g, const Tensorflow__MetaGraphDef *m, cons
   }
   size_t size = tensorflow__meta_graph_def__get_packed_size(&rest);
   uint8_t *bytes = weft__arena_alloc(&g->arena, size + 1);
-  if (!bytes) return oom();
+  if (!bytes) return metagraph_oom();
   tensorflow__meta_graph_def__pack(&rest, bytes);
   g->meta = (attr_str){(const char *)bytes, size};
   return WEFT_OK;
@@ -167,7 +167,7 @@ static weft_err keep_rest(weft_graph *g, const Tensorflow__MetaGraphDef *m, cons
 /* How long each list was, so that a failure can cut them again. */
 static weft_err list_lengths(const weft_graph *g, int **lengths, arena *a) {
   *lengths = weft__arena_alloc(a, sizeof **lengths * (size_t)(g->collections.used + 1));
-  if (!*lengths) return oom();
+  if (!*lengths) return metagraph_oom();
   for (int i = 0; i < g->collections.used; i++) {
     const collection *c = g->collections.entries[i].value;
     (*lengths)[i] = c ? c->n : 0;
@@ -227,22 +227,22 @@ weft_err weft__metagraph_import(weft_graph *g, const void *bytes, size_t size, c
 
 static weft_err write_names(Tensorflow__CollectionDef *def, const collection *c, arena *a) {
   Tensorflow__CollectionDefNodeList *l = weft__arena_alloc(a, sizeof *l);
-  if (!l) return oom();
+  if (!l) return metagraph_oom();
   tensorflow__collection_def_node_list__init(l);
   def->kind_case = TENSORFLOW__COLLECTION_DEF__KIND_NODE_LIST;
   def->node_list = l;
-  if (!(l->value = weft__arena_alloc(a, sizeof *l->value * (size_t)(c->n + 1)))) return oom();
-  for (int i = 0; i < c->n; i++) l->value[l->n_value++] = borrow(c->s[i].data);
+  if (!(l->value = weft__arena_alloc(a, sizeof *l->value * (size_t)(c->n + 1)))) return metagraph_oom();
+  for (int i = 0; i < c->n; i++) l->value[l->n_value++] = metagraph_string(c->s[i].data);
   return WEFT_OK;
 }
 
 static weft_err write_bytes(Tensorflow__CollectionDef *def, const collection *c, arena *a) {
   Tensorflow__CollectionDefBytesList *l = weft__arena_alloc(a, sizeof *l);
-  if (!l) return oom();
+  if (!l) return metagraph_oom();
   tensorflow__collection_def_bytes_list__init(l);
   def->kind_case = TENSORFLOW__COLLECTION_DEF__KIND_BYTES_LIST;
   def->bytes_list = l;
-  if (!(l->value = weft__arena_alloc(a, sizeof *l->value * (size_t)(c->n + 1)))) return oom();
+  if (!(l->value = weft__arena_alloc(a, sizeof *l->value * (size_t)(c->n + 1)))) return metagraph_oom();
   for (int i = 0; i < c->n; i++)
     l->value[l->n_value++] = (ProtobufCBinaryData){c->s[i].size, (uint8_t *)(uintptr_t)c->s[i].data};
   return WEFT_OK;
@@ -250,7 +250,7 @@ static weft_err write_bytes(Tensorflow__CollectionDef *def, const collection *c,
 
 static weft_err write_ints(Tensorflow__CollectionDef *def, const collection *c, arena *a) {
   Tensorflow__CollectionDefInt64List *l = weft__arena_alloc(a, sizeof *l);
-  if (!l) return oom();
+  if (!l) return metagraph_oom();
   tensorflow__collection_def_int64_list__init(l);
   def->kind_case = TENSORFLOW__COLLECTION_DEF__KIND_INT64_LIST;
   def->int64_list = l;
@@ -260,7 +260,7 @@ static weft_err write_ints(Tensorflow__CollectionDef *def, const collection *c, 
 
 static weft_err write_floats(Tensorflow__CollectionDef *def, const collection *c, arena *a) {
   Tensorflow__CollectionDefFloatList *l = weft__arena_alloc(a, sizeof *l);
-  if (!l) return oom();
+  if (!l) return metagraph_oom();
   tensorflow__collection_def_float_list__init(l);
   def->kind_case = TENSORFLOW__COLLECTION_DEF__KIND_FLOAT_LIST;
   def->float_list = l;
@@ -273,17 +273,17 @@ static weft_err write_any(Tensorflow__CollectionDef *def, const collection *c, a
   if (c->n == 0) return WEFT_OK;
   const Tensorflow__CollectionDef *kept =
       tensorflow__collection_def__unpack(&into, c->s[0].size, (const uint8_t *)c->s[0].data);
-  if (!kept) return oom();
+  if (!kept) return metagraph_oom();
   *def = *kept;
   return WEFT_OK;
 }
 
 static weft_err write_collection(Tensorflow__MetaGraphDefCollectionDefEntry **out, const collection *c, arena *a) {
   Tensorflow__MetaGraphDefCollectionDefEntry *e = weft__arena_alloc(a, sizeof *e);
-  if (!e) return oom();
+  if (!e) return metagraph_oom();
   tensorflow__meta_graph_def_collection_def_entry__init(e);
-  e->key = borrow(c->name);
-  if (!(e->value = weft__arena_alloc(a, sizeof *e->value))) return oom();
+  e->key = metagraph_string(c->name);
+  if (!(e->value = weft__arena_alloc(a, sizeof *e->value))) return metagraph_oom();
   tensorflow__collection_def__init(e->value);
   *out = e;
   switch (c->kind) {
@@ -299,7 +299,7 @@ static weft_err write_collection(Tensorflow__MetaGraphDefCollectionDefEntry **ou
 static weft_err write_lists(Tensorflow__MetaGraphDef *m, const weft_graph *g, arena *a) {
   m->n_collection_def = 0;
   m->collection_def = weft__arena_alloc(a, sizeof *m->collection_def * (size_t)(g->collections.count + 1));
-  if (!m->collection_def) return oom();
+  if (!m->collection_def) return metagraph_oom();
   for (int i = 0; i < g->collections.used; i++)
     if (g->collections.entries[i].key)
       WEFT_TRY(write_collection(&m->collection_def[m->n_collection_def++], g->collections.entries[i].value, a));
@@ -312,12 +312,12 @@ static weft_err write_ops(Tensorflow__OpList *list, const weft_graph *g, arena *
   weft_err err = WEFT_OK;
   tensorflow__op_list__init(list);
   list->op = weft__arena_alloc(a, sizeof *list->op * (size_t)(g->n_node + 1));
-  if (!list->op) return oom();
+  if (!list->op) return metagraph_oom();
   for (int i = 0; i < g->n_node && err == WEFT_OK; i++) {
     const weft_node *n = g->node[i];
     if (!n->op || weft__map_get(&seen, n->op_name)) continue;
     Tensorflow__OpDef *def = weft__arena_alloc(a, sizeof *def);
-    err = def ? weft__map_put(&seen, n->op_name, def) : oom();
+    err = def ? weft__map_put(&seen, n->op_name, def) : metagraph_oom();
     if (err == WEFT_OK) err = weft__opdef_to_proto(def, &n->op->opdef, a);
     if (err == WEFT_OK) list->op[list->n_op++] = def;
   }
@@ -327,14 +327,14 @@ static weft_err write_ops(Tensorflow__OpList *list, const weft_graph *g, arena *
 
 static weft_err write_info(Tensorflow__MetaGraphDef *m, const weft_graph *g, const metagraph_opts *o, arena *a) {
   if (!m->meta_info_def) {
-    if (!(m->meta_info_def = weft__arena_alloc(a, sizeof *m->meta_info_def))) return oom();
+    if (!(m->meta_info_def = weft__arena_alloc(a, sizeof *m->meta_info_def))) return metagraph_oom();
     tensorflow__meta_graph_def_meta_info_def__init(m->meta_info_def);
-    m->meta_info_def->tensorflow_version = borrow("2.15.1"); /* whose format this is */
-    m->meta_info_def->tensorflow_git_version = borrow("weft");
+    m->meta_info_def->tensorflow_version = metagraph_string("2.15.1"); /* whose format this is */
+    m->meta_info_def->tensorflow_git_version = metagraph_string("weft");
   }
   if (o->strip_ops) return WEFT_OK;
   Tensorflow__OpList *list = m->meta_info_def->stripped_op_list = weft__arena_alloc(a, sizeof *list);
-  return list ? write_ops(list, g, a) : oom();
+  return list ? write_ops(list, g, a) : metagraph_oom();
 }
 
 static weft_err write_saver(Tensorflow__MetaGraphDef *m, const metagraph_opts *o, arena *a) {
@@ -342,14 +342,14 @@ static weft_err write_saver(Tensorflow__MetaGraphDef *m, const metagraph_opts *o
   if (!o->saver_def) return WEFT_OK;
   WEFT_TRY(weft__proto_scan(&tensorflow__saver_def__descriptor, o->saver_def, o->saver_size));
   m->saver_def = tensorflow__saver_def__unpack(&into, o->saver_size, o->saver_def);
-  return m->saver_def ? WEFT_OK : oom();
+  return m->saver_def ? WEFT_OK : metagraph_oom();
 }
 
 static weft_err write_meta(weft_graph *g, const metagraph_opts *o, arena *a, uint8_t **bytes, size_t *size) {
   ProtobufCAllocator into = weft__arena_allocator(a);
   Tensorflow__GraphDef def;
   Tensorflow__MetaGraphDef *m = tensorflow__meta_graph_def__unpack(&into, g->meta.size, (const uint8_t *)g->meta.data);
-  if (!m) return oom();
+  if (!m) return metagraph_oom();
   WEFT_TRY(weft__graph_export_proto(g, &(export_opts){.output_shapes = true}, &def, a));
   m->graph_def = &def;
   WEFT_TRY(write_lists(m, g, a));

@@ -46,17 +46,18 @@ bool weft__node_str_is(const weft_node *n, const char *name, const char *s) {
   return a.size == strlen(s) && memcmp(a.data, s, a.size) == 0;
 }
 
-static int span(const weft_node *n, const arg_def *d) {
+static int argument_span(const weft_node *n, const arg_def *d) {
   if (d->number_attr) return weft__int_sat(weft__node_int(n, d->number_attr, 0));
   if (!d->list_attr) return 1;
   const attr *a = weft__node_attr(n, d->list_attr);
   return a && a->is_list ? a->n : 0;
 }
 
-static weft_err range(const weft_node *n, const arg_def *args, int n_args, const char *arg, int *first, int *count) {
+static weft_err argument_range(const weft_node *n, const arg_def *args, int n_args, const char *arg, int *first,
+                               int *count) {
   *first = 0;
   for (int i = 0; i < n_args; i++) {
-    *count = span(n, &args[i]);
+    *count = argument_span(n, &args[i]);
     if (strcmp(args[i].name, arg) == 0) return WEFT_OK;
     *first += *count;
   }
@@ -64,11 +65,11 @@ static weft_err range(const weft_node *n, const arg_def *args, int n_args, const
 }
 
 weft_err weft__node_in_range(const weft_node *n, const char *arg, int *first, int *count) {
-  return range(n, n->op->opdef.in, n->op->opdef.n_in, arg, first, count);
+  return argument_range(n, n->op->opdef.in, n->op->opdef.n_in, arg, first, count);
 }
 
 weft_err weft__node_out_range(const weft_node *n, const char *arg, int *first, int *count) {
-  return range(n, n->op->opdef.out, n->op->opdef.n_out, arg, first, count);
+  return argument_range(n, n->op->opdef.out, n->op->opdef.n_out, arg, first, count);
 }
 
 weft_node *weft__graph_find(const weft_graph *g, const char *name) { return weft__map_get(&g->by_name, name); }

@@ -16,7 +16,7 @@ typedef struct cursor {
 
 #define MAX_LIST 64
 
-static weft_err bad(const cursor *c, const char *what) {
+static weft_err opdef_syntax(const cursor *c, const char *what) {
   return weft__fail(WEFT_INTERNAL, "op definition: expected %s at '%.24s' in '%.60s'", what, c->at, c->line);
 }
 
@@ -24,7 +24,7 @@ static void skip_space(cursor *c) {
   while (*c->at == ' ') c->at++;
 }
 
-static bool take(cursor *c, const char *token) {
+static bool opdef_take(cursor *c, const char *token) {
   skip_space(c);
   size_t n = strlen(token);
   if (strncmp(c->at, token, n) != 0) return false;
@@ -32,11 +32,11 @@ static bool take(cursor *c, const char *token) {
   return true;
 }
 
-static weft_err name(cursor *c, const char **out) {
+static weft_err opdef_name(cursor *c, const char **out) {
   skip_space(c);
   const char *begin = c->at;
   while (isalnum((unsigned char)*c->at) || *c->at == '_' || *c->at == '>') c->at++;
-  if (c->at == begin) return bad(c, "a name");
+  if (c->at == begin) return opdef_syntax(c, "a name");
   *out = weft__arena_strndup(c->arena, begin, (size_t)(c->at - begin));
   return *out ? WEFT_OK : WEFT_OOM;
 }
@@ -44,9 +44,9 @@ static weft_err name(cursor *c, const char **out) {
 /* ---- values -------------------------------------------------------------------------------- */
 
 static weft_err value_string(cursor *c, attr_str *out) {
-  if (!take(c, "'")) return bad(c, "a string in single quotes");
+  if (!opdef_take(c, "'")) return opdef_syntax(c, "a string in single quotes");
   const char *end = strchr(c->at, '\'');
-  if (!end) return bad(c, "a closing quote");
+  if (!end) return opdef_syntax(c, "a closing quote");
   out->size = (size_t)(end - c->at);
   out->data = weft__arena_strndup(c->arena, c->at, out->size);
   c->at = end + 1;
@@ -55,22 +55,22 @@ static weft_err value_string(cursor *c, attr_str *out) {
 
 static weft_err value_type(cursor *c, weft_dtype *out) {
   const char *word;
-  WEFT_TRY(name(c, &word));
+  WEFT_TRY(opdef_name(c, &word));
   *out = weft__dtype_parse(word, strlen(word));
-  return *out == WEFT_INVALID ? bad(c, "a type before this place") : WEFT_OK;
+  return *out == WEFT_INVALID ? opdef_syntax(c, "a type before this place") : WEFT_OK;
 }
 
 static weft_err value_shape(cursor *c, shape *out) {
   *out = SHAPE_UNKNOWN;
-  if (take(c, "?")) return WEFT_OK;
-  if (!take(c, "[")) return bad(c, "a shape");
+  if (opdef_take(c, "?")) return WEFT_OK;
+  if (!opdef_take(c, "[")) return opdef_syntax(c, "a shape");
   out->rank = 0;
-  while (!take(c, "]")) {
-    if (out->rank && !take(c, ",")) return bad(c, "','");
-    if (out->rank == WEFT_MAX_RANK) return bad(c, "fewer dimensions");
+  while (!opdef_take(c, "]")) {
+    if (out->rank && !opdef_take(c, ",")) return opdef_syntax(c, "','");
+    if (out->rank == WEFT_MAX_RANK) return opdef_syntax(c, "fewer dimensions");
     char *end;
     out->dim[out->rank++] = strtoll(c->at, &end, 10);
-    if (end == c->at) return bad(c, "a dimension");
+    if (end == c->at) return opdef_syntax(c, "a dimension");
     c->at = end;
   }
   return WEFT_OK;
@@ -80,18 +80,18 @@ static weft_err value_shape(cursor *c, shape *out) {
 static weft_err value_tensor(cursor *c, weft_tensor **out) {
   weft_dtype type;
   shape s;
-  if (!take(c, "tensor(")) return bad(c, "tensor(type,shape,values)");
+  if (!opdef_take(c, "tensor(")) return opdef_syntax(c, "tensor(type,shape,values)");
   WEFT_TRY(value_type(c, &type));
-  if (type != WEFT_UINT8 || !take(c, ",")) return bad(c, "a uint8 tensor");
+  if (type != WEFT_UINT8 || !opdef_take(c, ",")) return opdef_syntax(c, "a uint8 tensor");
   WEFT_TRY(value_shape(c, &s));
-  if (!take(c, ",")) return bad(c, "','");
+  if (!opdef_take(c, ",")) return opdef_syntax(c, "','");
   WEFT_TRY(weft__tensor_create(out, type, &s));
   for (int64_t i = 0, n = weft__shape_count(&s); i < n; i++) {
     char *end;
     TENSOR_DATA(*out, uint8_t)[i] = (uint8_t)strtol(c->at, &end, 10);
     c->at = end;
   }
-  return take(c, ")") ? WEFT_OK : bad(c, "')'");
+  return opdef_take(c, ")") ? WEFT_OK : opdef_syntax(c, "')'");
 }
 
 static weft_err value_number(cursor *c, attr *out) {
@@ -101,7 +101,7 @@ static weft_err value_number(cursor *c, attr *out) {
   } else {
     out->f = strtof(c->at, &end);
   }
-  if (end == c->at) return bad(c, "a number");
+  if (end == c->at) return opdef_syntax(c, "a number");
   c->at = end;
   return WEFT_OK;
 }
@@ -112,18 +112,20 @@ static weft_err value_one(cursor *c, attr *out) {
   case ATTR_STRING: return value_string(c, &out->s);
   case ATTR_INT:
   case ATTR_FLOAT: return value_number(c, out);
-  case ATTR_BOOL: out->b = take(c, "true"); return out->b || take(c, "false") ? WEFT_OK : bad(c, "true or false");
+  case ATTR_BOOL:
+    out->b = opdef_take(c, "true");
+    return out->b || opdef_take(c, "false") ? WEFT_OK : opdef_syntax(c, "true or false");
   case ATTR_TYPE: return value_type(c, &out->type);
   case ATTR_SHAPE:
     out->shape = weft__arena_alloc(c->arena, sizeof *out->shape);
     return out->shape ? value_shape(c, out->shape) : WEFT_OOM;
   case ATTR_TENSOR: return value_tensor(c, &out->tensor);
-  default: return bad(c, "a value of a known kind");
+  default: return opdef_syntax(c, "a value of a known kind");
   }
 }
 
 /* Gathers `n` scalar values into the list form of their kind. */
-static weft_err gather(cursor *c, attr *out, const attr *item, int n) {
+static weft_err opdef_gather(cursor *c, attr *out, const attr *item, int n) {
   out->is_list = true;
   out->n = n;
   size_t count = (size_t)(n ? n : 1);
@@ -141,7 +143,7 @@ static weft_err gather(cursor *c, attr *out, const attr *item, int n) {
   case ATTR_BOOL: GATHER(bs, b)
   case ATTR_TYPE: GATHER(types, type)
   case ATTR_SHAPE: GATHER(shapes, shape[0])
-  default: return bad(c, "a list of a simple kind");
+  default: return opdef_syntax(c, "a list of a simple kind");
   }
 #undef GATHER
 }
@@ -149,14 +151,14 @@ static weft_err gather(cursor *c, attr *out, const attr *item, int n) {
 static weft_err value_list(cursor *c, attr *out, const char *open, const char *close) {
   attr item[MAX_LIST] = {{0}};
   int n = 0;
-  if (!take(c, open)) return bad(c, open);
-  while (!take(c, close)) {
-    if (n && !take(c, ",")) return bad(c, "','");
-    if (n == MAX_LIST) return bad(c, "a shorter list");
+  if (!opdef_take(c, open)) return opdef_syntax(c, open);
+  while (!opdef_take(c, close)) {
+    if (n && !opdef_take(c, ",")) return opdef_syntax(c, "','");
+    if (n == MAX_LIST) return opdef_syntax(c, "a shorter list");
     item[n].kind = out->kind;
     WEFT_TRY(value_one(c, &item[n++]));
   }
-  return gather(c, out, item, n);
+  return opdef_gather(c, out, item, n);
 }
 
 /* TF's two long lists of types, by the names its own documentation gives them. */
@@ -164,7 +166,7 @@ static weft_err value_allowed(cursor *c, attr *out) {
   static const char number[] = "{float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,"
                                "qint16,quint16,uint16,complex128,half,uint32,uint64}";
   static const char real[] = "{float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64}";
-  const char *full = take(c, "{number}") ? number : take(c, "{real}") ? real : NULL;
+  const char *full = opdef_take(c, "{number}") ? number : opdef_take(c, "{real}") ? real : NULL;
   if (!full) return value_list(c, out, "{", "}");
   cursor inner = {full, full, c->arena};
   return value_list(&inner, out, "{", "}");
@@ -172,30 +174,30 @@ static weft_err value_allowed(cursor *c, attr *out) {
 
 /* ---- arguments and attributes -------------------------------------------------------------- */
 
-static weft_err argument(cursor *c, arg_def *out) {
-  WEFT_TRY(name(c, &out->name));
-  if (!take(c, ":")) return bad(c, "':'");
-  out->is_ref = take(c, "&");
-  if (take(c, "@")) return name(c, &out->list_attr);
+static weft_err opdef_argument(cursor *c, arg_def *out) {
+  WEFT_TRY(opdef_name(c, &out->name));
+  if (!opdef_take(c, ":")) return opdef_syntax(c, "':'");
+  out->is_ref = opdef_take(c, "&");
+  if (opdef_take(c, "@")) return opdef_name(c, &out->list_attr);
   const char *word;
-  WEFT_TRY(name(c, &word));
-  if (take(c, "*")) {
+  WEFT_TRY(opdef_name(c, &word));
+  if (opdef_take(c, "*")) {
     out->number_attr = word;
-    WEFT_TRY(name(c, &word));
+    WEFT_TRY(opdef_name(c, &word));
   }
   out->type = weft__dtype_parse(word, strlen(word));
   if (out->type == WEFT_INVALID) out->type_attr = word;
   return WEFT_OK;
 }
 
-static weft_err arguments(cursor *c, arg_def **out, int *n) {
+static weft_err opdef_arguments(cursor *c, arg_def **out, int *n) {
   arg_def list[MAX_LIST] = {{0}};
   *n = 0;
-  if (!take(c, "(")) return bad(c, "'('");
-  while (!take(c, ")")) {
-    if (*n && !take(c, ",")) return bad(c, "','");
-    if (*n == MAX_LIST) return bad(c, "fewer arguments");
-    WEFT_TRY(argument(c, &list[(*n)++]));
+  if (!opdef_take(c, "(")) return opdef_syntax(c, "'('");
+  while (!opdef_take(c, ")")) {
+    if (*n && !opdef_take(c, ",")) return opdef_syntax(c, "','");
+    if (*n == MAX_LIST) return opdef_syntax(c, "fewer arguments");
+    WEFT_TRY(opdef_argument(c, &list[(*n)++]));
   }
   *out = weft__arena_copy(c->arena, list, sizeof list[0] * (size_t)(*n ? *n : 1));
   return *out ? WEFT_OK : WEFT_OOM;
@@ -207,24 +209,24 @@ static weft_err kind_of(cursor *c, attr_kind *kind, bool *is_list) {
     attr_kind kind;
   } kinds[] = {{"string", ATTR_STRING}, {"int", ATTR_INT},     {"float", ATTR_FLOAT},   {"bool", ATTR_BOOL},
                {"type", ATTR_TYPE},     {"shape", ATTR_SHAPE}, {"tensor", ATTR_TENSOR}, {"func", ATTR_FUNC}};
-  *is_list = take(c, "list(");
+  *is_list = opdef_take(c, "list(");
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-    if (!take(c, kinds[i].word)) continue;
+    if (!opdef_take(c, kinds[i].word)) continue;
     *kind = kinds[i].kind;
-    return *is_list && !take(c, ")") ? bad(c, "')'") : WEFT_OK;
+    return *is_list && !opdef_take(c, ")") ? opdef_syntax(c, "')'") : WEFT_OK;
   }
-  return bad(c, "an attribute kind");
+  return opdef_syntax(c, "an attribute kind");
 }
 
-static weft_err attribute(cursor *c, attr_def *out) {
-  WEFT_TRY(name(c, &out->name));
-  if (!take(c, ":")) return bad(c, "':'");
+static weft_err opdef_attribute(cursor *c, attr_def *out) {
+  WEFT_TRY(opdef_name(c, &out->name));
+  if (!opdef_take(c, ":")) return opdef_syntax(c, "':'");
   WEFT_TRY(kind_of(c, &out->kind, &out->is_list));
   if (*c->at == '{') {
     out->allowed.kind = out->kind;
     WEFT_TRY(value_allowed(c, &out->allowed));
   }
-  if (*c->at == '>' && take(c, ">=")) {
+  if (*c->at == '>' && opdef_take(c, ">=")) {
     char *end;
     out->has_min = true;
     out->min = strtoll(c->at, &end, 10);
@@ -239,29 +241,29 @@ static weft_err attribute(cursor *c, attr_def *out) {
   return value_one(c, &out->fallback);
 }
 
-static weft_err attributes(cursor *c, attr_def **out, int *n) {
+static weft_err opdef_attributes(cursor *c, attr_def **out, int *n) {
   attr_def list[MAX_LIST] = {{0}};
   *n = 0;
   while (skip_space(c), *c->at && *c->at != ';') {
-    if (*n == MAX_LIST) return bad(c, "fewer attributes");
-    WEFT_TRY(attribute(c, &list[(*n)++]));
+    if (*n == MAX_LIST) return opdef_syntax(c, "fewer attributes");
+    WEFT_TRY(opdef_attribute(c, &list[(*n)++]));
   }
   *out = weft__arena_copy(c->arena, list, sizeof list[0] * (size_t)(*n ? *n : 1));
   return *out ? WEFT_OK : WEFT_OOM;
 }
 
-static weft_err flags(cursor *c, opdef *out) {
+static weft_err opdef_flags(cursor *c, opdef *out) {
   while (skip_space(c), *c->at) {
-    if (take(c, "stateful"))
+    if (opdef_take(c, "stateful"))
       out->stateful = true;
-    else if (take(c, "commutative"))
+    else if (opdef_take(c, "commutative"))
       out->commutative = true;
-    else if (take(c, "aggregate"))
+    else if (opdef_take(c, "aggregate"))
       out->aggregate = true;
-    else if (take(c, "uninit"))
+    else if (opdef_take(c, "uninit"))
       out->uninit_ok = true;
     else
-      return bad(c, "a flag");
+      return opdef_syntax(c, "a flag");
   }
   return WEFT_OK;
 }
@@ -269,14 +271,14 @@ static weft_err flags(cursor *c, opdef *out) {
 weft_err weft__opdef_parse(opdef *out, const char *line, arena *a) {
   cursor c = {line, line, a};
   *out = (opdef){0};
-  WEFT_TRY(name(&c, &out->name));
-  WEFT_TRY(arguments(&c, &out->in, &out->n_in));
-  if (!take(&c, "->")) return bad(&c, "'->'");
-  WEFT_TRY(arguments(&c, &out->out, &out->n_out));
-  if (take(&c, "|")) WEFT_TRY(attributes(&c, &out->attr, &out->n_attr));
-  if (take(&c, ";")) WEFT_TRY(flags(&c, out));
+  WEFT_TRY(opdef_name(&c, &out->name));
+  WEFT_TRY(opdef_arguments(&c, &out->in, &out->n_in));
+  if (!opdef_take(&c, "->")) return opdef_syntax(&c, "'->'");
+  WEFT_TRY(opdef_arguments(&c, &out->out, &out->n_out));
+  if (opdef_take(&c, "|")) WEFT_TRY(opdef_attributes(&c, &out->attr, &out->n_attr));
+  if (opdef_take(&c, ";")) WEFT_TRY(opdef_flags(&c, out));
   skip_space(&c);
-  return *c.at ? bad(&c, "the end") : WEFT_OK;
+  return *c.at ? opdef_syntax(&c, "the end") : WEFT_OK;
 }
 
 const attr_def *weft__opdef_attr(const opdef *d, const char *attr_name) {

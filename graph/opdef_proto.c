@@ -2,23 +2,23 @@
 #include "graph/attr_proto.h"
 #include "graph/metagraph.h"
 
-static weft_err oom(void) { return weft__fail(WEFT_RESOURCE_EXHAUSTED, "no memory for an OpDef"); }
+static weft_err opdef_proto_oom(void) { return weft__fail(WEFT_RESOURCE_EXHAUSTED, "no memory for an OpDef"); }
 
 /* protobuf-c only reads it. */
-static char *borrow(const char *s) { return (char *)(uintptr_t)(s ? s : ""); }
+static char *opdef_proto_string(const char *s) { return (char *)(uintptr_t)(s ? s : ""); }
 
 static weft_err write_args(Tensorflow__OpDefArgDef ***out, size_t *count, const arg_def *args, int n, arena *a) {
   Tensorflow__OpDefArgDef *each = weft__arena_alloc(a, sizeof *each * (size_t)(n + 1));
   *out = weft__arena_alloc(a, sizeof **out * (size_t)(n + 1));
-  if (!each || !*out) return oom();
+  if (!each || !*out) return opdef_proto_oom();
   *count = (size_t)n;
   for (int i = 0; i < n; i++) {
     tensorflow__op_def_arg_def__init(&each[i]);
-    each[i].name = borrow(args[i].name);
+    each[i].name = opdef_proto_string(args[i].name);
     each[i].type = (int32_t)args[i].type;
-    each[i].type_attr = borrow(args[i].type_attr);
-    each[i].number_attr = borrow(args[i].number_attr);
-    each[i].type_list_attr = borrow(args[i].list_attr);
+    each[i].type_attr = opdef_proto_string(args[i].type_attr);
+    each[i].number_attr = opdef_proto_string(args[i].number_attr);
+    each[i].type_list_attr = opdef_proto_string(args[i].list_attr);
     each[i].is_ref = args[i].is_ref;
     (*out)[i] = &each[i];
   }
@@ -40,13 +40,13 @@ static const char *kind_text(attr_kind kind, bool is_list) {
 
 static weft_err write_value(Tensorflow__AttrValue **out, const attr *from, arena *a) {
   *out = weft__arena_alloc(a, sizeof **out);
-  return *out ? weft__attr_to_proto(*out, from, a) : oom();
+  return *out ? weft__attr_to_proto(*out, from, a) : opdef_proto_oom();
 }
 
 static weft_err write_attr(Tensorflow__OpDefAttrDef *out, const attr_def *d, arena *a) {
   tensorflow__op_def_attr_def__init(out);
-  out->name = borrow(d->name);
-  out->type = borrow(kind_text(d->kind, d->is_list));
+  out->name = opdef_proto_string(d->name);
+  out->type = opdef_proto_string(kind_text(d->kind, d->is_list));
   out->has_minimum = d->has_min;
   out->minimum = d->has_min ? d->min : 0;
   if (d->has_default) WEFT_TRY(write_value(&out->default_value, &d->fallback, a));
@@ -56,12 +56,12 @@ static weft_err write_attr(Tensorflow__OpDefAttrDef *out, const attr_def *d, are
 
 weft_err weft__opdef_to_proto(Tensorflow__OpDef *out, const opdef *d, arena *a) {
   tensorflow__op_def__init(out);
-  out->name = borrow(d->name);
+  out->name = opdef_proto_string(d->name);
   WEFT_TRY(write_args(&out->input_arg, &out->n_input_arg, d->in, d->n_in, a));
   WEFT_TRY(write_args(&out->output_arg, &out->n_output_arg, d->out, d->n_out, a));
   Tensorflow__OpDefAttrDef *each = weft__arena_alloc(a, sizeof *each * (size_t)(d->n_attr + 1));
   out->attr = weft__arena_alloc(a, sizeof *out->attr * (size_t)(d->n_attr + 1));
-  if (!each || !out->attr) return oom();
+  if (!each || !out->attr) return opdef_proto_oom();
   for (int i = 0; i < d->n_attr; i++) {
     out->attr[out->n_attr++] = &each[i];
     WEFT_TRY(write_attr(&each[i], &d->attr[i], a));

@@ -94,7 +94,7 @@ const char *weft__scope_prefix(const weft_graph *g) {
   return e ? e->text : "";
 }
 
-static char *lower(const char *name) {
+static char *lower_case(const char *name) {
   char *key = weft__strdup(name);
   for (char *p = key; p && *p; p++) *p = (char)tolower((unsigned char)*p);
   return key;
@@ -106,7 +106,7 @@ typedef struct used_name {
 } used_name;
 
 static weft_err is_used(const weft_graph *g, const char *name, used_name **used) {
-  char *key = lower(name);
+  char *key = lower_case(name);
   if (!key) return WEFT_OOM;
   *used = weft__map_get(&g->used_names, key);
   weft__free(key);
@@ -158,7 +158,7 @@ weft_err weft__scope_take(weft_graph *g, const char *full) {
   used_name *used;
   WEFT_TRY(is_used(g, full, &used));
   if (used) return WEFT_OK;
-  char *key = lower(full);
+  char *key = lower_case(full);
   weft_err err = WEFT_OOM; /* the allocation that failed has said so */
   if (key && (used = weft__arena_alloc(&g->arena, sizeof *used))) {
     *used = (used_name){.next = 1, .born = g->scope->n_name++};

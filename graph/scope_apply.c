@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for a node's scopes"); }
+static weft_err scope_oom(void) { return weft__fail(WEFT_OOM, "no memory for a node's scopes"); }
 
 /* ---- devices ---- */
 
@@ -26,13 +26,13 @@ static weft_err merge_text(text *current, const char *outer) {
   weft__text_finish(current);
   *current = (text){0};
   weft__text_puts(current, weft__device_text(&spec, buf, sizeof buf));
-  return current->failed ? oom() : WEFT_OK;
+  return current->failed ? scope_oom() : WEFT_OK;
 }
 
 static weft_err call_device_fn(const scope_entry *e, const weft_node *n, text *current) {
   text result = {0};
   weft_err err = e->fn(e->arg, n, weft__text_get(current), &result);
-  if (err == WEFT_OK && result.failed) err = oom();
+  if (err == WEFT_OK && result.failed) err = scope_oom();
   if (err != WEFT_OK) {
     weft__text_finish(&result);
     return weft__fail_in(err, "device function for node '%s' (op: %s)", n->name, n->op_name);
@@ -71,11 +71,11 @@ static const char *colocated_device(const weft_graph *g) {
 static weft_err apply_device(weft_graph *g, weft_node *n) {
   text found = {0};
   weft__text_puts(&found, n->device ? n->device : "");
-  weft_err err = found.failed ? oom() : device_from_scopes(g->scope, n, &found);
+  weft_err err = found.failed ? scope_oom() : device_from_scopes(g->scope, n, &found);
   const char *follow = colocated_device(g);
   if (err == WEFT_OK) {
     n->device = weft__arena_strdup(&g->arena, follow ? follow : weft__text_get(&found));
-    if (!n->device) err = oom();
+    if (!n->device) err = scope_oom();
   }
   weft__text_finish(&found);
   return err;
@@ -103,7 +103,7 @@ static bool input_waits(const scope *s, const scope_entry *e, const weft_node *n
 }
 
 /* Asks a new question about the nodes of g: none is marked. */
-static weft_err ask(weft_graph *g) {
+static weft_err clear_marks(weft_graph *g) {
   scope *s = g->scope;
   if (s->asked == INT_MAX) s->cap_mark = s->asked = 0;
   if (s->cap_mark < g->n_node) {
@@ -111,7 +111,7 @@ static weft_err ask(weft_graph *g) {
     weft__free(s->mark);
     s->mark = weft__alloc_zero(capacity, sizeof *s->mark);
     s->cap_mark = s->mark ? weft__int_sat(capacity) : 0;
-    if (!s->mark) return oom();
+    if (!s->mark) return scope_oom();
   }
   s->asked++;
   return WEFT_OK;
@@ -136,9 +136,9 @@ static weft_err apply_control(weft_graph *g, weft_node *n, int before) {
   for (int i = first; i < s->n; i++) room += s->entry[i].kind == SCOPE_CONTROL ? s->entry[i].n_id : 0;
   if (room == n->n_control) return WEFT_OK;
   int *control = weft__arena_alloc(&g->arena, (size_t)room * sizeof *control);
-  if (!control) return oom();
+  if (!control) return scope_oom();
   if (used) memcpy(control, n->control, (size_t)used * sizeof *control);
-  WEFT_TRY(ask(g));
+  WEFT_TRY(clear_marks(g));
   for (int i = 0; i < n->n_in; i++)
     if (n->in[i].node >= 0) mark_node(s, n->in[i].node);
   for (int i = 0; i < used; i++) mark_node(s, control[i]);
@@ -159,7 +159,7 @@ static weft_err set_attr(weft_graph *g, weft_node *n, const attr *a) {
   for (int i = 0; i < n->n_attr; i++)
     if (strcmp(n->attr[i].name, a->name) == 0) return weft__attr_copy(&n->attr[i], a, &g->arena);
   attr *more = weft__arena_alloc(&g->arena, (size_t)(n->n_attr + 1) * sizeof *more);
-  if (!more) return oom();
+  if (!more) return scope_oom();
   if (n->n_attr) memcpy(more, n->attr, (size_t)n->n_attr * sizeof *more);
   WEFT_TRY(weft__attr_copy(&more[n->n_attr], a, &g->arena));
   n->attr = more;
@@ -191,7 +191,7 @@ static int group_room(const weft_node *n) {
 static weft_err own_group(weft_graph *g, const char *name, attr_str *out) {
   size_t size = strlen(name) + strlen("loc:@");
   char *group = weft__arena_alloc(&g->arena, size + 1);
-  if (!group) return oom();
+  if (!group) return scope_oom();
   memcpy(group, "loc:@", strlen("loc:@"));
   memcpy(group + strlen("loc:@"), name, strlen(name) + 1);
   *out = (attr_str){group, size};
@@ -224,7 +224,7 @@ static weft_err apply_class(weft_graph *g, weft_node *n) {
   for (int i = first; i < s->n; i++)
     if (s->entry[i].kind == SCOPE_COLOCATE && s->entry[i].node >= 0) room += group_room(g->node[s->entry[i].node]);
   attr_str *list = weft__arena_alloc(&g->arena, (size_t)room * sizeof *list);
-  if (!list) return oom();
+  if (!list) return scope_oom();
   for (int i = first; i < s->n && count; i++) {
     if (s->entry[i].kind != SCOPE_COLOCATE || s->entry[i].node < 0) continue;
     const weft_node *with = g->node[s->entry[i].node];

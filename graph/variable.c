@@ -58,7 +58,7 @@ static weft_out full_const(weft_graph *g, const char *name, const shape *s, weft
 }
 
 /* tf.zeros and tf.ones: a Const when small, else a Fill. */
-static weft_out filled(weft_graph *g, const char *name, const shape *s, weft_dtype type, double v) {
+static weft_out init_fill(weft_graph *g, const char *name, const shape *s, weft_dtype type, double v) {
   const int64_t small = 1000;
   if (weft__shape_count(s) < small || type == WEFT_STRING) return full_const(g, name, s, type, v);
   weft__b_push_name(g, name);
@@ -68,19 +68,19 @@ static weft_out filled(weft_graph *g, const char *name, const shape *s, weft_dty
   return o;
 }
 
-static weft_out draw(weft_graph *g, const char *type, weft_out dims, weft_dtype dtype, const initializer *init) {
+static weft_out init_random(weft_graph *g, const char *type, weft_out dims, weft_dtype dtype, const initializer *init) {
   int64_t seed, seed2;
   weft__graph_seeds(g, init->has_seed, init->seed, &seed, &seed2);
   return weft__b_node(g, type, NULL, 1, &dims, 3,
                       (attr[]){A_TYPE("dtype", dtype), A_INT("seed", seed), A_INT("seed2", seed2)});
 }
 
-static weft_out uniform(weft_graph *g, const shape *s, weft_dtype dtype, const initializer *init, double low,
-                        double high) {
+static weft_out init_uniform(weft_graph *g, const shape *s, weft_dtype dtype, const initializer *init, double low,
+                             double high) {
   weft__b_push_name(g, "random_uniform");
   weft_out dims = named_shape(g, "shape", s);
   weft_out min = named_scalar(g, "min", dtype, low), max = named_scalar(g, "max", dtype, high);
-  weft_out u = draw(g, "RandomUniform", dims, dtype, init);
+  weft_out u = init_random(g, "RandomUniform", dims, dtype, init);
   weft_out width = weft__b_node(g, "Sub", "sub", 2, (weft_out[]){max, min}, 0, NULL);
   weft_out scaled = weft__b_node(g, "Mul", "mul", 2, (weft_out[]){u, width}, 0, NULL);
   weft_out o = scope_node(g, "AddV2", 2, (weft_out[]){scaled, min});
@@ -88,12 +88,12 @@ static weft_out uniform(weft_graph *g, const shape *s, weft_dtype dtype, const i
   return o;
 }
 
-static weft_out normal(weft_graph *g, const char *name, const char *type, const shape *s, weft_dtype dtype,
-                       const initializer *init, double mean, double deviation) {
+static weft_out init_normal(weft_graph *g, const char *name, const char *type, const shape *s, weft_dtype dtype,
+                            const initializer *init, double mean, double deviation) {
   weft__b_push_name(g, name);
   weft_out dims = named_shape(g, "shape", s);
   weft_out m = named_scalar(g, "mean", dtype, mean), d = named_scalar(g, "stddev", dtype, deviation);
-  weft_out x = draw(g, type, dims, dtype, init);
+  weft_out x = init_random(g, type, dims, dtype, init);
   weft_out scaled = weft__b_node(g, "Mul", "mul", 2, (weft_out[]){x, d}, 0, NULL);
   weft_out o = scope_node(g, "AddV2", 2, (weft_out[]){scaled, m});
   weft__b_pop(g);
@@ -101,7 +101,7 @@ static weft_out normal(weft_graph *g, const char *name, const char *type, const 
 }
 
 /* How many inputs and outputs a weight of this shape connects. */
-static void fans(const shape *s, double *in, double *out) {
+static void init_fans(const shape *s, double *in, double *out) {
   *in = *out = s->rank == 1 ? (double)s->dim[0] : 1;
   if (s->rank < 2) return;
   double field = (double)weft__shape_product(s, 0, s->rank - 2);
@@ -109,26 +109,28 @@ static void fans(const shape *s, double *in, double *out) {
   *out = field * (double)s->dim[s->rank - 1];
 }
 
-static weft_out scaling(weft_graph *g, const shape *s, const shape *whole, weft_dtype dtype, const initializer *init) {
+static weft_out init_variance_scaling(weft_graph *g, const shape *s, const shape *whole, weft_dtype dtype,
+                                      const initializer *init) {
   const double cut_deviation = .87962566103423978; /* of a unit normal cut off at 2 */
   double in, out, n, scale = init->a;
-  fans(whole, &in, &out);
+  init_fans(whole, &in, &out);
   n = init->fan == FAN_IN ? in : init->fan == FAN_OUT ? out : (in + out) / 2;
   scale /= n > 1 ? n : 1;
-  if (init->spread == SCALE_UNIFORM) return uniform(g, s, dtype, init, -sqrt(3 * scale), sqrt(3 * scale));
+  if (init->spread == SCALE_UNIFORM) return init_uniform(g, s, dtype, init, -sqrt(3 * scale), sqrt(3 * scale));
   if (init->spread == SCALE_NORMAL)
-    return normal(g, "random_normal", "RandomStandardNormal", s, dtype, init, 0, sqrt(scale));
-  return normal(g, "truncated_normal", "TruncatedNormal", s, dtype, init, 0, sqrt(scale) / cut_deviation);
+    return init_normal(g, "random_normal", "RandomStandardNormal", s, dtype, init, 0, sqrt(scale));
+  return init_normal(g, "truncated_normal", "TruncatedNormal", s, dtype, init, 0, sqrt(scale) / cut_deviation);
 }
 
 /* All axes but the last are inputs. */
-static weft_out unit(weft_graph *g, const shape *s, const shape *whole, weft_dtype dtype, const initializer *init) {
+static weft_out init_uniform_unit(weft_graph *g, const shape *s, const shape *whole, weft_dtype dtype,
+                                  const initializer *init) {
   double inputs = whole->rank > 1 ? (double)weft__shape_product(whole, 0, whole->rank - 1) : 1;
   double most = sqrt(3 / (inputs > 1 ? inputs : 1)) * init->a;
-  return uniform(g, s, dtype, init, -most, most);
+  return init_uniform(g, s, dtype, init, -most, most);
 }
 
-static weft_out times(weft_graph *g, double factor, weft_dtype dtype, weft_out x) {
+static weft_out init_times(weft_graph *g, double factor, weft_dtype dtype, weft_out x) {
   weft__b_push_name(g, "mul");
   weft_out in[] = {named_scalar(g, "x", dtype, factor), x};
   weft_out o = scope_node(g, "Mul", 2, in);
@@ -136,7 +138,7 @@ static weft_out times(weft_graph *g, double factor, weft_dtype dtype, weft_out x
   return o;
 }
 
-static weft_out transposed(weft_graph *g, weft_out x) {
+static weft_out init_transpose(weft_graph *g, weft_out x) {
   weft__b_push_name(g, "matrix_transpose/transpose");
   weft_out perm = named_shape(g, "perm", &SHAPE2(1, 0));
   weft_out o = scope_node(g, "Transpose", 2, (weft_out[]){x, perm});
@@ -145,34 +147,34 @@ static weft_out transposed(weft_graph *g, weft_out x) {
 }
 
 /* The Q of a random matrix, with the signs that make it uniform among all; tall, then laid down if need be. */
-static weft_out orthogonal(weft_graph *g, const shape *s, weft_dtype dtype, const initializer *init) {
+static weft_out init_orthogonal(weft_graph *g, const shape *s, weft_dtype dtype, const initializer *init) {
   int64_t cols = s->dim[s->rank - 1], rows = weft__shape_product(s, 0, s->rank - 1);
   bool wide = rows < cols;
   shape tall = wide ? SHAPE2(cols, rows) : SHAPE2(rows, cols);
-  weft_out x = normal(g, "random_normal", "RandomStandardNormal", &tall, dtype, init, 0, 1);
+  weft_out x = init_normal(g, "random_normal", "RandomStandardNormal", &tall, dtype, init, 0, 1);
   weft_out qr = weft__b_node(g, "Qr", NULL, 1, &x, 1, &A_BOOL("full_matrices", false));
   weft_out diagonal = weft__b_slot(qr, 1);
   diagonal = weft__b_node(g, "DiagPart", NULL, 1, &diagonal, 0, NULL);
   weft_out sign = weft__b_node(g, "Sign", NULL, 1, &diagonal, 0, NULL);
   weft_out q = weft__b_node(g, "Mul", "mul", 2, (weft_out[]){qr, sign}, 0, NULL);
-  if (wide) q = transposed(g, q);
+  if (wide) q = init_transpose(g, q);
   weft__b_push_name(g, "Reshape");
   weft_out in[] = {q, named_shape(g, "shape", s)};
   q = scope_node(g, "Reshape", 2, in);
   weft__b_pop(g);
-  return times(g, init->a, dtype, q);
+  return init_times(g, init->a, dtype, q);
 }
 
-static weft_out identity(weft_graph *g, const shape *s, weft_dtype dtype, const initializer *init) {
+static weft_out init_identity(weft_graph *g, const shape *s, weft_dtype dtype, const initializer *init) {
   int64_t n = s->dim[0] < s->dim[1] ? s->dim[0] : s->dim[1];
   weft__b_push_name(g, "eye");
-  weft_out ones = filled(g, "ones", &SHAPE1(n), dtype, 1), zeros = filled(g, "zeros", s, dtype, 0);
+  weft_out ones = init_fill(g, "ones", &SHAPE1(n), dtype, 1), zeros = init_fill(g, "zeros", s, dtype, 0);
   weft__b_push_name(g, "set_diag");
   weft_out in[] = {zeros, ones, named_scalar(g, "k", WEFT_INT32, 0)};
   weft_out o = scope_node(g, "MatrixSetDiagV3", 3, in);
   weft__b_pop(g);
   weft__b_pop(g);
-  return times(g, init->a, dtype, o);
+  return init_times(g, init->a, dtype, o);
 }
 
 static weft_out initial_value(weft_graph *g, const shape *s, const variable_spec *spec) {
@@ -180,16 +182,16 @@ static weft_out initial_value(weft_graph *g, const shape *s, const variable_spec
   const shape *whole = spec->whole ? spec->whole : s;
   const weft_dtype dtype = spec->dtype;
   switch (init->kind) {
-  case INIT_ZEROS: return filled(g, "zeros", s, dtype, 0);
-  case INIT_ONES: return filled(g, "ones", s, dtype, 1);
+  case INIT_ZEROS: return init_fill(g, "zeros", s, dtype, 0);
+  case INIT_ONES: return init_fill(g, "ones", s, dtype, 1);
   case INIT_CONSTANT: return full_const(g, "Const", s, dtype, init->a);
-  case INIT_UNIFORM: return uniform(g, s, dtype, init, init->a, init->b);
-  case INIT_NORMAL: return normal(g, "random_normal", "RandomStandardNormal", s, dtype, init, init->a, init->b);
-  case INIT_TRUNCATED: return normal(g, "truncated_normal", "TruncatedNormal", s, dtype, init, init->a, init->b);
-  case INIT_SCALING: return scaling(g, s, whole, dtype, init);
-  case INIT_ORTHOGONAL: return orthogonal(g, s, dtype, init);
-  case INIT_IDENTITY: return identity(g, s, dtype, init);
-  case INIT_UNIT: return unit(g, s, whole, dtype, init);
+  case INIT_UNIFORM: return init_uniform(g, s, dtype, init, init->a, init->b);
+  case INIT_NORMAL: return init_normal(g, "random_normal", "RandomStandardNormal", s, dtype, init, init->a, init->b);
+  case INIT_TRUNCATED: return init_normal(g, "truncated_normal", "TruncatedNormal", s, dtype, init, init->a, init->b);
+  case INIT_SCALING: return init_variance_scaling(g, s, whole, dtype, init);
+  case INIT_ORTHOGONAL: return init_orthogonal(g, s, dtype, init);
+  case INIT_IDENTITY: return init_identity(g, s, dtype, init);
+  case INIT_UNIT: return init_uniform_unit(g, s, whole, dtype, init);
   default: return WEFT_NONE;
   }
 }
@@ -321,7 +323,7 @@ static weft_err list_variable(weft_graph *g, const variable_spec *spec, const va
 }
 
 /* Shape and type: as asked for, or as the value given has them. */
-static weft_err settle(const weft_graph *g, const char *name, variable_spec *s) {
+static weft_err variable_settle(const weft_graph *g, const char *name, variable_spec *s) {
   if (s->init.kind == INIT_TENSOR || s->init.kind == INIT_OUTPUT) {
     if (s->has_shape) return weft__fail(WEFT_INVALID_ARGUMENT, "If initializer is a constant, do not specify shape.");
     s->shape = s->init.kind == INIT_TENSOR ? s->init.tensor->shape : *weft__out_shape(g, s->init.output);
@@ -346,7 +348,7 @@ weft_err weft__variable_build(weft_graph *g, const char *full_name, const variab
   int depth = weft__scope_depth(g);
   WEFT_TRY(weft__b_ok(g));
   if (s.dtype == WEFT_INVALID) s.dtype = WEFT_FLOAT;
-  WEFT_TRY(settle(g, full_name, &s));
+  WEFT_TRY(variable_settle(g, full_name, &s));
   *out = (variable_nodes){.variable = WEFT_NONE, .initial = s.init.output, .read = WEFT_NONE, .resource = s.resource};
   weft_err err = weft__scope_push_control(g, -1, NULL);
   if (err == WEFT_OK) err = weft__scope_push_name(g, NULL);

@@ -33,7 +33,7 @@ typedef struct variable_frame {
   int n_saved, *saved; /* counts to go back to, for a scope entered again */
 } variable_frame;
 
-static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for a variable scope"); }
+static weft_err variable_scope_oom(void) { return weft__fail(WEFT_OOM, "no memory for a variable scope"); }
 
 static variable_store *store_of(weft_graph *g) {
   if (!g->scope->variables) {
@@ -89,11 +89,12 @@ static weft_err opened_at(weft_graph *g, const char *name, opened **out) {
   variable_store *v = g->scope->variables;
   opened **to = out;
   char *part = weft__strdup(name);
-  weft_err err = part ? WEFT_OK : oom();
+  weft_err err = part ? WEFT_OK : variable_scope_oom();
   for (char *slash = part; slash && !err; to = &(*to)->around) {
     *to = weft__map_get(&v->opened, part);
     if (*to) break;
-    err = (*to = weft__arena_alloc(&g->arena, sizeof **to)) ? weft__map_put(&v->opened, part, *to) : oom();
+    err =
+        (*to = weft__arena_alloc(&g->arena, sizeof **to)) ? weft__map_put(&v->opened, part, *to) : variable_scope_oom();
     slash = strrchr(part, '/');
     if (slash) *slash = 0;
   }
@@ -167,7 +168,7 @@ void weft__variable_counts_set(weft_graph *g, const int *count, int n) {
 
 /* ---- entering ---- */
 
-static const char *join(weft_graph *g, const char *prefix, const char *name) {
+static const char *variable_scope_join(weft_graph *g, const char *prefix, const char *name) {
   size_t size = strlen(prefix) + strlen(name) + 2;
   char *full = weft__arena_alloc(&g->arena, size);
   if (!full) return NULL;
@@ -180,9 +181,9 @@ static weft_err free_default(weft_graph *g, const char *prefix, const char *name
   for (int i = 0;; i++) {
     char *numbered = i ? weft__sprintf("%s_%d", name, i) : weft__strdup(name);
     if (!numbered) return WEFT_OOM;
-    *full = join(g, prefix, numbered);
+    *full = variable_scope_join(g, prefix, numbered);
     weft__free(numbered);
-    if (!*full) return oom();
+    if (!*full) return variable_scope_oom();
     if (opened_count(g->scope->variables, *full) == 0) return WEFT_OK;
   }
 }
@@ -197,14 +198,14 @@ static weft_err check_opts(const variable_scope_opts *o) {
 }
 
 /* What the new scope is, but for its name scope. */
-static weft_err describe(weft_graph *g, const variable_scope_opts *o, variable_scope *s) {
+static weft_err variable_scope_describe(weft_graph *g, const variable_scope_opts *o, variable_scope *s) {
   const variable_scope *now = weft__variable_scope_now(g), *from = o->again ? o->again : now;
   *s = *from;
   if (o->name)
-    s->name = *o->name ? join(g, now->name, o->name) : now->name;
+    s->name = *o->name ? variable_scope_join(g, now->name, o->name) : now->name;
   else if (!o->again)
     WEFT_TRY(free_default(g, now->name, o->default_name, &s->name));
-  if (!s->name) return oom();
+  if (!s->name) return variable_scope_oom();
   if (o->reuse == REUSE_ALWAYS || o->reuse == REUSE_AUTO) s->reuse = o->reuse;
   if (o->init.kind != INIT_DEFAULT) s->init = o->init;
   if (o->dtype != WEFT_INVALID) s->dtype = o->dtype;
@@ -222,8 +223,8 @@ static weft_err push_ops_scope(weft_graph *g, const variable_scope_opts *o, cons
 
 static weft_err name_scope_text(weft_graph *g, const char **out) {
   const char *prefix = weft__scope_prefix(g);
-  *out = *prefix ? join(g, prefix, "") : "";
-  return *out ? WEFT_OK : oom();
+  *out = *prefix ? variable_scope_join(g, prefix, "") : "";
+  return *out ? WEFT_OK : variable_scope_oom();
 }
 
 static weft_err push_frame(weft_graph *g, const variable_scope_opts *o, variable_scope *s, int below) {
@@ -240,9 +241,9 @@ static weft_err push_frame(weft_graph *g, const variable_scope_opts *o, variable
   return weft__scope_push(g->scope, (scope_entry){.kind = SCOPE_VARIABLE, .arg = f, .below = below});
 }
 
-static weft_err enter(weft_graph *g, const variable_scope_opts *o, variable_scope *s) {
+static weft_err variable_scope_enter(weft_graph *g, const variable_scope_opts *o, variable_scope *s) {
   bool pushed;
-  WEFT_TRY(describe(g, o, s));
+  WEFT_TRY(variable_scope_describe(g, o, s));
   WEFT_TRY(push_ops_scope(g, o, s, &pushed));
   if (!o->again) WEFT_TRY(name_scope_text(g, &s->name_scope));
   return push_frame(g, o, s, pushed);
@@ -251,9 +252,9 @@ static weft_err enter(weft_graph *g, const variable_scope_opts *o, variable_scop
 weft_err weft__variable_scope_push(weft_graph *g, const variable_scope_opts *o, const variable_scope **entered) {
   WEFT_TRY(check_opts(o));
   variable_scope *s = store_of(g) ? weft__arena_alloc(&g->arena, sizeof *s) : NULL;
-  if (!s) return oom();
+  if (!s) return variable_scope_oom();
   int depth = weft__scope_depth(g), names = weft__scope_names(g);
-  weft_err err = enter(g, o, s);
+  weft_err err = variable_scope_enter(g, o, s);
   if (err != WEFT_OK) {
     weft__scope_pop_to(g, depth);
     weft__scope_forget(g, names, g->n_node);
@@ -265,14 +266,14 @@ weft_err weft__variable_scope_push(weft_graph *g, const variable_scope_opts *o, 
 
 /* ---- get_variable ---- */
 
-static weft_err missing(const char *full) {
+static weft_err variable_missing(const char *full) {
   return weft__fail(WEFT_INVALID_ARGUMENT,
                     "Variable %s does not exist, or was not created with tf.get_variable(). Did you mean to set "
                     "reuse=tf.AUTO_REUSE in VarScope?",
                     full);
 }
 
-static weft_err exists(const char *full) {
+static weft_err variable_exists(const char *full) {
   return weft__fail(WEFT_INVALID_ARGUMENT,
                     "Variable %s already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
                     "VarScope?",
@@ -305,8 +306,8 @@ static weft_err other_shape(const char *full, const shape *want, const shape *ha
   return err;
 }
 
-static weft_err share(const stored *v, const char *full, const variable_spec *spec, weft_dtype dtype,
-                      variable_nodes *out) {
+static weft_err variable_share(const stored *v, const char *full, const variable_spec *spec, weft_dtype dtype,
+                               variable_nodes *out) {
   if (spec->has_shape && !weft__shape_compatible(&spec->shape, &v->shape))
     return other_shape(full, &spec->shape, &v->shape);
   if (dtype != v->dtype)
@@ -318,10 +319,10 @@ static weft_err share(const stored *v, const char *full, const variable_spec *sp
   return WEFT_OK;
 }
 
-static weft_err create(weft_graph *g, const char *full, const variable_spec *spec, variable_nodes *out) {
+static weft_err variable_create(weft_graph *g, const char *full, const variable_spec *spec, variable_nodes *out) {
   stored *v = weft__arena_alloc(&g->arena, sizeof *v);
   graph_mark before = weft__graph_mark(g);
-  weft_err err = v ? weft__variable_build(g, full, spec, out) : oom();
+  weft_err err = v ? weft__variable_build(g, full, spec, out) : variable_scope_oom();
   if (err == WEFT_OK) {
     *v = (stored){*out, *weft__out_shape(g, out->read), weft__out_type(g, out->read)};
     err = weft__map_put(&g->scope->variables->variables, full, v);
@@ -332,13 +333,13 @@ static weft_err create(weft_graph *g, const char *full, const variable_spec *spe
 
 weft_err weft__variable_get(weft_graph *g, const variable_spec *spec, variable_nodes *out) {
   const variable_scope *now = weft__variable_scope_now(g);
-  const char *full = now ? join(g, now->name, spec->name) : NULL;
-  if (!full) return oom();
+  const char *full = now ? variable_scope_join(g, now->name, spec->name) : NULL;
+  if (!full) return variable_scope_oom();
   variable_spec s = *spec;
   reuse_mode reuse = spec->reuse != REUSE_INHERIT ? spec->reuse : now->reuse;
   if (s.dtype == WEFT_INVALID) s.dtype = now->dtype;
   if (s.init.kind == INIT_DEFAULT) s.init = now->init;
   const stored *v = weft__map_get(&g->scope->variables->variables, full);
-  if (v) return reuse == REUSE_NEVER ? exists(full) : share(v, full, spec, s.dtype, out);
-  return reuse == REUSE_ALWAYS ? missing(full) : create(g, full, &s, out);
+  if (v) return reuse == REUSE_NEVER ? variable_exists(full) : variable_share(v, full, spec, s.dtype, out);
+  return reuse == REUSE_ALWAYS ? variable_missing(full) : variable_create(g, full, &s, out);
 }

@@ -50,7 +50,7 @@ void weft__bundle_destroy(bundle_writer *w) {
 
 /* ---- one tensor ---- */
 
-static void append(bundle_writer *w, uint32_t *crc, const void *data, size_t size) {
+static void bundle_append(bundle_writer *w, uint32_t *crc, const void *data, size_t size) {
   *crc = weft__crc32c(*crc, data, size);
   weft__writer_append(w->data, data, size);
 }
@@ -68,9 +68,9 @@ static void append_strings(bundle_writer *w, const weft_tensor *t, uint32_t *crc
     *crc = size <= UINT32_MAX ? weft__crc32c(*crc, &small, 4) : weft__crc32c(*crc, &size, 8);
   }
   uint32_t masked = weft__crc32c_mask(*crc);
-  append(w, crc, &masked, 4);
+  bundle_append(w, crc, &masked, 4);
   for (int64_t i = 0; i < n; i++)
-    if (s[i].size) append(w, crc, s[i].data, s[i].size);
+    if (s[i].size) bundle_append(w, crc, s[i].data, s[i].size);
 }
 
 static weft_err set_shape(entry_list *l, Tensorflow__BundleEntryProto *e, const shape *s) {
@@ -94,7 +94,7 @@ weft_err weft__bundle_add(bundle_writer *w, bytes name, const weft_tensor *t) {
   if (t->dtype == WEFT_STRING)
     append_strings(w, t, &crc);
   else
-    append(w, &crc, t->data, weft__tensor_bytes(t));
+    bundle_append(w, &crc, t->data, weft__tensor_bytes(t));
   row->proto.size = (int64_t)weft__writer_offset(w->data) - row->proto.offset;
   row->proto.crc32c = weft__crc32c_mask(crc);
   return WEFT_OK;
@@ -154,7 +154,7 @@ static weft_err keep_unpacked(merge *m, Tensorflow__BundleEntryProto *e) {
 }
 
 /* The new number of a shard of the present part. */
-static weft_err renumber(merge *m, int old, int *out) {
+static weft_err shard_renumber(merge *m, int old, int *out) {
   if (old < 0 || old >= m->part_shards)
     return weft__fail(WEFT_DATA_LOSS, "%s.index names shard %d of %d", m->part, old, m->part_shards);
   if (m->shard_map[old] < 0) {
@@ -182,7 +182,7 @@ static weft_err take_entry(void *arg, bytes key, bytes val) {
   row->proto = *e;
   if (e->n_slices) return WEFT_OK;
   int shard = 0;
-  WEFT_TRY(renumber(m, e->shard_id, &shard));
+  WEFT_TRY(shard_renumber(m, e->shard_id, &shard));
   row->proto.shard_id = shard;
   return WEFT_OK;
 }

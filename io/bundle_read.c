@@ -52,7 +52,7 @@ void weft__bundle_close(bundle_reader *r) {
 
 /* ---- entries ---- */
 
-static weft_err find(bundle_reader *r, bytes name, Tensorflow__BundleEntryProto **out) {
+static weft_err bundle_find(bundle_reader *r, bytes name, Tensorflow__BundleEntryProto **out) {
   bytes packed;
   weft_err err = weft__table_find(r->table, name, &packed);
   if (err == WEFT_NOT_FOUND)
@@ -68,7 +68,7 @@ static void free_entry(Tensorflow__BundleEntryProto *e) {
   if (e) protobuf_c_message_free_unpacked(&e->base, NULL);
 }
 
-static weft_err describe(const Tensorflow__BundleEntryProto *e, bundle_entry *out) {
+static weft_err bundle_describe(const Tensorflow__BundleEntryProto *e, bundle_entry *out) {
   *out = (bundle_entry){(weft_dtype)e->dtype, SHAPE_SCALAR, weft__int_sat(e->n_slices)};
   if (e->dtype <= WEFT_INVALID || e->dtype >= WEFT_DTYPE_COUNT)
     return weft__fail(WEFT_UNIMPLEMENTED, "a checkpoint holds a tensor of the unknown type %d", e->dtype);
@@ -87,8 +87,8 @@ static weft_err describe(const Tensorflow__BundleEntryProto *e, bundle_entry *ou
 
 weft_err weft__bundle_find(bundle_reader *r, bytes name, bundle_entry *out) {
   Tensorflow__BundleEntryProto *e = NULL;
-  WEFT_TRY(find(r, name, &e));
-  weft_err err = describe(e, out);
+  WEFT_TRY(bundle_find(r, name, &e));
+  weft_err err = bundle_describe(e, out);
   free_entry(e);
   return err;
 }
@@ -194,8 +194,8 @@ static weft_err read_piece(bundle_reader *r, bytes name, const bundle_entry *who
   bundle_entry about;
   text key = {0};
   weft__slice_key(&key, name, piece);
-  weft_err err = key.failed ? WEFT_OOM : find(r, (bytes){key.data, key.size}, &e);
-  if (err == WEFT_OK) err = describe(e, &about);
+  weft_err err = key.failed ? WEFT_OOM : bundle_find(r, (bytes){key.data, key.size}, &e);
+  if (err == WEFT_OK) err = bundle_describe(e, &about);
   shape expected;
   if (err == WEFT_OK) err = weft__slice_shape(piece, &whole->shape, &expected);
   if (err == WEFT_OK && (about.dtype != whole->dtype || !weft__shape_equal(&about.shape, &expected)))
@@ -243,8 +243,8 @@ static weft_err read_slice_of_whole(bundle_reader *r, const Tensorflow__BundleEn
 weft_err weft__bundle_read(bundle_reader *r, bytes name, const slice *s, weft_tensor *t) {
   Tensorflow__BundleEntryProto *e = NULL;
   bundle_entry whole;
-  WEFT_TRY(find(r, name, &e));
-  weft_err err = describe(e, &whole);
+  WEFT_TRY(bundle_find(r, name, &e));
+  weft_err err = bundle_describe(e, &whole);
   slice full = weft__slice_full(whole.shape.rank);
   const slice *want = s ? s : &full;
   shape part = SHAPE_SCALAR;
@@ -275,7 +275,7 @@ static weft_err list_one(void *arg, bytes key, bytes val) {
   if (!key.size || key.data[0] == 0) return WEFT_OK; /* the header; the pieces of a tensor */
   WEFT_TRY(
       weft__proto_unpack((ProtobufCMessage **)&e, &tensorflow__bundle_entry_proto__descriptor, val.data, val.size));
-  weft_err err = describe(e, &about);
+  weft_err err = bundle_describe(e, &about);
   if (err == WEFT_OK) err = l->fn(l->arg, key, &about);
   free_entry(e);
   return err;

@@ -6,7 +6,7 @@
 
 enum { SIDE = 32, PLANE = SIDE * SIDE, CHANNELS = 3, RECORD = 1 + CHANNELS * PLANE, CLASSES = 10 };
 
-static weft_err bad(const input *in, const char *what) {
+static weft_err cifar_invalid(const input *in, const char *what) {
   return weft__fail(WEFT_DATA_LOSS, "%s is no CIFAR-10 file: %s (at byte %llu)", weft__input_path(in), what,
                     (unsigned long long)weft__input_offset(in));
 }
@@ -19,15 +19,15 @@ static weft_err read_records(input *in, text *all) {
     char *room = weft__text_reserve(all, RECORD);
     if (!room) return weft__fail(WEFT_OOM, "%s: no memory for it", weft__input_path(in));
     WEFT_TRY(weft__input_read(in, room, RECORD, &got));
-    if (got == 0) return all->size ? WEFT_OK : bad(in, "it is empty");
-    if (got < RECORD) return bad(in, "it ends in the middle of an image");
-    if ((unsigned char)room[0] >= CLASSES) return bad(in, "a label is not below 10");
+    if (got == 0) return all->size ? WEFT_OK : cifar_invalid(in, "it is empty");
+    if (got < RECORD) return cifar_invalid(in, "it ends in the middle of an image");
+    if ((unsigned char)room[0] >= CLASSES) return cifar_invalid(in, "a label is not below 10");
     all->size += RECORD;
     weft__progress_log(&p, weft__input_path(in), all->size / RECORD, 0, "images read");
   }
 }
 
-static weft_err unpack(const text *all, weft_tensor **images, weft_tensor **labels) {
+static weft_err cifar_unpack(const text *all, weft_tensor **images, weft_tensor **labels) {
   const int64_t n = (int64_t)(all->size / RECORD);
   WEFT_TRY(weft__tensor_create(images, WEFT_UINT8, &SHAPE4(n, SIDE, SIDE, CHANNELS)));
   weft_err err = weft__tensor_create(labels, WEFT_UINT8, &SHAPE1(n));
@@ -51,7 +51,7 @@ weft_err weft__cifar10_read(weft_tensor **images, weft_tensor **labels, const ch
   text all = {0};
   WEFT_TRY(weft__input_open(&in, path, COMPRESSION_GUESS));
   weft_err err = read_records(in, &all);
-  if (err == WEFT_OK) err = unpack(&all, images, labels);
+  if (err == WEFT_OK) err = cifar_unpack(&all, images, labels);
   weft__text_finish(&all);
   weft__input_close(in);
   return err;

@@ -30,7 +30,7 @@ static weft_err resolve_all(const char *directories, char **out) {
 }
 
 /* `always`: also if somebody has decided before. */
-static weft_err decide(const char *directories, bool always) {
+static weft_err confine_decide(const char *directories, bool always) {
   char *resolved = NULL;
   if (directories) WEFT_TRY(resolve_all(directories, &resolved));
   pthread_mutex_lock(&lock);
@@ -45,7 +45,7 @@ static weft_err decide(const char *directories, bool always) {
   return WEFT_OK;
 }
 
-weft_err weft__confine(const char *directories) { return decide(directories, true); }
+weft_err weft__confine(const char *directories) { return confine_decide(directories, true); }
 
 static bool has_dots(const char *names) {
   for (const char *s = names; (s = strstr(s, "..")); s += 2)
@@ -54,7 +54,7 @@ static bool has_dots(const char *names) {
 }
 
 /* The path with every link followed, as far as it exists; false: it cannot be said where it lies. */
-static bool resolve(const char *path, char real[PATH_MAX]) {
+static bool confine_resolve(const char *path, char real[PATH_MAX]) {
   char head[PATH_MAX];
   size_t n = strlen(path);
   if (n == 0 || n >= sizeof head) return false;
@@ -93,7 +93,7 @@ static weft_err ask_environment(void) {
   pthread_mutex_lock(&lock);
   bool asked = decided;
   pthread_mutex_unlock(&lock);
-  return asked ? WEFT_OK : decide(getenv("WEFT_ALLOW_DIRS"), false);
+  return asked ? WEFT_OK : confine_decide(getenv("WEFT_ALLOW_DIRS"), false);
 }
 
 weft_err weft__path_allowed(const char *path) {
@@ -102,7 +102,7 @@ weft_err weft__path_allowed(const char *path) {
   WEFT_TRY(weft__path_local(path, &local));
   WEFT_TRY(ask_environment());
   pthread_mutex_lock(&lock);
-  bool good = !allowed || (resolve(local, real) && is_inside(allowed, real));
+  bool good = !allowed || (confine_resolve(local, real) && is_inside(allowed, real));
   pthread_mutex_unlock(&lock);
   if (good) return WEFT_OK;
   return weft__fail(WEFT_PERMISSION_DENIED, "%.200s; is not in a directory that graphs may touch (WEFT_ALLOW_DIRS)",

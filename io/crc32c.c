@@ -17,7 +17,7 @@ static uint32_t table[8][256]; /* table[k][b]: b followed by k zero bytes */
 static uint32_t shift[4][256]; /* shift[k][b]: byte k of a CRC followed by STRETCH zero bytes */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static uint32_t zeros(uint32_t crc, size_t n) { /* crc (inverted) after n zero bytes */
+static uint32_t crc_of_zeros(uint32_t crc, size_t n) { /* crc (inverted) after n zero bytes */
   while (n--) crc = table[0][crc & 255] ^ (crc >> 8);
   return crc;
 }
@@ -31,7 +31,7 @@ static void make_tables(void) {
   for (int k = 1; k < 8; k++)
     for (int b = 0; b < 256; b++) table[k][b] = table[0][table[k - 1][b] & 255] ^ (table[k - 1][b] >> 8);
   for (int k = 0; k < 4; k++)
-    for (uint32_t b = 0; b < 256; b++) shift[k][b] = zeros(b << (8 * k), STRETCH);
+    for (uint32_t b = 0; b < 256; b++) shift[k][b] = crc_of_zeros(b << (8 * k), STRETCH);
 }
 
 static uint32_t bytes_portable(uint32_t crc, const unsigned char *p, size_t n) {
@@ -55,8 +55,8 @@ uint32_t weft__crc32c_portable(uint32_t crc, const void *data, size_t size) {
 static int has_instruction(void) { return __builtin_cpu_supports("sse4.2"); }
 #elif defined(__aarch64__)
 #define TARGET __attribute__((target("+crc")))
-#define STEP(crc, word) step((crc), (word))
-static inline uint32_t step(uint32_t crc, uint64_t word) {
+#define STEP(crc, word) crc_word((crc), (word))
+static inline uint32_t crc_word(uint32_t crc, uint64_t word) {
   __asm__(".arch_extension crc\n\tcrc32cx %w0, %w0, %x1" : "+r"(crc) : "r"(word));
   return crc;
 }

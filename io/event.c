@@ -16,7 +16,7 @@ struct event_file {
   record_writer *records;
 };
 
-static weft_err claim(char **out, const char *dir, const char *suffix) {
+static weft_err event_file_claim(char **out, const char *dir, const char *suffix) {
   char host[256] = "localhost";
   long long at = weft__clock_wall_us() / US_PER_S;
   if (gethostname(host, sizeof host - 1) != 0 || !host[0]) host[0] = 'l';
@@ -57,7 +57,7 @@ weft_err weft__event_file_create(event_file **out, const char *dir, const char *
   event_file *f = weft__alloc_zero(1, sizeof *f);
   if (!f) return WEFT_OOM;
   weft_err err = weft__dir_create_all(dir);
-  if (!err) err = claim(&f->path, *dir ? dir : ".", suffix);
+  if (!err) err = event_file_claim(&f->path, *dir ? dir : ".", suffix);
   if (!err) err = weft__record_writer_create(&f->records, f->path, COMPRESSION_NONE);
   if (!err) err = write_version(f);
   if (err)

@@ -280,14 +280,14 @@ static void write_out(file_writer *w, const char *data, size_t size) {
   }
 }
 
-static void flush(file_writer *w) {
+static void file_flush(file_writer *w) {
   write_out(w, w->buffer, w->held);
   w->held = 0;
 }
 
 void weft__writer_append(file_writer *w, const void *data, size_t size) {
   w->offset += size;
-  if (w->held + size > BUFFER) flush(w);
+  if (w->held + size > BUFFER) file_flush(w);
   if (size >= BUFFER) {
     write_out(w, data, size);
   } else if (size) {
@@ -299,7 +299,7 @@ void weft__writer_append(file_writer *w, const void *data, size_t size) {
 uint64_t weft__writer_offset(const file_writer *w) { return w->offset; }
 
 weft_err weft__writer_sync(file_writer *w) {
-  flush(w);
+  file_flush(w);
   if (w->failed.code == WEFT_OK && w->fd >= 0) {
     if (fsync(w->fd) != 0) weft__status_update(&w->failed, weft__file_fail(w->temporary, errno));
   }

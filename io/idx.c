@@ -8,7 +8,7 @@
 
 enum { PIECE = 4 << 20 };
 
-static weft_err bad(const input *in, const char *what) {
+static weft_err idx_invalid(const input *in, const char *what) {
   return weft__fail(WEFT_DATA_LOSS, "%s is no idx file: %s (at byte %llu)", weft__input_path(in), what,
                     (unsigned long long)weft__input_offset(in));
 }
@@ -16,7 +16,7 @@ static weft_err bad(const input *in, const char *what) {
 static weft_err read_exactly(input *in, void *to, size_t size) {
   size_t got;
   WEFT_TRY(weft__input_read(in, to, size, &got));
-  return got == size ? WEFT_OK : bad(in, "it ends early");
+  return got == size ? WEFT_OK : idx_invalid(in, "it ends early");
 }
 
 static weft_err read_elements(input *in, char *to, size_t size) {
@@ -46,14 +46,14 @@ static weft_err read_header(input *in, weft_dtype *dtype, shape *s) {
   WEFT_TRY(read_exactly(in, magic, 4));
   *dtype = type_of(magic[2]);
   if (magic[0] || magic[1] || *dtype == WEFT_INVALID || magic[3] > WEFT_MAX_RANK)
-    return bad(in, "its magic number is unknown");
+    return idx_invalid(in, "its magic number is unknown");
   s->rank = magic[3];
   for (int i = 0; i < s->rank; i++) {
     WEFT_TRY(read_exactly(in, dim, 4));
     s->dim[i] = (int64_t)((uint32_t)dim[0] << 24 | (uint32_t)dim[1] << 16 | (uint32_t)dim[2] << 8 | dim[3]);
   }
   int64_t count = weft__shape_count(s);
-  return count >= 0 && count <= (int64_t)1 << 36 ? WEFT_OK : bad(in, "its dimensions are too large");
+  return count >= 0 && count <= (int64_t)1 << 36 ? WEFT_OK : idx_invalid(in, "its dimensions are too large");
 }
 
 /* Reverses the bytes of each element on a little-endian machine. */
@@ -86,7 +86,7 @@ static weft_err read_from(input *in, weft_tensor **out) {
   WEFT_TRY(weft__tensor_create(&t, dtype, &s));
   weft_err err = read_elements(in, t->data, weft__tensor_bytes(t));
   if (err == WEFT_OK) err = weft__input_read(in, &more, 1, &got);
-  if (err == WEFT_OK && got) err = bad(in, "there are bytes after its last element");
+  if (err == WEFT_OK && got) err = idx_invalid(in, "there are bytes after its last element");
   if (err != WEFT_OK) {
     weft_tensor_destroy(t);
     return err;

@@ -91,7 +91,7 @@ static size_t disk_read(input *in, unsigned char *to) {
 
 #ifdef WEFT_HAVE_ZLIB
 /* The offset is that of the file on the disk. */
-static void damaged(input *in, const char *what) {
+static void input_damaged(input *in, const char *what) {
   weft__status_update(&in->failed, weft__fail(WEFT_DATA_LOSS, "%s: %s (at byte %llu of the file)", in->path, what,
                                               (unsigned long long)(in->disk_offset - in->z.avail_in)));
 }
@@ -104,7 +104,7 @@ static void inflate_some(input *in) {
       in->z.next_in = in->disk;
       in->z.avail_in = (unsigned)disk_read(in, in->disk);
       if (!in->z.avail_in && in->failed.code == WEFT_OK && !in->member_end)
-        damaged(in, "the compressed data ends early");
+        input_damaged(in, "the compressed data ends early");
       if (!in->z.avail_in) break;
     }
     if (in->member_end) inflateReset(&in->z);
@@ -112,14 +112,14 @@ static void inflate_some(input *in) {
     in->member_end = r == Z_STREAM_END;
     char what[100];
     snprintf(what, sizeof what, "inflate() failed with error %d: %s", r, in->z.msg ? in->z.msg : "damaged data");
-    if (r != Z_OK && r != Z_STREAM_END) damaged(in, what);
+    if (r != Z_OK && r != Z_STREAM_END) input_damaged(in, what);
   }
   in->have = BUFFER - in->z.avail_out;
 }
 #endif
 
 /* Makes plain[at..have) non-empty unless the input ends. */
-static bool refill(input *in) {
+static bool input_refill(input *in) {
   if (in->at < in->have) return true;
   in->at = in->have = 0;
   if (in->failed.code != WEFT_OK) return false;
@@ -135,7 +135,7 @@ static bool refill(input *in) {
 
 weft_err weft__input_read(input *in, void *to, size_t size, size_t *got) {
   size_t done = 0;
-  while (done < size && refill(in)) {
+  while (done < size && input_refill(in)) {
     size_t n = in->have - in->at < size - done ? in->have - in->at : size - done;
     memcpy((char *)to + done, in->plain + in->at, n);
     in->at += n;
@@ -147,7 +147,7 @@ weft_err weft__input_read(input *in, void *to, size_t size, size_t *got) {
 }
 
 int weft__input_byte(input *in) {
-  if (!refill(in)) return -1;
+  if (!input_refill(in)) return -1;
   in->offset++;
   return in->plain[in->at++];
 }

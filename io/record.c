@@ -47,12 +47,12 @@ void weft__records_close(record_reader *r) {
   weft__free(r);
 }
 
-static weft_err truncated(const record_reader *r, uint64_t at) {
+static weft_err record_truncated(const record_reader *r, uint64_t at) {
   return weft__fail(WEFT_DATA_LOSS, "truncated record at %llu' failed with Read less bytes than requested, in %s",
                     (unsigned long long)at, weft__input_path(r->in));
 }
 
-static weft_err corrupted(const record_reader *r, uint64_t at) {
+static weft_err record_corrupted(const record_reader *r, uint64_t at) {
   return weft__fail(WEFT_DATA_LOSS, "corrupted record at %llu%s in %s", (unsigned long long)at,
                     at ? "" : " (Is this even a TFRecord file?)", weft__input_path(r->in));
 }
@@ -66,13 +66,13 @@ static weft_err read_body(record_reader *r, uint64_t at, uint64_t size, text *ou
     char *room = weft__text_reserve(out, piece);
     if (!room) return weft__fail(WEFT_OOM, "no memory for a record of %llu bytes", (unsigned long long)size);
     WEFT_TRY(weft__input_read(r->in, room, piece, &got));
-    if (got < piece) return truncated(r, at);
+    if (got < piece) return record_truncated(r, at);
     out->size = had + piece;
     left -= piece;
   }
   WEFT_TRY(weft__input_read(r->in, crc, 4, &got));
-  if (got < 4) return truncated(r, at);
-  if (weft__crc32c_unmask(get32(crc)) != weft__crc32c(0, out->data, out->size)) return corrupted(r, at + HEADER);
+  if (got < 4) return record_truncated(r, at);
+  if (weft__crc32c_unmask(get32(crc)) != weft__crc32c(0, out->data, out->size)) return record_corrupted(r, at + HEADER);
   return WEFT_OK;
 }
 
@@ -88,7 +88,8 @@ weft_err weft__record_next(record_reader *r, text *out, uint64_t *offset, bool *
     *end = true;
     return WEFT_OK;
   }
-  if (err == WEFT_OK && weft__crc32c_unmask(get32(header + 8)) != weft__crc32c(0, header, 8)) err = corrupted(r, at);
+  if (err == WEFT_OK && weft__crc32c_unmask(get32(header + 8)) != weft__crc32c(0, header, 8))
+    err = record_corrupted(r, at);
   if (err == WEFT_OK) err = read_body(r, at, get32(header) | (uint64_t)get32(header + 4) << 32, out);
   weft__status_update(&r->failed, err);
   return err;
@@ -162,7 +163,7 @@ static void write_all(record_writer *w, const void *data, size_t size) {
 }
 
 /* What is held goes out; `last`: the stream ends. */
-static void send(record_writer *w, bool last) {
+static void record_send(record_writer *w, bool last) {
   if (w->held.failed) weft__status_update(&w->failed, weft__fail(WEFT_OOM, "%s: no memory for a record", w->path));
 #ifdef WEFT_HAVE_ZLIB
   if (w->packed) {
@@ -186,19 +187,19 @@ static void send(record_writer *w, bool last) {
 
 weft_err weft__record_write(record_writer *w, const void *data, size_t size) {
   weft__record_frame(&w->held, data, size);
-  if (w->held.size >= PIECE) send(w, false);
+  if (w->held.size >= PIECE) record_send(w, false);
   return weft__status_raise(&w->failed);
 }
 
 weft_err weft__record_flush(record_writer *w) {
-  send(w, false);
+  record_send(w, false);
   return weft__status_raise(&w->failed);
 }
 
 weft_err weft__record_writer_destroy(record_writer *w) {
   if (!w) return WEFT_OK;
   if (w->fd >= 0) {
-    send(w, true);
+    record_send(w, true);
     if (close(w->fd) != 0) weft__status_update(&w->failed, weft__file_fail(w->path, errno));
   }
 #ifdef WEFT_HAVE_ZLIB

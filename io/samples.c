@@ -27,7 +27,7 @@ static void seed_words(samples *d, uint32_t seed) {
   d->next = WORDS;
 }
 
-static void refill(samples *d) {
+static void samples_refill(samples *d) {
   for (int i = 0; i < WORDS; i++) {
     uint32_t y = (d->word[i] & 0x80000000u) | (d->word[(i + 1) % WORDS] & 0x7fffffffu);
     d->word[i] = d->word[(i + SHIFT) % WORDS] ^ y >> 1 ^ (y & 1 ? 0x9908b0dfu : 0);
@@ -35,8 +35,8 @@ static void refill(samples *d) {
   d->next = 0;
 }
 
-static uint32_t draw(samples *d) {
-  if (d->next == WORDS) refill(d);
+static uint32_t samples_random(samples *d) {
+  if (d->next == WORDS) samples_refill(d);
   uint32_t y = d->word[d->next++];
   y ^= y >> 11;
   y ^= y << 7 & 0x9d2c5680u;
@@ -47,12 +47,12 @@ static uint32_t draw(samples *d) {
 static uint32_t draw_up_to(samples *d, uint32_t most) {
   uint32_t mask = most, v;
   for (int bit = 1; bit <= 16; bit *= 2) mask |= mask >> bit;
-  while ((v = draw(d) & mask) > most) continue;
+  while ((v = samples_random(d) & mask) > most) continue;
   return v;
 }
 
 /* A permutation of the order there was. */
-static void shuffle(samples *d) {
+static void samples_shuffle(samples *d) {
   int64_t *old = d->order, *new = d->before;
   for (int64_t i = 0; i < d->size; i++) new[i] = i;
   for (int64_t i = d->size - 1; i > 0; i--) {
@@ -66,8 +66,8 @@ static void shuffle(samples *d) {
 
 /* ---- life ---- */
 
-static weft_err check(const weft_tensor *images, const weft_tensor *labels, int64_t first, int64_t n,
-                      const samples_opts *o) {
+static weft_err samples_check(const weft_tensor *images, const weft_tensor *labels, int64_t first, int64_t n,
+                              const samples_opts *o) {
   if (images->dtype != WEFT_UINT8 || labels->dtype != WEFT_UINT8 || images->shape.rank < 2 || labels->shape.rank != 1)
     return weft__fail(WEFT_INVALID_ARGUMENT, "samples are uint8 images and labels, got %s %s and %s %s",
                       weft__dtype_name(images->dtype), weft__shape_text(&images->shape),
@@ -92,7 +92,7 @@ static weft_err check(const weft_tensor *images, const weft_tensor *labels, int6
 
 weft_err weft__samples_create(samples **out, weft_tensor *images, weft_tensor *labels, int64_t first, int64_t n,
                               const samples_opts *o) {
-  WEFT_TRY(check(images, labels, first, n, o));
+  WEFT_TRY(samples_check(images, labels, first, n, o));
   samples *d = weft__alloc_zero(1, sizeof *d);
   if (!d) return WEFT_OOM;
   d->order = weft__alloc(((size_t)n + 1) * sizeof *d->order);
@@ -146,7 +146,7 @@ static weft_err make_room(const samples *d, int64_t n, weft_tensor **images, wef
 }
 
 /* Row `at` of the batch becomes image `from`. */
-static void put(const samples *d, int64_t at, int64_t from, weft_tensor *images, weft_tensor *labels) {
+static void samples_put(const samples *d, int64_t at, int64_t from, weft_tensor *images, weft_tensor *labels) {
   const int64_t size = row_size(d);
   const uint8_t *image = TENSOR_DATA(d->images, uint8_t) + (d->first + from) * size;
   const uint8_t label = TENSOR_DATA(d->labels, uint8_t)[d->first + from];
@@ -165,15 +165,15 @@ weft_err weft__samples_next(samples *d, int64_t n, weft_tensor **images, weft_te
   if (n < 1 || n > d->size)
     return weft__fail(WEFT_INVALID_ARGUMENT, "a batch of %lld from %lld images", (long long)n, (long long)d->size);
   WEFT_TRY(make_room(d, n, images, labels));
-  if (!d->shuffled && !d->opts.in_order) shuffle(d);
+  if (!d->shuffled && !d->opts.in_order) samples_shuffle(d);
   d->shuffled = true;
   for (int64_t i = 0; i < n; i++) {
     if (d->at == d->size) {
       d->at = 0;
       d->epochs++;
-      if (!d->opts.in_order) shuffle(d);
+      if (!d->opts.in_order) samples_shuffle(d);
     }
-    put(d, i, d->order[d->at++], *images, *labels);
+    samples_put(d, i, d->order[d->at++], *images, *labels);
   }
   return WEFT_OK;
 }

@@ -59,7 +59,7 @@ static weft_err add_row(slices_writer *w, bytes key, const ProtobufCMessage *m) 
 }
 
 /* Small integers and 16-bit floats go into lists of int32. */
-static weft_err widen(const weft_tensor *t, arena *a, size_t *n, int32_t **list) {
+static weft_err slices_widen(const weft_tensor *t, arena *a, size_t *n, int32_t **list) {
   int64_t count = weft__tensor_count(t);
   if (!(*list = weft__arena_alloc(a, (size_t)count * sizeof **list + 1))) return WEFT_OOM;
   *n = (size_t)count;
@@ -104,7 +104,7 @@ static weft_err list_values(const weft_tensor *t, arena *a, Tensorflow__TensorPr
   case WEFT_BOOL: return list_bools(t, a, p);
   case WEFT_STRING: return list_strings(t, a, p);
   case WEFT_HALF:
-  case WEFT_BFLOAT16: return widen(t, a, &p->n_half_val, &p->half_val);
+  case WEFT_BFLOAT16: return slices_widen(t, a, &p->n_half_val, &p->half_val);
   case WEFT_INT8:
   case WEFT_INT16:
   case WEFT_UINT8:
@@ -112,7 +112,7 @@ static weft_err list_values(const weft_tensor *t, arena *a, Tensorflow__TensorPr
   case WEFT_QINT8:
   case WEFT_QUINT8:
   case WEFT_QINT16:
-  case WEFT_QUINT16: return widen(t, a, &p->n_int_val, &p->int_val);
+  case WEFT_QUINT16: return slices_widen(t, a, &p->n_int_val, &p->int_val);
   default: break;
   }
 #undef POINT

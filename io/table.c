@@ -145,7 +145,7 @@ static size_t handle_put(unsigned char *to, uint64_t offset, uint64_t size) {
 }
 
 /* A short key that is not below `last` and, if there is a next one, below `next`. */
-static void separate(text *last, const bytes *next) {
+static void table_separator(text *last, const bytes *next) {
   size_t at = 0;
   unsigned char *k = (unsigned char *)last->data;
   if (next) {
@@ -166,7 +166,7 @@ static void separate(text *last, const bytes *next) {
 static void index_pending(table_writer *t, const bytes *next) {
   unsigned char h[20];
   if (!t->pending) return;
-  separate(&t->pending_key, next);
+  table_separator(&t->pending_key, next);
   size_t n = handle_put(h, t->pending_offset, t->pending_size);
   block_add(&t->index, text_bytes(&t->pending_key), (bytes){(const char *)h, n});
   t->pending = false;
@@ -221,7 +221,7 @@ struct table_reader {
   text key; /* of the entry a walk stands on */
 };
 
-static weft_err damaged(const table_reader *t, uint64_t at, const char *what) {
+static weft_err table_damaged(const table_reader *t, uint64_t at, const char *what) {
   return weft__fail(WEFT_DATA_LOSS, "%s: %s (at byte %llu)", t->path, what, (unsigned long long)at);
 }
 
@@ -230,17 +230,17 @@ static weft_err block_load(table_reader *t, block *b, uint64_t at, uint64_t size
   weft__free(b->data);
   b->data = NULL;
   if (size < 4 || size > MAX_BLOCK || at > t->size || size + TRAILER > t->size - at)
-    return damaged(t, at, "a block lies outside the file");
+    return table_damaged(t, at, "a block lies outside the file");
   unsigned char *data = weft__alloc((size_t)size + TRAILER);
   if (!data) return WEFT_OOM;
   weft_err err = weft__file_read_at(t->fd, t->path, at, data, (size_t)size + TRAILER);
   if (err == WEFT_OK && weft__crc32c_unmask(get_fixed32(data + size + 1)) != weft__crc32c(0, data, (size_t)size + 1))
-    err = damaged(t, at, "block checksum mismatch");
+    err = table_damaged(t, at, "block checksum mismatch");
   if (err == WEFT_OK && data[size] != 0)
     err = weft__fail(WEFT_UNIMPLEMENTED, "%s: a block is compressed (type %d), which is not supported", t->path,
                      data[size]);
   uint64_t restarts = err == WEFT_OK ? (uint64_t)get_fixed32(data + size - 4) * 4 + 4 : 0;
-  if (err == WEFT_OK && restarts > size) err = damaged(t, at, "a block has more restarts than bytes");
+  if (err == WEFT_OK && restarts > size) err = table_damaged(t, at, "a block has more restarts than bytes");
   if (err != WEFT_OK) {
     weft__free(data);
     return err;
@@ -256,7 +256,7 @@ static weft_err entry_next(table_reader *t, const block *b, size_t *pos, text *k
   if (!(p = weft__varint_get(p, end, &shared)) || !(p = weft__varint_get(p, end, &fresh)) ||
       !(p = weft__varint_get(p, end, &size)) || shared > key->size || fresh > (uint64_t)(end - p) ||
       size > (uint64_t)(end - p) - fresh)
-    return damaged(t, b->at + *pos, "an entry is damaged");
+    return table_damaged(t, b->at + *pos, "an entry is damaged");
   key->size = (size_t)shared;
   weft__text_add(key, (const char *)p, (size_t)fresh);
   if (key->failed) return weft__fail(WEFT_OOM, "no memory for a table key");
@@ -270,21 +270,21 @@ static weft_err load_named(table_reader *t, bytes h) {
   uint64_t at, size;
   const unsigned char *p = (const unsigned char *)h.data, *end = p + h.size;
   if (!(p = weft__varint_get(p, end, &at)) || !weft__varint_get(p, end, &size))
-    return damaged(t, t->index.at, "a block handle is damaged");
+    return table_damaged(t, t->index.at, "a block handle is damaged");
   return block_load(t, &t->data, at, size);
 }
 
 static weft_err read_footer(table_reader *t) {
   unsigned char f[FOOTER];
   uint64_t meta_at, meta_size, at, size, magic = 0;
-  if (t->size < FOOTER) return damaged(t, t->size, "file is too short to be an sstable");
+  if (t->size < FOOTER) return table_damaged(t, t->size, "file is too short to be an sstable");
   WEFT_TRY(weft__file_read_at(t->fd, t->path, t->size - FOOTER, f, FOOTER));
   for (int i = 7; i >= 0; i--) magic = magic << 8 | f[40 + i];
-  if (magic != MAGIC) return damaged(t, t->size - 8, "not an sstable (bad magic number)");
+  if (magic != MAGIC) return table_damaged(t, t->size - 8, "not an sstable (bad magic number)");
   const unsigned char *p = f, *end = f + 40;
   if (!(p = weft__varint_get(p, end, &meta_at)) || !(p = weft__varint_get(p, end, &meta_size)) ||
       !(p = weft__varint_get(p, end, &at)) || !weft__varint_get(p, end, &size))
-    return damaged(t, t->size - FOOTER, "the footer is damaged");
+    return table_damaged(t, t->size - FOOTER, "the footer is damaged");
   return block_load(t, &t->index, at, size);
 }
 

@@ -30,7 +30,7 @@ static void put_string(text *t, const char *field, const char *s) {
   weft__text_puts(t, "\"\n");
 }
 
-static char unescaped(const char **s) {
+static char state_unescape(const char **s) {
   static const char from[] = "nrtabfv", to[] = "\n\r\t\a\b\f\v";
   char c = *(*s)++;
   if (c >= '0' && c <= '7') {
@@ -51,7 +51,7 @@ static bool get_string(const char **s, text *out) {
   if (quote != '"' && quote != '\'') return false;
   for ((*s)++; **s && **s != quote && **s != '\n';) {
     char c = *(*s)++;
-    if (c == '\\') c = unescaped(s);
+    if (c == '\\') c = state_unescape(s);
     weft__text_add(out, &c, 1);
   }
   return *(*s)++ == quote;
@@ -76,7 +76,7 @@ static weft_err add_path(weft_checkpoint_state *s, const char *dir, const char *
 }
 
 /* One "field: value" after another.  INVALID_ARGUMENT names the place. */
-static weft_err parse(weft_checkpoint_state *s, const char *dir, const char *data) {
+static weft_err state_parse(weft_checkpoint_state *s, const char *dir, const char *data) {
   static const char *const strings[] = {"model_checkpoint_path", "all_model_checkpoint_paths"};
   static const char *const numbers[] = {"all_model_checkpoint_timestamps", "last_preserved_timestamp"};
   text value = {0};
@@ -125,7 +125,7 @@ weft_err weft__checkpoint_state_read(weft_checkpoint_state **out, const char *di
   *out = NULL;
   if (!err && weft__file_exists(path)) {
     err = weft__file_read(path, &t);
-    if (!err) err = parse(s, dir, weft__text_get(&t));
+    if (!err) err = state_parse(s, dir, weft__text_get(&t));
     if (!err && !s->latest) err = weft__fail(WEFT_INVALID_ARGUMENT, "Invalid checkpoint state loaded from %s", dir);
     if (!err)
       *out = s, s = NULL;

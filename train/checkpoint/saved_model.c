@@ -31,12 +31,12 @@ static void put_varint(text *t, uint64_t v) {
   weft__text_add(t, &byte, 1);
 }
 
-static weft_err oom(void) { return weft__fail(WEFT_OOM, "no memory for a SavedModel"); }
+static weft_err saved_model_oom(void) { return weft__fail(WEFT_OOM, "no memory for a SavedModel"); }
 
 weft_err weft__saved_model_create(weft_saved_model **out, const char *dir) {
   path_list found = {0};
   char *all = weft__path_below(dir, "*");
-  weft_err err = all ? weft__file_match(all, &found) : oom();
+  weft_err err = all ? weft__file_match(all, &found) : saved_model_oom();
   if (!err && found.n)
     err = weft__fail(WEFT_ALREADY_EXISTS,
                      "Export directory %s already exists, and isn't empty. Please choose a different export directory, "
@@ -49,7 +49,7 @@ weft_err weft__saved_model_create(weft_saved_model **out, const char *dir) {
   if (m) m->dir = weft__strdup(dir);
   if (!m || !m->dir) {
     weft__free(m);
-    return oom();
+    return saved_model_oom();
   }
   *out = m;
   return WEFT_OK;
@@ -71,7 +71,7 @@ typedef struct signing {
   size_t n;
 } signing;
 
-static char *kept(signing *s, const char *t) { return weft__arena_strdup(&s->a, t ? t : ""); }
+static char *saved_model_string(signing *s, const char *t) { return weft__arena_strdup(&s->a, t ? t : ""); }
 
 static weft_err tensor_info(signing *s, weft_out o, Tensorflow__TensorInfo *info) {
   tensorflow__tensor_info__init(info);
@@ -80,12 +80,12 @@ static weft_err tensor_info(signing *s, weft_out o, Tensorflow__TensorInfo *info
                       o.slot);
   const weft_node *n = s->g->node[o.node];
   char *name = weft__sprintf("%s:%d", n->name, o.slot);
-  info->name = name ? kept(s, name) : NULL;
+  info->name = name ? saved_model_string(s, name) : NULL;
   weft__free(name);
   info->encoding_case = TENSORFLOW__TENSOR_INFO__ENCODING_NAME;
   info->dtype = (int32_t)weft__dtype_base(n->out_type[o.slot]);
   info->tensor_shape = weft__arena_alloc(&s->a, sizeof *info->tensor_shape);
-  if (!info->name || !info->tensor_shape) return oom();
+  if (!info->name || !info->tensor_shape) return saved_model_oom();
   tensorflow__tensor_shape_proto__init(info->tensor_shape);
   return weft__shape_to_proto(info->tensor_shape, weft__out_shape(s->g, o), &s->a);
 }
@@ -94,12 +94,12 @@ static weft_err sign_inputs(signing *s, const weft_signature *w, Tensorflow__Sig
   Tensorflow__SignatureDefInputsEntry *e = weft__arena_alloc(&s->a, sizeof *e * (size_t)(w->n_in + 1));
   Tensorflow__TensorInfo *info = weft__arena_alloc(&s->a, sizeof *info * (size_t)(w->n_in + 1));
   d->inputs = weft__arena_alloc(&s->a, sizeof *d->inputs * (size_t)(w->n_in + 1));
-  if (!e || !info || !d->inputs) return oom();
+  if (!e || !info || !d->inputs) return saved_model_oom();
   for (int i = 0; i < w->n_in; i++) {
     tensorflow__signature_def_inputs_entry__init(&e[i]);
     WEFT_TRY(tensor_info(s, w->in[i], &info[i]));
-    e[i].key = kept(s, w->in_names[i]), e[i].value = &info[i];
-    if (!e[i].key) return oom();
+    e[i].key = saved_model_string(s, w->in_names[i]), e[i].value = &info[i];
+    if (!e[i].key) return saved_model_oom();
     d->inputs[d->n_inputs++] = &e[i];
   }
   return WEFT_OK;
@@ -109,32 +109,32 @@ static weft_err sign_outputs(signing *s, const weft_signature *w, Tensorflow__Si
   Tensorflow__SignatureDefOutputsEntry *e = weft__arena_alloc(&s->a, sizeof *e * (size_t)(w->n_out + 1));
   Tensorflow__TensorInfo *info = weft__arena_alloc(&s->a, sizeof *info * (size_t)(w->n_out + 1));
   d->outputs = weft__arena_alloc(&s->a, sizeof *d->outputs * (size_t)(w->n_out + 1));
-  if (!e || !info || !d->outputs) return oom();
+  if (!e || !info || !d->outputs) return saved_model_oom();
   for (int i = 0; i < w->n_out; i++) {
     tensorflow__signature_def_outputs_entry__init(&e[i]);
     WEFT_TRY(tensor_info(s, w->out[i], &info[i]));
-    e[i].key = kept(s, w->out_names[i]), e[i].value = &info[i];
-    if (!e[i].key) return oom();
+    e[i].key = saved_model_string(s, w->out_names[i]), e[i].value = &info[i];
+    if (!e[i].key) return saved_model_oom();
     d->outputs[d->n_outputs++] = &e[i];
   }
   return WEFT_OK;
 }
 
 /* The signature as a message of the arena's; one that came serialised is read by `given`, freed by the caller. */
-static weft_err sign(signing *s, const weft_signature *w, ProtobufCMessage **given) {
+static weft_err saved_model_sign(signing *s, const weft_signature *w, ProtobufCMessage **given) {
   Tensorflow__MetaGraphDefSignatureDefEntry *e = weft__arena_alloc(&s->a, sizeof *e);
   Tensorflow__SignatureDef *d = weft__arena_alloc(&s->a, sizeof *d);
-  if (!e || !d) return oom();
+  if (!e || !d) return saved_model_oom();
   tensorflow__meta_graph_def_signature_def_entry__init(e);
   tensorflow__signature_def__init(d);
-  e->key = kept(s, w->key);
-  if (!e->key) return oom();
+  e->key = saved_model_string(s, w->key);
+  if (!e->key) return saved_model_oom();
   if (w->def) {
     WEFT_TRY(weft__proto_unpack(given, &tensorflow__signature_def__descriptor, w->def, w->def_size));
     e->value = (Tensorflow__SignatureDef *)*given;
   } else {
-    d->method_name = kept(s, w->method);
-    if (!d->method_name) return oom();
+    d->method_name = saved_model_string(s, w->method);
+    if (!d->method_name) return saved_model_oom();
     WEFT_TRY(sign_inputs(s, w, d));
     WEFT_TRY(sign_outputs(s, w, d));
     e->value = d;
@@ -151,8 +151,8 @@ static void clear_devices(Tensorflow__GraphDef *g) {
 }
 
 /* The MetaGraphDef with tags and signatures in place of its own, behind the ones before. */
-static weft_err append(weft_saved_model *m, Tensorflow__MetaGraphDef *meta, signing *s,
-                       const weft_saved_model_opts *o) {
+static weft_err saved_model_append(weft_saved_model *m, Tensorflow__MetaGraphDef *meta, signing *s,
+                                   const weft_saved_model_opts *o) {
   Tensorflow__MetaGraphDef changed = *meta;
   Tensorflow__MetaGraphDefMetaInfoDef info = TENSORFLOW__META_GRAPH_DEF_META_INFO_DEF__INIT;
   if (meta->meta_info_def) info = *meta->meta_info_def;
@@ -166,7 +166,7 @@ static weft_err append(weft_saved_model *m, Tensorflow__MetaGraphDef *meta, sign
   put_varint(&m->graphs, 2 << 3 | 2);
   put_varint(&m->graphs, size);
   char *to = weft__text_reserve(&m->graphs, size);
-  if (!to || m->graphs.failed) return oom();
+  if (!to || m->graphs.failed) return saved_model_oom();
   m->graphs.size += tensorflow__meta_graph_def__pack(&changed, (uint8_t *)to);
   return WEFT_OK;
 }
@@ -177,9 +177,9 @@ static weft_err sign_and_append(weft_saved_model *m, weft_graph *g, Tensorflow__
   size_t room = (size_t)o->n_signature + 1;
   ProtobufCMessage **given = weft__alloc_zero(room, sizeof(void *));
   s.entry = weft__arena_alloc(&s.a, sizeof *s.entry * room);
-  weft_err err = given && s.entry ? WEFT_OK : oom();
-  for (int i = 0; !err && i < o->n_signature; i++) err = sign(&s, &o->signatures[i], &given[i]);
-  if (!err) err = append(m, meta, &s, o);
+  weft_err err = given && s.entry ? WEFT_OK : saved_model_oom();
+  for (int i = 0; !err && i < o->n_signature; i++) err = saved_model_sign(&s, &o->signatures[i], &given[i]);
+  if (!err) err = saved_model_append(m, meta, &s, o);
   for (size_t i = 0; given && i < room; i++)
     if (given[i]) protobuf_c_message_free_unpacked(given[i], NULL);
   weft__free(given);
@@ -204,7 +204,7 @@ static weft_err add_graph(weft_saved_model *m, weft_graph *g, weft_saver *saver,
 
 static weft_err save_variables(weft_saved_model *m, weft_saver *saver, weft_session *sess) {
   char *path = weft__path_below(m->dir, "variables/variables");
-  if (!path) return oom();
+  if (!path) return saved_model_oom();
   weft_err err =
       weft__saver_save(saver, sess, path, &(weft_save_opts){.write_meta_graph = WEFT_NO, .write_state = WEFT_NO}, NULL);
   weft__free(path);
@@ -243,7 +243,7 @@ weft_err weft__saved_model_write(weft_saved_model *m) {
   char *path = weft__path_below(m->dir, "saved_model.pb");
   weft__text_add(&all, version, sizeof version);
   weft__text_add(&all, m->graphs.data ? m->graphs.data : "", m->graphs.size);
-  weft_err err = path && !all.failed ? weft__dir_create_all(m->dir) : oom();
+  weft_err err = path && !all.failed ? weft__dir_create_all(m->dir) : saved_model_oom();
   if (!err) err = weft__file_write(path, all.data, all.size);
   if (!err) weft__log(LOG_INFO, "SavedModel written to: %s", path);
   weft__text_finish(&all);

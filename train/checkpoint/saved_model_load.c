@@ -68,8 +68,8 @@ weft_err weft__saved_model_next(const uint8_t **p, const uint8_t *end, ProtobufC
 }
 
 /* The graph with exactly these tags. */
-static weft_err find(const char *dir, const text *file, int n, const char *const *tags, ProtobufCMessage **out,
-                     const uint8_t **bytes, size_t *size) {
+static weft_err saved_model_find(const char *dir, const text *file, int n, const char *const *tags,
+                                 ProtobufCMessage **out, const uint8_t **bytes, size_t *size) {
   const uint8_t *p = (const uint8_t *)(file->data ? file->data : ""), *end = p + file->size;
   text had = {0}, asked = {0};
   for (;;) {
@@ -121,12 +121,12 @@ static const char *first_run(const Tensorflow__MetaGraphDef *m) {
   return name ? name : in_signature(m);
 }
 
-static char *below(const char *prefix, const char *name) {
+static char *prefix_join(const char *prefix, const char *name) {
   return prefix && *prefix ? weft__sprintf("%s/%s", prefix, name) : weft__strdup(name);
 }
 
 static weft_err run_first(weft_graph *g, weft_session *sess, const char *prefix, const char *name) {
-  char *full = below(prefix, name), *slot = full ? strchr(full, ':') : NULL;
+  char *full = prefix_join(prefix, name), *slot = full ? strchr(full, ':') : NULL;
   if (!full) return WEFT_OOM;
   if (slot) *slot = '\0';
   const weft_node *n = weft__graph_find(g, full);
@@ -138,10 +138,11 @@ static weft_err run_first(weft_graph *g, weft_session *sess, const char *prefix,
 
 /* ---- variables ---- */
 
-static weft_err adopt(weft_saver **out, weft_graph *g, const Tensorflow__SaverDef *given, const char *prefix) {
+static weft_err saved_model_saver(weft_saver **out, weft_graph *g, const Tensorflow__SaverDef *given,
+                                  const char *prefix) {
   Tensorflow__SaverDef def = *given;
-  char *names[] = {below(prefix, given->filename_tensor_name), below(prefix, given->save_tensor_name),
-                   below(prefix, given->restore_op_name)};
+  char *names[] = {prefix_join(prefix, given->filename_tensor_name), prefix_join(prefix, given->save_tensor_name),
+                   prefix_join(prefix, given->restore_op_name)};
   def.filename_tensor_name = names[0], def.save_tensor_name = names[1], def.restore_op_name = names[2];
   uint8_t *bytes = NULL;
   weft_err err = names[0] && names[1] && names[2] ? WEFT_OK : WEFT_OOM;
@@ -152,8 +153,8 @@ static weft_err adopt(weft_saver **out, weft_graph *g, const Tensorflow__SaverDe
   return err;
 }
 
-static weft_err restore(const char *dir, weft_graph *g, weft_session *sess, const Tensorflow__SaverDef *def,
-                        const char *prefix) {
+static weft_err saved_model_restore(const char *dir, weft_graph *g, weft_session *sess, const Tensorflow__SaverDef *def,
+                                    const char *prefix) {
   weft_saver *saver = NULL;
   char *path = weft__path_below(dir, "variables/variables");
   if (!path) return WEFT_OOM;
@@ -161,7 +162,7 @@ static weft_err restore(const char *dir, weft_graph *g, weft_session *sess, cons
   if (!def || !weft__checkpoint_exists(path)) {
     weft__log(LOG_INFO, "The specified SavedModel has no variables; no checkpoints were restored.");
   } else {
-    err = adopt(&saver, g, def, prefix);
+    err = saved_model_saver(&saver, g, def, prefix);
     if (!err) err = weft__saver_restore(saver, sess, path);
   }
   weft__saver_destroy(saver);
@@ -169,11 +170,12 @@ static weft_err restore(const char *dir, weft_graph *g, weft_session *sess, cons
   return err;
 }
 
-static weft_err take(const char *dir, weft_graph *g, weft_session *sess, const Tensorflow__MetaGraphDef *m,
-                     const uint8_t *bytes, size_t size, const char *prefix) {
+static weft_err saved_model_import(const char *dir, weft_graph *g, weft_session *sess,
+                                   const Tensorflow__MetaGraphDef *m, const uint8_t *bytes, size_t size,
+                                   const char *prefix) {
   WEFT_TRY(weft__metagraph_import(g, bytes, size, &(import_opts){.prefix = prefix}));
   if (!sess) return WEFT_OK;
-  WEFT_TRY(restore(dir, g, sess, m->saver_def, prefix));
+  WEFT_TRY(saved_model_restore(dir, g, sess, m->saver_def, prefix));
   const char *name = first_run(m);
   return name ? run_first(g, sess, prefix, name) : WEFT_OK;
 }
@@ -185,8 +187,8 @@ weft_err weft__saved_model_load(const char *dir, weft_graph *g, weft_session *se
   const uint8_t *bytes = NULL;
   size_t n = 0;
   weft_err err = weft__saved_model_read(dir, &file);
-  if (!err) err = find(dir, &file, n_tag, tags, &m, &bytes, &n);
-  if (!err) err = take(dir, g, sess, (const Tensorflow__MetaGraphDef *)m, bytes, n, prefix);
+  if (!err) err = saved_model_find(dir, &file, n_tag, tags, &m, &bytes, &n);
+  if (!err) err = saved_model_import(dir, g, sess, (const Tensorflow__MetaGraphDef *)m, bytes, n, prefix);
   if (!err && meta) {
     *meta = weft__alloc(n + 1), *size = n;
     err = *meta ? WEFT_OK : WEFT_OOM;

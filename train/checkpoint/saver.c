@@ -300,7 +300,8 @@ static weft_err write_state(weft_saver *s, const char *dir, const char *prefix, 
 }
 
 /* Names it in the state file and lets the oldest go. */
-static weft_err record(weft_saver *s, const char *prefix, const char *dir, int64_t order, const weft_save_opts *o) {
+static weft_err saver_record(weft_saver *s, const char *prefix, const char *dir, int64_t order,
+                             const weft_save_opts *o) {
   kept old = {0};
   pthread_mutex_lock(&s->lock);
   weft_err err = note_saved(s, prefix, order, &old);
@@ -318,7 +319,7 @@ static bool in_progress(const weft_saver *s, const char *prefix) {
 }
 
 /* Two saves under one name would mix their files: the second waits.  *skip: `progress` is there, or on its way. */
-static weft_err claim(weft_saver *s, saving *mine, bool progress, bool *skip) {
+static weft_err saver_claim(weft_saver *s, saving *mine, bool progress, bool *skip) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&s->lock);
   *skip = progress && s->restored && weft__path_same(s->restored, mine->prefix);
@@ -338,7 +339,7 @@ static weft_err claim(weft_saver *s, saving *mine, bool progress, bool *skip) {
   return err;
 }
 
-static void unclaim(weft_saver *s, saving *mine) {
+static void saver_unclaim(weft_saver *s, saving *mine) {
   pthread_mutex_lock(&s->lock);
   for (saving **at = &s->saving; *at; at = &(*at)->next)
     if (*at == mine) {
@@ -389,7 +390,7 @@ static weft_err save_once(weft_saver *s, weft_session *sess, const char *path, c
   char *claimed = weft__strdup(*prefix); /* the pattern of shards may replace *prefix while others read the claim */
   if (!claimed) return WEFT_OOM;
   mine.prefix = claimed;
-  weft_err err = claim(s, &mine, progress, &skip);
+  weft_err err = saver_claim(s, &mine, progress, &skip);
   if (err || skip) {
     weft__free(claimed);
     return err;
@@ -397,14 +398,14 @@ static weft_err save_once(weft_saver *s, weft_session *sess, const char *path, c
   err = weft__dir_create_all(dir);
   if (!err) weft__file_sweep(*dir ? dir : "."); /* what saves left that were killed */
   if (!err) err = write_files(s, sess, prefix, number, o, outdated);
-  if (!err && !*outdated && weft__choice_yes(o->write_state)) err = record(s, *prefix, dir, order, o);
-  unclaim(s, &mine);
+  if (!err && !*outdated && weft__choice_yes(o->write_state)) err = saver_record(s, *prefix, dir, order, o);
+  saver_unclaim(s, &mine);
   weft__free(claimed);
   return err;
 }
 
-static weft_err save(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts, bool progress,
-                     char **saved) {
+static weft_err saver_save(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts,
+                           bool progress, char **saved) {
   static const weft_save_opts none = {0};
   const weft_save_opts *o = opts ? opts : &none;
   char *prefix = NULL;
@@ -432,11 +433,11 @@ static weft_err save(weft_saver *s, weft_session *sess, const char *path, const 
 
 weft_err weft__saver_save(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts,
                           char **saved) {
-  return save(s, sess, path, opts, false, saved);
+  return saver_save(s, sess, path, opts, false, saved);
 }
 
 weft_err weft__saver_save_progress(weft_saver *s, weft_session *sess, const char *path, const weft_save_opts *opts) {
-  return save(s, sess, path, opts, true, NULL);
+  return saver_save(s, sess, path, opts, true, NULL);
 }
 
 /* ---- restoring ---- */
@@ -460,7 +461,7 @@ weft_err weft__saver_restore(weft_saver *s, weft_session *sess, const char *path
 }
 
 /* Can the index be read, and is every file that it names there? */
-static bool complete(const char *prefix) {
+static bool checkpoint_is_complete(const char *prefix) {
   table_reader *t = NULL;
   char *index = weft__bundle_index_path(prefix);
   int shards = 0;
@@ -476,9 +477,9 @@ static bool complete(const char *prefix) {
 }
 
 /* Is it the files' fault?  Another graph is the program's, and an older checkpoint would not cure it. */
-static bool damaged(weft_err err, const char *prefix) {
+static bool checkpoint_is_damaged(weft_err err, const char *prefix) {
   if (err == WEFT_DATA_LOSS || err == WEFT_OUT_OF_RANGE) return true;
-  return err == WEFT_NOT_FOUND && weft__bundle_exists(prefix) && !complete(prefix);
+  return err == WEFT_NOT_FOUND && weft__bundle_exists(prefix) && !checkpoint_is_complete(prefix);
 }
 
 /* Restores `path`.  *done: restored, or failed for good; otherwise the failure is logged, and in *why if there are
@@ -494,7 +495,7 @@ static weft_err try_restore(weft_saver *s, weft_session *sess, const char *path,
   *done = true;
   if (!err) return (*restored = weft__strdup(path)) ? WEFT_OK : WEFT_OOM;
   weft__status_update(why, err);
-  if (!damaged(err, path)) return err;
+  if (!checkpoint_is_damaged(err, path)) return err;
   *done = false;
   weft__log(LOG_WARNING, "checkpoint %s cannot be restored, the one before it is tried: %s", path,
             weft__error_message());

@@ -124,7 +124,7 @@ static weft_err check_keys(const build *b) {
   return WEFT_OK;
 }
 
-static weft_err gather(build *b) {
+static weft_err saver_gather(build *b) {
   bool given = b->opts->n_variable > 0;
   if (given)
     b->all = (variable_list){0};
@@ -218,7 +218,7 @@ static shape variable_shape(const weft_graph *g, const variable_item *v) {
   return a && a->kind == ATTR_SHAPE ? *a->shape : SHAPE_UNKNOWN;
 }
 
-static weft_out reshaped(build *b, const variable_item *v, weft_out from) {
+static weft_out saver_reshape(build *b, const variable_item *v, weft_out from) {
   shape s = variable_shape(b->g, v);
   weft_tensor *t = NULL;
   weft__b_push_name(b->g, "Reshape");
@@ -237,7 +237,7 @@ static weft_out reshaped(build *b, const variable_item *v, weft_out from) {
 static int add_assign(build *b, const save_item *it, weft_out from) {
   weft_graph *g = b->g;
   weft_out o;
-  if (b->opts->reshape) from = reshaped(b, &it->v, from);
+  if (b->opts->reshape) from = saver_reshape(b, &it->v, from);
   if (it->v.resource) {
     weft__n_push_device(g, it->device);
     from = weft__b_node(g, "Identity", NULL, 1, &from, 0, NULL);
@@ -466,7 +466,7 @@ weft_err weft__saver_build(weft_graph *g, const weft_saver_opts *opts, uint8_t *
   static const weft_saver_opts none = {0};
   build b = {.g = g, .opts = opts ? opts : &none};
   WEFT_TRY(weft__b_ok(g));
-  weft_err err = gather(&b);
+  weft_err err = saver_gather(&b);
   if (!err) {
     graph_mark before = weft__graph_mark(g);
     err = build_nodes(&b, def, size);

@@ -52,20 +52,20 @@ static weft_out decay_and_add(update *u, int slot, weft_out beta, weft_out rows)
 
 static weft_out one_minus(weft_graph *g, weft_out x) { return weft__named_binary(g, "Sub", "sub", NUM(1), OUT(x)); }
 
-static weft_out power(update *u, int i) {
+static weft_out adam_power(update *u, int i) {
   return weft__b_cast(u->o->g, weft__update_read(u, u->o->extra[i]), u->dtype);
 }
 
 /* In the order of Python's evaluation, so that the suffixes of the names agree. */
-static weft_out slices(update *u) {
+static weft_out adam_sparse(update *u) {
   weft_graph *g = u->o->g;
   bool same = u->dtype == WEFT_FLOAT;
-  weft_out power1 = same ? WEFT_NONE : power(u, 0), power2 = same ? WEFT_NONE : power(u, 1);
+  weft_out power1 = same ? WEFT_NONE : adam_power(u, 0), power2 = same ? WEFT_NONE : adam_power(u, 1);
   weft_out rate = weft__update_param(u, 0), beta1 = weft__update_param(u, 1), beta2 = weft__update_param(u, 2);
   weft_out epsilon = weft__update_param(u, 3), d;
-  weft_out root = weft__named_unary(g, "Sqrt", "Sqrt", one_minus(g, same ? power(u, 1) : power2));
+  weft_out root = weft__named_unary(g, "Sqrt", "Sqrt", one_minus(g, same ? adam_power(u, 1) : power2));
   rate = weft__named_binary(g, "Mul", "mul", OUT(rate), OUT(root));
-  rate = weft__named_binary(g, "RealDiv", "truediv", OUT(rate), OUT(one_minus(g, same ? power(u, 0) : power1)));
+  rate = weft__named_binary(g, "RealDiv", "truediv", OUT(rate), OUT(one_minus(g, same ? adam_power(u, 0) : power1)));
   d = u->gradient.values;
   weft_out m_rows = weft__named_binary(g, "Mul", "mul", OUT(d), OUT(one_minus(g, beta1)));
   weft_out m = decay_and_add(u, 0, beta1, m_rows);
@@ -85,7 +85,7 @@ static weft_out slices(update *u) {
 
 weft_out weft__adam_slices(update *u) {
   weft__update_unique(u);
-  return slices(u);
+  return adam_sparse(u);
 }
 
 weft_out weft__adam_finish(weft_optimizer *o, const char *name, int n, const int *updates) {

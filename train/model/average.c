@@ -58,7 +58,7 @@ weft_err weft__average_name(weft_average *a, weft_out value, const char **name) 
 
 /* ---- the variable that holds an average ---- */
 
-static weft_out ready(weft_graph *g, weft_out v) {
+static weft_out average_ready(weft_graph *g, weft_out v) {
   if (weft__variable_is_resource(g, v)) return weft__b_node(g, "VarIsInitializedOp", NULL, 1, &v, 0, NULL);
   weft__b_push_colocate(g, v.node);
   weft_out o = weft__b_node(g, "IsVariableInitialized", NULL, 1, &v, 0, NULL);
@@ -80,7 +80,7 @@ static weft_out value_there(weft_graph *g, weft_out v, weft_out cond) {
 
 /* tf.Variable.initialized_value() */
 static weft_out initialized_value(weft_graph *g, weft_out v, weft_out initial) {
-  weft_out there = ready(g, v);
+  weft_out there = average_ready(g, v);
   if (there.node < 0) return WEFT_NONE;
   weft__b_push_name(g, "cond");
   weft_out cond = weft__named_cond(g, there, NULL, NULL);
@@ -178,7 +178,7 @@ static weft_out decay_of(const weft_average *a) {
 }
 
 /* average - value, with the variables among them read where Python reads them. */
-static weft_out difference(weft_graph *g, weft_out average, weft_out value) {
+static weft_out average_difference(weft_graph *g, weft_out average, weft_out value) {
   weft_out now = weft__variable_value(g, average);
   weft__b_push_name(g, "sub");
   value = weft__variable_or_value(g, value);
@@ -201,7 +201,7 @@ static int update_unbiased(weft_graph *g, weft_out average, weft_out value, weft
   weft__b_pop(g);
   weft__b_pop(g);
   if (!weft__named_keep(g, err)) return -1;
-  weft_out d = weft__named_binary(g, "Mul", "mul", OUT(difference(g, sum.variable, value)), OUT(rate));
+  weft_out d = weft__named_binary(g, "Mul", "mul", OUT(average_difference(g, sum.variable, value)), OUT(rate));
   weft_out biased = weft__variable_change(g, CHANGE_SUB, NULL, sum.variable, OUT(d), false, NULL);
   weft_out n = weft__variable_change(g, CHANGE_ADD, NULL, count.variable, NUM(1), false, NULL);
   weft_out decay = weft__named_binary(g, "Sub", "sub", NUM(1), OUT(rate));
@@ -225,7 +225,7 @@ static int update_one(weft_average *a, weft_out value, weft_out decay) {
   if (exact && a->zero_debias && !weft__variable_is(g, value)) {
     done = update_unbiased(g, average, value, rate, exact);
   } else if (exact) {
-    weft_out d = weft__named_binary(g, "Mul", "mul", OUT(difference(g, average, value)), OUT(rate));
+    weft_out d = weft__named_binary(g, "Mul", "mul", OUT(average_difference(g, average, value)), OUT(rate));
     bool resource = weft__variable_is_resource(g, average);
     weft__variable_change(g, CHANGE_SUB, resource ? NULL : exact, average, OUT(d), false, &done);
   }

@@ -165,12 +165,12 @@ static const char *norm_layout(const norm *n) {
   return rank == 4 ? (first ? "NCHW" : "NHWC") : rank == 5 ? (first ? "NCDHW" : "NDHWC") : NULL;
 }
 
-static weft_out filled(const norm *n, double v) {
+static weft_out batch_norm_fill(const norm *n, double v) {
   return weft__named_full(n->g, "Const", n->type, weft__shape_of(n->g, n->mean_read), v);
 }
 
 /* c is NULL outside of conds. */
-static weft_out fused(const norm *n, bool on, const branches *c) {
+static weft_out batch_norm_fused(const norm *n, bool on, const branches *c) {
   weft_graph *g = n->g;
   weft_out in[] = {n->x, n->gamma, n->beta, n->mean_read, n->variance_read};
   const char *name = on ? "FusedBatchNormV3/Switch" : "FusedBatchNormV3_1/Switch";
@@ -182,18 +182,18 @@ static weft_out fused(const norm *n, bool on, const branches *c) {
 
 static weft_out norm_fuse(norm *n) {
   weft_graph *g = n->g;
-  if (n->beta.node < 0) n->beta = filled(n, 0);
-  if (n->gamma.node < 0) n->gamma = filled(n, 1);
+  if (n->beta.node < 0) n->beta = batch_norm_fill(n, 0);
+  if (n->gamma.node < 0) n->gamma = batch_norm_fill(n, 1);
   weft_out o, mean, variance;
   if (norm_decides(n)) {
     branches c = norm_cond(n);
-    weft_out yes = fused(n, true, &c), no = fused(n, false, &c);
+    weft_out yes = batch_norm_fused(n, true, &c), no = batch_norm_fused(n, false, &c);
     o = norm_merge(g, no, yes);
     mean = norm_merge(g, weft__b_slot(no, 1), weft__b_slot(yes, 1));
     variance = norm_merge(g, weft__b_slot(no, 2), weft__b_slot(yes, 2));
     weft__b_pop(g);
   } else {
-    o = fused(n, n->when.on, NULL);
+    o = batch_norm_fused(n, n->when.on, NULL);
     mean = weft__b_slot(o, 1);
     variance = weft__b_slot(o, 2);
   }
@@ -207,7 +207,7 @@ static weft_out norm_fuse(norm *n) {
 /* ---- one by one ---- */
 
 /* Mean and variance over all axes but the last. */
-static void moments(weft_graph *g, weft_out x, weft_out *mean, weft_out *variance) {
+static void batch_norm_moments(weft_graph *g, weft_out x, weft_out *mean, weft_out *variance) {
   int n = weft__shape_of(g, x)->rank - 1;
   int64_t axes[WEFT_MAX_RANK];
   for (int i = 0; i < n; i++) axes[i] = i;
@@ -222,7 +222,7 @@ static void moments(weft_graph *g, weft_out x, weft_out *mean, weft_out *varianc
 }
 
 /* x * (gamma / sqrt(variance + epsilon)) + (beta - mean * that). */
-static weft_out normalize(const norm *n, weft_out x, weft_out mean, weft_out variance) {
+static weft_out batch_norm_normalize(const norm *n, weft_out x, weft_out mean, weft_out variance) {
   weft_graph *g = n->g;
   weft__b_push_name(g, "batchnorm");
   weft_out v = weft__named_binary(g, "AddV2", "add", OUT(variance), NUM(n->opts->epsilon));
@@ -241,7 +241,7 @@ static weft_out norm_compute(const norm *n) {
   weft_graph *g = n->g;
   weft_out x = norm_narrow(n) ? weft__b_cast(g, n->x, WEFT_FLOAT) : n->x;
   weft_out mean = n->mean_read, variance = n->variance_read;
-  if (norm_trains(n)) moments(g, x, &mean, &variance);
+  if (norm_trains(n)) batch_norm_moments(g, x, &mean, &variance);
   if (norm_decides(n)) {
     mean = norm_choose(n, mean, n->mean_read);
     variance = norm_choose(n, variance, n->variance_read);
@@ -251,7 +251,7 @@ static weft_out norm_compute(const norm *n) {
     update_moving(n, n->mean, n->mean_read, mean, NUM(n->opts->momentum));
     update_moving(n, n->variance, n->variance_read, variance, NUM(n->opts->momentum));
   }
-  weft_out y = normalize(n, x, mean, variance);
+  weft_out y = batch_norm_normalize(n, x, mean, variance);
   return norm_narrow(n) ? weft__b_cast(g, y, weft__type_of(g, n->x)) : y;
 }
 

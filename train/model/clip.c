@@ -31,7 +31,7 @@ static weft_out ones_like(weft_graph *g, weft_out x) {
   return o;
 }
 
-static weft_out select(weft_graph *g, weft_out cond, weft_out x, weft_out y) {
+static weft_out clip_select(weft_graph *g, weft_out cond, weft_out x, weft_out y) {
   return weft__b_node(g, "Select", NULL, 3, (weft_out[]){cond, x, y}, 0, NULL);
 }
 
@@ -51,8 +51,8 @@ weft_out weft__clip_by_norm(weft_graph *g, const char *name, weft_out x, double 
   weft_out sum = sum_of_squares(g, x), o = WEFT_NONE;
   weft_out positive = weft__named_binary(g, "Greater", "Greater", OUT(sum), NUM(0));
   if (positive.node >= 0) {
-    weft_out safe = select(g, positive, sum, ones_like(g, sum));
-    weft_out length = select(g, positive, weft__named_unary(g, "Sqrt", "Sqrt", safe), sum);
+    weft_out safe = clip_select(g, positive, sum, ones_like(g, sum));
+    weft_out length = clip_select(g, positive, weft__named_unary(g, "Sqrt", "Sqrt", safe), sum);
     weft_out scaled = weft__named_binary(g, "Mul", "mul", OUT(x), NUM(norm));
     weft_out most = weft__named_binary(g, "Maximum", "Maximum", OUT(length), NUM(norm));
     weft_out clipped = weft__named_binary(g, "RealDiv", "truediv", OUT(scaled), OUT(most));

@@ -5,7 +5,7 @@
 #include "train/model/layer.h"
 
 /* Gathers beside the part; inside a scope of the node's name, or under a name of its own. */
-static weft_out gather(weft_graph *g, weft_out part, weft_out ids, bool here) {
+static weft_out embedding_gather(weft_graph *g, weft_out part, weft_out ids, bool here) {
   weft_out table = weft__variable_or_value(g, part);
   weft__b_push_colocate(g, part.node);
   if (!here) weft__b_push_name(g, "GatherV2");
@@ -78,7 +78,7 @@ static weft_out lookup_parts(weft_graph *g, int n, const weft_out *parts, weft_o
   weft_out places = weft__b_node(g, "DynamicPartition", NULL, 2, (weft_out[]){order, part}, 1, &count);
   for (int i = 0; i < n && !g->sticky.code; i++) {
     stitch[i] = weft__b_slot(places, i);
-    stitch[n + i] = gather(g, parts[i], weft__b_slot(rows, i), false);
+    stitch[n + i] = embedding_gather(g, parts[i], weft__b_slot(rows, i), false);
   }
   if (g->sticky.code) return WEFT_NONE;
   weft_out all = weft__n_scope_node(g, "ParallelDynamicStitch", 2 * n, stitch, 1, &A_INT("N", n));
@@ -101,7 +101,7 @@ weft_out weft__embedding_lookup(weft_graph *g, int n, const weft_out *parts, wef
   }
   weft__named_push(g, name, "embedding_lookup");
   if (n == 1)
-    o = weft__named_unary(g, "Identity", "Identity", gather(g, parts[0], ids, true));
+    o = weft__named_unary(g, "Identity", "Identity", embedding_gather(g, parts[0], ids, true));
   else
     o = lookup_parts(g, n, parts, ids, div, stitch);
   weft__b_pop(g);

@@ -7,7 +7,7 @@
 #include "graph/scope.h"
 #include <string.h>
 
-static weft_out refuse(weft_graph *g, const char *what, weft_out x) {
+static weft_out image_refuse(weft_graph *g, const char *what, weft_out x) {
   weft__named_keep(g, weft__fail(WEFT_INVALID_ARGUMENT, "%s: images are (height, width, channels) or batches, got %s",
                                  what, weft__shape_text(weft__shape_of(g, x))));
   return WEFT_NONE;
@@ -18,7 +18,7 @@ static bool is_image(const weft_graph *g, weft_out x) { return weft__shape_of(g,
 
 /* ---- types ---- */
 
-static double largest(weft_dtype type) {
+static double image_largest(weft_dtype type) {
   switch (type) {
   case WEFT_UINT8: return 255;
   case WEFT_INT8: return 127;
@@ -29,9 +29,9 @@ static double largest(weft_dtype type) {
   }
 }
 
-static weft_out held(weft_graph *g, weft_out x, weft_dtype type) {
-  double low = type == WEFT_UINT8 || type == WEFT_UINT16 ? 0 : -largest(type) - 1;
-  x = weft__named_binary(g, "Minimum", "Minimum", OUT(x), NUM(largest(type)));
+static weft_out image_saturate(weft_graph *g, weft_out x, weft_dtype type) {
+  double low = type == WEFT_UINT8 || type == WEFT_UINT16 ? 0 : -image_largest(type) - 1;
+  x = weft__named_binary(g, "Minimum", "Minimum", OUT(x), NUM(image_largest(type)));
   return weft__named_binary(g, "Maximum", "Maximum", OUT(x), NUM(low));
 }
 
@@ -39,17 +39,18 @@ weft_out weft__image_convert(weft_graph *g, weft_out x, weft_dtype to, bool satu
   weft_dtype from = weft__type_of(g, x);
   if (x.node < 0 || from == to) return x;
   weft__b_push_name(g, "convert_image");
-  bool was_float = largest(from) == 1, is_float = largest(to) == 1;
+  bool was_float = image_largest(from) == 1, is_float = image_largest(to) == 1;
   if (was_float && !is_float) {
-    x = weft__named_binary(g, "Mul", "Mul", OUT(x), NUM(largest(to) + .5));
-    if (saturate) x = held(g, x, to);
+    x = weft__named_binary(g, "Mul", "Mul", OUT(x), NUM(image_largest(to) + .5));
+    if (saturate) x = image_saturate(g, x, to);
     x = weft__b_cast(g, x, to);
   } else if (is_float) {
     x = weft__b_cast(g, x, to);
-    if (!was_float) x = weft__named_binary(g, "Mul", "Mul", OUT(x), NUM(1 / largest(from)));
+    if (!was_float) x = weft__named_binary(g, "Mul", "Mul", OUT(x), NUM(1 / image_largest(from)));
   } else { /* between integers: by the ratio of their ranges, which is whole */
-    bool down = largest(from) > largest(to);
-    double ratio = down ? (largest(from) + 1) / (largest(to) + 1) : (largest(to) + 1) / (largest(from) + 1);
+    bool down = image_largest(from) > image_largest(to);
+    double ratio = down ? (image_largest(from) + 1) / (image_largest(to) + 1)
+                        : (image_largest(to) + 1) / (image_largest(from) + 1);
     if (!down) x = weft__b_cast(g, x, to);
     x = weft__named_binary(g, down ? "FloorDiv" : "Mul", "scaled", OUT(x), NUM(ratio));
     x = weft__b_cast(g, x, to);
@@ -71,7 +72,7 @@ weft_out weft__image_resize(weft_graph *g, weft_out x, const int64_t *size, cons
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (strcmp(kinds[i].method, method ? method : "bilinear") == 0) type = kinds[i].type;
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
-  if (!is_image(g, x)) return refuse(g, "resize", x);
+  if (!is_image(g, x)) return image_refuse(g, "resize", x);
   if (!type && !weft__named_keep(g, weft__fail(WEFT_UNIMPLEMENTED, "Resize method %s is not implemented.", method)))
     return WEFT_NONE;
   bool alone = !is_batch(g, x);
@@ -87,7 +88,7 @@ weft_out weft__image_resize(weft_graph *g, weft_out x, const int64_t *size, cons
 
 weft_out weft__image_crop(weft_graph *g, weft_out x, const int64_t *from, const int64_t *size) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
-  if (!is_image(g, x)) return refuse(g, "crop", x);
+  if (!is_image(g, x)) return image_refuse(g, "crop", x);
   const int batch = is_batch(g, x);
   int64_t begin[4] = {0}, length[4] = {-1, -1, -1, -1};
   for (int i = 0; i < 2; i++) begin[batch + i] = from[i], length[batch + i] = size[i];
@@ -102,7 +103,8 @@ weft_out weft__image_central_crop(weft_graph *g, weft_out x, double fraction) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
   const shape *s = weft__shape_of(g, x);
   const int at = s->rank - 3;
-  if (!is_image(g, x) || s->dim[at] < 0 || s->dim[at + 1] < 0) return refuse(g, "central_crop (of a known size)", x);
+  if (!is_image(g, x) || s->dim[at] < 0 || s->dim[at + 1] < 0)
+    return image_refuse(g, "central_crop (of a known size)", x);
   if (!(fraction > 0 && fraction <= 1)) {
     weft__named_keep(g, weft__fail(WEFT_INVALID_ARGUMENT, "central_fraction must be within (0, 1], got %g", fraction));
     return WEFT_NONE;
@@ -120,7 +122,7 @@ weft_out weft__image_central_crop(weft_graph *g, weft_out x, double fraction) {
 
 weft_out weft__image_flip(weft_graph *g, weft_out x, bool up_down) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
-  if (!is_image(g, x)) return refuse(g, "flip", x);
+  if (!is_image(g, x)) return image_refuse(g, "flip", x);
   int64_t axis = is_batch(g, x) + !up_down;
   weft__b_push_name(g, up_down ? "flip_up_down" : "flip_left_right");
   weft_out in[] = {x, weft__named_ints(g, "axis", &axis, 1)}, o = weft__b_node(g, "ReverseV2", NULL, 2, in, 0, NULL);
@@ -130,7 +132,7 @@ weft_out weft__image_flip(weft_graph *g, weft_out x, bool up_down) {
 
 weft_out weft__image_random_flip(weft_graph *g, weft_out x, bool up_down, const int64_t *seed) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
-  if (weft__shape_of(g, x)->rank != 3) return refuse(g, "random_flip (of one image)", x);
+  if (weft__shape_of(g, x)->rank != 3) return image_refuse(g, "random_flip (of one image)", x);
   weft__b_push_name(g, up_down ? "random_flip_up_down" : "random_flip_left_right");
   weft_out low = weft__named_binary(g, "Less", "Less", OUT(weft__image_draw(g, 0, 1, seed)), NUM(.5));
   weft_out in[] = {low, weft__image_flip(g, x, up_down), x};
@@ -154,7 +156,7 @@ weft_out weft__image_brightness(weft_graph *g, weft_out x, weft_out delta) {
 
 weft_out weft__image_contrast(weft_graph *g, weft_out x, weft_out factor) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
-  if (!is_image(g, x)) return refuse(g, "adjust_contrast", x);
+  if (!is_image(g, x)) return image_refuse(g, "adjust_contrast", x);
   weft_dtype type = weft__type_of(g, x);
   weft__b_push_name(g, "adjust_contrast");
   weft_out in[] = {weft__image_convert(g, x, WEFT_FLOAT, false), factor};
@@ -169,7 +171,7 @@ weft_out weft__image_standardize(weft_graph *g, weft_out x) {
   static const int64_t axes[] = {-1, -2, -3};
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
   const shape *s = weft__shape_of(g, x);
-  if (!is_image(g, x)) return refuse(g, "per_image_standardization", x);
+  if (!is_image(g, x)) return image_refuse(g, "per_image_standardization", x);
   weft__b_push_name(g, "per_image_standardization");
   x = weft__b_cast(g, x, WEFT_FLOAT);
   weft_out mean = weft__named_reduce_axes(g, "Mean", "Mean", x, 3, axes, true);
@@ -206,7 +208,7 @@ weft_out weft__image_draw(weft_graph *g, double low, double high, const int64_t 
 weft_out weft__image_random_crop(weft_graph *g, weft_out x, int n, const int64_t *size, const int64_t *seed) {
   int64_t seed1, seed2, count = n;
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
-  if (weft__shape_of(g, x)->rank != n) return refuse(g, "random_crop (with a size for every axis)", x);
+  if (weft__shape_of(g, x)->rank != n) return image_refuse(g, "random_crop (with a size for every axis)", x);
   weft__b_push_name(g, "random_crop");
   weft_out sizes = weft__named_ints(g, "size", size, n), dims = weft__named_unary(g, "Shape", "Shape", x);
   weft_out room = weft__named_binary(g, "Sub", "sub", OUT(dims), OUT(sizes));

@@ -11,7 +11,7 @@
 
 enum { CAPACITY = 32 }; /* TensorFlow's */
 
-static void keep(weft_graph *g, weft_err err) { weft__status_update(&g->sticky, err); }
+static void input_keep_error(weft_graph *g, weft_err err) { weft__status_update(&g->sticky, err); }
 
 /* A node called QUEUE_what in the scope we are in. */
 static weft_out queue_node(weft_graph *g, const char *type, weft_out queue, const char *what, int n,
@@ -20,7 +20,7 @@ static weft_out queue_node(weft_graph *g, const char *type, weft_out queue, cons
   const char *name = g->node[queue.node]->name, *last = strrchr(name, '/');
   char *full = weft__sprintf("%s_%s", last ? last + 1 : name, what);
   weft_out *in = weft__alloc(sizeof *in * (size_t)(n + 1)), made = WEFT_NONE;
-  if (!full || !in) keep(g, WEFT_OOM);
+  if (!full || !in) input_keep_error(g, WEFT_OOM);
   if (full && in) {
     in[0] = queue;
     for (int i = 0; i < n; i++) in[i + 1] = more[i];
@@ -32,7 +32,7 @@ static weft_out queue_node(weft_graph *g, const char *type, weft_out queue, cons
 }
 
 /* How full it is, as a summary: (size - reserve) / (capacity - reserve). */
-static void summarize(weft_graph *g, weft_out queue, const char *name, int64_t capacity, int64_t reserve) {
+static void input_summarize(weft_graph *g, weft_out queue, const char *name, int64_t capacity, int64_t reserve) {
   weft_out size = queue_node(g, "QueueSizeV2", queue, "Size", 0, NULL, 0, NULL);
   if (reserve >= 0) {
     size = weft__named_binary(g, "Sub", "sub", OUT(size), NUM((double)reserve));
@@ -48,7 +48,7 @@ static void summarize(weft_graph *g, weft_out queue, const char *name, int64_t c
 
 weft_out weft__limit_epochs(weft_graph *g, weft_out x, int64_t epochs, const char *name) {
   if (epochs <= 0) {
-    keep(g, weft__fail(WEFT_INVALID_ARGUMENT, "num_epochs must be > 0 not %lld.", (long long)epochs));
+    input_keep_error(g, weft__fail(WEFT_INVALID_ARGUMENT, "num_epochs must be > 0 not %lld.", (long long)epochs));
     return WEFT_NONE;
   }
   weft__named_push(g, name, "limit_epochs");
@@ -84,38 +84,39 @@ static weft_out fifo_queue(weft_graph *g, const char *type, const char *name, in
   return q;
 }
 
-static weft_out shuffled(weft_graph *g, weft_out x, const weft_producer_opts *o) {
+static weft_out input_shuffle(weft_graph *g, weft_out x, const weft_producer_opts *o) {
   int64_t seed, seed2;
   weft__graph_seeds(g, o->has_seed, o->seed, &seed, &seed2);
   return weft__b_node(g, "RandomShuffle", NULL, 1, &x, 2, (attr[]){A_INT("seed", seed), A_INT("seed2", seed2)});
 }
 
 /* In the scope of the producer: `named` calls the queue as the scope and adds the summary. */
-static weft_out produce(weft_graph *g, weft_out x, const weft_producer_opts *o, bool named) {
+static weft_out input_produce(weft_graph *g, weft_out x, const weft_producer_opts *o, bool named) {
   if (g->sticky.code || x.node < 0) return WEFT_NONE;
   shape rows = *weft__out_shape(g, x), element = rows;
   weft_dtype type = weft__out_type(g, x);
   if (rows.rank < 1) {
-    keep(g, weft__fail(WEFT_INVALID_ARGUMENT, "a producer takes the rows of a tensor, and '%s' has the shape %s",
-                       g->node[x.node]->name, weft__shape_text(&rows)));
+    input_keep_error(g, weft__fail(WEFT_INVALID_ARGUMENT,
+                                   "a producer takes the rows of a tensor, and '%s' has the shape %s",
+                                   g->node[x.node]->name, weft__shape_text(&rows)));
     return WEFT_NONE;
   }
   element.rank--;
   for (int i = 0; i < element.rank; i++) element.dim[i] = rows.dim[i + 1];
   int64_t capacity = o->capacity > 0 ? o->capacity : CAPACITY;
-  if (weft__choice_yes(o->shuffle)) x = shuffled(g, x, o);
+  if (weft__choice_yes(o->shuffle)) x = input_shuffle(g, x, o);
   if (o->num_epochs) x = weft__limit_epochs(g, x, o->num_epochs, NULL);
   char *exact = named ? weft__sprintf("%s/", weft__scope_prefix(g)) : NULL;
   weft_out q = fifo_queue(g, "FIFOQueueV2", exact, capacity, 1, &type, &element, o->shared_name);
   weft__free(exact);
   weft_out fill = queue_node(g, "QueueEnqueueManyV2", q, "EnqueueMany", 1, &x, 0, NULL);
-  if (!g->sticky.code) keep(g, weft__queue_runner_add(g, q, 1, &fill, NULL));
+  if (!g->sticky.code) input_keep_error(g, weft__queue_runner_add(g, q, 1, &fill, NULL));
   if (named) {
     char *name = weft__sprintf("fraction_of_%lld_full", (long long)capacity);
     if (name)
-      summarize(g, q, name, capacity, -1);
+      input_summarize(g, q, name, capacity, -1);
     else
-      keep(g, WEFT_OOM);
+      input_keep_error(g, WEFT_OOM);
     weft__free(name);
   }
   return g->sticky.code ? WEFT_NONE : q;
@@ -126,7 +127,7 @@ static const weft_producer_opts no_opts = {0};
 weft_out weft__input_producer(weft_graph *g, weft_out x, const weft_producer_opts *opts) {
   const weft_producer_opts *o = opts ? opts : &no_opts;
   weft__named_push(g, o->name, "input_producer");
-  weft_out q = produce(g, x, o, false);
+  weft_out q = input_produce(g, x, o, false);
   weft__b_pop(g);
   return q;
 }
@@ -158,7 +159,7 @@ weft_out weft__string_producer(weft_graph *g, weft_out x, int n, const char *con
   const weft_producer_opts *o = opts ? opts : &no_opts;
   weft__named_push(g, o->name, "input_producer");
   if (n > 0) x = weft__n_strings(g, "Const", n, strings);
-  weft_out q = produce(g, not_empty(g, x), o, true);
+  weft_out q = input_produce(g, not_empty(g, x), o, true);
   weft__b_pop(g);
   return q;
 }
@@ -172,12 +173,12 @@ weft_out weft__range_producer(weft_graph *g, weft_out x, int64_t limit, const we
   weft_out delta = weft__n_scalar(g, "delta", WEFT_INT32, 1);
   weft_out range = weft__n_scope_node(g, "Range", 3, (weft_out[]){start, x, delta}, 0, NULL);
   weft__b_pop(g);
-  weft_out q = produce(g, range, o, true);
+  weft_out q = input_produce(g, range, o, true);
   weft__b_pop(g);
   return q;
 }
 
-static weft_out row(weft_graph *g, weft_out x, weft_out index) {
+static weft_out input_row(weft_graph *g, weft_out x, weft_out index) {
   weft__b_push_name(g, "GatherV2");
   weft_out axis = weft__n_scalar(g, "axis", WEFT_INT32, 0);
   weft_out o = weft__n_scope_node(g, "GatherV2", 3, (weft_out[]){x, index, axis}, 0, NULL);
@@ -194,14 +195,15 @@ void weft__slice_producer(weft_graph *g, int n, const weft_out *x, weft_out *out
   weft_producer_opts inner = opts ? *opts : no_opts;
   weft_dtype index_type = WEFT_INT32;
   for (int i = 0; i < n; i++) out[i] = WEFT_NONE;
-  if (n <= 0) keep(g, weft__fail(WEFT_INVALID_ARGUMENT, "slice_input_producer() requires tensor_list not be empty"));
+  if (n <= 0)
+    input_keep_error(g, weft__fail(WEFT_INVALID_ARGUMENT, "slice_input_producer() requires tensor_list not be empty"));
   if (g->sticky.code || x[0].node < 0) return;
   weft__named_push(g, inner.name, "input_producer");
   inner.name = NULL;
   weft_out q = weft__range_producer(g, weft__named_element(g, shape_of(g, x[0]), 0), 0, &inner);
   weft_out index =
       queue_node(g, "QueueDequeueV2", q, "Dequeue", 0, NULL, 1, &A_TYPES("component_types", &index_type, 1));
-  for (int i = 0; i < n; i++) out[i] = row(g, x[i], index);
+  for (int i = 0; i < n; i++) out[i] = input_row(g, x[i], index);
   weft__b_pop(g);
 }
 
@@ -218,7 +220,7 @@ typedef struct batcher {
   shape *shapes;
 } batcher;
 
-static weft_err component(batcher *b, int i) {
+static weft_err batch_component(batcher *b, int i) {
   shape s = *weft__out_shape(b->g, b->x[i]);
   b->types[i] = weft__out_type(b->g, b->x[i]);
   for (int l = 1; l < b->lists; l++) {
@@ -265,14 +267,14 @@ static void fill_queue(batcher *b, weft_out q) {
   int threads = b->lists > 1 ? b->lists : b->o->num_threads > 0 ? b->o->num_threads : 1;
   weft_out *fill = weft__alloc(sizeof *fill * (size_t)threads);
   if (!fill) {
-    keep(b->g, WEFT_OOM);
+    input_keep_error(b->g, WEFT_OOM);
     return;
   }
   for (int i = 0; i < threads; i++)
     fill[i] = i < b->lists ? queue_node(b->g, b->o->enqueue_many ? "QueueEnqueueManyV2" : "QueueEnqueueV2", q,
                                         b->o->enqueue_many ? "EnqueueMany" : "enqueue", b->n, b->x + i * b->n, 0, NULL)
                            : fill[0];
-  if (!b->g->sticky.code) keep(b->g, weft__queue_runner_add(b->g, q, threads, fill, NULL));
+  if (!b->g->sticky.code) input_keep_error(b->g, weft__queue_runner_add(b->g, q, threads, fill, NULL));
   weft__free(fill);
 }
 
@@ -281,9 +283,9 @@ static void summarize_batch(batcher *b, weft_out q) {
   char *name = b->shuffle ? weft__sprintf("fraction_over_%lld_of_%lld_full", reserve, capacity - reserve)
                           : weft__sprintf("fraction_of_%lld_full", capacity);
   if (name)
-    summarize(b->g, q, name, capacity, b->shuffle ? reserve : -1);
+    input_summarize(b->g, q, name, capacity, b->shuffle ? reserve : -1);
   else
-    keep(b->g, WEFT_OOM);
+    input_keep_error(b->g, WEFT_OOM);
   weft__free(name);
 }
 
@@ -325,8 +327,8 @@ weft_out weft__batch(weft_graph *g, int lists, int n, const weft_out *x, const w
     b.shapes = weft__alloc(sizeof *b.shapes * (size_t)n);
     err = b.types && b.shapes ? WEFT_OK : WEFT_OOM;
   }
-  for (int i = 0; !err && i < n; i++) err = component(&b, i);
-  keep(g, err);
+  for (int i = 0; !err && i < n; i++) err = batch_component(&b, i);
+  input_keep_error(g, err);
   if (!err) made = build_batch(&b);
   weft__free(b.types);
   weft__free(b.shapes);

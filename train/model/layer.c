@@ -12,7 +12,7 @@ bool weft__layer_enter(weft_graph *g, const char *name, const char *standard, re
   return weft__named_keep(g, weft__variable_scope_push(g, &o, NULL));
 }
 
-static weft_out fail(weft_graph *g, weft_err err) {
+static weft_out layer_fail(weft_graph *g, weft_err err) {
   weft__named_keep(g, err);
   return WEFT_NONE;
 }
@@ -20,7 +20,7 @@ static weft_out fail(weft_graph *g, weft_err err) {
 /* ---- regularizers ---- */
 
 /* NAME/scale times a sum, as tf.contrib.layers has it. */
-static weft_out regularizer(weft_graph *g, const char *name, double scale, weft_out w, bool squares) {
+static weft_out layer_regularizer(weft_graph *g, const char *name, double scale, weft_out w, bool squares) {
   if (w.node < 0) return WEFT_NONE;
   weft__b_push_name(g, name);
   weft_out factor = weft__n_scalar(g, "scale", weft__type_of(g, w), scale);
@@ -32,14 +32,14 @@ static weft_out regularizer(weft_graph *g, const char *name, double scale, weft_
 }
 
 weft_out weft__l1_regularizer(weft_graph *g, double scale, weft_out w) {
-  return regularizer(g, "l1_regularizer", scale, w, false);
+  return layer_regularizer(g, "l1_regularizer", scale, w, false);
 }
 
 weft_out weft__l2_regularizer(weft_graph *g, double scale, weft_out w) {
-  return regularizer(g, "l2_regularizer", scale, w, true);
+  return layer_regularizer(g, "l2_regularizer", scale, w, true);
 }
 
-static void regularize(weft_graph *g, const weight *w, weft_out variable, weft_out value) {
+static void layer_regularize(weft_graph *g, const weight *w, weft_out variable, weft_out value) {
   char *below = weft__sprintf("%s/Regularizer/", weft__variable_name(g, variable));
   if (!below) weft__named_keep(g, WEFT_OOM);
   weft__b_push_name(g, below ? below : "Regularizer");
@@ -67,7 +67,7 @@ weft_out weft__layer_variable(weft_graph *g, const weight *w, weft_out *variable
   if (g->sticky.code || !weft__named_keep(g, weft__variable_get(g, &spec, &nodes))) return WEFT_NONE;
   weft_out value = weft__variable_value(g, nodes.variable);
   if (variable) *variable = nodes.variable;
-  if ((w->l1 > 0 || w->l2 > 0) && !nodes.found) regularize(g, w, nodes.variable, value);
+  if ((w->l1 > 0 || w->l2 > 0) && !nodes.found) layer_regularize(g, w, nodes.variable, value);
   return value;
 }
 
@@ -97,9 +97,9 @@ static weft_err unknown_activation(const weft_graph *g, const char *name) {
   return weft__suggest_fail(&s, WEFT_INVALID_ARGUMENT);
 }
 
-static weft_out activate(weft_graph *g, weft_out x, const layer *l) {
+static weft_out layer_activate(weft_graph *g, weft_out x, const layer *l) {
   if (!l->activation || x.node < 0) return x;
-  if (!weft__op_find(g->ops, l->activation)) return fail(g, unknown_activation(g, l->activation));
+  if (!weft__op_find(g->ops, l->activation)) return layer_fail(g, unknown_activation(g, l->activation));
   return weft__b_unary(g, l->activation, x);
 }
 
@@ -124,7 +124,7 @@ static weft_out result_shape(weft_graph *g, weft_out x, int64_t units) {
 }
 
 /* More than two axes: all but the last are rows. */
-static weft_out tensordot(weft_graph *g, weft_out x, weft_out w, int64_t in, int64_t units) {
+static weft_out layer_tensordot(weft_graph *g, weft_out x, weft_out w, int64_t in, int64_t units) {
   weft__b_push_name(g, "Tensordot");
   const shape *s = weft__shape_of(g, x);
   int64_t count = weft__shape_count(s), rows = count >= 0 && in > 0 ? count / in : -1;
@@ -144,17 +144,17 @@ weft_out weft__dense(weft_graph *g, weft_out x, int64_t units, const layer *l) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
   const shape *s = weft__shape_of(g, x);
   if (s->rank < 2 || s->dim[s->rank - 1] < 0)
-    return fail(g, weft__fail(WEFT_INVALID_ARGUMENT,
-                              "The last dimension of the inputs to a dense layer should be defined. Found: %s",
-                              weft__shape_text(s)));
+    return layer_fail(g, weft__fail(WEFT_INVALID_ARGUMENT,
+                                    "The last dimension of the inputs to a dense layer should be defined. Found: %s",
+                                    weft__shape_text(s)));
   int64_t in = s->dim[s->rank - 1];
   if (!weft__layer_enter(g, l->name, "dense", l->reuse)) return WEFT_NONE;
   weft_out w = kernel_of(g, x, &SHAPE2(in, units), l), o = WEFT_NONE;
   if (w.node >= 0 && s->rank == 2)
     o = weft__b_node(g, "MatMul", NULL, 2, (weft_out[]){x, w}, 0, NULL);
   else if (w.node >= 0)
-    o = tensordot(g, x, w, in, units);
-  o = activate(g, add_bias(g, o, units, l), l);
+    o = layer_tensordot(g, x, w, in, units);
+  o = layer_activate(g, add_bias(g, o, units, l), l);
   weft__b_pop(g);
   return o;
 }
@@ -173,7 +173,7 @@ static weft_err check_image(const weft_graph *g, const char *what, weft_out x, c
 }
 
 /* Sizes, strides or dilations of height and width, as the images have their axes. */
-static void spread(int64_t *four, int64_t height, int64_t width, const layer *l) {
+static void layer_sizes(int64_t *four, int64_t height, int64_t width, const layer *l) {
   four[0] = four[l->channels_first ? 1 : 3] = 1;
   four[l->channels_first ? 2 : 1] = height;
   four[l->channels_first ? 3 : 2] = width;
@@ -185,16 +185,16 @@ weft_out weft__conv2d_layer(weft_graph *g, weft_out x, int64_t filters, const in
   int64_t in = err ? -1 : weft__shape_of(g, x)->dim[l->channels_first ? 1 : 3];
   if (!err && in < 0)
     err = weft__fail(WEFT_INVALID_ARGUMENT, "The channel dimension of the inputs should be defined. Found None.");
-  if (err) return fail(g, err);
+  if (err) return layer_fail(g, err);
   if (!weft__layer_enter(g, l->name, "conv2d", l->reuse)) return WEFT_NONE;
   int64_t strides[4], dilations[4];
-  spread(strides, at_least_1(l->stride[0]), at_least_1(l->stride[1]), l);
-  spread(dilations, at_least_1(l->dilation[0]), at_least_1(l->dilation[1]), l);
+  layer_sizes(strides, at_least_1(l->stride[0]), at_least_1(l->stride[1]), l);
+  layer_sizes(dilations, at_least_1(l->dilation[0]), at_least_1(l->dilation[1]), l);
   weft_out w = kernel_of(g, x, &SHAPE4(size[0], size[1], in, filters), l);
   weft_out o = weft__b_node(g, "Conv2D", NULL, 2, (weft_out[]){x, w}, 4,
                             (attr[]){A_INTS("strides", strides, 4), A_INTS("dilations", dilations, 4),
                                      A_STR("padding", padding_of(l)), A_STR("data_format", format_of(l))});
-  o = activate(g, add_bias(g, o, filters, l), l);
+  o = layer_activate(g, add_bias(g, o, filters, l), l);
   weft__b_pop(g);
   return o;
 }
@@ -202,11 +202,11 @@ weft_out weft__conv2d_layer(weft_graph *g, weft_out x, int64_t filters, const in
 weft_out weft__pooling2d(weft_graph *g, bool average, weft_out x, const int64_t *size, const layer *l) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
   weft_err err = check_image(g, average ? "average_pooling2d" : "max_pooling2d", x, l);
-  if (err) return fail(g, err);
+  if (err) return layer_fail(g, err);
   if (!weft__layer_enter(g, l->name, average ? "average_pooling2d" : "max_pooling2d", l->reuse)) return WEFT_NONE;
   int64_t sizes[4], strides[4];
-  spread(sizes, size[0], size[1], l);
-  spread(strides, l->stride[0] > 0 ? l->stride[0] : size[0], l->stride[1] > 0 ? l->stride[1] : size[1], l);
+  layer_sizes(sizes, size[0], size[1], l);
+  layer_sizes(strides, l->stride[0] > 0 ? l->stride[0] : size[0], l->stride[1] > 0 ? l->stride[1] : size[1], l);
   weft_out o = weft__b_node(g, average ? "AvgPool" : "MaxPool", NULL, 1, &x, 4,
                             (attr[]){A_INTS("ksize", sizes, 4), A_INTS("strides", strides, 4),
                                      A_STR("padding", padding_of(l)), A_STR("data_format", format_of(l))});
@@ -217,7 +217,8 @@ weft_out weft__pooling2d(weft_graph *g, bool average, weft_out x, const int64_t 
 weft_out weft__flatten(weft_graph *g, weft_out x, const char *name) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
   shape s = *weft__shape_of(g, x);
-  if (s.rank < 1) return fail(g, weft__fail(WEFT_INVALID_ARGUMENT, "flatten: got shape %s", weft__shape_text(&s)));
+  if (s.rank < 1)
+    return layer_fail(g, weft__fail(WEFT_INVALID_ARGUMENT, "flatten: got shape %s", weft__shape_text(&s)));
   int64_t dims[] = {-1, 1};
   for (int i = 1; i < s.rank; i++) dims[1] = weft__shape_dim_mul(dims[1], s.dim[i]);
   if (dims[1] < 0) dims[0] = s.dim[0];

@@ -15,10 +15,10 @@ typedef struct loss { /* what a kind works with */
 } loss;
 
 static weft_out op2(loss *l, const char *type, term x, term y) { return weft__named_binary(l->g, type, type, x, y); }
-static weft_out mul(loss *l, term x, term y) { return op2(l, "Mul", x, y); }
-static weft_out add(loss *l, term x, term y) { return op2(l, "AddV2", x, y); }
-static weft_out sub(loss *l, term x, term y) { return op2(l, "Sub", x, y); }
-static weft_out fn(loss *l, const char *type, weft_out x) { return weft__named_unary(l->g, type, type, x); }
+static weft_out loss_mul(loss *l, term x, term y) { return op2(l, "Mul", x, y); }
+static weft_out loss_add(loss *l, term x, term y) { return op2(l, "AddV2", x, y); }
+static weft_out loss_sub(loss *l, term x, term y) { return op2(l, "Sub", x, y); }
+static weft_out loss_unary(loss *l, const char *type, weft_out x) { return weft__named_unary(l->g, type, type, x); }
 
 static void to_float(loss *l) {
   l->x = weft__b_cast(l->g, l->x, WEFT_FLOAT);
@@ -27,55 +27,55 @@ static void to_float(loss *l) {
 
 /* ---- the loss of each element ---- */
 
-static weft_out absolute(loss *l) {
+static weft_out loss_absolute(loss *l) {
   to_float(l);
-  return fn(l, "Abs", sub(l, OUT(l->x), OUT(l->labels)));
+  return loss_unary(l, "Abs", loss_sub(l, OUT(l->x), OUT(l->labels)));
 }
 
-static weft_out squared(loss *l) {
+static weft_out loss_squared(loss *l) {
   to_float(l);
   return op2(l, "SquaredDifference", OUT(l->x), OUT(l->labels));
 }
 
-static weft_out hinge(loss *l) { /* labels 0 and 1 become -1 and 1 */
+static weft_out loss_hinge(loss *l) { /* labels 0 and 1 become -1 and 1 */
   to_float(l);
-  weft_out sign = sub(l, OUT(mul(l, NUM(2), OUT(l->labels))), NUM(1));
-  return fn(l, "Relu", sub(l, NUM(1), OUT(mul(l, OUT(sign), OUT(l->x)))));
+  weft_out sign = loss_sub(l, OUT(loss_mul(l, NUM(2), OUT(l->labels))), NUM(1));
+  return loss_unary(l, "Relu", loss_sub(l, NUM(1), OUT(loss_mul(l, OUT(sign), OUT(l->x)))));
 }
 
-static weft_out huber(loss *l) { /* a parabola up to delta, a line from there on */
+static weft_out loss_huber(loss *l) { /* a parabola up to delta, a line from there on */
   double delta = l->o->delta != 0 ? l->o->delta : 1;
   to_float(l);
-  weft_out size = fn(l, "Abs", sub(l, OUT(l->x), OUT(l->labels)));
-  weft_out near = op2(l, "Minimum", OUT(size), NUM(delta)), far = sub(l, OUT(size), OUT(near));
-  weft_out parabola = mul(l, NUM(.5), OUT(mul(l, OUT(near), OUT(near))));
-  return add(l, OUT(parabola), OUT(mul(l, NUM(delta), OUT(far))));
+  weft_out size = loss_unary(l, "Abs", loss_sub(l, OUT(l->x), OUT(l->labels)));
+  weft_out near = op2(l, "Minimum", OUT(size), NUM(delta)), far = loss_sub(l, OUT(size), OUT(near));
+  weft_out parabola = loss_mul(l, NUM(.5), OUT(loss_mul(l, OUT(near), OUT(near))));
+  return loss_add(l, OUT(parabola), OUT(loss_mul(l, NUM(delta), OUT(far))));
 }
 
-static weft_out logarithmic(loss *l) {
+static weft_out loss_log(loss *l) {
   double epsilon = l->o->epsilon != 0 ? l->o->epsilon : 1e-7;
   to_float(l);
-  weft_out yes = fn(l, "Log", add(l, OUT(l->x), NUM(epsilon)));
-  weft_out no = fn(l, "Log", add(l, OUT(sub(l, NUM(1), OUT(l->x))), NUM(epsilon)));
-  weft_out first = fn(l, "Neg", mul(l, OUT(l->labels), OUT(yes)));
-  return sub(l, OUT(first), OUT(mul(l, OUT(sub(l, NUM(1), OUT(l->labels))), OUT(no))));
+  weft_out yes = loss_unary(l, "Log", loss_add(l, OUT(l->x), NUM(epsilon)));
+  weft_out no = loss_unary(l, "Log", loss_add(l, OUT(loss_sub(l, NUM(1), OUT(l->x))), NUM(epsilon)));
+  weft_out first = loss_unary(l, "Neg", loss_mul(l, OUT(l->labels), OUT(yes)));
+  return loss_sub(l, OUT(first), OUT(loss_mul(l, OUT(loss_sub(l, NUM(1), OUT(l->labels))), OUT(no))));
 }
 
-static weft_out cosine(loss *l) {
+static weft_out loss_cosine(loss *l) {
   to_float(l);
-  weft_out product = mul(l, OUT(l->labels), OUT(l->x));
+  weft_out product = loss_mul(l, OUT(l->labels), OUT(l->x));
   int64_t axis = l->o->axis;
-  return sub(l, NUM(1), OUT(weft__named_reduce_axes(l->g, "Sum", "Sum", product, 1, &axis, true)));
+  return loss_sub(l, NUM(1), OUT(weft__named_reduce_axes(l->g, "Sum", "Sum", product, 1, &axis, true)));
 }
 
 /* max(x, 0) - x * z + log(1 + exp(-|x|)), which never overflows. */
-static weft_out sigmoid(loss *l) {
+static weft_out loss_sigmoid(loss *l) {
   double s = l->o->label_smoothing;
   to_float(l);
-  if (s > 0) l->labels = add(l, OUT(mul(l, OUT(l->labels), NUM(1 - s))), NUM(.5 * s));
-  weft_out rest = sub(l, OUT(fn(l, "Relu", l->x)), OUT(mul(l, OUT(l->x), OUT(l->labels))));
-  weft_out tail = fn(l, "Log1p", fn(l, "Exp", fn(l, "Neg", fn(l, "Abs", l->x))));
-  return add(l, OUT(rest), OUT(tail));
+  if (s > 0) l->labels = loss_add(l, OUT(loss_mul(l, OUT(l->labels), NUM(1 - s))), NUM(.5 * s));
+  weft_out rest = loss_sub(l, OUT(loss_unary(l, "Relu", l->x)), OUT(loss_mul(l, OUT(l->x), OUT(l->labels))));
+  weft_out tail = loss_unary(l, "Log1p", loss_unary(l, "Exp", loss_unary(l, "Neg", loss_unary(l, "Abs", l->x))));
+  return loss_add(l, OUT(rest), OUT(tail));
 }
 
 /* Logits (..., classes) as (rows, classes); a matrix as it is. */
@@ -89,7 +89,7 @@ static weft_out as_rows(loss *l, weft_out x) {
   return weft__b_reshape(l->g, x, weft__b_concat(l->g, 2, parts, weft__b_scalar(l->g, WEFT_INT32, 0)));
 }
 
-static weft_out softmax(loss *l) {
+static weft_out loss_softmax(loss *l) {
   double s = l->o->label_smoothing;
   if (l->x.node < 0 || l->labels.node < 0) return WEFT_NONE;
   l->labels = weft__b_cast(l->g, l->labels, weft__type_of(l->g, l->x));
@@ -100,8 +100,8 @@ static weft_out softmax(loss *l) {
     weft__named_keep(l->g, weft__fail(WEFT_INVALID_ARGUMENT, "label_smoothing needs a known number of classes"));
     return WEFT_NONE;
   }
-  if (s > 0) l->labels = add(l, OUT(mul(l, OUT(l->labels), NUM(1 - s))), NUM(s / (double)classes));
-  l->labels = fn(l, "StopGradient", l->labels);
+  if (s > 0) l->labels = loss_add(l, OUT(loss_mul(l, OUT(l->labels), NUM(1 - s))), NUM(s / (double)classes));
+  l->labels = loss_unary(l, "StopGradient", l->labels);
   weft_out in[] = {as_rows(l, l->x), as_rows(l, l->labels)};
   weft_out each = weft__b_node(l->g, "SoftmaxCrossEntropyWithLogits", "xentropy", 2, in, 0, NULL);
   if (rank == 2 || each.node < 0) return each;
@@ -110,7 +110,7 @@ static weft_out softmax(loss *l) {
 }
 
 /* Without a last axis of size 1 where x has `more` axes too many, as (batch, 1) instead of (batch). */
-static weft_out squeezed(loss *l, weft_out x, int more) {
+static weft_out loss_squeeze(loss *l, weft_out x, int more) {
   const shape *of = weft__shape_of(l->g, x);
   if (more != 1 || of->rank < 1 || (of->dim[of->rank - 1] >= 0 && of->dim[of->rank - 1] != 1)) return x;
   return weft__b_node(l->g, "Squeeze", "Squeeze", 1, &x, 1, &A_INTS("squeeze_dims", ((int64_t[]){-1}), 1));
@@ -119,30 +119,30 @@ static weft_out squeezed(loss *l, weft_out x, int more) {
 static weft_out sparse_softmax(loss *l) {
   if (l->x.node < 0 || l->labels.node < 0) return WEFT_NONE;
   const int rank = weft__shape_of(l->g, l->x)->rank, known = weft__shape_of(l->g, l->labels)->rank;
-  if (rank >= 1 && known >= 1) l->labels = squeezed(l, l->labels, known - (rank - 1));
+  if (rank >= 1 && known >= 1) l->labels = loss_squeeze(l, l->labels, known - (rank - 1));
   weft_out labels = rank == 2 ? l->labels : weft__named_reshape(l->g, l->labels, 1, (int64_t[]){-1});
   weft_out in[] = {as_rows(l, l->x), labels};
   weft_out each = weft__b_node(l->g, "SparseSoftmaxCrossEntropyWithLogits", "xentropy", 2, in, 0, NULL);
   return rank == 2 || each.node < 0 ? each : weft__b_reshape(l->g, each, weft__b_shape(l->g, l->labels));
 }
 
-static weft_out pairwise(loss *l);
+static weft_out loss_pairwise(loss *l);
 
 static const struct loss_kind {
   const char *name, *scope;
   weft_out (*each)(loss *l);
   weft_out (*whole)(loss *l); /* instead, where it is more than the sum of its elements */
 } kinds[] = {
-    {"absolute_difference", "absolute_difference", .each = absolute},
-    {"mean_squared_error", "mean_squared_error", .each = squared},
-    {"hinge_loss", "hinge_loss", .each = hinge},
-    {"huber_loss", "huber_loss", .each = huber},
-    {"log_loss", "log_loss", .each = logarithmic},
-    {"cosine_distance", "cosine_distance_loss", .each = cosine},
-    {"sigmoid_cross_entropy", "sigmoid_cross_entropy_loss", .each = sigmoid},
-    {"softmax_cross_entropy", "softmax_cross_entropy_loss", .each = softmax},
+    {"absolute_difference", "absolute_difference", .each = loss_absolute},
+    {"mean_squared_error", "mean_squared_error", .each = loss_squared},
+    {"hinge_loss", "hinge_loss", .each = loss_hinge},
+    {"huber_loss", "huber_loss", .each = loss_huber},
+    {"log_loss", "log_loss", .each = loss_log},
+    {"cosine_distance", "cosine_distance_loss", .each = loss_cosine},
+    {"sigmoid_cross_entropy", "sigmoid_cross_entropy_loss", .each = loss_sigmoid},
+    {"softmax_cross_entropy", "softmax_cross_entropy_loss", .each = loss_softmax},
     {"sparse_softmax_cross_entropy", "sparse_softmax_cross_entropy_loss", .each = sparse_softmax},
-    {"mean_pairwise_squared_error", "mean_pairwise_squared_error", .whole = pairwise},
+    {"mean_pairwise_squared_error", "mean_pairwise_squared_error", .whole = loss_pairwise},
 };
 
 /* ---- weights and reductions ---- */
@@ -150,7 +150,7 @@ static const struct loss_kind {
 static weft_out ones_like(weft_graph *g, weft_out x) { return weft__named_unary(g, "OnesLike", "ones_like", x); }
 
 /* What the sum is divided by. */
-static weft_out divisor(weft_graph *g, weft_out each, weft_out weights, weft_reduction reduction) {
+static weft_out loss_divisor(weft_graph *g, weft_out each, weft_out weights, weft_reduction reduction) {
   weft_dtype type = weft__type_of(g, each);
   if (reduction == WEFT_SUM_OVER_BATCH_SIZE)
     return weft__b_cast(g, weft__named_unary(g, "Size", "num_elements", each), type);
@@ -176,7 +176,7 @@ static weft_err check_weights(const weft_graph *g, weft_out each, weft_out weigh
                     e->rank, w->rank, weft__shape_text(e), weft__shape_text(w));
 }
 
-static weft_out reduce(weft_graph *g, weft_out each, weft_out weights, weft_reduction reduction) {
+static weft_out loss_reduce(weft_graph *g, weft_out each, weft_out weights, weft_reduction reduction) {
   if (each.node < 0 || !weft__named_keep(g, check_weights(g, each, weights))) return WEFT_NONE;
   weft_dtype type = weft__type_of(g, each);
   weights = weights.node >= 0 ? weft__b_cast(g, weights, type) : weft__n_scalar(g, "weights", type, 1);
@@ -184,7 +184,7 @@ static weft_out reduce(weft_graph *g, weft_out each, weft_out weights, weft_redu
   if (reduction == WEFT_REDUCE_NONE) return weighted;
   weft_out sum = weft__named_reduce(g, "Sum", "Sum", weighted);
   if (reduction == WEFT_REDUCE_SUM || sum.node < 0) return sum;
-  weft_out in[] = {sum, divisor(g, each, weights, reduction)};
+  weft_out in[] = {sum, loss_divisor(g, each, weights, reduction)};
   return weft__b_node(g, "DivNoNan", "value", 2, in, 0, NULL);
 }
 
@@ -197,10 +197,10 @@ static weft_out twice_ratio(loss *l, weft_out a, weft_out b) {
 
 /* The mean over all pairs of elements of a row of the square of how far their errors are apart: with n elements whose
  * errors are d, 2 * sum(d^2) / (n - 1) - 2 * sum(d)^2 / (n * (n - 1)).  Rows are summed, with their weights. */
-static weft_out pairwise(loss *l) {
+static weft_out loss_pairwise(loss *l) {
   to_float(l);
   int64_t axes[WEFT_MAX_RANK];
-  weft_out d = sub(l, OUT(l->x), OUT(l->labels));
+  weft_out d = loss_sub(l, OUT(l->x), OUT(l->labels));
   const int rank = weft__shape_of(l->g, d)->rank, n = rank - 1;
   if (rank < 1) {
     weft__named_keep(l->g, weft__fail(WEFT_INVALID_ARGUMENT, "mean_pairwise_squared_error needs rows of elements"));
@@ -210,13 +210,13 @@ static weft_out pairwise(loss *l) {
   weft_out w =
       l->o->weights ? weft__b_cast(l->g, *l->o->weights, WEFT_FLOAT) : weft__n_scalar(l->g, "Cast/x", WEFT_FLOAT, 1);
   weft_out there = weft__b_cast(l->g, weft__named_binary(l->g, "NotEqual", "NotEqual", OUT(w), NUM(0)), WEFT_FLOAT);
-  there = mul(l, OUT(there), OUT(ones_like(l->g, d)));
+  there = loss_mul(l, OUT(there), OUT(ones_like(l->g, d)));
   weft_out count = weft__named_reduce_axes(l->g, "Sum", "num_present", there, n, axes, true);
-  weft_out squares = weft__named_reduce_axes(l->g, "Sum", "Sum", fn(l, "Square", d), n, axes, true);
-  weft_out sum = weft__named_reduce_axes(l->g, "Sum", "Sum", d, n, axes, true), less = sub(l, OUT(count), NUM(1));
+  weft_out squares = weft__named_reduce_axes(l->g, "Sum", "Sum", loss_unary(l, "Square", d), n, axes, true);
+  weft_out sum = weft__named_reduce_axes(l->g, "Sum", "Sum", d, n, axes, true), less = loss_sub(l, OUT(count), NUM(1));
   weft_out first = twice_ratio(l, squares, less),
-           second = twice_ratio(l, fn(l, "Square", sum), mul(l, OUT(count), OUT(less)));
-  weft_out all = weft__named_reduce(l->g, "Sum", "Sum", mul(l, OUT(sub(l, OUT(first), OUT(second))), OUT(w)));
+           second = twice_ratio(l, loss_unary(l, "Square", sum), loss_mul(l, OUT(count), OUT(less)));
+  weft_out all = weft__named_reduce(l->g, "Sum", "Sum", loss_mul(l, OUT(loss_sub(l, OUT(first), OUT(second))), OUT(w)));
   weft_out any =
       weft__named_binary(l->g, "Greater", "Greater", OUT(weft__named_reduce(l->g, "Sum", "Sum", count)), NUM(0));
   weft_out in[] = {any, all, weft__n_scalar(l->g, "zeros_like", WEFT_FLOAT, 0)};
@@ -229,8 +229,8 @@ static weft_err unknown_loss(const char *kind) {
   return weft__suggest_fail(&s, WEFT_INVALID_ARGUMENT);
 }
 
-static weft_err check(const weft_graph *g, const char *kind, const struct loss_kind **k, weft_out labels, weft_out x,
-                      const weft_loss_opts *o) {
+static weft_err loss_check(const weft_graph *g, const char *kind, const struct loss_kind **k, weft_out labels,
+                           weft_out x, const weft_loss_opts *o) {
   *k = NULL;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (strcmp(kinds[i].name, kind) == 0) *k = &kinds[i];
@@ -247,13 +247,13 @@ static weft_err check(const weft_graph *g, const char *kind, const struct loss_k
 
 weft_out weft__loss(weft_graph *g, const char *kind, weft_out labels, weft_out predictions, const weft_loss_opts *o) {
   const struct loss_kind *k;
-  if (!weft__named_keep(g, check(g, kind, &k, labels, predictions, o))) return WEFT_NONE;
+  if (!weft__named_keep(g, loss_check(g, kind, &k, labels, predictions, o))) return WEFT_NONE;
   weft__named_push(g, o->name, k->scope);
   loss l = {g, labels, predictions, o};
   weft_out each = k->whole ? k->whole(&l) : k->each(&l), weights = o->weights ? *o->weights : WEFT_NONE;
   if (k->each == sparse_softmax && each.node >= 0 && weights.node >= 0)
-    weights = squeezed(&l, weights, weft__shape_of(g, weights)->rank - weft__shape_of(g, each)->rank);
-  weft_out value = k->whole ? each : reduce(g, each, weights, o->reduction);
+    weights = loss_squeeze(&l, weights, weft__shape_of(g, weights)->rank - weft__shape_of(g, each)->rank);
+  weft_out value = k->whole ? each : loss_reduce(g, each, weights, o->reduction);
   weft__b_pop(g);
   const char *name = value.node < 0 ? NULL : weft__n_out_name(g, value);
   const char *list = o->collection ? o->collection : "losses";
@@ -263,7 +263,7 @@ weft_out weft__loss(weft_graph *g, const char *kind, weft_out labels, weft_out p
 
 /* ---- all of them ---- */
 
-static int listed(const weft_graph *g, const char *list, weft_out *out) {
+static int loss_listed(const weft_graph *g, const char *list, weft_out *out) {
   const collection *c = weft__collection_get(g, list);
   int n = 0;
   for (int i = 0; c && c->kind == COLLECTION_NAMES && i < c->n; i++) {
@@ -276,7 +276,7 @@ static int listed(const weft_graph *g, const char *list, weft_out *out) {
 }
 
 weft_out weft__total_loss(weft_graph *g, const char *name, bool regularization) {
-  int n = listed(g, "losses", NULL), more = regularization ? listed(g, "regularization_losses", NULL) : 0;
+  int n = loss_listed(g, "losses", NULL), more = regularization ? loss_listed(g, "regularization_losses", NULL) : 0;
   weft_out *all = weft__alloc(((size_t)(n + more) + 1) * sizeof *all), o = WEFT_NONE;
   if (!name) name = "total_loss";
   if (!all) {
@@ -284,8 +284,8 @@ weft_out weft__total_loss(weft_graph *g, const char *name, bool regularization) 
   } else if (n + more == 0) {
     weft__named_keep(g, weft__fail(WEFT_INVALID_ARGUMENT, "there are no losses to add up"));
   } else {
-    listed(g, "losses", all);
-    if (more) listed(g, "regularization_losses", all + n);
+    loss_listed(g, "losses", all);
+    if (more) loss_listed(g, "regularization_losses", all + n);
     o = n + more == 1 ? weft__named_unary(g, "Identity", name, all[0])
                       : weft__b_node(g, "AddN", name, n + more, all, 1, &A_INT("N", n + more));
   }

@@ -55,19 +55,19 @@ static sum add_up(metric *m, const char *name, weft_out v) {
   return s;
 }
 
-static bool enter(metric *m, const char *name, const char *standard) {
+static bool metric_enter(metric *m, const char *name, const char *standard) {
   return weft__named_keep(
       m->g, weft__variable_scope_push(m->g, &(variable_scope_opts){.name = name, .default_name = standard}, NULL));
 }
 
 /* ---- means ---- */
 
-static weft_out quotient(metric *m, const char *name, weft_out total, weft_out count) {
+static weft_out metric_quotient(metric *m, const char *name, weft_out total, weft_out count) {
   weft_out n = op2(m, "Maximum", "Maximum", OUT(count), NUM(0));
   return weft__b_node(m->g, "DivNoNan", name, 2, (weft_out[]){total, n}, 0, NULL);
 }
 
-static weft_out weigh(metric *m, weft_out v) {
+static weft_out metric_weigh(metric *m, weft_out v) {
   return m->weights.node < 0 ? v : op2(m, "Mul", "Mul", OUT(v), OUT(m->weights));
 }
 
@@ -81,27 +81,29 @@ static weft_out how_many(metric *m, weft_out v) {
 static void mean_of(metric *m, weft_out v) {
   v = weft__b_cast(m->g, v, WEFT_FLOAT);
   if (v.node < 0) return;
-  sum total = add_up(m, "total", weft__named_reduce(m->g, "Sum", "Sum", weigh(m, v)));
+  sum total = add_up(m, "total", weft__named_reduce(m->g, "Sum", "Sum", metric_weigh(m, v)));
   sum count = add_up(m, "count", how_many(m, v));
-  m->value = quotient(m, "value", total.now, count.now);
-  m->update = quotient(m, "update_op", total.after, count.after);
+  m->value = metric_quotient(m, "value", total.now, count.now);
+  m->update = metric_quotient(m, "update_op", total.after, count.after);
 }
 
-static void mean(metric *m) { mean_of(m, m->x); }
+static void metric_mean(metric *m) { mean_of(m, m->x); }
 
-static void accuracy(metric *m) {
+static void metric_accuracy(metric *m) {
   weft_out x = weft__b_cast(m->g, m->x, weft__type_of(m->g, m->labels));
   mean_of(m, op2(m, "Equal", "Equal", OUT(x), OUT(m->labels)));
 }
 
-static weft_out difference(metric *m, const char *type) {
+static weft_out metric_difference(metric *m, const char *type) {
   weft_out x = weft__b_cast(m->g, m->x, WEFT_FLOAT), y = weft__b_cast(m->g, m->labels, WEFT_FLOAT);
   return op2(m, type, type, OUT(y), OUT(x));
 }
 
-static void squared_error(metric *m) { mean_of(m, difference(m, "SquaredDifference")); }
+static void squared_error(metric *m) { mean_of(m, metric_difference(m, "SquaredDifference")); }
 
-static void absolute_error(metric *m) { mean_of(m, weft__named_unary(m->g, "Abs", "Abs", difference(m, "Sub"))); }
+static void absolute_error(metric *m) {
+  mean_of(m, weft__named_unary(m->g, "Abs", "Abs", metric_difference(m, "Sub")));
+}
 
 static void root_squared_error(metric *m) {
   squared_error(m);
@@ -118,12 +120,12 @@ static sum count_here(metric *m, bool label, bool prediction) {
   y = op2(m, "Equal", "Equal", OUT(y), NUM(label));
   x = op2(m, "Equal", "Equal", OUT(x), NUM(prediction));
   weft_out both = weft__b_cast(g, op2(m, "LogicalAnd", "LogicalAnd", OUT(y), OUT(x)), WEFT_FLOAT);
-  return add_up(m, "count", both.node < 0 ? both : weft__named_reduce(g, "Sum", "Sum", weigh(m, both)));
+  return add_up(m, "count", both.node < 0 ? both : weft__named_reduce(g, "Sum", "Sum", metric_weigh(m, both)));
 }
 
 static sum count_where(metric *m, const char *below, bool label, bool prediction) {
   sum s = {WEFT_NONE, WEFT_NONE};
-  if (m->g->sticky.code || !enter(m, below, NULL)) return s;
+  if (m->g->sticky.code || !metric_enter(m, below, NULL)) return s;
   s = count_here(m, label, prediction);
   weft__b_pop(m->g);
   return s;
@@ -141,29 +143,29 @@ static void false_negatives(metric *m) { one_count(m, true, false); }
 static void true_negatives(metric *m) { one_count(m, false, false); }
 
 /* x / (x + y), or 0 where both are. */
-static weft_out share(metric *m, const char *name, weft_out x, weft_out y) {
+static weft_out metric_share(metric *m, const char *name, weft_out x, weft_out y) {
   weft_out all = op2(m, "AddV2", "add", OUT(x), OUT(y));
   return weft__b_node(m->g, "DivNoNan", name, 2, (weft_out[]){x, all}, 0, NULL);
 }
 
 static void share_of_hits(metric *m, sum hits, sum misses) {
-  m->value = share(m, "value", hits.now, misses.now);
-  m->update = share(m, "update_op", hits.after, misses.after);
+  m->value = metric_share(m, "value", hits.now, misses.now);
+  m->update = metric_share(m, "update_op", hits.after, misses.after);
 }
 
-static void precision(metric *m) {
+static void metric_precision(metric *m) {
   sum hits = count_where(m, "true_positives", true, true);
   share_of_hits(m, hits, count_where(m, "false_positives", false, true));
 }
 
-static void recall(metric *m) {
+static void metric_recall(metric *m) {
   sum hits = count_where(m, "true_positives", true, true);
   share_of_hits(m, hits, count_where(m, "false_negatives", true, false));
 }
 
 /* ---- the area under the curve ---- */
 
-static weft_out thresholds(metric *m) {
+static weft_out metric_thresholds(metric *m) {
   const double epsilon = 1e-7; /* the first is below 0, the last above 1 */
   weft_tensor *t = NULL;
   int n = m->thresholds;
@@ -184,7 +186,7 @@ static sum curve_count(metric *m, const char *name, weft_out labelled, weft_out 
   return add_up(m, name, weft__named_reduce_axes(g, "Sum", "Sum", both, 1, (int64_t[]){1}, false));
 }
 
-static weft_out ratio(metric *m, weft_out x, weft_out y, bool smooth) {
+static weft_out metric_ratio(metric *m, weft_out x, weft_out y, bool smooth) {
   const double epsilon = 1e-6;
   weft_out above = smooth ? op2(m, "AddV2", "add", OUT(x), NUM(epsilon)) : x;
   weft_out below = op2(m, "AddV2", "add", OUT(op2(m, "AddV2", "add", OUT(x), OUT(y))), NUM(epsilon));
@@ -192,8 +194,8 @@ static weft_out ratio(metric *m, weft_out x, weft_out y, bool smooth) {
 }
 
 /* Trapezoids between neighbouring thresholds. */
-static weft_out area(metric *m, const char *name, weft_out tp, weft_out fn, weft_out tn, weft_out fp) {
-  weft_out y = ratio(m, tp, fn, true), x = ratio(m, fp, tn, false);
+static weft_out metric_area(metric *m, const char *name, weft_out tp, weft_out fn, weft_out tn, weft_out fp) {
+  weft_out y = metric_ratio(m, tp, fn, true), x = metric_ratio(m, fp, tn, false);
   slice_bounds left = {.has_end = true, .end = m->thresholds - 1}, right = {.has_begin = true, .begin = 1};
   weft_out width = op2(m, "Sub", "sub", OUT(weft__named_slice(m->g, x, left)), OUT(weft__named_slice(m->g, x, right)));
   weft_out height =
@@ -202,18 +204,18 @@ static weft_out area(metric *m, const char *name, weft_out tp, weft_out fn, weft
   return weft__named_reduce(m->g, "Sum", name, op2(m, "Mul", "Mul", OUT(width), OUT(height)));
 }
 
-static void auc(metric *m) {
+static void metric_auc(metric *m) {
   weft_graph *g = m->g;
   weft_out x = weft__named_reshape(g, weft__b_cast(g, m->x, WEFT_FLOAT), 2, (int64_t[]){1, -1});
   weft_out y = weft__named_reshape(g, weft__b_cast(g, m->labels, WEFT_BOOL), 2, (int64_t[]){1, -1});
   weft_out w = m->weights;
   if (w.node >= 0) w = weft__named_reshape(g, w, 2, (int64_t[]){1, -1});
-  weft_out above = op2(m, "Greater", "Greater", OUT(x), OUT(thresholds(m)));
+  weft_out above = op2(m, "Greater", "Greater", OUT(x), OUT(metric_thresholds(m)));
   weft_out below = is_not(m, above), not_y = is_not(m, y);
   sum tp = curve_count(m, "true_positives", y, above, w), fn = curve_count(m, "false_negatives", y, below, w);
   sum tn = curve_count(m, "true_negatives", not_y, below, w), fp = curve_count(m, "false_positives", not_y, above, w);
-  m->value = area(m, "value", tp.now, fn.now, tn.now, fp.now);
-  m->update = area(m, "update_op", tp.after, fn.after, tn.after, fp.after);
+  m->value = metric_area(m, "value", tp.now, fn.now, tn.now, fp.now);
+  m->update = metric_area(m, "update_op", tp.after, fn.after, tn.after, fp.after);
 }
 
 static const struct metric_kind {
@@ -221,8 +223,8 @@ static const struct metric_kind {
   void (*make)(metric *m);
   bool no_labels;
 } kinds[] = {
-    {"mean", mean, true},
-    {"accuracy", accuracy, false},
+    {"mean", metric_mean, true},
+    {"accuracy", metric_accuracy, false},
     {"mean_squared_error", squared_error, false},
     {"mean_absolute_error", absolute_error, false},
     {"root_mean_squared_error", root_squared_error, false},
@@ -230,9 +232,9 @@ static const struct metric_kind {
     {"false_positives", false_positives, false},
     {"false_negatives", false_negatives, false},
     {"true_negatives", true_negatives, false},
-    {"precision", precision, false},
-    {"recall", recall, false},
-    {"auc", auc, false},
+    {"precision", metric_precision, false},
+    {"recall", metric_recall, false},
+    {"auc", metric_auc, false},
 };
 
 static const struct metric_kind *find_kind(const char *name) {
@@ -257,7 +259,7 @@ weft_err weft__metric(weft_graph *g, const char *kind, weft_out labels, weft_out
     return weft__fail(WEFT_INVALID_ARGUMENT, "metric %s: labels and predictions must be outputs of the graph", kind);
   if (m.thresholds < 2)
     return weft__fail(WEFT_INVALID_ARGUMENT, "metric %s: %d thresholds make no curve", kind, m.thresholds);
-  if (!enter(&m, o->name, kind)) return weft__b_ok(g);
+  if (!metric_enter(&m, o->name, kind)) return weft__b_ok(g);
   if (o->weights) m.weights = weft__b_cast(g, *o->weights, WEFT_FLOAT);
   k->make(&m);
   weft__b_pop(g);

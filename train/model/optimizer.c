@@ -94,7 +94,7 @@ weft_err weft__optimizer_set(weft_optimizer *o, const char *param, const setting
 }
 
 /* The row to use, now that the parameters are known. */
-static const optimizer_kind *chosen(const weft_optimizer *o) {
+static const optimizer_kind *optimizer_chosen(const weft_optimizer *o) {
   const optimizer_kind *k = o->kind;
   return k->chooser && weft__optimizer_number(o, k->chooser) != 0 ? k->instead : k;
 }
@@ -195,7 +195,7 @@ static weft_err keep_slot(weft_optimizer *o, int i, weft_out v, weft_out slot) {
 }
 
 weft_out weft__optimizer_slot(const weft_optimizer *o, weft_out v, const char *slot) {
-  const optimizer_kind *k = chosen(o);
+  const optimizer_kind *k = optimizer_chosen(o);
   if (v.node < 0 || v.node >= o->g->n_node) return WEFT_NONE;
   for (int i = 0; i < OPTIMIZER_SLOTS && k->slot[i].name; i++) {
     const slot_ref *ref = weft__map_get(&o->slot[i], weft__variable_name(o->g, v));
@@ -215,12 +215,12 @@ int weft__optimizer_variables(const weft_optimizer *o, weft_out *out, int room) 
 }
 
 const char *weft__optimizer_slot_name(const weft_optimizer *o, int i) {
-  return i >= 0 && i < OPTIMIZER_SLOTS ? chosen(o)->slot[i].name : NULL;
+  return i >= 0 && i < OPTIMIZER_SLOTS ? optimizer_chosen(o)->slot[i].name : NULL;
 }
 
 /* The slots of one variable that are not there yet; values that are no initializers come first. */
 static weft_err slots_of(weft_optimizer *o, weft_out v) {
-  const optimizer_kind *k = chosen(o);
+  const optimizer_kind *k = optimizer_chosen(o);
   weft_graph *g = o->g;
   weft_out value[OPTIMIZER_SLOTS], made;
   shape s = weft__variable_shape(g, v);
@@ -238,7 +238,7 @@ static weft_err slots_of(weft_optimizer *o, weft_out v) {
 }
 
 static weft_err make_slots(weft_optimizer *o, int n, const weft_out *vars) {
-  const optimizer_kind *k = chosen(o);
+  const optimizer_kind *k = optimizer_chosen(o);
   WEFT_TRY(weft__scope_push_control(o->g, -1, NULL));
   weft_err err = k->slots ? k->slots(o, n, vars) : WEFT_OK;
   for (int i = 0; i < n && err == WEFT_OK; i++) {
@@ -277,7 +277,7 @@ void weft__update_unique(update *u) {
   d->indices = unique;
 }
 
-static weft_out argument(update *u, char which, bool sparse) {
+static weft_out optimizer_argument(update *u, char which, bool sparse) {
   weft_optimizer *o = u->o;
   switch (which) {
   case 'v': return u->variable;
@@ -295,7 +295,7 @@ static weft_out argument(update *u, char which, bool sparse) {
 
 /* The op of the row; in a scope of its name where arguments have to be read first. */
 static weft_out apply_row(update *u, bool sparse) {
-  const optimizer_kind *k = chosen(u->o);
+  const optimizer_kind *k = optimizer_chosen(u->o);
   weft_graph *g = u->o->g;
   const char *args = sparse ? k->sparse : k->dense;
   weft_out in[16];
@@ -306,7 +306,7 @@ static weft_out apply_row(update *u, bool sparse) {
   if (!type) weft__named_keep(g, WEFT_OOM);
   bool scoped = type && u->resource && strchr(args, 'p');
   if (scoped) weft__b_push_name(g, type);
-  for (int i = 0; i < n; i++) in[i] = argument(u, args[i], sparse);
+  for (int i = 0; i < n; i++) in[i] = optimizer_argument(u, args[i], sparse);
   weft_out o = !type    ? WEFT_NONE
                : scoped ? weft__n_scope_node(g, type, n, in, k->flag ? 2 : 1, attrs)
                         : weft__b_node(g, type, NULL, n, in, k->flag ? 2 : 1, attrs);
@@ -316,7 +316,7 @@ static weft_out apply_row(update *u, bool sparse) {
 }
 
 static weft_out update_variable(update *u) {
-  const optimizer_kind *k = chosen(u->o);
+  const optimizer_kind *k = optimizer_chosen(u->o);
   if (u->gradient.indices.node < 0) return apply_row(u, false);
   if (k->sparse_update) return k->sparse_update(u);
   weft__update_unique(u);
@@ -341,7 +341,7 @@ static weft_out update_one(weft_optimizer *o, weft_out v, const grad_value *d) {
 
 /* The parameters that are tensors, as constants of the optimizer's scope. */
 static void make_params(weft_optimizer *o) {
-  const optimizer_kind *k = chosen(o);
+  const optimizer_kind *k = optimizer_chosen(o);
   for (int i = 0; i < OPTIMIZER_PARAMS && k->param[i].name; i++)
     if (k->param[i].node && *k->param[i].node && strcmp(k->param[i].node, BESIDE) != 0)
       o->node[i] = o->value[i].output.node >= 0
@@ -350,15 +350,15 @@ static void make_params(weft_optimizer *o) {
   if (k->prepare) weft__named_keep(o->g, k->prepare(o));
 }
 
-static weft_out finish(weft_optimizer *o, const char *name, int n, const int *updates) {
-  const optimizer_kind *k = chosen(o);
+static weft_out optimizer_finish(weft_optimizer *o, const char *name, int n, const int *updates) {
+  const optimizer_kind *k = optimizer_chosen(o);
   return k->finish ? k->finish(o, name, n, updates) : weft__n_group(o->g, name, n, updates);
 }
 
 /* Counts the step once all updates are done; the node is called as the optimizer. */
 static weft_out count_step(weft_optimizer *o, const char *exact, weft_out step, int n, const int *updates) {
   weft_graph *g = o->g;
-  weft_out done = finish(o, "update", n, updates);
+  weft_out done = optimizer_finish(o, "update", n, updates);
   if (done.node < 0) return WEFT_NONE;
   weft__b_push_control(g, 1, &done.node);
   weft__b_push_colocate(g, step.node);
@@ -371,14 +371,16 @@ static weft_out count_step(weft_optimizer *o, const char *exact, weft_out step, 
   return counted;
 }
 
-static weft_out build(weft_optimizer *o, int n, const weft_out *vars, const grad_value *d, weft_out step, int *done) {
+static weft_out optimizer_build(weft_optimizer *o, int n, const weft_out *vars, const grad_value *d, weft_out step,
+                                int *done) {
   weft_graph *g = o->g;
   make_params(o);
   for (int i = 0; i < n && !g->sticky.code; i++) done[i] = update_one(o, vars[i], &d[i]).node;
   char *exact = weft__sprintf("%s/", weft__scope_prefix(g));
   if (!exact) weft__named_keep(g, WEFT_OOM);
   weft_out train = WEFT_NONE;
-  if (!g->sticky.code) train = step.node < 0 ? finish(o, exact, n, done) : count_step(o, exact, step, n, done);
+  if (!g->sticky.code)
+    train = step.node < 0 ? optimizer_finish(o, exact, n, done) : count_step(o, exact, step, n, done);
   weft__free(exact);
   return train;
 }
@@ -399,8 +401,8 @@ static weft_err with_gradient(const weft_graph *g, int *n, weft_out *vars, grad_
   return WEFT_OK;
 }
 
-static weft_out apply(weft_optimizer *o, int n, weft_out *vars, grad_value *d, weft_out step, const char *name,
-                      int *done) {
+static weft_out optimizer_apply(weft_optimizer *o, int n, weft_out *vars, grad_value *d, weft_out step,
+                                const char *name, int *done) {
   weft_graph *g = o->g;
   weft_err err = check_params(o);
   if (err == WEFT_OK) err = with_gradient(g, &n, vars, d);
@@ -408,7 +410,7 @@ static weft_out apply(weft_optimizer *o, int n, weft_out *vars, grad_value *d, w
   if (err == WEFT_OK) err = make_slots(o, n, vars);
   if (!weft__named_keep(g, err)) return WEFT_NONE;
   weft__named_push(g, name, o->name);
-  weft_out train = build(o, n, vars, d, step, done);
+  weft_out train = optimizer_build(o, n, vars, d, step, done);
   weft__b_pop(g);
   if (train.node >= 0) weft__named_keep(g, weft__collection_add_name(g, "train_op", g->node[train.node]->name));
   return train;
@@ -423,7 +425,7 @@ weft_out weft__optimizer_apply(weft_optimizer *o, int n, const weft_out *vars, c
   if (v && dv && done && !o->g->sticky.code) {
     memcpy(v, vars, (size_t)n * sizeof *v);
     memcpy(dv, d, (size_t)n * sizeof *dv);
-    train = apply(o, n, v, dv, step, name, done);
+    train = optimizer_apply(o, n, v, dv, step, name, done);
   } else {
     weft__named_keep(o->g, WEFT_OOM);
   }

@@ -14,7 +14,7 @@ static const char *const lists[] = {"variables", "local_variables", "trainable_v
                                     "moving_average_variables"};
 
 /* Puts bytes behind every definition of a variable. */
-static weft_err extend(weft_graph *g, weft_out v, const uint8_t *more, size_t size) {
+static weft_err partition_extend(weft_graph *g, weft_out v, const uint8_t *more, size_t size) {
   for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
     attr_str *def = weft__variable_definition(g, lists[l], v);
     if (!def) continue;
@@ -32,7 +32,7 @@ static weft_err put_slice(weft_graph *g, weft_out v, Tensorflow__SaveSliceInfoDe
   def.save_slice_info_def = slice;
   uint8_t *bytes = weft__arena_alloc(&g->arena, tensorflow__variable_def__get_packed_size(&def) + 1);
   if (!bytes) return WEFT_OOM;
-  return extend(g, v, bytes, tensorflow__variable_def__pack(&def, bytes));
+  return partition_extend(g, v, bytes, tensorflow__variable_def__pack(&def, bytes));
 }
 
 weft_err weft__variable_slice_set(weft_graph *g, weft_out v, const variable_slice *s) {
@@ -59,7 +59,7 @@ weft_err weft__variable_slice_set(weft_graph *g, weft_out v, const variable_slic
 /* "whole" and what the name of the new one has beyond the length of the piece's: "e/part_0/Adam_1" of "e/part_0" is in
  * "e/Adam_1".  TensorFlow counts letters also where an outer scope stands before the name, so that "dnn/e/part_0/Adam" is
  * in "e/t_0/Adam"; its checkpoints have such keys. */
-static weft_err like(weft_graph *g, weft_out piece, weft_out made, Tensorflow__SaveSliceInfoDef *slice) {
+static weft_err partition_slot(weft_graph *g, weft_out piece, weft_out made, Tensorflow__SaveSliceInfoDef *slice) {
   const char *name = weft__variable_name(g, made), *old = weft__variable_name(g, piece);
   size_t shared = strlen(old);
   if (strlen(name) <= shared + 1) return WEFT_OK; /* not made for it */
@@ -82,7 +82,7 @@ weft_err weft__variable_slice_like(weft_graph *g, weft_out piece, weft_out made)
   if (!def || made.node < 0) return WEFT_OK;
   WEFT_TRY(weft__proto_unpack(&m, &tensorflow__variable_def__descriptor, def->data, def->size));
   Tensorflow__SaveSliceInfoDef *slice = ((Tensorflow__VariableDef *)m)->save_slice_info_def;
-  weft_err err = slice ? like(g, piece, made, slice) : WEFT_OK;
+  weft_err err = slice ? partition_slot(g, piece, made, slice) : WEFT_OK;
   protobuf_c_message_free_unpacked(m, NULL);
   return err;
 }

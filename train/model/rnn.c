@@ -16,7 +16,7 @@ static weft_out op2(weft_graph *g, const char *type, const char *name, weft_out 
   return weft__named_binary(g, type, name, OUT(x), OUT(y));
 }
 
-static weft_out fn(weft_graph *g, const char *type, weft_out x) { return weft__named_unary(g, type, type, x); }
+static weft_out rnn_unary(weft_graph *g, const char *type, weft_out x) { return weft__named_unary(g, type, type, x); }
 
 /* ---- weights ---- */
 
@@ -49,7 +49,7 @@ static bool cell_weights(weft_graph *g, const cell *c, weft_out x, weights *w) {
 
 /* ---- one step ---- */
 
-static weft_out concat(weft_graph *g, weft_out x, weft_out y) {
+static weft_out rnn_concat(weft_graph *g, weft_out x, weft_out y) {
   weft__b_push_name(g, "concat");
   weft_out in[] = {x, y, weft__n_scalar(g, "axis", WEFT_INT32, 1)};
   weft_out o = weft__n_scope_node(g, "ConcatV2", 3, in, 1, &A_INT("N", 2));
@@ -57,34 +57,34 @@ static weft_out concat(weft_graph *g, weft_out x, weft_out y) {
   return o;
 }
 
-static weft_out affine(weft_graph *g, weft_out x, weft_out y, const weights *w, int i) {
-  weft_out product = weft__b_node(g, "MatMul", NULL, 2, (weft_out[]){concat(g, x, y), w->kernel[i]}, 0, NULL);
+static weft_out rnn_affine(weft_graph *g, weft_out x, weft_out y, const weights *w, int i) {
+  weft_out product = weft__b_node(g, "MatMul", NULL, 2, (weft_out[]){rnn_concat(g, x, y), w->kernel[i]}, 0, NULL);
   return weft__b_node(g, "BiasAdd", NULL, 2, (weft_out[]){product, w->bias[i]}, 0, NULL);
 }
 
 /* i, j, f, o: input gate, new value, forget gate, output gate. */
 static void lstm_step(weft_graph *g, const cell *c, const weights *w, weft_out x, const weft_out *old, weft_out *new) {
-  weft_out axis = weft__n_scalar(g, "Const", WEFT_INT32, 1), gates = affine(g, x, old[1], w, 0);
+  weft_out axis = weft__n_scalar(g, "Const", WEFT_INT32, 1), gates = rnn_affine(g, x, old[1], w, 0);
   weft_out s = weft__b_node(g, "Split", "split", 2, (weft_out[]){axis, gates}, 1, &A_INT("num_split", 4));
   if (s.node < 0) return;
   weft_out bias = weft__n_scalar(g, "Const", weft__type_of(g, s), c->forget_bias);
-  weft_out forget = fn(g, "Sigmoid", op2(g, "AddV2", "Add", weft__b_slot(s, 2), bias));
-  weft_out kept = op2(g, "Mul", "Mul", old[0], forget), in = fn(g, "Sigmoid", s);
-  weft_out added = op2(g, "Mul", "Mul", in, fn(g, "Tanh", weft__b_slot(s, 1)));
+  weft_out forget = rnn_unary(g, "Sigmoid", op2(g, "AddV2", "Add", weft__b_slot(s, 2), bias));
+  weft_out kept = op2(g, "Mul", "Mul", old[0], forget), in = rnn_unary(g, "Sigmoid", s);
+  weft_out added = op2(g, "Mul", "Mul", in, rnn_unary(g, "Tanh", weft__b_slot(s, 1)));
   new[0] = op2(g, "AddV2", "Add", kept, added);
-  weft_out shown = fn(g, "Tanh", new[0]);
-  new[1] = op2(g, "Mul", "Mul", shown, fn(g, "Sigmoid", weft__b_slot(s, 3)));
+  weft_out shown = rnn_unary(g, "Tanh", new[0]);
+  new[1] = op2(g, "Mul", "Mul", shown, rnn_unary(g, "Sigmoid", weft__b_slot(s, 3)));
 }
 
 /* r, u: how much of the state the candidate sees, how much of it stays. */
 static void gru_step(weft_graph *g, const weights *w, weft_out x, const weft_out *old, weft_out *new) {
-  weft_out gates = fn(g, "Sigmoid", affine(g, x, old[0], w, 0));
+  weft_out gates = rnn_unary(g, "Sigmoid", rnn_affine(g, x, old[0], w, 0));
   weft__b_push_name(g, "split");
   weft_out axis = weft__n_scalar(g, "split_dim", WEFT_INT32, 1);
   weft_out s = weft__n_scope_node(g, "Split", 2, (weft_out[]){axis, gates}, 1, &A_INT("num_split", 2));
   weft__b_pop(g);
   weft_out seen = op2(g, "Mul", "mul", s, old[0]), u = weft__b_slot(s, 1);
-  weft_out candidate = fn(g, "Tanh", affine(g, x, seen, w, 1));
+  weft_out candidate = rnn_unary(g, "Tanh", rnn_affine(g, x, seen, w, 1));
   weft_out stays = op2(g, "Mul", "mul", u, old[0]);
   weft_out comes = op2(g, "Mul", "mul", weft__named_binary(g, "Sub", "sub", NUM(1), OUT(u)), candidate);
   new[0] = op2(g, "AddV2", "add", stays, comes);
@@ -104,13 +104,13 @@ static void cell_step(weft_graph *g, const cell *c, const weights *w, weft_out x
 static const char *cell_scope(const cell *c) { return c->kind == CELL_BASIC_LSTM ? "basic_lstm_cell" : "gru_cell"; }
 
 /* zeros (batch, units); batch is the size of x's axis. */
-static weft_out zeros(weft_graph *g, weft_out x, int axis, int64_t units) {
+static weft_out rnn_zeros(weft_graph *g, weft_out x, int axis, int64_t units) {
   int64_t batch = weft__shape_of(g, x)->rank > axis ? weft__shape_of(g, x)->dim[axis] : -1;
   weft_out dims;
   if (batch >= 0) {
     dims = weft__named_ints(g, "Const", (int64_t[]){batch, units}, 2);
   } else {
-    weft_out n = weft__named_element(g, fn(g, "Shape", x), axis);
+    weft_out n = weft__named_element(g, rnn_unary(g, "Shape", x), axis);
     dims = weft__named_pack(g, "stack", 2, (weft_out[]){n, weft__n_scalar(g, "Const", WEFT_INT32, (double)units)}, 0);
   }
   weft__b_push_name(g, "zeros");
@@ -125,16 +125,16 @@ static void initial_state(weft_graph *g, const cell *c, const rnn *r, weft_out x
   for (int i = 0; i < weft__cell_states(c) && r->initial; i++) state[i] = r->initial[i];
   if (r->initial) return;
   weft__b_push_name(g, c->kind == CELL_BASIC_LSTM ? "BasicLSTMCellZeroState" : "GRUCellZeroState");
-  for (int i = 0; i < weft__cell_states(c); i++) state[i] = zeros(g, x, batch_axis, c->units);
+  for (int i = 0; i < weft__cell_states(c); i++) state[i] = rnn_zeros(g, x, batch_axis, c->units);
   weft__b_pop(g);
 }
 
 /* Where a sequence is over the old value stays. */
-static weft_out hold(weft_graph *g, weft_out over, weft_out old, weft_out new) {
+static weft_out rnn_hold(weft_graph *g, weft_out over, weft_out old, weft_out new) {
   return weft__b_node(g, "Select", NULL, 3, (weft_out[]){over, old, new}, 0, NULL);
 }
 
-static weft_out lengths(weft_graph *g, const rnn *r) {
+static weft_out rnn_lengths(weft_graph *g, const rnn *r) {
   return r->length.node < 0
              ? WEFT_NONE
              : weft__named_unary(g, "Identity", "sequence_length", weft__b_cast(g, r->length, WEFT_INT32));
@@ -151,8 +151,8 @@ static weft_out static_step(weft_graph *g, const cell *c, const weights *w, int 
   weft_out output = new[n - 1];
   if (length.node >= 0) {
     weft_out over = weft__named_binary(g, "LessEqual", "LessEqual", OUT(length), NUM(t));
-    output = hold(g, over, nothing, output);
-    for (int i = 0; i < n; i++) new[i] = hold(g, over, state[i], new[i]);
+    output = rnn_hold(g, over, nothing, output);
+    for (int i = 0; i < n; i++) new[i] = rnn_hold(g, over, state[i], new[i]);
   }
   for (int i = 0; i < n; i++) state[i] = new[i];
   return output;
@@ -165,7 +165,7 @@ void weft__static_rnn(weft_graph *g, const cell *c, int n, const weft_out *x, co
   if (n < 1) weft__named_keep(g, weft__fail(WEFT_INVALID_ARGUMENT, "inputs must not be empty"));
   if (n < 1 || x[0].node < 0 || !weft__layer_enter(g, r->name ? r->name : "rnn", NULL, r->reuse)) return;
   initial_state(g, c, r, x[0], 0, state);
-  weft_out length = lengths(g, r), nothing = length.node < 0 ? WEFT_NONE : zeros(g, x[0], 0, c->units);
+  weft_out length = rnn_lengths(g, r), nothing = length.node < 0 ? WEFT_NONE : rnn_zeros(g, x[0], 0, c->units);
   if (weft__layer_enter(g, cell_scope(c), NULL, REUSE_INHERIT)) {
     bool ready = cell_weights(g, c, x[0], &w);
     for (int t = 0; t < n && ready && !g->sticky.code; t++)
@@ -183,7 +183,7 @@ typedef struct steps {                 /* what the loop needs */
   weft_out length, nothing;
 } steps;
 
-static weft_out array(weft_graph *g, weft_out size, weft_dtype type, const shape *of, weft_out *flow) {
+static weft_out rnn_array(weft_graph *g, weft_out size, weft_dtype type, const shape *of, weft_out *flow) {
   weft_out o = weft__b_node(g, "TensorArrayV3", "TensorArray", 1, &size, 3,
                             (attr[]){A_TYPE("dtype", type), A_SHAPE("element_shape", (shape *)(uintptr_t)of),
                                      A_BOOL("identical_element_shapes", true)});
@@ -192,7 +192,7 @@ static weft_out array(weft_graph *g, weft_out size, weft_dtype type, const shape
 }
 
 /* The first two axes exchanged. */
-static weft_out exchange(weft_graph *g, weft_out x) {
+static weft_out rnn_swap_axes(weft_graph *g, weft_out x) {
   weft__b_push_name(g, "transpose");
   weft_out in[] = {x, weft__named_ints(g, "perm", (int64_t[]){1, 0, 2}, 3)};
   weft_out o = weft__n_scope_node(g, "Transpose", 2, in, 0, NULL);
@@ -201,22 +201,22 @@ static weft_out exchange(weft_graph *g, weft_out x) {
 }
 
 /* No more turns than the longest sequence needs. */
-static weft_out turns(weft_graph *g, weft_out size, weft_out length) {
+static weft_out rnn_iterations(weft_graph *g, weft_out size, weft_out length) {
   if (length.node < 0) return size;
   weft_out most = weft__named_reduce(g, "Max", "Max", length);
   most = weft__named_binary(g, "Maximum", "Maximum", NUM(1), OUT(most));
   return op2(g, "Minimum", "Minimum", size, most);
 }
 
-static bool prepare(weft_graph *g, const cell *c, weft_out x, const rnn *r, steps *s) {
+static bool rnn_prepare(weft_graph *g, const cell *c, weft_out x, const rnn *r, steps *s) {
   const shape *of = weft__shape_of(g, x);
   weft_dtype type = weft__type_of(g, x);
-  s->size = weft__named_element(g, fn(g, "Shape", x), 0);
-  s->length = lengths(g, r);
-  s->nothing = s->length.node < 0 ? WEFT_NONE : zeros(g, x, 1, c->units);
-  s->limit = turns(g, s->size, s->length);
-  s->out = array(g, s->size, type, &SHAPE2(of->dim[1], c->units), &s->out_flow);
-  s->in = array(g, s->size, type, &SHAPE2(of->dim[1], of->dim[2]), &s->in_flow);
+  s->size = weft__named_element(g, rnn_unary(g, "Shape", x), 0);
+  s->length = rnn_lengths(g, r);
+  s->nothing = s->length.node < 0 ? WEFT_NONE : rnn_zeros(g, x, 1, c->units);
+  s->limit = rnn_iterations(g, s->size, s->length);
+  s->out = rnn_array(g, s->size, type, &SHAPE2(of->dim[1], c->units), &s->out_flow);
+  s->in = rnn_array(g, s->size, type, &SHAPE2(of->dim[1], of->dim[2]), &s->in_flow);
   weft__b_push_name(g, "TensorArrayUnstack");
   weft_out in[] = {s->in, weft__named_range(g, s->size), x, s->in_flow};
   s->in_flow = weft__b_node(g, "TensorArrayScatterV3", NULL, 4, in, 0, NULL);
@@ -225,7 +225,7 @@ static bool prepare(weft_graph *g, const cell *c, weft_out x, const rnn *r, step
 }
 
 /* One turn: var[0] is the time, var[1] the output array's flow, then the states. */
-static void turn(loop *l, const cell *c, const weights *w, const steps *s, const shape *of, weft_out *next) {
+static void rnn_iteration(loop *l, const cell *c, const weights *w, const steps *s, const shape *of, weft_out *next) {
   weft_graph *g = l->g;
   weft_out new[CELL_STATES], read[] = {s->in, l->var[0], s->in_flow};
   int n = weft__cell_states(c);
@@ -237,8 +237,8 @@ static void turn(loop *l, const cell *c, const weights *w, const steps *s, const
   weft_out output = new[n - 1];
   if (s->length.node >= 0) {
     weft_out over = weft__named_binary(g, "GreaterEqual", "GreaterEqual", OUT(l->var[0]), OUT(s->length));
-    output = hold(g, over, s->nothing, output);
-    for (int i = 0; i < n; i++) new[i] = hold(g, over, l->var[2 + i], new[i]);
+    output = rnn_hold(g, over, s->nothing, output);
+    for (int i = 0; i < n; i++) new[i] = rnn_hold(g, over, l->var[2 + i], new[i]);
   }
   weft_out write[] = {s->out, l->var[0], output, l->var[1]};
   next[1] = weft__b_node(g, "TensorArrayWriteV3", NULL, 4, write, 0, NULL);
@@ -269,14 +269,14 @@ static weft_out run_loop(weft_graph *g, const cell *c, weft_out x, const rnn *r,
   if (!weft__layer_enter(g, cell_scope(c), NULL, REUSE_INHERIT)) return WEFT_NONE;
   bool ready = cell_weights(g, c, x, &w);
   weft__b_pop(g);
-  if (!ready || !prepare(g, c, x, r, &s)) return WEFT_NONE;
+  if (!ready || !rnn_prepare(g, c, x, r, &s)) return WEFT_NONE;
   first[0] = weft__n_scalar(g, "time", WEFT_INT32, 0);
   first[1] = s.out_flow;
   for (int i = 0; i < n; i++) first[2 + i] = state[i];
   for (int i = 0; i < LOOP_VARS; i++) next[i] = WEFT_NONE;
   weft__loop_begin(&l, g, "while", 2 + n, first);
   weft__loop_body(&l, weft__named_binary(g, "Less", "Less", OUT(l.var[0]), OUT(s.limit)));
-  if (!g->sticky.code) turn(&l, c, &w, &s, &one, next);
+  if (!g->sticky.code) rnn_iteration(&l, c, &w, &s, &one, next);
   weft__loop_end(&l, next, last);
   for (int i = 0; i < n; i++) state[i] = last[2 + i];
   return gather_outputs(g, &s, last[1], type, &made);
@@ -291,8 +291,8 @@ weft_out weft__dynamic_rnn(weft_graph *g, const cell *c, weft_out x, const rnn *
     return WEFT_NONE;
   }
   if (!weft__layer_enter(g, r->name ? r->name : "rnn", NULL, r->reuse)) return WEFT_NONE;
-  weft_out o = run_loop(g, c, r->time_major ? x : exchange(g, x), r, state);
-  if (o.node >= 0 && !r->time_major) o = exchange(g, o);
+  weft_out o = run_loop(g, c, r->time_major ? x : rnn_swap_axes(g, x), r, state);
+  if (o.node >= 0 && !r->time_major) o = rnn_swap_axes(g, o);
   weft__b_pop(g);
   return o;
 }

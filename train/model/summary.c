@@ -14,7 +14,7 @@
 static const weft_summary_opts no_opts = {0};
 
 /* What a tag may not have becomes '_', as in TensorFlow. */
-static char *clean(const char *name) {
+static char *summary_clean(const char *name) {
   char *s = weft__strdup(name), *from = s;
   if (!s) return NULL;
   for (char *c = s; *c; c++)
@@ -26,8 +26,8 @@ static char *clean(const char *name) {
 }
 
 /* Opens the scope of a summary and finds its tag: "scope/name", with the family before both and in between. */
-static bool enter(weft_graph *g, const char *name, const weft_summary_opts *o, text *tag) {
-  char *cleaned = clean(name), *family = o->family ? clean(o->family) : NULL;
+static bool summary_enter(weft_graph *g, const char *name, const weft_summary_opts *o, text *tag) {
+  char *cleaned = summary_clean(name), *family = o->family ? summary_clean(o->family) : NULL;
   char *inside = family ? weft__sprintf("%s/%s", family, cleaned ? cleaned : "") : cleaned;
   bool ok = cleaned && (family || !o->family) && inside;
   if (!ok) weft__status_update(&g->sticky, WEFT_OOM);
@@ -42,7 +42,7 @@ static bool enter(weft_graph *g, const char *name, const weft_summary_opts *o, t
   return ok;
 }
 
-static weft_out leave(weft_graph *g, text *tag, weft_out made, const weft_summary_opts *o) {
+static weft_out summary_leave(weft_graph *g, text *tag, weft_out made, const weft_summary_opts *o) {
   weft__b_pop(g);
   weft__text_finish(tag);
   const char *name = made.node >= 0 ? weft__n_out_name(g, made) : NULL;
@@ -54,38 +54,39 @@ static weft_out leave(weft_graph *g, text *tag, weft_out made, const weft_summar
 }
 
 /* Those that are a tag, a value and attributes. */
-static weft_out simple(weft_graph *g, const char *type, const char *tag_name, const char *name, weft_out x, int n_attr,
-                       const attr *attrs, const weft_summary_opts *opts) {
+static weft_out summary_simple(weft_graph *g, const char *type, const char *tag_name, const char *name, weft_out x,
+                               int n_attr, const attr *attrs, const weft_summary_opts *opts) {
   const weft_summary_opts *o = opts ? opts : &no_opts;
   text tag = {0};
-  if (!enter(g, name, o, &tag)) return WEFT_NONE;
+  if (!summary_enter(g, name, o, &tag)) return WEFT_NONE;
   weft_out t = weft__n_string(g, tag_name, weft__text_get(&tag));
   x = weft__variable_or_value(g, x);
-  return leave(g, &tag, weft__n_scope_node(g, type, 2, (weft_out[]){t, x}, n_attr, attrs), o);
+  return summary_leave(g, &tag, weft__n_scope_node(g, type, 2, (weft_out[]){t, x}, n_attr, attrs), o);
 }
 
 weft_out weft__summary_scalar(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts) {
-  return simple(g, "ScalarSummary", "tags", name, x, 0, NULL, opts);
+  return summary_simple(g, "ScalarSummary", "tags", name, x, 0, NULL, opts);
 }
 
 weft_out weft__summary_histogram(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts) {
-  return simple(g, "HistogramSummary", "tag", name, x, 0, NULL, opts);
+  return summary_simple(g, "HistogramSummary", "tag", name, x, 0, NULL, opts);
 }
 
 weft_out weft__summary_image(weft_graph *g, const char *name, weft_out x, int max_outputs,
                              const weft_summary_opts *opts) {
-  return simple(g, "ImageSummary", "tag", name, x, 1, &A_INT("max_images", max_outputs > 0 ? max_outputs : 3), opts);
+  return summary_simple(g, "ImageSummary", "tag", name, x, 1, &A_INT("max_images", max_outputs > 0 ? max_outputs : 3),
+                        opts);
 }
 
 weft_out weft__summary_audio(weft_graph *g, const char *name, weft_out x, weft_out sample_rate, int max_outputs,
                              const weft_summary_opts *opts) {
   const weft_summary_opts *o = opts ? opts : &no_opts;
   text tag = {0};
-  if (!enter(g, name, o, &tag)) return WEFT_NONE;
+  if (!summary_enter(g, name, o, &tag)) return WEFT_NONE;
   weft_out t = weft__n_string(g, "tag", weft__text_get(&tag));
   weft_out made = weft__n_scope_node(g, "AudioSummaryV2", 3, (weft_out[]){t, x, sample_rate}, 1,
                                      &A_INT("max_outputs", max_outputs > 0 ? max_outputs : 3));
-  return leave(g, &tag, made, o);
+  return summary_leave(g, &tag, made, o);
 }
 
 weft_out weft__summary_tensor(weft_graph *g, const char *name, weft_out x, const void *metadata, size_t size,
@@ -93,11 +94,11 @@ weft_out weft__summary_tensor(weft_graph *g, const char *name, weft_out x, const
   const weft_summary_opts *o = opts ? opts : &no_opts;
   text tag = {0};
   weft_tensor *m = NULL;
-  if (!enter(g, name, o, &tag)) return WEFT_NONE;
+  if (!summary_enter(g, name, o, &tag)) return WEFT_NONE;
   weft__status_update(&g->sticky, weft__tensor_string(&m, metadata, size));
   weft_out t = weft__n_string(g, "tag", weft__text_get(&tag));
   weft_out meta = weft__n_const(g, "serialized_summary_metadata", m);
-  return leave(g, &tag, weft__n_scope_node(g, "TensorSummaryV2", 3, (weft_out[]){t, x, meta}, 0, NULL), o);
+  return summary_leave(g, &tag, weft__n_scope_node(g, "TensorSummaryV2", 3, (weft_out[]){t, x, meta}, 0, NULL), o);
 }
 
 weft_out weft__summary_text(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts) {

@@ -114,7 +114,7 @@ static weft_out make_accumulator(weft_sync *s, weft_out v, weft_dtype type, bool
   return o;
 }
 
-static weft_out take(weft_graph *g, const char *type, weft_out accumulator, int required, weft_dtype dtype) {
+static weft_out sync_take(weft_graph *g, const char *type, weft_out accumulator, int required, weft_dtype dtype) {
   weft__b_push_name(g, type);
   weft_out in[] = {accumulator, weft__n_scalar(g, "num_required", WEFT_INT32, required)};
   weft_out o = weft__n_scope_node(g, type, 2, in, 1, &A_TYPE("dtype", dtype));
@@ -128,14 +128,14 @@ static void gather_dense(weft_sync *s, weft_out v, weft_out d, gathered *out) {
   out->accumulator = make_accumulator(s, v, type, false);
   weft_out in[] = {out->accumulator, as_int64(g, s->local_step), d};
   out->put = weft__b_node(g, "ResourceAccumulatorApplyGradient", NULL, 3, in, 0, NULL).node;
-  weft_out mean = take(g, "ResourceAccumulatorTakeGradient", out->accumulator, s->aggregate, type);
+  weft_out mean = sync_take(g, "ResourceAccumulatorTakeGradient", out->accumulator, s->aggregate, type);
   if (mean.node >= 0) g->node[mean.node]->out_shape[0] = weft__variable_shape(g, v);
   out->mean = GRAD_DENSE(mean);
 }
 
 /* An op with a reference stands where the accumulator does. */
-static weft_out beside(weft_graph *g, weft_out accumulator, const char *type, int n, const weft_out *in, int n_attr,
-                       const attr *attrs) {
+static weft_out sync_beside(weft_graph *g, weft_out accumulator, const char *type, int n, const weft_out *in,
+                            int n_attr, const attr *attrs) {
   if (accumulator.node < 0) return WEFT_NONE;
   weft__b_push_colocate(g, accumulator.node);
   weft_out o = weft__b_node(g, type, NULL, n, in, n_attr, attrs);
@@ -156,9 +156,9 @@ static void gather_slices(weft_sync *s, weft_out v, const grad_value *d, gathere
     dims = weft__n_const(g, "Const", none);
   }
   weft_out in[] = {out->accumulator, local, indices, d->values, dims};
-  out->put =
-      beside(g, in[0], "SparseAccumulatorApplyGradient", 5, in, 1, &A_BOOL("has_known_shape", d->dense_shape.node >= 0))
-          .node;
+  out->put = sync_beside(g, in[0], "SparseAccumulatorApplyGradient", 5, in, 1,
+                         &A_BOOL("has_known_shape", d->dense_shape.node >= 0))
+                 .node;
   weft__b_push_name(g, "SparseAccumulatorTakeGradient");
   weft_out ask[] = {out->accumulator, weft__n_scalar(g, "num_required", WEFT_INT32, s->aggregate)};
   weft__b_push_colocate(g, out->accumulator.node);
@@ -168,7 +168,7 @@ static void gather_slices(weft_sync *s, weft_out v, const grad_value *d, gathere
   out->mean = (grad_value){WEFT_NONE, mean, weft__b_slot(mean, 1), weft__b_slot(mean, 2)};
 }
 
-static void gather(weft_sync *s, weft_out v, const grad_value *d, gathered *out) {
+static void sync_gather(weft_sync *s, weft_out v, const grad_value *d, gathered *out) {
   weft_graph *g = s->o->g;
   *out = (gathered){WEFT_NONE, d->indices.node >= 0, -1, GRAD_NONE};
   if (d->dense.node < 0 && !out->sparse) return;
@@ -274,18 +274,18 @@ static void make_chief_init(weft_sync *s, int n, const weft_out *vars, const gat
   if (!g->sticky.code) s->chief_init = weft__n_group(g, NULL, used, ids);
 }
 
-static void build(weft_sync *s, int n, const weft_out *vars, const grad_value *d, gathered *all, grad_value *means,
-                  int *ids) {
+static void sync_build(weft_sync *s, int n, const weft_out *vars, const grad_value *d, gathered *all, grad_value *means,
+                       int *ids) {
   weft_graph *g = s->o->g;
   make_local_step(s);
   weft__b_push_name(g, s->name);
-  for (int i = 0; i < n && !g->sticky.code; i++) gather(s, vars[i], &d[i], &all[i]);
+  for (int i = 0; i < n && !g->sticky.code; i++) sync_gather(s, vars[i], &d[i], &all[i]);
   if (!g->sticky.code) make_step(s, n, vars, all, means, ids);
   if (!g->sticky.code) make_chief_init(s, n, vars, all, ids);
   weft__b_pop(g);
 }
 
-static weft_err check(const weft_sync *s, int n, const weft_out *vars, weft_out step) {
+static weft_err sync_check(const weft_sync *s, int n, const weft_out *vars, weft_out step) {
   const weft_graph *g = s->o->g;
   WEFT_TRY(weft__b_ok(g));
   if (s->train.node >= 0) return weft__fail(WEFT_FAILED_PRECONDITION, "gradients were applied already");
@@ -298,13 +298,13 @@ static weft_err check(const weft_sync *s, int n, const weft_out *vars, weft_out 
 weft_out weft__sync_apply(weft_sync *s, int n, const weft_out *vars, const grad_value *d, weft_out step) {
   weft_graph *g = s->o->g;
   size_t room = (size_t)n + 1;
-  if (!weft__named_keep(g, check(s, n, vars, step))) return WEFT_NONE;
+  if (!weft__named_keep(g, sync_check(s, n, vars, step))) return WEFT_NONE;
   gathered *all = weft__alloc_zero(room, sizeof *all);
   grad_value *means = weft__alloc_zero(room, sizeof *means);
   int *ids = weft__alloc(room * sizeof *ids);
   s->step = step;
   if (all && means && ids)
-    build(s, n, vars, d, all, means, ids);
+    sync_build(s, n, vars, d, all, means, ids);
   else
     weft__named_keep(g, WEFT_OOM);
   weft__free(all);

@@ -39,25 +39,25 @@ static weft_err from_def(const weft_graph *g, const Tensorflow__VariableDef *d, 
   return out->full_name ? slice_text(d->save_slice_info_def, a, &out->slice) : WEFT_OOM;
 }
 
-static weft_err unpack(const collection *c, int i, ProtobufCMessage **m) {
+static weft_err variable_unpack(const collection *c, int i, ProtobufCMessage **m) {
   weft_err err = weft__proto_unpack(m, &tensorflow__variable_def__descriptor, c->s[i].data, c->s[i].size);
   return err ? weft__fail_in(err, "entry %d of collection '%s'", i, c->name) : WEFT_OK;
 }
 
-static const collection *definitions(const weft_graph *g, const char *list) {
+static const collection *variable_definitions(const weft_graph *g, const char *list) {
   const collection *c = weft__collection_get(g, list);
   return c && c->kind == COLLECTION_BYTES ? c : NULL;
 }
 
 weft_err weft__variables_read(const weft_graph *g, const char *list, variable_list *out) {
-  const collection *c = definitions(g, list);
+  const collection *c = variable_definitions(g, list);
   *out = (variable_list){0};
   if (!c) return WEFT_OK;
   weft_err err =
       (out->item = weft__arena_alloc(&out->arena, sizeof *out->item * (size_t)(c->n + 1))) ? WEFT_OK : WEFT_OOM;
   for (int i = 0; !err && i < c->n; i++) {
     ProtobufCMessage *m;
-    err = unpack(c, i, &m);
+    err = variable_unpack(c, i, &m);
     if (err) break;
     err = from_def(g, (const Tensorflow__VariableDef *)m, &out->arena, &out->item[out->n++]);
     protobuf_c_message_free_unpacked(m, NULL);
@@ -71,11 +71,11 @@ static weft_err find_def(const weft_graph *g, weft_out variable, arena *a, varia
   static const char *const lists[] = {"variables", "local_variables", "trainable_variables", "model_variables",
                                       "moving_average_variables"};
   for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-    const collection *c = definitions(g, lists[l]);
+    const collection *c = variable_definitions(g, lists[l]);
     const int i = c ? weft__collection_find(c, g->node[variable.node]->name) : -1;
     if (i < 0) continue;
     ProtobufCMessage *m;
-    WEFT_TRY(unpack(c, i, &m));
+    WEFT_TRY(variable_unpack(c, i, &m));
     weft_err err = from_def(g, (const Tensorflow__VariableDef *)m, a, out);
     protobuf_c_message_free_unpacked(m, NULL);
     *found = true;

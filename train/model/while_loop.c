@@ -9,7 +9,7 @@
 #include "train/model/named.h"
 #include <stdio.h>
 
-static weft_out enter(loop *l, const char *name, weft_out x, bool constant) {
+static weft_out while_enter(loop *l, const char *name, weft_out x, bool constant) {
   return weft__b_node(
       l->g, "Enter", name, 1, &x, 3,
       (attr[]){A_STR("frame_name", l->frame), A_BOOL("is_constant", constant), A_INT("parallel_iterations", 32)});
@@ -22,7 +22,7 @@ static weft_err bring_in(loop *l, weft_out x, weft_out *out) {
   weft_out *known = weft__map_get(&l->entered, key);
   if (!known) {
     if (!(known = weft__arena_alloc(&l->g->arena, sizeof *known))) return weft__fail(WEFT_OOM, "no memory for a loop");
-    *known = enter(l, NULL, x, true);
+    *known = while_enter(l, NULL, x, true);
     WEFT_TRY(weft__b_ok(l->g));
     WEFT_TRY(weft__map_put(&l->entered, key, known));
   }
@@ -41,7 +41,7 @@ static weft_err adapt_inputs(loop *l, node_spec *spec) {
   return WEFT_OK;
 }
 
-static weft_err adapt(void *arg, node_spec *spec) {
+static weft_err while_adapt(void *arg, node_spec *spec) {
   loop *l = arg;
   if (spec->n_in == 0 && spec->n_control == 0) {
     spec->n_control = 1;
@@ -68,13 +68,13 @@ void weft__loop_begin(loop *l, weft_graph *g, const char *name, int n, const wef
     return;
   }
   for (int i = 0; i < n; i++) {
-    weft_out in = enter(l, NULL, initial[i], false);
+    weft_out in = while_enter(l, NULL, initial[i], false);
     l->merge[i] = weft__b_node(g, "Merge", NULL, 2, (weft_out[]){in, in}, 0, NULL);
     l->var[i] = l->merge[i];
   }
   if (g->sticky.code) return;
   l->pivot = l->merge[0].node;
-  g->adapt = adapt;
+  g->adapt = while_adapt;
   g->adapt_arg = l;
 }
 
@@ -92,12 +92,12 @@ void weft__loop_body(loop *l, weft_out condition) {
   }
   if (g->sticky.code) return;
   l->pivot = l->var[0].node;
-  g->adapt = adapt;
+  g->adapt = while_adapt;
 }
 
 void weft__loop_end(loop *l, const weft_out *next, weft_out *last) {
   weft_graph *g = l->g;
-  if (g->adapt == adapt) g->adapt = NULL;
+  if (g->adapt == while_adapt) g->adapt = NULL;
   for (int i = 0; i < l->n && !g->sticky.code; i++) {
     weft_out again = weft__named_unary(g, "NextIteration", "NextIteration", next[i]);
     if (again.node >= 0) weft__named_keep(g, weft__graph_set_input(g, g->node[l->merge[i].node], 1, again));

@@ -124,7 +124,7 @@ weft_err weft__coordinator_raise(weft_coordinator *c) {
 
 /* ---- threads ---- */
 
-static weft_err loop(worker *w) {
+static weft_err coordinator_loop(worker *w) {
   int64_t next = weft__clock_now_ns();
   weft_err err = WEFT_OK;
   while (!err) {
@@ -141,10 +141,10 @@ static void destroy_worker(worker *w) {
   weft__free(w);
 }
 
-static void *work(void *arg) {
+static void *coordinator_work(void *arg) {
   worker *w = arg;
   weft_coordinator *c = w->owner;
-  weft_err err = w->seconds < 0 ? w->fn(w->arg) : loop(w);
+  weft_err err = w->seconds < 0 ? w->fn(w->arg) : coordinator_loop(w);
   if (err) weft__coordinator_request_stop(c, err);
   pthread_mutex_lock(&c->lock);
   w->done = true;
@@ -164,7 +164,7 @@ weft_err weft__coordinator_start(weft_coordinator *c, const char *name, double s
   if (w->name) {
     atomic_fetch_add(&c->shares, 1);
     pthread_mutex_lock(&c->lock);
-    error = pthread_create(&w->thread, NULL, work, w);
+    error = pthread_create(&w->thread, NULL, coordinator_work, w);
     if (!error) {
       w->next = c->workers;
       c->workers = w;
@@ -179,7 +179,7 @@ weft_err weft__coordinator_start(weft_coordinator *c, const char *name, double s
 }
 
 /* Joins those that are done; the rest are left running, named in `left`, and forgotten when `all`. */
-static int reap(weft_coordinator *c, bool all, text *left) {
+static int coordinator_reap(weft_coordinator *c, bool all, text *left) {
   worker *gone = NULL, **at = &c->workers;
   int running = 0;
   pthread_mutex_lock(&c->lock);
@@ -213,7 +213,7 @@ static int reap(weft_coordinator *c, bool all, text *left) {
 }
 
 static void wait_for_end(weft_coordinator *c, int64_t until_ns, bool until_stop) {
-  while (reap(c, false, NULL) > 0 && weft__clock_now_ns() < until_ns) {
+  while (coordinator_reap(c, false, NULL) > 0 && weft__clock_now_ns() < until_ns) {
     if (until_stop && weft__coordinator_should_stop(c)) return;
     struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
     pthread_mutex_lock(&c->lock);
@@ -228,7 +228,7 @@ weft_err weft__coordinator_join(weft_coordinator *c, double grace, bool ignore_l
   text left = {0};
   wait_for_end(c, INT64_MAX, true);
   wait_for_end(c, deadline_ns(grace < 0 ? GRACE_SECONDS : grace), false);
-  int running = reap(c, true, &left);
+  int running = coordinator_reap(c, true, &left);
   weft_err err = weft__coordinator_raise(c);
   if (!err && running && ignore_live)
     weft__log(LOG_INFO, "Coordinator stopped with threads still running: %s", weft__text_get(&left));
@@ -242,6 +242,6 @@ weft_err weft__coordinator_join(weft_coordinator *c, double grace, bool ignore_l
 void weft__coordinator_destroy(weft_coordinator *c) {
   if (!c) return;
   weft__coordinator_request_stop(c, WEFT_OK);
-  reap(c, true, NULL);
+  coordinator_reap(c, true, NULL);
   drop_share(c);
 }

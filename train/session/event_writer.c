@@ -62,7 +62,7 @@ static void flush_now(weft_event_writer *w) {
   pthread_cond_broadcast(&w->changed);
 }
 
-static void *work(void *arg) {
+static void *writer_work(void *arg) {
   weft_event_writer *w = arg;
   int64_t next = weft__clock_now_ns() + w->flush_ns;
   pthread_mutex_lock(&w->lock);
@@ -95,7 +95,7 @@ static weft_err open_file(weft_event_writer *w) {
   WEFT_TRY(weft__event_file_create(&w->f, w->dir, w->suffix));
   pthread_mutex_lock(&w->lock);
   w->ends = w->flush = w->warned = false;
-  int error = pthread_create(&w->thread, NULL, work, w);
+  int error = pthread_create(&w->thread, NULL, writer_work, w);
   w->open = !error;
   pthread_mutex_unlock(&w->lock);
   if (!error) return WEFT_OK;
@@ -168,7 +168,7 @@ const char *weft__event_writer_dir(const weft_event_writer *w) { return w->dir; 
 
 /* ---- adding ---- */
 
-static weft_err put(weft_event_writer *w, queued *q) {
+static weft_err writer_put(weft_event_writer *w, queued *q) {
   pthread_mutex_lock(&w->lock);
   while (w->open && w->n >= w->room && !w->failed.code) wait_a_bit(w);
   weft_err err = weft__status_raise(&w->failed);
@@ -194,7 +194,7 @@ weft_err weft__event_writer_add_bytes(weft_event_writer *w, const void *event, s
   if (!q) return WEFT_OOM;
   *q = (queued){.size = size};
   memcpy(q->data, event, size);
-  return put(w, q);
+  return writer_put(w, q);
 }
 
 weft_err weft__event_writer_add(weft_event_writer *w, Tensorflow__Event *e) {
@@ -204,7 +204,7 @@ weft_err weft__event_writer_add(weft_event_writer *w, Tensorflow__Event *e) {
   if (!q) return WEFT_OOM;
   *q = (queued){.size = size};
   tensorflow__event__pack(e, (uint8_t *)q->data);
-  return put(w, q);
+  return writer_put(w, q);
 }
 
 /* Metadata of a tag is written once; *seen stays as it is when memory is out. */

@@ -42,11 +42,11 @@ weft_err weft__context_target(weft_run_context *c, int n, const weft_out *nodes)
   return WEFT_OK;
 }
 
-static bool same(weft_out a, weft_out b) { return a.node == b.node && a.slot == b.slot; }
+static bool same_output(weft_out a, weft_out b) { return a.node == b.node && a.slot == b.slot; }
 
 weft_err weft__context_feed(weft_run_context *c, weft_out to, const weft_tensor *value_fed) {
   for (int i = 0; i < c->n_feed; i++)
-    if (same(c->feed[i], to))
+    if (same_output(c->feed[i], to))
       return weft__fail(WEFT_INVALID_ARGUMENT, "%s",
                         i < c->caller->n_feed ? "Same tensor is fed by hook and user."
                                               : "Same tensor is fed by two hooks.");

@@ -66,7 +66,7 @@ static weft_err checkpoint_begin(void *arg, weft_hook *h) {
 }
 
 /* *stop: a listener wants the loop to end. */
-static weft_err save(checkpoint_hook *k, weft_session *sess, int64_t at, bool *stop) {
+static weft_err hook_save(checkpoint_hook *k, weft_session *sess, int64_t at, bool *stop) {
   weft_saver *saver = k->saver ? k->saver : weft__monitored_saver(k->w.hook->owner);
   weft_save_opts o = {.global_step = &k->w.step};
   if (!saver) return weft__fail(WEFT_FAILED_PRECONDITION, "CheckpointSaverHook: there is no saver and nothing to save");
@@ -93,7 +93,7 @@ static weft_err checkpoint_created(void *arg, weft_session *sess, weft_coordinat
   WEFT_TRY(weft__write_graph(weft__monitored_graph(k->w.hook->owner), k->w.dir));
   if (k->w.writer) WEFT_TRY(weft__event_writer_add_graph(k->w.writer, weft__monitored_graph(k->w.hook->owner), 0));
   bool stop = false; /* TensorFlow asks only after later saves */
-  WEFT_TRY(save(k, sess, now, &stop));
+  WEFT_TRY(hook_save(k, sess, now, &stop));
   weft__timer_note(&k->w.timer, now, NULL, NULL);
   return WEFT_OK;
 }
@@ -109,7 +109,7 @@ static weft_err checkpoint_after(void *arg, weft_run_context *c) {
   WEFT_TRY(due_after(&k->w, c, 0, &due, &now));
   if (!due) return WEFT_OK;
   weft__timer_note(&k->w.timer, now, NULL, NULL);
-  WEFT_TRY(save(k, c->sess, now, &stop));
+  WEFT_TRY(hook_save(k, c->sess, now, &stop));
   if (stop) c->stop = true;
   return WEFT_OK;
 }
@@ -119,7 +119,7 @@ static weft_err checkpoint_end(void *arg, weft_session *sess) {
   int64_t now;
   WEFT_TRY(weft__run_int(sess, k->w.step, &now));
   bool saved = k->w.timer.begun && k->w.timer.last_step == now, stop = false;
-  if (!saved) WEFT_TRY(save(k, sess, now, &stop));
+  if (!saved) WEFT_TRY(hook_save(k, sess, now, &stop));
   for (int i = 0; i < k->n_listener; i++)
     if (k->listener[i].end) WEFT_TRY(k->listener[i].end(k->listener[i].arg, sess, now));
   return WEFT_OK;

@@ -163,8 +163,8 @@ static weft_err tell_cause(monitored *m, weft_err err) {
   return cause;
 }
 
-static weft_err run(weft_session *s, const plan_request *q, const weft_tensor *const *feed, weft_tensor **fetched,
-                    const run_opts *opts) {
+static weft_err monitored_run(weft_session *s, const plan_request *q, const weft_tensor *const *feed,
+                              weft_tensor **fetched, const run_opts *opts) {
   monitored *m = (monitored *)s;
   weft_run_context c = {0};
   if (m->closed) return weft__fail(WEFT_CANCELLED, "Session has been closed.");
@@ -208,7 +208,7 @@ static weft_err open_ready(monitored *m, bool again, weft_session **out) {
 }
 
 /* The first interrupt waits for a step to end, not for tasks to come back. */
-static weft_err reopen(void *arg, weft_session **out) {
+static weft_err monitored_reopen(void *arg, weft_session **out) {
   weft__interrupt_undefer();
   weft_err err = open_ready(arg, true, out);
   weft__interrupt_defer();
@@ -239,7 +239,8 @@ static weft_err open_session(monitored *m) {
   WEFT_TRY(open_ready(m, false, &first));
   weft__interrupt_defer();
   m->holds = true;
-  WEFT_TRY(weft__recovering_create(&m->inner, first, &(recovery){reopen, state_lost, tell_created, m, run_failed}));
+  WEFT_TRY(weft__recovering_create(&m->inner, first,
+                                   &(recovery){monitored_reopen, state_lost, tell_created, m, run_failed}));
   WEFT_TRY(weft__queue_runners_start(m->inner, m->coordinator, NULL, NULL));
   return tell_created(m, m->inner);
 }
@@ -276,7 +277,7 @@ static weft_err add_own(monitored *m) {
   return WEFT_OK;
 }
 
-static weft_err attach(monitored *m, weft_hook *h) {
+static weft_err monitored_attach(monitored *m, weft_hook *h) {
   if (h->owner) return weft__fail(WEFT_FAILED_PRECONDITION, "a hook belongs to one session at a time");
   h->owner = m;
   m->hook[m->n_hook++] = h;
@@ -288,9 +289,10 @@ static weft_err gather_hooks(monitored *m) {
   int most = o->n_hook + o->n_chief_hook + OWN;
   if (!(m->hook = weft__alloc(sizeof *m->hook * (size_t)most))) return WEFT_OOM;
   WEFT_TRY(add_own(m));
-  for (int i = 0; weft__choice_yes(o->is_chief) && i < o->n_chief_hook; i++) WEFT_TRY(attach(m, o->chief_hooks[i]));
-  for (int i = 0; i < m->n_own; i++) WEFT_TRY(attach(m, m->own[i]));
-  for (int i = 0; i < o->n_hook; i++) WEFT_TRY(attach(m, o->hooks[i]));
+  for (int i = 0; weft__choice_yes(o->is_chief) && i < o->n_chief_hook; i++)
+    WEFT_TRY(monitored_attach(m, o->chief_hooks[i]));
+  for (int i = 0; i < m->n_own; i++) WEFT_TRY(monitored_attach(m, m->own[i]));
+  for (int i = 0; i < o->n_hook; i++) WEFT_TRY(monitored_attach(m, o->hooks[i]));
   for (int i = 0; i < m->n_hook; i++)
     if (m->hook[i]->fns.begin) WEFT_TRY(m->hook[i]->fns.begin(m->hook[i]->arg, m->hook[i]));
   return WEFT_OK;
@@ -330,7 +332,7 @@ weft_err weft__monitored_close(monitored *m, weft_err why) {
 
 static weft_err close_well(weft_session *s) { return weft__monitored_close((monitored *)s, WEFT_OK); }
 
-static void destroy(weft_session *s) {
+static void monitored_destroy(weft_session *s) {
   monitored *m = (monitored *)s;
   weft__session_destroy(m->inner);
   weft__coordinator_destroy(m->coordinator);
@@ -346,11 +348,11 @@ static void destroy(weft_session *s) {
   weft__free(m);
 }
 
-static weft_err devices(weft_session *s, device_info **out, int *n) {
+static weft_err monitored_devices(weft_session *s, device_info **out, int *n) {
   return weft__session_devices(((monitored *)s)->inner, out, n);
 }
 
-static const session_ops monitored_ops = {run, close_well, destroy, devices};
+static const session_ops monitored_ops = {monitored_run, close_well, monitored_destroy, monitored_devices};
 
 weft_err weft__monitored_of(weft_session *sess, monitored **out) {
   if (sess->ops != &monitored_ops) return weft__fail(WEFT_INVALID_ARGUMENT, "the session is not a monitored one");
@@ -401,7 +403,7 @@ weft_err weft__monitored_create(weft_session **out, weft_graph *g, const weft_mo
   status why = {0};
   weft__status_update(&why, err);
   weft__monitored_close(m, err);
-  destroy(&m->base);
+  monitored_destroy(&m->base);
   err = weft__status_raise(&why);
   weft__status_finish(&why);
   return err;

@@ -103,7 +103,7 @@ static void drop_share(runner *r) {
   weft__free(r);
 }
 
-static bool enter(runner *r) {
+static bool runner_enter(runner *r) {
   pthread_mutex_lock(&r->lock);
   bool may = !r->gone;
   r->inside += may;
@@ -119,7 +119,7 @@ static void go_out(runner *r) {
 }
 
 /* The session is closed already, so that no run of it lasts. */
-static void end(session_user *u) {
+static void runner_end(session_user *u) {
   runner *r = (runner *)u;
   pthread_mutex_lock(&r->lock);
   r->gone = true;
@@ -137,13 +137,13 @@ static bool means_end(const runner *r, weft_err err) {
 
 /* In the session's name: it cannot go while its runners are started. */
 static void enter_to_enqueue(runner *r) {
-  (void)enter(r);
+  (void)runner_enter(r);
   atomic_fetch_add(&r->shares, 1);
   atomic_fetch_add(&r->enqueuing, 1);
 }
 
 /* One of those who enqueue leaves, with err; after the last of them nothing comes any more. */
-static weft_err leave(runner *r, weft_err err) {
+static weft_err runner_leave(runner *r, weft_err err) {
   if (atomic_fetch_sub(&r->enqueuing, 1) == 1 && atomic_load(&r->ended)) {
     status kept = {0}; /* closing has a message of its own */
     weft__status_update(&kept, err);
@@ -169,7 +169,7 @@ static weft_err enqueue_until_end(void *arg) {
     atomic_store(&r->ended, true);
   }
   weft__free(e);
-  return leave(r, err);
+  return runner_leave(r, err);
 }
 
 static void wait_a_moment(runner *r) {
@@ -189,7 +189,7 @@ static void close_queue(runner *r) {
 static weft_err close_at_stop(void *arg) {
   runner *r = arg;
   weft__coordinator_wait(r->coordinator, -1);
-  if (enter(r)) {
+  if (runner_enter(r)) {
     close_queue(r);
     go_out(r);
   }
@@ -205,7 +205,7 @@ static weft_err start_enqueuer(runner *r, const char *enqueue) {
     e->r = r;
     enter_to_enqueue(r);
     err = weft__coordinator_start(r->coordinator, name, -1, enqueue_until_end, e);
-    if (err) (void)leave(r, err);
+    if (err) (void)runner_leave(r, err);
   }
   weft__free(name);
   if (err) weft__free(e);
@@ -256,11 +256,11 @@ weft_err weft__queue_runner_start(weft_session *sess, weft_coordinator *c, const
   r->sess = sess;
   r->coordinator = c;
   r->def = (Tensorflow__QueueRunnerDef *)m;
-  r->user.end = end;
+  r->user.end = runner_end;
   atomic_init(&r->shares, 1); /* the session's */
   weft__session_join(sess, &r->user);
   enter_to_enqueue(r); /* so none of the first threads may think that it is the last */
-  return leave(r, start_threads(r, started));
+  return runner_leave(r, start_threads(r, started));
 }
 
 weft_err weft__queue_runners_start(weft_session *sess, weft_coordinator *c, const char *list, int *started) {

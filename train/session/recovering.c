@@ -24,7 +24,7 @@ typedef struct recovering {
   status failed; /* the replacement could not be made */
 } recovering;
 
-static recovering *of(weft_session *s) { return (recovering *)s; }
+static recovering *recovering_of(weft_session *s) { return (recovering *)s; }
 
 static void wait_slice(recovering *r) {
   struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
@@ -32,7 +32,7 @@ static void wait_slice(recovering *r) {
 }
 
 /* The session as it is now, held until leave. */
-static weft_err enter(recovering *r, const run_opts *opts, weft_session **inner, int *generation) {
+static weft_err recovering_enter(recovering *r, const run_opts *opts, weft_session **inner, int *generation) {
   cancel *token = opts ? opts->cancel : NULL;
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&r->lock);
@@ -56,7 +56,7 @@ static weft_err enter(recovering *r, const run_opts *opts, weft_session **inner,
 }
 
 /* *replaced: it was, or is being, since we entered. */
-static void leave(recovering *r, int generation, bool *replaced) {
+static void recovering_leave(recovering *r, int generation, bool *replaced) {
   pthread_mutex_lock(&r->lock);
   r->users--;
   *replaced = !r->closed && (r->replacing || r->generation != generation);
@@ -96,7 +96,7 @@ static weft_err make_another(recovering *r, weft_session **out) {
 }
 
 /* The lock is held on entry and on return.  Nobody else replaces meanwhile. */
-static void replace(recovering *r) {
+static void recovering_replace(recovering *r) {
   weft_session *old = r->inner, *fresh = NULL;
   r->replacing = true;
   pthread_mutex_unlock(&r->lock);
@@ -115,19 +115,19 @@ static void replace(recovering *r) {
   pthread_cond_broadcast(&r->changed);
 }
 
-static weft_err recover(recovering *r, int generation) {
+static weft_err recovering_recover(recovering *r, int generation) {
   weft__log(LOG_INFO,
             "An error was raised. This may be due to a preemption in a connected worker or parameter server. The "
             "current session will be closed and a new session will be created. Error: %s",
             weft__error_message());
   pthread_mutex_lock(&r->lock);
-  if (!r->closed && !r->replacing && r->generation == generation) replace(r);
+  if (!r->closed && !r->replacing && r->generation == generation) recovering_replace(r);
   weft_err err = weft__status_raise(&r->failed);
   pthread_mutex_unlock(&r->lock);
   return err;
 }
 
-static bool lost(recovering *r, weft_session *inner, weft_err err) {
+static bool recovering_lost(recovering *r, weft_session *inner, weft_err err) {
   if (means_lost(err)) return true;
   if (err != WEFT_FAILED_PRECONDITION || !r->how.state_lost || !weft__error_has(ERROR_UNINITIALIZED)) return false;
   status kept = {0};
@@ -138,27 +138,27 @@ static bool lost(recovering *r, weft_session *inner, weft_err err) {
   return gone;
 }
 
-static weft_err run(weft_session *s, const plan_request *q, const weft_tensor *const *feed, weft_tensor **fetched,
-                    const run_opts *opts) {
-  recovering *r = of(s);
+static weft_err recovering_run(weft_session *s, const plan_request *q, const weft_tensor *const *feed,
+                               weft_tensor **fetched, const run_opts *opts) {
+  recovering *r = recovering_of(s);
   for (;;) {
     weft_session *inner;
     int generation;
     bool replaced;
-    WEFT_TRY(enter(r, opts, &inner, &generation));
+    WEFT_TRY(recovering_enter(r, opts, &inner, &generation));
     weft_err err = weft__session_run(inner, q, feed, fetched, opts);
-    bool gone = err && lost(r, inner, err);
-    leave(r, generation, &replaced);
+    bool gone = err && recovering_lost(r, inner, err);
+    recovering_leave(r, generation, &replaced);
     if (!err) return WEFT_OK;
     bool cut_off = opts && opts->cancel && weft__cancel_fired(opts->cancel);
     if (replaced && (gone || (err == WEFT_CANCELLED && !cut_off))) continue; /* the replacement ended our run */
     if (!gone) return r->how.failed ? r->how.failed(r->how.arg, err) : err;
-    WEFT_TRY(recover(r, generation));
+    WEFT_TRY(recovering_recover(r, generation));
   }
 }
 
 static weft_err close_all(weft_session *s) {
-  recovering *r = of(s);
+  recovering *r = recovering_of(s);
   pthread_mutex_lock(&r->lock);
   r->closed = true;
   weft_session *inner = r->replacing ? NULL : r->inner;
@@ -171,11 +171,11 @@ static weft_err close_all(weft_session *s) {
   return err;
 }
 
-void weft__recovering_share(weft_session *s) { atomic_fetch_add(&of(s)->shares, 1); }
+void weft__recovering_share(weft_session *s) { atomic_fetch_add(&recovering_of(s)->shares, 1); }
 
 void weft__recovering_drop(weft_session *s) {
-  if (!s || atomic_fetch_sub(&of(s)->shares, 1) != 1) return;
-  recovering *r = of(s);
+  if (!s || atomic_fetch_sub(&recovering_of(s)->shares, 1) != 1) return;
+  recovering *r = recovering_of(s);
   weft__session_destroy(r->inner);
   weft__status_finish(&r->failed);
   pthread_cond_destroy(&r->changed);
@@ -183,18 +183,18 @@ void weft__recovering_drop(weft_session *s) {
   weft__free(r);
 }
 
-static weft_err devices(weft_session *s, device_info **out, int *n) {
+static weft_err recovering_devices(weft_session *s, device_info **out, int *n) {
   weft_session *inner;
   int generation;
   bool replaced;
-  WEFT_TRY(enter(of(s), NULL, &inner, &generation));
+  WEFT_TRY(recovering_enter(recovering_of(s), NULL, &inner, &generation));
   weft_err err = weft__session_devices(inner, out, n);
-  leave(of(s), generation, &replaced);
+  recovering_leave(recovering_of(s), generation, &replaced);
   return err;
 }
 
 weft_err weft__recovering_create(weft_session **out, weft_session *first, const recovery *how) {
-  static const session_ops ops = {run, close_all, weft__recovering_drop, devices};
+  static const session_ops ops = {recovering_run, close_all, weft__recovering_drop, recovering_devices};
   recovering *r = weft__alloc_zero(1, sizeof *r);
   if (!r) {
     weft__session_destroy(first);

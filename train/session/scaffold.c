@@ -17,7 +17,7 @@ static weft_out no_resources(weft_graph *g) {
 
 static int no_init(weft_graph *g) { return weft__n_group(g, "init", 0, NULL).node; }
 
-static weft_out report(weft_graph *g, bool with_local) {
+static weft_out scaffold_report(weft_graph *g, bool with_local) {
   weft_out both[] = {weft__report_of(g, NULL, with_local), no_resources(g)};
   weft__b_push_name(g, "concat");
   weft_out axis = weft__n_scalar(g, "axis", WEFT_INT32, 0);
@@ -43,9 +43,9 @@ weft_err weft__scaffold_build(scaffold *s, weft_graph *g, const weft_monitored_o
     weft__list_node(g, "init_op", s->init = weft__n_group(g, NULL, 2, both));
   }
   s->ready = weft__given_or_first(g, o->ready_op, "ready_op", &make);
-  if (make) weft__list_out(g, "ready_op", s->ready = report(g, true));
+  if (make) weft__list_out(g, "ready_op", s->ready = scaffold_report(g, true));
   s->ready_for_local_init = weft__given_or_first(g, o->ready_for_local_init_op, "ready_for_local_init_op", &make);
-  if (make) weft__list_out(g, "ready_for_local_init_op", s->ready_for_local_init = report(g, false));
+  if (make) weft__list_out(g, "ready_for_local_init_op", s->ready_for_local_init = scaffold_report(g, false));
   s->local_init = weft__given_or_first(g, o->local_init_op, "local_init_op", &make);
   if (make) weft__list_node(g, "local_init_op", s->local_init = make_local_init(g));
   s->summary = weft__given_or_first(g, o->summary_op, "summary_op", &make);

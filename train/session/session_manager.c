@@ -34,7 +34,7 @@ bool weft__manager_job_over(weft_err err) {
 }
 
 /* Runs a report; no element, or no question: yes. */
-static weft_err ask(weft_session *sess, weft_out question, const char *what, bool *yes, text *why) {
+static weft_err manager_ask(weft_session *sess, weft_out question, const char *what, bool *yes, text *why) {
   weft_tensor *t;
   *yes = question.node < 0; /* no question is a yes; a question that fails is none */
   if (*yes) return WEFT_OK;
@@ -53,7 +53,7 @@ static weft_err ask(weft_session *sess, weft_out question, const char *what, boo
 }
 
 weft_err weft__manager_ready(const session_manager *m, weft_session *sess, bool *ready, text *why) {
-  return ask(sess, m->ready, "Model not ready", ready, why);
+  return manager_ask(sess, m->ready, "Model not ready", ready, why);
 }
 
 bool weft__manager_lost(const session_manager *m, weft_session *sess) {
@@ -78,7 +78,7 @@ static weft_err run_fed(weft_session *sess, const char *what, int node, int n, c
 static weft_err local_init(const session_manager *m, weft_session *sess, bool *done, text *why) {
   *done = true;
   if (m->local_init < 0) return WEFT_OK;
-  WEFT_TRY(ask(sess, m->ready_for_local_init, "Model not ready for local init", done, why));
+  WEFT_TRY(manager_ask(sess, m->ready_for_local_init, "Model not ready for local init", done, why));
   if (!*done) return WEFT_OK;
   weft__log(LOG_INFO, "Running local_init_op.");
   run_opts opts = {.timeout_ms = m->local_timeout_ms};
@@ -127,11 +127,11 @@ static weft_err open_target(const session_manager *m, const prepare_opts *o, ses
 
 static bool lost_peer(weft_err err) { return err == WEFT_UNAVAILABLE || err == WEFT_ABORTED; }
 
-static const char *said(const text *t) { return t->size ? t->data : "None"; }
+static const char *manager_text(const text *t) { return t->size ? t->data : "None"; }
 
 /* One look: *ready, or what is missing.  The local init op runs once in a session. */
-static weft_err look(const session_manager *m, weft_session *sess, bool *local_done, bool *ready, text *local_why,
-                     text *why) {
+static weft_err manager_look(const session_manager *m, weft_session *sess, bool *local_done, bool *ready,
+                             text *local_why, text *why) {
   local_why->size = why->size = 0;
   if (!*local_done) WEFT_TRY(local_init(m, sess, local_done, local_why));
   *ready = *local_done;
@@ -172,7 +172,7 @@ weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, wef
   metrics_wait seen = {0};
   while (!err && !ready) {
     if (!sess) err = open_target(m, o, ROLE_WORKER, &sess);
-    if (!err) err = look(m, sess, &local_done, &ready, &local_why, &why);
+    if (!err) err = manager_look(m, sess, &local_done, &ready, &local_why, &why);
     if (lost_peer(err)) { /* somebody is not there, or not any more */
       weft__text_puts(&why, weft__error_message());
       weft__session_destroy(sess);
@@ -183,14 +183,14 @@ weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, wef
     if (err || ready) break;
     weft__metrics_wait_begin(&seen, why.size ? why.data : "the model to be ready");
     if (time_to_log(&w))
-      weft__log(LOG_INFO, "Waiting for model to be ready.  Ready_for_local_init_op:  %s, ready: %s", said(&local_why),
-                said(&why));
+      weft__log(LOG_INFO, "Waiting for model to be ready.  Ready_for_local_init_op:  %s, ready: %s",
+                manager_text(&local_why), manager_text(&why));
     err = pause_a_bit(m, o, &w);
   }
   weft__metrics_wait_end(&seen);
   if (err == WEFT_DEADLINE_EXCEEDED && (why.size || local_why.size))
-    err = weft__fail_again(err, "%s Ready_for_local_init_op: %s, ready: %s", weft__error_message(), said(&local_why),
-                           said(&why));
+    err = weft__fail_again(err, "%s Ready_for_local_init_op: %s, ready: %s", weft__error_message(),
+                           manager_text(&local_why), manager_text(&why));
   if (err)
     err = give_up(err, sess);
   else
@@ -216,7 +216,7 @@ static weft_err wait_for_checkpoint(const session_manager *m, const prepare_opts
   }
 }
 
-static weft_err restore(const session_manager *m, const prepare_opts *o, weft_session *sess, bool *restored) {
+static weft_err manager_restore(const session_manager *m, const prepare_opts *o, weft_session *sess, bool *restored) {
   *restored = false;
   if (!o->saver || (!o->checkpoint_dir && !o->checkpoint_path)) return WEFT_OK;
   if (o->checkpoint_path) {
@@ -239,7 +239,7 @@ static const char *node_name(const session_manager *m, int node) {
   return node >= 0 ? m->graph->node[node]->name : "None";
 }
 
-static weft_err initialize(const session_manager *m, const prepare_opts *o, weft_session *sess) {
+static weft_err manager_initialize(const session_manager *m, const prepare_opts *o, weft_session *sess) {
   if (o->init < 0 && !o->init_fn && m->local_init < 0)
     return weft__fail(WEFT_FAILED_PRECONDITION,
                       "Model is not initialized and no init_op or init_fn or local_init_op was given");
@@ -255,13 +255,13 @@ static weft_err make_ready(const session_manager *m, const prepare_opts *o, weft
   if (!err && !yes)
     err = weft__fail(WEFT_FAILED_PRECONDITION,
                      "Init operations did not make model ready for local_init.  Init op: %s, init fn: %s, error: %s",
-                     node_name(m, o->init), o->init_fn ? "given" : "None", said(&why));
+                     node_name(m, o->init), o->init_fn ? "given" : "None", manager_text(&why));
   if (!err) err = weft__manager_ready(m, sess, &yes, &why);
   if (!err && !yes)
-    err =
-        weft__fail(WEFT_FAILED_PRECONDITION,
-                   "Init operations did not make model ready.  Init op: %s, init fn: %s, local_init_op: %s, error: %s",
-                   node_name(m, o->init), o->init_fn ? "given" : "None", node_name(m, m->local_init), said(&why));
+    err = weft__fail(
+        WEFT_FAILED_PRECONDITION,
+        "Init operations did not make model ready.  Init op: %s, init fn: %s, local_init_op: %s, error: %s",
+        node_name(m, o->init), o->init_fn ? "given" : "None", node_name(m, m->local_init), manager_text(&why));
   weft__text_finish(&why);
   return err;
 }
@@ -281,8 +281,8 @@ static weft_err prepare_in(const session_manager *m, const prepare_opts *o, weft
   if (o->kept) *o->kept = done;
   if (done) return WEFT_OK;
   WEFT_TRY(weft__session_restoring(sess, true)); /* until all is set, no worker's step runs on a part of it */
-  WEFT_TRY(restore(m, o, sess, &done));
-  if (!done) WEFT_TRY(initialize(m, o, sess));
+  WEFT_TRY(manager_restore(m, o, sess, &done));
+  if (!done) WEFT_TRY(manager_initialize(m, o, sess));
   WEFT_TRY(make_ready(m, o, sess));
   return weft__session_restoring(sess, false);
 }
@@ -312,12 +312,12 @@ weft_err weft__manager_recover(const session_manager *m, const prepare_opts *o, 
   *restored = false;
   weft_err err = open_target(m, o, ROLE_CHIEF, &sess);
   if (!err) err = weft__session_restoring(sess, true);
-  if (!err) err = restore(m, o, sess, restored);
+  if (!err) err = manager_restore(m, o, sess, restored);
   if (!err) err = local_init(m, sess, &yes, &why);
   if (!err) err = weft__session_restoring(sess, false);
   if (!err && yes) err = weft__manager_ready(m, sess, &yes, &why);
   if (!err && *restored && !yes)
-    weft__log(LOG_INFO, "Restoring model from %s did not make model ready: %s", o->checkpoint_dir, said(&why));
+    weft__log(LOG_INFO, "Restoring model from %s did not make model ready: %s", o->checkpoint_dir, manager_text(&why));
   if (!err && *restored && yes) weft__log(LOG_INFO, "Restored model from %s", o->checkpoint_dir);
   *restored = *restored && yes;
   if (err)

@@ -81,7 +81,7 @@ static void find_summary(weft_supervisor *sv, const weft_supervisor_opts *o) {
   weft__list_out(sv->graph, "summary_op", sv->summary);
 }
 
-static weft_err build(weft_supervisor *sv, const weft_supervisor_opts *o) {
+static weft_err supervisor_build(weft_supervisor *sv, const weft_supervisor_opts *o) {
   WEFT_TRY(weft__status_raise(&sv->graph->sticky));
   find_ready_ops(sv, o);
   find_init_ops(sv, o);
@@ -133,7 +133,7 @@ weft_err weft__supervisor_create(weft_supervisor **out, weft_graph *g, const wef
   sv->chief = weft__choice_yes(o->is_chief);
   sv->manager =
       (session_manager){.graph = g, .local_timeout_ms = o->local_init_timeout_ms, .log_secs = o->recovery_wait_secs};
-  weft_err err = build(sv, o);
+  weft_err err = supervisor_build(sv, o);
   if (!err) err = check_devices(sv);
   if (!err) err = weft__coordinator_create(&sv->coordinator, 2, clean);
   if (!err) err = open_logdir(sv, o);
@@ -287,7 +287,7 @@ static void hold_interrupts(weft_supervisor *sv, bool hold) {
   sv->holds = hold;
 }
 
-static weft_err reopen(void *arg, weft_session **out) {
+static weft_err supervisor_reopen(void *arg, weft_session **out) {
   weft__interrupt_undefer();
   weft_err err = open_ready(arg, true, out);
   weft__interrupt_defer();
@@ -299,7 +299,7 @@ static bool state_lost(void *arg, weft_session *sess) {
   return weft__manager_lost(&sv->manager, sess);
 }
 
-static weft_err reopened(void *arg, weft_session *sess) {
+static weft_err supervisor_reopened(void *arg, weft_session *sess) {
   weft_supervisor *sv = arg;
   return sv->opts.recovered_fn && !sv->kept ? sv->opts.recovered_fn(sv->opts.recovered_arg, sess) : WEFT_OK;
 }
@@ -325,8 +325,8 @@ static weft_err start_threads(weft_supervisor *sv) {
   return weft__queue_runners_start(sv->sess, sv->coordinator, NULL, NULL);
 }
 
-static weft_err remember(weft_supervisor *sv, const char *target, const weft_session_opts *config,
-                         const weft_supervisor_wait *wait) {
+static weft_err supervisor_remember(weft_supervisor *sv, const char *target, const weft_session_opts *config,
+                                    const weft_supervisor_wait *wait) {
   weft__free(sv->target);
   if (!(sv->target = weft__strdup(target ? target : ""))) return WEFT_OOM;
   WEFT_TRY(weft__config_keep(&sv->config, config));
@@ -338,12 +338,13 @@ static weft_err remember(weft_supervisor *sv, const char *target, const weft_ses
 weft_err weft__supervisor_session(weft_session **out, weft_supervisor *sv, const char *target,
                                   const weft_session_opts *config, const weft_supervisor_wait *wait) {
   weft_session *first = NULL, *sess = NULL;
-  WEFT_TRY(remember(sv, target, config, wait));
+  WEFT_TRY(supervisor_remember(sv, target, config, wait));
   weft__coordinator_clear_stop(sv->coordinator);
   if (sv->writer) WEFT_TRY(weft__event_writer_reopen(sv->writer));
   WEFT_TRY(open_ready(sv, false, &first));
   hold_interrupts(sv, true);
-  WEFT_TRY(weft__recovering_create(&sess, first, &(recovery){reopen, state_lost, reopened, sv, run_failed}));
+  WEFT_TRY(weft__recovering_create(&sess, first,
+                                   &(recovery){supervisor_reopen, state_lost, supervisor_reopened, sv, run_failed}));
   weft__recovering_drop(sv->sess);
   sv->sess = sess;
   sv->started = true;

@@ -16,8 +16,8 @@
 
 #define GET_STATUS "/tensorflow.WorkerService/GetStatus"
 
-static weft_err ask(channel *c, const char *method, message *request, int64_t timeout_ms,
-                    const ProtobufCMessageDescriptor *d, ProtobufCMessage **answer) {
+static weft_err ask_task(channel *c, const char *method, message *request, int64_t timeout_ms,
+                         const ProtobufCMessageDescriptor *d, ProtobufCMessage **answer) {
   message reply = {0};
   weft_err err = weft__channel_call_wait(c, method, request, &(call_opts){.timeout_ms = timeout_ms}, &reply);
   if (!err) err = weft__message_unpack(answer, &reply, d);
@@ -28,7 +28,7 @@ static weft_err ask(channel *c, const char *method, message *request, int64_t ti
 static weft_err ask_devices(weft_task_info *out, channel *c, int64_t timeout_ms) {
   ProtobufCMessage *m = NULL;
   message nothing = {0};
-  WEFT_TRY(ask(c, GET_STATUS, &nothing, timeout_ms, &tensorflow__get_status_response__descriptor, &m));
+  WEFT_TRY(ask_task(c, GET_STATUS, &nothing, timeout_ms, &tensorflow__get_status_response__descriptor, &m));
   const Tensorflow__GetStatusResponse *r = (const Tensorflow__GetStatusResponse *)m;
   weft_err err = r->n_device_attributes ? WEFT_OK : weft__fail(WEFT_FAILED_PRECONDITION, "it has no devices");
   if (!err) {
@@ -50,7 +50,7 @@ static weft_err ask_member(weft_task_info *out, channel *c, int64_t timeout_ms) 
   Weft__Hello hello = WEFT__HELLO__INIT;
   hello.from = hello.to = out->task;
   WEFT_TRY(weft__message_pack(&request, &hello.base));
-  weft_err err = ask(c, WEFT_HELLO_METHOD, &request, timeout_ms, &weft__hello__descriptor, &m);
+  weft_err err = ask_task(c, WEFT_HELLO_METHOD, &request, timeout_ms, &weft__hello__descriptor, &m);
   weft__message_finish(&request);
   if (err) return err == WEFT_UNIMPLEMENTED ? WEFT_OK : err;
   const Weft__Hello *h = (const Weft__Hello *)m;
@@ -98,7 +98,7 @@ static weft_err ask_report(weft_task_status *out, channel *c, int64_t timeout_ms
   brief.brief = true;
   WEFT_TRY(weft__message_pack(&request, &brief.base));
   const int64_t before = weft__clock_wall_us();
-  weft_err err = ask(c, WEFT_REPORT_METHOD, &request, timeout_ms, &weft__task_report__descriptor, &m);
+  weft_err err = ask_task(c, WEFT_REPORT_METHOD, &request, timeout_ms, &weft__task_report__descriptor, &m);
   weft__message_finish(&request);
   if (err) return err;
   take_report(out, (const Weft__TaskReport *)m, before / 2 + weft__clock_wall_us() / 2);
@@ -117,7 +117,7 @@ weft_err weft_task_status_ask(weft_task_status *out, const char *address, int64_
   WEFT_TRY(weft__credentials_find(&who, NULL, NULL, NULL, NULL));
   weft_err err = weft__channel_create(&c, address, &(channel_opts){.security = who.security});
   /* Connects first, so that the halfway point between question and answer is when it looked at its clock. */
-  if (!err) err = ask(c, GET_STATUS, &nothing, timeout_ms, &tensorflow__get_status_response__descriptor, &m);
+  if (!err) err = ask_task(c, GET_STATUS, &nothing, timeout_ms, &tensorflow__get_status_response__descriptor, &m);
   if (m) protobuf_c_message_free_unpacked(m, NULL);
   if (!err) err = ask_report(out, c, timeout_ms);
   weft__channel_destroy(c);

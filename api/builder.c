@@ -22,7 +22,7 @@ struct weft_builder {
   weft_err failed;
 };
 
-static void fail(weft_builder *b, weft_err err) {
+static void builder_fail(weft_builder *b, weft_err err) {
   if (err) weft__status_update(&b->g->sticky, err);
   if (err && !b->failed) b->failed = err;
 }
@@ -39,79 +39,79 @@ weft_builder *weft_node_begin(weft_graph *g, const char *op_name, const char *na
   b->g = g;
   b->op = weft__arena_strdup(&b->arena, op_name);
   b->name = name && name[0] ? weft__arena_strdup(&b->arena, name) : NULL;
-  if (!b->op || (name && name[0] && !b->name)) fail(b, WEFT_OOM);
+  if (!b->op || (name && name[0] && !b->name)) builder_fail(b, WEFT_OOM);
   return b;
 }
 
 /* Room for one more in a list; NULL and the builder failed if there is none. */
-static void *grow(weft_builder *b, void *list, int n, int64_t *capacity, size_t size) {
+static void *builder_grow(weft_builder *b, void *list, int n, int64_t *capacity, size_t size) {
   if (n < *capacity) return list;
   void *grown = weft__array_grow(list, capacity, n + 1, size);
-  if (!grown) fail(b, WEFT_OOM);
+  if (!grown) builder_fail(b, WEFT_OOM);
   return grown;
 }
 
 void weft_builder_input(weft_builder *b, weft_out x) {
   if (!b) return;
-  weft_out *grown = grow(b, b->in, b->n_in, &b->cap_in, sizeof *b->in);
+  weft_out *grown = builder_grow(b, b->in, b->n_in, &b->cap_in, sizeof *b->in);
   if (!grown) return;
   b->in = grown;
   b->in[b->n_in++] = x;
   if (weft__out_foreign(b->g, x))
-    fail(b, weft__fail(WEFT_INVALID_ARGUMENT, "input %d of %s is from another graph", b->n_in - 1, b->op));
+    builder_fail(b, weft__fail(WEFT_INVALID_ARGUMENT, "input %d of %s is from another graph", b->n_in - 1, b->op));
   if (x.node < 0 && !b->g->sticky.code)
-    fail(b, weft__fail(WEFT_INVALID_ARGUMENT, "input %d of a new %s is no output", b->n_in - 1, b->op));
+    builder_fail(b, weft__fail(WEFT_INVALID_ARGUMENT, "input %d of a new %s is no output", b->n_in - 1, b->op));
 }
 
 void weft_builder_control(weft_builder *b, weft_out x) {
   if (!b) return;
-  int *grown = grow(b, b->control, b->n_control, &b->cap_control, sizeof *b->control);
+  int *grown = builder_grow(b, b->control, b->n_control, &b->cap_control, sizeof *b->control);
   if (!grown) return;
   b->control = grown;
   b->control[b->n_control++] = x.node;
-  fail(b, weft__out_of(b->g, x, "control input", b->n_control - 1));
+  builder_fail(b, weft__out_of(b->g, x, "control input", b->n_control - 1));
 }
 
 void weft_builder_device(weft_builder *b, const char *name) {
   API_NEED_OR(name, );
 
-  if (b && !(b->device = weft__arena_strdup(&b->arena, name))) fail(b, WEFT_OOM);
+  if (b && !(b->device = weft__arena_strdup(&b->arena, name))) builder_fail(b, WEFT_OOM);
 }
 
-static void put(weft_builder *b, const attr *a) {
+static void builder_put_attr(weft_builder *b, const attr *a) {
   if (!b) return;
   if (b->n_attr == MAX_ATTRS) {
-    fail(b, weft__fail(WEFT_INVALID_ARGUMENT, "a new %s has more than %d attributes", b->op, MAX_ATTRS));
+    builder_fail(b, weft__fail(WEFT_INVALID_ARGUMENT, "a new %s has more than %d attributes", b->op, MAX_ATTRS));
     return;
   }
   weft_err err = weft__attr_copy(&b->attr[b->n_attr], a, &b->arena);
   if (err)
-    fail(b, err);
+    builder_fail(b, err);
   else
     b->n_attr++;
 }
 
 void weft_builder_int(weft_builder *b, const char *name, int64_t v) {
   API_NEED_OR(name, );
-  put(b, &A_INT(name, v));
+  builder_put_attr(b, &A_INT(name, v));
 }
 void weft_builder_float(weft_builder *b, const char *name, float v) {
   API_NEED_OR(name, );
-  put(b, &A_FLOAT(name, v));
+  builder_put_attr(b, &A_FLOAT(name, v));
 }
 void weft_builder_bool(weft_builder *b, const char *name, bool v) {
   API_NEED_OR(name, );
-  put(b, &A_BOOL(name, v));
+  builder_put_attr(b, &A_BOOL(name, v));
 }
 void weft_builder_type(weft_builder *b, const char *name, weft_dtype v) {
   API_NEED_OR(name, );
-  put(b, &A_TYPE(name, v));
+  builder_put_attr(b, &A_TYPE(name, v));
 }
 
 void weft_builder_string(weft_builder *b, const char *name, const char *data, size_t size) {
   API_NEED_OR(name, );
 
-  put(b, &(attr){.name = name, .kind = ATTR_STRING, .s = {data, size}});
+  builder_put_attr(b, &(attr){.name = name, .kind = ATTR_STRING, .s = {data, size}});
 }
 
 void weft_builder_shape(weft_builder *b, const char *name, int rank, const int64_t *dims) {
@@ -121,30 +121,30 @@ void weft_builder_shape(weft_builder *b, const char *name, int rank, const int64
   shape s = SHAPE_UNKNOWN;
   weft_err err = rank >= 0 ? weft__shape_make(&s, rank, dims) : WEFT_OK;
   if (err && b)
-    fail(b, err);
+    builder_fail(b, err);
   else
-    put(b, &A_SHAPE(name, &s));
+    builder_put_attr(b, &A_SHAPE(name, &s));
 }
 
 void weft_builder_tensor(weft_builder *b, const char *name, const weft_tensor *t) {
   API_NEED_OR(name, );
   API_NEED_OR(t, );
 
-  put(b, &A_TENSOR(name, (weft_tensor *)(uintptr_t)t));
+  builder_put_attr(b, &A_TENSOR(name, (weft_tensor *)(uintptr_t)t));
 }
 
 void weft_builder_ints(weft_builder *b, const char *name, int n, const int64_t *v) {
   API_NEED_OR(name, );
   API_ARRAY_OR(n, v, );
 
-  put(b, &A_INTS(name, (int64_t *)(uintptr_t)v, n));
+  builder_put_attr(b, &A_INTS(name, (int64_t *)(uintptr_t)v, n));
 }
 
 void weft_builder_types(weft_builder *b, const char *name, int n, const weft_dtype *v) {
   API_NEED_OR(name, );
   API_ARRAY_OR(n, v, );
 
-  put(b, &A_TYPES(name, (weft_dtype *)(uintptr_t)v, n));
+  builder_put_attr(b, &A_TYPES(name, (weft_dtype *)(uintptr_t)v, n));
 }
 
 void weft_builder_attr(weft_builder *b, const char *name, const void *attr_value, size_t size) {
@@ -158,35 +158,35 @@ void weft_builder_attr(weft_builder *b, const char *name, const void *attr_value
     attr a;
     err = weft__attr_from_proto(&a, name, (const Tensorflow__AttrValue *)m, &b->arena);
     if (!err) {
-      put(b, &a);
+      builder_put_attr(b, &a);
       weft__attr_release(&a);
     }
     protobuf_c_message_free_unpacked(m, NULL);
   }
-  fail(b, err);
+  builder_fail(b, err);
 }
 
 void weft_builder_attrs(weft_builder *b, const char *attrs) {
   if (!b || b->failed) return;
   const op *o = weft__op_find(b->g->ops, b->op); /* an unknown op is left for finish to refuse */
-  if (o) fail(b, weft__attrs_read(&o->opdef, attrs, &b->arena, b->attr, MAX_ATTRS, &b->n_attr));
+  if (o) builder_fail(b, weft__attrs_read(&o->opdef, attrs, &b->arena, b->attr, MAX_ATTRS, &b->n_attr));
 }
 
 weft_out weft_builder_finish(weft_builder *b) {
   if (!b) return WEFT_NONE;
   weft_node *n = NULL;
   if (!b->failed && !b->g->sticky.code)
-    fail(b, weft__graph_add(b->g,
-                            &(node_spec){.op = b->op,
-                                         .name = b->name,
-                                         .device = b->device,
-                                         .n_in = b->n_in,
-                                         .in = b->in,
-                                         .n_control = b->n_control,
-                                         .control = b->control,
-                                         .n_attr = b->n_attr,
-                                         .attr = b->attr},
-                            &n));
+    builder_fail(b, weft__graph_add(b->g,
+                                    &(node_spec){.op = b->op,
+                                                 .name = b->name,
+                                                 .device = b->device,
+                                                 .n_in = b->n_in,
+                                                 .in = b->in,
+                                                 .n_control = b->n_control,
+                                                 .control = b->control,
+                                                 .n_attr = b->n_attr,
+                                                 .attr = b->attr},
+                                    &n));
   for (int i = 0; i < b->n_attr; i++) weft__attr_release(&b->attr[i]);
   weft__arena_finish(&b->arena);
   weft__free(b->in);

@@ -8,13 +8,13 @@
 #include "proto/scan.h"
 #include <stdlib.h>
 
-static weft_err create(weft_cluster **out) {
+static weft_err cluster_create(weft_cluster **out) {
   *out = weft__alloc_zero(1, sizeof **out);
   return *out ? WEFT_OK : WEFT_OOM;
 }
 
 /* What was made so far, or nothing. */
-static weft_err finish(weft_cluster **out, weft_err err) {
+static weft_err cluster_finish(weft_cluster **out, weft_err err) {
   if (err != WEFT_OK) {
     weft__free(*out);
     *out = NULL;
@@ -24,7 +24,7 @@ static weft_err finish(weft_cluster **out, weft_err err) {
 
 weft_err weft_cluster_create(weft_cluster **out) {
   API_NEED(out);
-  return create(out);
+  return cluster_create(out);
 }
 
 void weft_cluster_destroy(weft_cluster *c) {
@@ -53,8 +53,8 @@ weft_err weft_cluster_parse(weft_cluster **out, const char *text) {
   API_NEED(out);
   API_NEED(text);
 
-  WEFT_TRY(create(out));
-  return finish(out, weft__cluster_parse(&(*out)->all, text));
+  WEFT_TRY(cluster_create(out));
+  return cluster_finish(out, weft__cluster_parse(&(*out)->all, text));
 }
 
 weft_err weft_cluster_from_def(weft_cluster **out, const void *cluster_def, size_t size) {
@@ -64,8 +64,8 @@ weft_err weft_cluster_from_def(weft_cluster **out, const void *cluster_def, size
   ProtobufCMessage *def;
   *out = NULL;
   WEFT_TRY(weft__proto_unpack(&def, &tensorflow__cluster_def__descriptor, cluster_def, size));
-  weft_err err = create(out);
-  if (!err) err = finish(out, weft__cluster_from_def(&(*out)->all, (Tensorflow__ClusterDef *)def));
+  weft_err err = cluster_create(out);
+  if (!err) err = cluster_finish(out, weft__cluster_from_def(&(*out)->all, (Tensorflow__ClusterDef *)def));
   protobuf_c_message_free_unpacked(def, NULL);
   return err;
 }
@@ -115,7 +115,7 @@ const char *weft_cluster_address(const weft_cluster *c, const char *job, int tas
   return weft__cluster_address(&c->all, job, task);
 }
 
-static const char *environment(void *arg, const char *name) {
+static const char *cluster_environment(void *arg, const char *name) {
   (void)arg;
   return getenv(name);
 }
@@ -128,8 +128,8 @@ weft_err weft_role_find(weft_cluster **out, char **job, int *task, int argc, cha
 
   role r;
   *out = NULL;
-  WEFT_TRY(weft__role_find(&r, argc, argv, environment, NULL));
-  weft_err err = r.cluster.n_job ? create(out) : WEFT_OK;
+  WEFT_TRY(weft__role_find(&r, argc, argv, cluster_environment, NULL));
+  weft_err err = r.cluster.n_job ? cluster_create(out) : WEFT_OK;
   if (err) return weft__role_finish(&r), err;
   if (*out) (*out)->all = r.cluster;
   *job = r.job;

@@ -117,18 +117,20 @@ weft_out weft_out_at(weft_out o, int slot) {
   return (weft_out){o.node, (uint16_t)slot, o.graph};
 }
 
-static bool exists(const weft_graph *g, weft_out o) { return weft__out_exists(g, o) && !weft__out_foreign(g, o); }
+static bool output_exists(const weft_graph *g, weft_out o) {
+  return weft__out_exists(g, o) && !weft__out_foreign(g, o);
+}
 
 weft_dtype weft_out_dtype(const weft_graph *g, weft_out o) {
   API_NEED_OR(g, WEFT_INVALID);
 
-  return exists(g, o) ? weft__out_type(g, o) : WEFT_INVALID;
+  return output_exists(g, o) ? weft__out_type(g, o) : WEFT_INVALID;
 }
 
 int weft_out_shape(const weft_graph *g, weft_out o, int64_t *dims) {
   API_NEED_OR(g, 0);
 
-  if (!exists(g, o)) return -1;
+  if (!output_exists(g, o)) return -1;
   const shape *s = weft__out_shape(g, o);
   for (int d = 0; d < s->rank; d++) dims[d] = s->dim[d];
   return s->rank;
@@ -136,7 +138,7 @@ int weft_out_shape(const weft_graph *g, weft_out o, int64_t *dims) {
 
 /* ---- scopes ------------------------------------------------------------------------------------------ */
 
-static void keep(weft_graph *g, weft_err err) { weft__status_update(&g->sticky, err); }
+static void graph_keep_error(weft_graph *g, weft_err err) { weft__status_update(&g->sticky, err); }
 
 void weft_scope_push_name(weft_graph *g, const char *name) {
   API_NEED_OR(g, );
@@ -182,8 +184,9 @@ void weft_scope_push_gradient(weft_graph *g, const char *op_type, const char *gr
 void weft_scope_pop(weft_graph *g) {
   API_NEED_OR(g, );
   if (weft__scope_depth(g) == 0)
-    keep(g, weft__fail(WEFT_FAILED_PRECONDITION,
-                       "weft_scope_pop: the graph has no open scope; each pop needs a weft_scope_push_... before it"));
+    graph_keep_error(
+        g, weft__fail(WEFT_FAILED_PRECONDITION,
+                      "weft_scope_pop: the graph has no open scope; each pop needs a weft_scope_push_... before it"));
   weft__scope_pop(g);
 }
 int weft_scope_depth(const weft_graph *g) {
@@ -194,13 +197,13 @@ int weft_scope_depth(const weft_graph *g) {
 weft_parked *weft_scope_park(weft_graph *g, int depth) {
   API_NEED_OR(g, NULL);
   parked_scopes *p = NULL;
-  keep(g, weft__scope_park(g, depth, &p));
+  graph_keep_error(g, weft__scope_park(g, depth, &p));
   return (weft_parked *)p;
 }
 
 void weft_scope_unpark(weft_graph *g, weft_parked *p) {
   API_NEED_OR(g, );
-  if (p) keep(g, weft__scope_unpark(g, (parked_scopes *)p));
+  if (p) graph_keep_error(g, weft__scope_unpark(g, (parked_scopes *)p));
 }
 
 /* ---- functions of the program that are called while nodes are added ---- */
@@ -252,7 +255,7 @@ const char *weft_scope_unique(weft_graph *g, const char *name, bool take) {
 
   const char *full = NULL;
   weft_err err = take ? weft__scope_unique(g, name, &full) : weft__scope_name(g, name, &full);
-  keep(g, err);
+  graph_keep_error(g, err);
   return err ? NULL : full;
 }
 
@@ -262,7 +265,7 @@ void weft_scope_push_control(weft_graph *g, int n, const weft_out *before) {
 
   int *ids = weft__alloc(sizeof *ids * (size_t)(n < 0 ? 1 : n + 1));
   if (!ids) {
-    keep(g, WEFT_OOM);
+    graph_keep_error(g, WEFT_OOM);
     return;
   }
   weft_err err = WEFT_OK;

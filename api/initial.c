@@ -12,7 +12,7 @@ static const scaling_shape spreads[] = {[WEFT_SPREAD_TRUNCATED] = SCALE_TRUNCATE
                                         [WEFT_SPREAD_UNIFORM] = SCALE_UNIFORM,
                                         [WEFT_SPREAD_NORMAL] = SCALE_NORMAL};
 
-static weft_err check(const weft_initial *init) {
+static weft_err initial_check(const weft_initial *init) {
   if (init->kind < WEFT_INIT_DEFAULT || init->kind > WEFT_INIT_UNIT)
     return weft__fail(WEFT_INVALID_ARGUMENT, "%d is no kind of initializer", (int)init->kind);
   if (init->kind == WEFT_INIT_VALUE && !init->value)
@@ -27,7 +27,7 @@ static weft_err check(const weft_initial *init) {
 weft_err weft__api_initializer(initializer *out, const weft_initial *init) {
   *out = (initializer){0};
   if (!init) return WEFT_OK;
-  WEFT_TRY(check(init));
+  WEFT_TRY(initial_check(init));
   *out = (initializer){.kind = kinds[init->kind],
                        .a = init->a,
                        .b = init->b,

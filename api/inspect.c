@@ -162,12 +162,12 @@ weft_err weft_event_scalars(const void *event, size_t size, weft_event_scalar_fn
 
 /* ---- examples ---- */
 
-static weft_err numbers(weft_tensor **out, weft_dtype dtype, size_t n, const void *data) {
+static weft_err numbers_tensor(weft_tensor **out, weft_dtype dtype, size_t n, const void *data) {
   return weft_tensor_create(out, dtype, 1, (const int64_t[]){(int64_t)n}, n ? data : NULL);
 }
 
-static weft_err strings(weft_tensor **out, const Tensorflow__BytesList *l) {
-  WEFT_TRY(numbers(out, WEFT_STRING, l->n_value, NULL));
+static weft_err strings_tensor(weft_tensor **out, const Tensorflow__BytesList *l) {
+  WEFT_TRY(numbers_tensor(out, WEFT_STRING, l->n_value, NULL));
   for (size_t i = 0; i < l->n_value; i++) {
     weft_err err = weft_tensor_set_string(*out, (int64_t)i, (const char *)l->value[i].data, l->value[i].len);
     if (err) return weft_tensor_destroy(*out), err;
@@ -177,12 +177,12 @@ static weft_err strings(weft_tensor **out, const Tensorflow__BytesList *l) {
 
 static weft_err read_feature(weft_tensor **out, const Tensorflow__Feature *f) {
   switch (f ? f->kind_case : TENSORFLOW__FEATURE__KIND__NOT_SET) {
-  case TENSORFLOW__FEATURE__KIND_BYTES_LIST: return strings(out, f->bytes_list);
+  case TENSORFLOW__FEATURE__KIND_BYTES_LIST: return strings_tensor(out, f->bytes_list);
   case TENSORFLOW__FEATURE__KIND_FLOAT_LIST:
-    return numbers(out, WEFT_FLOAT, f->float_list->n_value, f->float_list->value);
+    return numbers_tensor(out, WEFT_FLOAT, f->float_list->n_value, f->float_list->value);
   case TENSORFLOW__FEATURE__KIND_INT64_LIST:
-    return numbers(out, WEFT_INT64, f->int64_list->n_value, f->int64_list->value);
-  default: return numbers(out, WEFT_FLOAT, 0, NULL);
+    return numbers_tensor(out, WEFT_INT64, f->int64_list->n_value, f->int64_list->value);
+  default: return numbers_tensor(out, WEFT_FLOAT, 0, NULL);
   }
 }
 

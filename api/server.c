@@ -46,7 +46,8 @@ static weft_err read_status_port(int *to, int given) {
   return WEFT_OK;
 }
 
-static weft_err create(weft_server **out, const cluster *c, const char *job, int index, const weft_server_opts *o) {
+static weft_err server_create(weft_server **out, const cluster *c, const char *job, int index,
+                              const weft_server_opts *o) {
   credentials who;
   server_opts opts = {.job = job,
                       .task = index,
@@ -80,7 +81,7 @@ weft_err weft_server_create(weft_server **out, const weft_cluster *c, const weft
   API_OPTS(weft_server_opts, opts);
 
   if (!opts || !opts->job) return weft__fail(WEFT_INVALID_ARGUMENT, "a server needs the name of its job");
-  return create(out, &c->all, opts->job, opts->task, opts);
+  return server_create(out, &c->all, opts->job, opts->task, opts);
 }
 
 weft_err weft_server_create_local(weft_server **out, const weft_server_opts *opts) {
@@ -90,7 +91,7 @@ weft_err weft_server_create_local(weft_server **out, const weft_server_opts *opt
   cluster c;
   const weft_server_opts none = {0};
   WEFT_TRY(weft__cluster_parse(&c, "local=localhost:0"));
-  weft_err err = create(out, &c, "local", 0, opts ? opts : &none);
+  weft_err err = server_create(out, &c, "local", 0, opts ? opts : &none);
   weft__cluster_finish(&c);
   return err;
 }
@@ -172,22 +173,22 @@ int weft_devices_count(const weft_devices *d) {
   API_NEED_OR(d, 0);
   return d->n;
 }
-static bool has(const weft_devices *d, int i) { return i >= 0 && i < d->n; }
+static bool devices_has(const weft_devices *d, int i) { return i >= 0 && i < d->n; }
 const char *weft_devices_name(const weft_devices *d, int i) {
   API_NEED_OR(d, NULL);
-  return has(d, i) ? d->info[i].name : NULL;
+  return devices_has(d, i) ? d->info[i].name : NULL;
 }
 const char *weft_devices_type(const weft_devices *d, int i) {
   API_NEED_OR(d, NULL);
-  return has(d, i) ? d->info[i].type : NULL;
+  return devices_has(d, i) ? d->info[i].type : NULL;
 }
 int64_t weft_devices_memory(const weft_devices *d, int i) {
   API_NEED_OR(d, 0);
-  return has(d, i) ? d->info[i].memory_limit : 0;
+  return devices_has(d, i) ? d->info[i].memory_limit : 0;
 }
 uint64_t weft_devices_incarnation(const weft_devices *d, int i) {
   API_NEED_OR(d, 0);
-  return has(d, i) ? d->info[i].incarnation : 0;
+  return devices_has(d, i) ? d->info[i].incarnation : 0;
 }
 
 /* ---- reset ---- */

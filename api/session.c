@@ -52,7 +52,7 @@ static weft_err check_graph(const weft_session *sess, const weft_request *r) {
 }
 
 /* A handle that is WEFT_NONE because the graph refused an op: says why it was refused. */
-static weft_err refused(const weft_session *sess, weft_out o, const char *what, int i) {
+static weft_err output_refused(const weft_session *sess, weft_out o, const char *what, int i) {
   if (o.node >= 0) return WEFT_OK;
   weft_err err = weft__b_ok(sess->graph);
   return err ? weft__fail(err, "%s %d is no output, because the graph refused an op: %s", what, i, weft_error_message())
@@ -60,9 +60,9 @@ static weft_err refused(const weft_session *sess, weft_out o, const char *what, 
 }
 
 static weft_err check_refused(const weft_session *sess, const weft_request *r) {
-  for (int i = 0; i < r->n_feed; i++) WEFT_TRY(refused(sess, r->feeds[i].to, "feed", i));
-  for (int i = 0; i < r->n_fetch; i++) WEFT_TRY(refused(sess, r->fetches[i], "fetch", i));
-  for (int i = 0; i < r->n_target; i++) WEFT_TRY(refused(sess, r->targets[i], "target", i));
+  for (int i = 0; i < r->n_feed; i++) WEFT_TRY(output_refused(sess, r->feeds[i].to, "feed", i));
+  for (int i = 0; i < r->n_fetch; i++) WEFT_TRY(output_refused(sess, r->fetches[i], "fetch", i));
+  for (int i = 0; i < r->n_target; i++) WEFT_TRY(output_refused(sess, r->targets[i], "target", i));
   return WEFT_OK;
 }
 

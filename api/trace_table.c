@@ -29,7 +29,7 @@ static int longest_first(const void *a, const void *b) {
 }
 
 /* One row for each key, those that took longest first; gives their number. */
-static size_t tally(row *r, size_t n) {
+static size_t rows_by_key(row *r, size_t n) {
   size_t kept = 0;
   if (n) qsort(r, n, sizeof *r, by_key);
   for (size_t i = 0; i < n; i++) {
@@ -92,7 +92,7 @@ static void put_device(text *t, const Tensorflow__DeviceStepStats *dev, const ta
     if (s.begin_ns + s.length_ns > end) end = s.begin_ns + s.length_ns;
   }
   put_head(t, form, dev->device, n, n ? (double)(end - begin) / 1e3 : 0.0, total);
-  const size_t ops = tally(r, n);
+  const size_t ops = rows_by_key(r, n);
   if (form->json)
     put_json_rows(t, "ops", "op", r, ops, 0);
   else
@@ -101,7 +101,7 @@ static void put_device(text *t, const Tensorflow__DeviceStepStats *dev, const ta
     const char *name = dev->node_stats[i]->node_name;
     r[i] = (row){name, (int)strlen(name), 1, (double)weft__trace_span(dev->node_stats[i]).length_ns / 1e3};
   }
-  const size_t nodes = tally(r, n);
+  const size_t nodes = rows_by_key(r, n);
   if (form->json)
     put_json_rows(t, "nodes", "node", r, nodes, form->limit);
   else

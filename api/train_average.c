@@ -53,7 +53,7 @@ static bool goes_by_average(const weft_graph *g, weft_out v) {
   return weft__variable_listed(g, "trainable_variables", v) || weft__variable_listed(g, "moving_average_variables", v);
 }
 
-static bool among(const char *name, int n, const char *const *names) {
+static bool name_is_among(const char *name, int n, const char *const *names) {
   for (int i = 0; i < n; i++)
     if (strcmp(names[i], name) == 0) return true;
   return false;
@@ -66,7 +66,7 @@ static int put_names(weft_average *a, int n, const weft_out *all, weft_out *vari
     for (int i = 0; i < n; i++) {
       bool average = goes_by_average(a->g, all[i]);
       const char *name = average ? weft_average_name(a, all[i]) : weft__variable_name(a->g, all[i]);
-      if (average == (pass == 1) || !name || among(name, used, names)) continue;
+      if (average == (pass == 1) || !name || name_is_among(name, used, names)) continue;
       variables[used] = all[i];
       names[used++] = name;
     }

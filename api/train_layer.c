@@ -35,7 +35,7 @@ static weft_err read_layer(layer *out, const weft_layer_opts *o) {
   return weft__api_initializer(&out->bias, o->bias);
 }
 
-static bool given(weft_graph *g, const char *what, weft_out x, layer *l, const weft_layer_opts *o) {
+static bool layer_given(weft_graph *g, const char *what, weft_out x, layer *l, const weft_layer_opts *o) {
   return weft__named_given(g, what, 1, &x) && weft__named_keep(g, read_layer(l, o));
 }
 
@@ -44,7 +44,7 @@ weft_out weft_layer_dense(weft_graph *g, weft_out x, int64_t units, const weft_l
   API_OPTS_OUT(g, weft_layer_opts, opts);
 
   layer l;
-  return given(g, "dense", x, &l, opts) ? weft__dense(g, x, units, &l) : WEFT_NONE;
+  return layer_given(g, "dense", x, &l, opts) ? weft__dense(g, x, units, &l) : WEFT_NONE;
 }
 
 weft_out weft_layer_conv2d(weft_graph *g, weft_out x, int64_t filters, int height, int width,
@@ -53,13 +53,14 @@ weft_out weft_layer_conv2d(weft_graph *g, weft_out x, int64_t filters, int heigh
   API_OPTS_OUT(g, weft_layer_opts, opts);
 
   layer l;
-  if (!given(g, "conv2d", x, &l, opts)) return WEFT_NONE;
+  if (!layer_given(g, "conv2d", x, &l, opts)) return WEFT_NONE;
   return weft__conv2d_layer(g, x, filters, (int64_t[]){height, width}, &l);
 }
 
-static weft_out pool(weft_graph *g, bool average, weft_out x, int height, int width, const weft_layer_opts *opts) {
+static weft_out layer_pool(weft_graph *g, bool average, weft_out x, int height, int width,
+                           const weft_layer_opts *opts) {
   layer l;
-  if (!given(g, "pooling2d", x, &l, opts)) return WEFT_NONE;
+  if (!layer_given(g, "pooling2d", x, &l, opts)) return WEFT_NONE;
   return weft__pooling2d(g, average, x, (int64_t[]){height, width}, &l);
 }
 
@@ -67,14 +68,14 @@ weft_out weft_layer_max_pooling2d(weft_graph *g, weft_out x, int height, int wid
   API_NEED_OUT(NULL, g);
   API_OPTS_OUT(g, weft_layer_opts, opts);
 
-  return pool(g, false, x, height, width, opts);
+  return layer_pool(g, false, x, height, width, opts);
 }
 
 weft_out weft_layer_average_pooling2d(weft_graph *g, weft_out x, int height, int width, const weft_layer_opts *opts) {
   API_NEED_OUT(NULL, g);
   API_OPTS_OUT(g, weft_layer_opts, opts);
 
-  return pool(g, true, x, height, width, opts);
+  return layer_pool(g, true, x, height, width, opts);
 }
 
 weft_out weft_layer_flatten(weft_graph *g, const char *name, weft_out x) {

@@ -8,22 +8,22 @@ typedef struct managed {
   prepare_opts how;
 } managed;
 
-static weft_out given(const weft_out *o) { return o ? *o : WEFT_NONE; }
+static weft_out manager_output(const weft_out *o) { return o ? *o : WEFT_NONE; }
 
 static managed read_opts(weft_graph *g, const weft_manager_opts *opts) {
   static const weft_manager_opts none = {0};
   const weft_manager_opts *o = opts ? opts : &none;
   return (managed){{.graph = g,
-                    .ready = given(o->ready_op),
-                    .ready_for_local_init = given(o->ready_for_local_init_op),
-                    .local_init = given(o->local_init_op).node,
+                    .ready = manager_output(o->ready_op),
+                    .ready_for_local_init = manager_output(o->ready_for_local_init_op),
+                    .local_init = manager_output(o->local_init_op).node,
                     .local_timeout_ms = o->local_init_timeout_ms,
                     .n_local_feed = o->n_local_init_feed,
                     .local_feed = o->local_init_feed,
                     .log_secs = o->recovery_wait_secs},
                    {.target = o->target ? o->target : "",
                     .max_wait_secs = o->max_wait_secs,
-                    .init = given(o->init_op).node,
+                    .init = manager_output(o->init_op).node,
                     .n_init_feed = o->n_init_feed,
                     .init_feed = o->init_feed,
                     .init_fn = o->init_fn,

@@ -5,7 +5,7 @@
 #include "train/model/optimizer.h"
 #include <string.h>
 
-static void give(int n, const grad_value *d, weft_gradient *out) {
+static void gradients_to_public(int n, const grad_value *d, weft_gradient *out) {
   for (int i = 0; i < n; i++) out[i] = weft__gradient_out(&d[i]);
 }
 
@@ -17,7 +17,7 @@ static bool of_graph(weft_graph *g, const weft_gradient *d) {
 }
 
 /* NULL when memory is out or a gradient is none of the graph's; the failure sticks. */
-static grad_value *take(weft_graph *g, int n, const weft_gradient *d) {
+static grad_value *gradients_from_public(weft_graph *g, int n, const weft_gradient *d) {
   grad_value *in = weft__alloc_zero((size_t)n + 1, sizeof *in);
   bool good = weft__named_keep(g, in ? WEFT_OK : WEFT_OOM);
   for (int i = 0; i < n && good; i++) {
@@ -29,7 +29,7 @@ static grad_value *take(weft_graph *g, int n, const weft_gradient *d) {
   return NULL;
 }
 
-static weft_err keep(weft_graph *g, weft_err err) {
+static weft_err optimizer_keep_error(weft_graph *g, weft_err err) {
   weft__status_update(&g->sticky, err);
   return err;
 }
@@ -58,7 +58,7 @@ weft_out weft_global_norm(weft_graph *g, const char *name, int n, const weft_gra
   API_NEED_OUT(NULL, g);
   API_ARRAY_OUT(g, n, d);
 
-  grad_value *in = take(g, n, d);
+  grad_value *in = gradients_from_public(g, n, d);
   weft_out o = in ? weft__global_norm(g, name, n, in) : WEFT_NONE;
   weft__free(in);
   return o;
@@ -70,13 +70,13 @@ weft_err weft_clip_by_global_norm(weft_graph *g, const char *name, int n, const 
   API_ARRAY(n, d);
   API_NEED(clipped);
 
-  grad_value *in = take(g, n, d);
+  grad_value *in = gradients_from_public(g, n, d);
   if (!in || (use_norm && !weft__named_given(g, "clip_by_global_norm", 1, use_norm))) {
     weft__free(in);
     return weft__b_ok(g);
   }
   weft_out used = weft__clip_by_global_norm(g, name, n, in, limit, use_norm ? *use_norm : WEFT_NONE, in);
-  give(n, in, clipped);
+  gradients_to_public(n, in, clipped);
   if (norm) *norm = used;
   weft__free(in);
   return weft__b_ok(g);
@@ -123,9 +123,9 @@ weft_err weft_optimizer_compute(weft_optimizer *o, weft_out loss, int n, const w
 
   grad_value *out = weft__alloc_zero((size_t)n + 1, sizeof *out);
   weft_err err = out ? weft__optimizer_compute(o->g, loss, n, variables, opts, out) : WEFT_OOM;
-  if (err == WEFT_OK) give(n, out, d);
+  if (err == WEFT_OK) gradients_to_public(n, out, d);
   weft__free(out);
-  return keep(o->g, err);
+  return optimizer_keep_error(o->g, err);
 }
 
 weft_out weft_optimizer_apply(weft_optimizer *o, int n, const weft_out *variables, const weft_gradient *d,
@@ -136,18 +136,18 @@ weft_out weft_optimizer_apply(weft_optimizer *o, int n, const weft_out *variable
   API_ALL_OF_OUT(o->g, n, variables);
   API_OF_OUT(o->g, step);
 
-  grad_value *in = take(o->g, n, d);
+  grad_value *in = gradients_from_public(o->g, n, d);
   weft_out train = in ? weft__optimizer_apply(o, n, variables, in, step, name) : WEFT_NONE;
   weft__free(in);
   return train;
 }
 
-static weft_out minimize(weft_optimizer *o, weft_out loss, weft_out step, int n, const weft_out *variables,
-                         const weft_minimize_opts *opts, const char *name) {
+static weft_out optimizer_minimize(weft_optimizer *o, weft_out loss, weft_out step, int n, const weft_out *variables,
+                                   const weft_minimize_opts *opts, const char *name) {
   grad_value *d = weft__alloc_zero((size_t)n + 1, sizeof *d);
   weft_err err = d ? weft__optimizer_compute(o->g, loss, n, variables, opts, d) : WEFT_OOM;
   weft_out train = WEFT_NONE;
-  if (keep(o->g, err) == WEFT_OK) train = weft__optimizer_apply(o, n, variables, d, step, name);
+  if (optimizer_keep_error(o->g, err) == WEFT_OK) train = weft__optimizer_apply(o, n, variables, d, step, name);
   weft__free(d);
   return train;
 }
@@ -159,14 +159,14 @@ weft_out weft_optimizer_minimize(weft_optimizer *o, weft_out loss, weft_out step
   API_OF_OUT(o->g, step);
   API_OPTS_OUT(o->g, weft_minimize_opts, opts);
 
-  if (n > 0) return minimize(o, loss, step, n, variables, opts, name);
+  if (n > 0) return optimizer_minimize(o, loss, step, n, variables, opts, name);
   n = weft__variables_in(o->g, "trainable_variables", NULL, 0);
   weft_out *all = weft__alloc(((size_t)n + 1) * sizeof *all), train = WEFT_NONE;
-  if (!all) keep(o->g, WEFT_OOM);
-  if (all && n == 0) keep(o->g, weft__fail(WEFT_INVALID_ARGUMENT, "No variables to optimize."));
+  if (!all) optimizer_keep_error(o->g, WEFT_OOM);
+  if (all && n == 0) optimizer_keep_error(o->g, weft__fail(WEFT_INVALID_ARGUMENT, "No variables to optimize."));
   if (all && n > 0) {
     weft__variables_in(o->g, "trainable_variables", all, n);
-    train = minimize(o, loss, step, n, all, opts, name);
+    train = optimizer_minimize(o, loss, step, n, all, opts, name);
   }
   weft__free(all);
   return train;

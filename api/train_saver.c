@@ -126,21 +126,23 @@ int weft_checkpoint_size(const weft_checkpoint *c) {
   return c->n;
 }
 
-static const checkpoint_item *item(const weft_checkpoint *c, int i) { return i >= 0 && i < c->n ? &c->item[i] : NULL; }
+static const checkpoint_item *checkpoint_item_at(const weft_checkpoint *c, int i) {
+  return i >= 0 && i < c->n ? &c->item[i] : NULL;
+}
 
 const char *weft_checkpoint_name(const weft_checkpoint *c, int i) {
   API_NEED_OR(c, NULL);
-  return item(c, i) ? item(c, i)->name : NULL;
+  return checkpoint_item_at(c, i) ? checkpoint_item_at(c, i)->name : NULL;
 }
 weft_dtype weft_checkpoint_dtype(const weft_checkpoint *c, int i) {
   API_NEED_OR(c, WEFT_INVALID);
 
-  return item(c, i) ? item(c, i)->entry.dtype : WEFT_INVALID;
+  return checkpoint_item_at(c, i) ? checkpoint_item_at(c, i)->entry.dtype : WEFT_INVALID;
 }
 int weft_checkpoint_shape(const weft_checkpoint *c, int i, int64_t *dims) {
   API_NEED_OR(c, 0);
 
-  const checkpoint_item *it = item(c, i);
+  const checkpoint_item *it = checkpoint_item_at(c, i);
   for (int d = 0; it && d < it->entry.shape.rank; d++) dims[d] = it->entry.shape.dim[d];
   return it ? it->entry.shape.rank : -1;
 }

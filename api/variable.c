@@ -15,7 +15,7 @@
 #define ALL "variables"
 #define TRAINABLE "trainable_variables"
 
-static void keep(weft_graph *g, weft_err err) { weft__status_update(&g->sticky, err); }
+static void variable_keep_error(weft_graph *g, weft_err err) { weft__status_update(&g->sticky, err); }
 
 static char *out_name(const weft_graph *g, weft_out o) {
   return weft__sprintf("%s:%d", g->node[o.node]->name, (int)o.slot);
@@ -64,7 +64,7 @@ weft_out weft_variable(weft_graph *g, const char *name, weft_out initial, bool t
   if (v.node < 0) return v;
   char *inside = weft__sprintf("%s/", g->node[v.node]->name);
   if (!inside) {
-    keep(g, WEFT_OOM);
+    variable_keep_error(g, WEFT_OOM);
     return WEFT_NONE;
   }
   weft__b_push_name(g, inside);
@@ -75,7 +75,7 @@ weft_out weft_variable(weft_graph *g, const char *name, weft_out initial, bool t
   weft__b_pop(g);
   weft__free(inside);
   if (assign.node < 0 || read.node < 0) return WEFT_NONE;
-  keep(g, list_variable(g, v, initial, assign, read, trainable));
+  variable_keep_error(g, list_variable(g, v, initial, assign, read, trainable));
   return v;
 }
 
@@ -87,7 +87,7 @@ static Tensorflow__VariableDef *variable_def(const collection *list, int i) {
   return (Tensorflow__VariableDef *)m;
 }
 
-static const collection *variables(const weft_graph *g, const char *name) {
+static const collection *variables_of(const weft_graph *g, const char *name) {
   const collection *list = weft__collection_get(g, name);
   return list && list->kind == COLLECTION_BYTES ? list : NULL;
 }
@@ -96,7 +96,7 @@ int weft_trainable(const weft_graph *g, weft_out *out, int room) {
   API_NEED_OR(g, 0);
   if (!out) room = 0;
 
-  const collection *list = variables(g, TRAINABLE);
+  const collection *list = variables_of(g, TRAINABLE);
   int found = 0;
   for (int i = 0; list && i < list->n; i++) {
     Tensorflow__VariableDef *def = variable_def(list, i);
@@ -118,9 +118,9 @@ static weft_out run_after(weft_graph *g, const char *name, int n, const int *ids
 weft_out weft_initializer(weft_graph *g) {
   API_NEED_OUT(NULL, g);
 
-  const collection *list = variables(g, ALL);
+  const collection *list = variables_of(g, ALL);
   int n = 0, *ids = weft__alloc(sizeof *ids * (size_t)((list ? list->n : 0) + 1));
-  if (!ids) keep(g, WEFT_OOM);
+  if (!ids) variable_keep_error(g, WEFT_OOM);
   for (int i = 0; ids && list && i < list->n; i++) {
     Tensorflow__VariableDef *def = variable_def(list, i);
     weft_out assign = def ? weft_graph_find(g, def->initializer_name) : WEFT_NONE;
@@ -138,7 +138,7 @@ weft_out weft_group(weft_graph *g, const char *name, int n, const weft_out *all)
   API_ALL_OF_OUT(g, n, all);
 
   int *ids = weft__alloc(sizeof *ids * (size_t)(n + 1));
-  if (!ids) keep(g, WEFT_OOM);
+  if (!ids) variable_keep_error(g, WEFT_OOM);
   weft_err err = ids ? WEFT_OK : WEFT_OOM;
   for (int i = 0; i < n && err == WEFT_OK; i++) {
     ids[i] = all[i].node;
@@ -146,7 +146,7 @@ weft_out weft_group(weft_graph *g, const char *name, int n, const weft_out *all)
       err = weft__fail(WEFT_INVALID_ARGUMENT, "group '%s': input %d of %d is no node of the graph", name ? name : "", i,
                        n);
   }
-  keep(g, err);
+  variable_keep_error(g, err);
   weft_out made = err == WEFT_OK ? run_after(g, name ? name : "group_deps", n, ids) : WEFT_NONE;
   weft__free(ids);
   return made;

@@ -34,7 +34,7 @@ const char *weft_version(void) { return WEFT_VERSION; }
 static char libraries[1024];
 
 /* A line: version NULL, this build was made without it. */
-static void add(const char *name, const char *version, const char *what_for) {
+static void version_add(const char *name, const char *version, const char *what_for) {
   static size_t used;
   const int n = snprintf(libraries + used, sizeof libraries - used, "  %-14s %-28.28s %s\n", name,
                          version ? version : "left out", what_for);
@@ -79,14 +79,14 @@ static void list_libraries(void) {
            (unsigned)MHD_VERSION >> 8 & 0xff);
   http = http_text;
 #endif
-  add("protobuf-c", protobuf_c_version(), "messages and files");
-  add("gRPC", grpc, "clusters");
-  add("OpenBLAS", blas, "matrix products");
-  add("oneDNN", dnnl, "matrix products");
-  add("libpng", png, "PNG images");
-  add("libjpeg", jpeg, "JPEG images");
-  add("zlib", zlib, "gzip data sets");
-  add("libmicrohttpd", http, "the status page");
+  version_add("protobuf-c", protobuf_c_version(), "messages and files");
+  version_add("gRPC", grpc, "clusters");
+  version_add("OpenBLAS", blas, "matrix products");
+  version_add("oneDNN", dnnl, "matrix products");
+  version_add("libpng", png, "PNG images");
+  version_add("libjpeg", jpeg, "JPEG images");
+  version_add("zlib", zlib, "gzip data sets");
+  version_add("libmicrohttpd", http, "the status page");
 }
 
 const char *weft_libraries(void) {

@@ -29,7 +29,7 @@ typedef struct row {
 
 /* ---- is the port reachable? ---- */
 
-static bool connects(const struct addrinfo *a, int64_t timeout_ms) {
+static bool check_connects(const struct addrinfo *a, int64_t timeout_ms) {
   int error = 0;
   const int s = socket(a->ai_family, SOCK_STREAM, 0);
   if (s < 0) return false;
@@ -49,7 +49,7 @@ static bool connects(const struct addrinfo *a, int64_t timeout_ms) {
 }
 
 /* "host:port" and "[host]:port". */
-static bool split(const char *address, char *host, size_t room, const char **port) {
+static bool check_split_address(const char *address, char *host, size_t room, const char **port) {
   const char *colon = strrchr(address, ':');
   size_t n = colon ? (size_t)(colon - address) : 0;
   if (n && address[0] == '[' && address[n - 1] == ']') address++, n -= 2;
@@ -60,11 +60,11 @@ static bool split(const char *address, char *host, size_t room, const char **por
   return true;
 }
 
-static void reach(row *r) {
+static void check_reach(row *r) {
   char host[256];
   const char *port;
   struct addrinfo *found, hints = {.ai_socktype = SOCK_STREAM};
-  if (!split(r->address, host, sizeof host, &port)) {
+  if (!check_split_address(r->address, host, sizeof host, &port)) {
     snprintf(r->what, sizeof r->what, "no host:port");
     return;
   }
@@ -74,17 +74,17 @@ static void reach(row *r) {
     return;
   }
   bool up = false;
-  for (const struct addrinfo *a = found; a && !up; a = a->ai_next) up = connects(a, r->timeout_ms);
+  for (const struct addrinfo *a = found; a && !up; a = a->ai_next) up = check_connects(a, r->timeout_ms);
   if (!up) snprintf(r->what, sizeof r->what, "the port cannot be reached: %s", strerror(errno));
   freeaddrinfo(found);
 }
 
 /* ---- who is there? ---- */
 
-static void *examine(void *arg) {
+static void *check_examine(void *arg) {
   row *r = arg;
   char expected[256];
-  reach(r);
+  check_reach(r);
   if (r->what[0]) return NULL;
   const weft_err err = weft_task_ask(&r->info, r->address, r->timeout_ms);
   snprintf(expected, sizeof expected, "/job:%s/replica:0/task:%d", r->job, r->task);
@@ -173,7 +173,7 @@ static void print_table(const row *rows, int n, int up) {
 
 /* ---- the cluster ---- */
 
-static int fill(row *rows, const weft_cluster *c, int64_t timeout_ms) {
+static int check_fill(row *rows, const weft_cluster *c, int64_t timeout_ms) {
   int n = 0;
   for (int j = 0; j < weft_cluster_job_count(c); j++) {
     const char *job = weft_cluster_job(c, j);
@@ -187,13 +187,13 @@ static int fill(row *rows, const weft_cluster *c, int64_t timeout_ms) {
   return n;
 }
 
-static int check(const weft_cluster *c, int64_t timeout_ms, bool json) {
-  const int n = fill(NULL, c, timeout_ms);
+static int check_cluster(const weft_cluster *c, int64_t timeout_ms, bool json) {
+  const int n = check_fill(NULL, c, timeout_ms);
   row *rows = calloc((size_t)n + 1, sizeof *rows);
   int up = 0;
   if (!rows) return cli_failed("check", strerror(errno));
-  fill(rows, c, timeout_ms);
-  cli_at_once(rows, n, sizeof *rows, examine);
+  check_fill(rows, c, timeout_ms);
+  cli_at_once(rows, n, sizeof *rows, check_examine);
   note_versions(rows, n);
   for (int i = 0; i < n; i++) up += !rows[i].what[0];
   if (json)
@@ -204,7 +204,7 @@ static int check(const weft_cluster *c, int64_t timeout_ms, bool json) {
   return n > 0 && up == n ? DONE : FAILED;
 }
 
-static int run(int argc, char **argv) {
+static int check_run(int argc, char **argv) {
   cli_cluster which = {0};
   weft_cluster *c = NULL;
   double timeout = (double)TIMEOUT_MS / 1000;
@@ -225,7 +225,7 @@ static int run(int argc, char **argv) {
       return code;
   }
   int code = cli_cluster_find(&c, &which);
-  if (code == DONE) code = check(c, (int64_t)(timeout * 1000), json);
+  if (code == DONE) code = check_cluster(c, (int64_t)(timeout * 1000), json);
   weft_cluster_destroy(c);
   return code;
 }
@@ -247,5 +247,5 @@ const cli_command cli_check = {
     .more = "Environment: WEFT_TOKEN or WEFT_TOKEN_FILE, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA, as the tasks "
             "have\n"
             "them.  The token of 'weft launch --private' is found by itself.",
-    .run = run,
+    .run = check_run,
 };

@@ -118,7 +118,7 @@ typedef struct loaded {
   int n;
 } loaded;
 
-static weft_err keep(void *arg, const char *name, weft_tensor *t) {
+static weft_err convert_keep(void *arg, const char *name, weft_tensor *t) {
   loaded *l = arg;
   weft_tensor **values = realloc((void *)l->value, ((size_t)l->n + 1) * sizeof *values);
   if (values) l->value = values;
@@ -134,7 +134,7 @@ static weft_err keep(void *arg, const char *name, weft_tensor *t) {
 }
 
 /* n strings (all empty if list is NULL) as a node. */
-static weft_out strings(weft_graph *g, int n, char *const *list) {
+static weft_out convert_strings(weft_graph *g, int n, char *const *list) {
   weft_tensor *t = NULL;
   weft_out out = WEFT_NONE;
   weft_err err = weft_tensor_create(&t, WEFT_STRING, WEFT_DIMS(n), NULL);
@@ -144,14 +144,15 @@ static weft_out strings(weft_graph *g, int n, char *const *list) {
   return out;
 }
 
-static weft_err save(weft_graph *g, const loaded *l, const char *prefix) {
+static weft_err convert_save(weft_graph *g, const loaded *l, const char *prefix) {
   weft_tensor *path = NULL;
   weft_session *sess = NULL;
   weft_feed *feeds = calloc((size_t)l->n + 1, sizeof *feeds);
   weft_err err = feeds ? weft_tensor_create(&path, WEFT_STRING, 0, NULL, NULL) : WEFT_RESOURCE_EXHAUSTED;
   if (err == WEFT_OK) err = weft_tensor_set_string(path, 0, prefix, strlen(prefix));
   if (err == WEFT_OK) {
-    weft_out where = weft_constant(g, path), names = strings(g, l->n, l->name), slices = strings(g, l->n, NULL);
+    weft_out where = weft_constant(g, path), names = convert_strings(g, l->n, l->name),
+             slices = convert_strings(g, l->n, NULL);
     for (int i = 0; i < l->n; i++)
       feeds[i] = (weft_feed){weft_input(g, "value", weft_tensor_dtype(l->value[i]), weft_tensor_rank(l->value[i]),
                                         weft_tensor_dims(l->value[i])),
@@ -174,11 +175,11 @@ static int convert_npz(const char *from, const char *prefix) {
   loaded l = {0};
   weft_graph *g = NULL;
   int code = DONE;
-  if (npz_each(from, keep, &l) != WEFT_OK)
+  if (npz_each(from, convert_keep, &l) != WEFT_OK)
     code = cli_failed(from, weft_error_message());
   else if (!l.n)
     code = cli_failed(from, "there is no array in it");
-  else if (weft_graph_create(&g) != WEFT_OK || save(g, &l, prefix) != WEFT_OK)
+  else if (weft_graph_create(&g) != WEFT_OK || convert_save(g, &l, prefix) != WEFT_OK)
     code = cli_failed(prefix, weft_error_message());
   else
     printf("%s: %d tensors\n", prefix, l.n);
@@ -198,7 +199,7 @@ static const struct {
 } kinds[] = {{"mnist-tfrecords", convert_mnist}, {"checkpoint", convert_checkpoint}, {"npz", convert_npz}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static int run(int argc, char **argv) {
+static int convert_run(int argc, char **argv) {
   for (int i = 1; i < argc; i++)
     if (argv[i][0] == '-') return cli_bad_option(argv[i]);
   if (argc < 2) return cli_missing("mnist-tfrecords, checkpoint or npz");
@@ -221,5 +222,5 @@ const cli_command cli_convert = {
              "checkpoint: every tensor under its name, for numpy.load.  bfloat16 becomes float32.\n\n"
              "npz: every array that numpy.savez or savez_compressed wrote, under its name, as PREFIX.index and "
              "PREFIX.data-00000-of-00001.",
-    .run = run,
+    .run = convert_run,
 };

@@ -53,7 +53,7 @@ static char *hosts_flag(const weft_cluster *c, const char *job, const char *styl
   return fclose(to) == 0 ? text : NULL;
 }
 
-static char *word(const char *flag, const char *text, int number) {
+static char *exec_flag(const char *flag, const char *text, int number) {
   char buffer[512];
   if (text)
     snprintf(buffer, sizeof buffer, "--%s=%s", flag, text);
@@ -67,8 +67,8 @@ static bool add_flags(char **args, int n, const weft_cluster *c, const char *job
   const int first = n;
   if (strcmp(style, "none") == 0) return true;
   for (int j = 0; j < weft_cluster_job_count(c); j++) args[n++] = hosts_flag(c, weft_cluster_job(c, j), style);
-  args[n++] = word("job_name", job, 0);
-  args[n++] = word(strcmp(style, "task_id") == 0 ? "task_id" : "task_index", NULL, task);
+  args[n++] = exec_flag("job_name", job, 0);
+  args[n++] = exec_flag(strcmp(style, "task_id") == 0 ? "task_id" : "task_index", NULL, task);
   for (int i = first; i < n; i++)
     if (!args[i]) return false;
   return true;
@@ -77,20 +77,21 @@ static bool add_flags(char **args, int n, const weft_cluster *c, const char *job
 /* ---- becoming it ---- */
 
 /* What weft run or the program gets: its own words, then the flags of the seat. */
-static bool fill(char **args, char **program, int n_program, const weft_cluster *c, const char *job, int task,
-                 const char *style) {
+static bool exec_fill(char **args, char **program, int n_program, const weft_cluster *c, const char *job, int task,
+                      const char *style) {
   args[0] = (char *)(uintptr_t) "run"; /* what weft run gets as its own name */
   for (int i = 0; i < n_program; i++) args[i + 1] = program[i];
   return !c || add_flags(args, n_program + 1, c, job, task, style);
 }
 
 /* The seat that was found, or none: c is NULL. */
-static int become(char **program, int n_program, const weft_cluster *c, const char *job, int task, const char *style) {
+static int exec_become(char **program, int n_program, const weft_cluster *c, const char *job, int task,
+                       const char *style) {
   char **args = calloc((size_t)n_program + 64 + (size_t)(c ? weft_cluster_job_count(c) : 0), sizeof *args);
   char *config = c ? tf_config(c, job, task) : NULL;
   int n = 0, code;
   if (!args || (c && !config) || (c && setenv("TF_CONFIG", config, 1) != 0) ||
-      !fill(args, program, n_program, c, job, task, style)) {
+      !exec_fill(args, program, n_program, c, job, task, style)) {
     code = cli_failed("exec", strerror(ENOMEM));
   } else if (cli_ends_with(program[0], ".py")) {
     while (args[n]) n++;
@@ -122,7 +123,7 @@ static int read_options(int argc, char **argv, const char **style, char **hosts)
   return code == DONE ? i : -code;
 }
 
-static int run(int argc, char **argv) {
+static int exec_run(int argc, char **argv) {
   const char *style = "tf";
   char *hosts = NULL, *job = NULL, *role[] = {argv[0], (char *)(uintptr_t) "--hosts", NULL};
   weft_cluster *c = NULL;
@@ -132,7 +133,7 @@ static int run(int argc, char **argv) {
   role[2] = hosts;
   const weft_err err = weft_role_find(&c, &job, &task, hosts ? 3 : 1, role);
   if (err != WEFT_OK) return cli_failed("exec", weft_error_message());
-  const int code = become(argv + at, argc - at, c, job, task, style);
+  const int code = exec_become(argv + at, argc - at, c, job, task, style);
   weft_cluster_destroy(c);
   weft_free(job);
   return code;
@@ -160,5 +161,5 @@ const cli_command cli_exec = {
         "Under Slurm and MPI the first WEFT_NUM_PS ranks (1) are ps and the rest workers.  TF_CONFIG is set in any\n"
         "style.  Without a cluster PROGRAM runs by itself.",
     .passes_on = true,
-    .run = run,
+    .run = exec_run,
 };

@@ -176,7 +176,7 @@ static int print_topic(const char *name) {
   return cli_unknown("command or topic", name, known, n);
 }
 
-static int run(int argc, char **argv) {
+static int help_run(int argc, char **argv) {
   const char *given;
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--completion") == 0 && i + 1 >= argc) return cli_print_completion("bash");
@@ -199,5 +199,5 @@ const cli_command cli_help = {
     .summary = "Explain a command or a topic: clusters, security, environment.",
     .about = "What the commands say of themselves: here, as man pages, or as a shell's completion.",
     .flags = flags,
-    .run = run,
+    .run = help_run,
 };

@@ -150,7 +150,7 @@ static int check_options(const request *r, int n) {
   return n == 0 ? cli_missing("PATH") : DONE;
 }
 
-static int run(int argc, char **argv) {
+static int inspect_run(int argc, char **argv) {
   const char *path[MOST_PATHS], *given;
   request r = {0};
   int n = 0;
@@ -199,5 +199,5 @@ const cli_command cli_inspect = {
              "  TFRecords: how many there are, every checksum verified, the features of the first Examples\n"
              "  an idx file of MNIST, plain or gzipped: its type and dimensions",
     .flags = flags,
-    .run = run,
+    .run = inspect_run,
 };

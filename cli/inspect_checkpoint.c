@@ -16,7 +16,7 @@ const char *inspect_shape(char *to, size_t room, int rank, const int64_t *dims) 
   return to;
 }
 
-static int failed(const char *prefix) { return cli_failed(prefix, weft_error_message()); }
+static int checkpoint_failed(const char *prefix) { return cli_failed(prefix, weft_error_message()); }
 
 static const char *shape_of(char *to, const weft_checkpoint *c, int i) {
   int64_t dims[MAX_RANK];
@@ -67,7 +67,7 @@ typedef struct statistics {
 } statistics;
 
 /* Welford's: one pass, and exact enough for a mean far from zero. */
-static statistics measure(const weft_tensor *t) {
+static statistics tensor_statistics(const weft_tensor *t) {
   statistics s = {.min = INFINITY, .max = -INFINITY};
   double squares = 0;
   int64_t n = 0;
@@ -90,12 +90,12 @@ static statistics measure(const weft_tensor *t) {
 static int print_values(const char *prefix, weft_checkpoint *c, const char *name) {
   weft_tensor *t;
   char *shown = NULL, shape[SHAPE_TEXT];
-  if (weft_checkpoint_read(&t, c, name) != WEFT_OK) return failed(prefix);
+  if (weft_checkpoint_read(&t, c, name) != WEFT_OK) return checkpoint_failed(prefix);
   const bool shows = weft_tensor_text(&shown, t, FIRST) == WEFT_OK;
   printf("%s  %s %s\n", name, weft_dtype_name(weft_tensor_dtype(t)),
          inspect_shape(shape, sizeof shape, weft_tensor_rank(t), weft_tensor_dims(t)));
   if (weft_tensor_data(t) && weft_tensor_count(t) > 0) {
-    const statistics s = measure(t);
+    const statistics s = tensor_statistics(t);
     if (s.wrong < weft_tensor_count(t))
       printf("min %.8g  max %.8g  mean %.8g  std %.8g\n", s.min, s.max, s.mean, s.deviation);
     if (s.wrong) printf("%" PRId64 " of %" PRId64 " are not finite\n", s.wrong, weft_tensor_count(t));
@@ -103,13 +103,13 @@ static int print_values(const char *prefix, weft_checkpoint *c, const char *name
   if (shows) printf("%s\n", shown);
   weft_free(shown);
   weft_tensor_destroy(t);
-  return shows ? DONE : failed(prefix);
+  return shows ? DONE : checkpoint_failed(prefix);
 }
 
 int inspect_checkpoint(const char *prefix, const char *name) {
   weft_checkpoint *c;
   int code = DONE;
-  if (weft_checkpoint_open(&c, prefix) != WEFT_OK) return failed(prefix);
+  if (weft_checkpoint_open(&c, prefix) != WEFT_OK) return checkpoint_failed(prefix);
   if (name)
     code = print_values(prefix, c, name);
   else
@@ -146,7 +146,7 @@ static bool compare_values(const char *name, const weft_tensor *a, const weft_te
 }
 
 /* Tensor i of a and k of b have one name.  WEFT_OK: *same says whether all else is the same too. */
-static weft_err compare(weft_checkpoint *a, int i, weft_checkpoint *b, int k, bool *same) {
+static weft_err checkpoint_compare_tensor(weft_checkpoint *a, int i, weft_checkpoint *b, int k, bool *same) {
   char ours[SHAPE_TEXT], theirs[SHAPE_TEXT];
   const char *name = weft_checkpoint_name(a, i);
   const weft_dtype x = weft_checkpoint_dtype(a, i), y = weft_checkpoint_dtype(b, k);
@@ -166,7 +166,7 @@ static weft_err compare(weft_checkpoint *a, int i, weft_checkpoint *b, int k, bo
 }
 
 /* Both are in the order of their names: one walk over the two. */
-static int walk(const char *prefix_a, weft_checkpoint *a, const char *prefix_b, weft_checkpoint *b) {
+static int checkpoint_compare(const char *prefix_a, weft_checkpoint *a, const char *prefix_b, weft_checkpoint *b) {
   int i = 0, k = 0, same = 0, differ = 0;
   while (i < weft_checkpoint_size(a) || k < weft_checkpoint_size(b)) {
     const char *x = weft_checkpoint_name(a, i), *y = weft_checkpoint_name(b, k);
@@ -174,8 +174,8 @@ static int walk(const char *prefix_a, weft_checkpoint *a, const char *prefix_b, 
     bool equal = false;
     if (order)
       printf("  %s: only in %s\n", order < 0 ? x : y, order < 0 ? prefix_a : prefix_b);
-    else if (compare(a, i, b, k, &equal) != WEFT_OK)
-      return failed(x);
+    else if (checkpoint_compare_tensor(a, i, b, k, &equal) != WEFT_OK)
+      return checkpoint_failed(x);
     same += equal;
     differ += !equal;
     i += order <= 0;
@@ -189,11 +189,11 @@ int inspect_difference(const char *prefix_a, const char *prefix_b) {
   weft_checkpoint *a = NULL, *b = NULL;
   int code = DONE;
   if (weft_checkpoint_open(&a, prefix_a) != WEFT_OK)
-    code = failed(prefix_a);
+    code = checkpoint_failed(prefix_a);
   else if (weft_checkpoint_open(&b, prefix_b) != WEFT_OK)
-    code = failed(prefix_b);
+    code = checkpoint_failed(prefix_b);
   else
-    code = walk(prefix_a, a, prefix_b, b);
+    code = checkpoint_compare(prefix_a, a, prefix_b, b);
   weft_checkpoint_close(a);
   weft_checkpoint_close(b);
   return code;

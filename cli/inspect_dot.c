@@ -20,7 +20,7 @@ static void put_quoted(FILE *f, const char *s) {
 }
 
 /* The number of the first node on the same device. */
-static int leader(const weft_graph *g, int i) {
+static int first_on_device(const weft_graph *g, int i) {
   const char *device = weft_node_device(weft_graph_node(g, i));
   int k = 0;
   while (strcmp(weft_node_device(weft_graph_node(g, k)), device) != 0) k++;
@@ -52,7 +52,7 @@ static void put_graph(FILE *f, const weft_graph *g) {
         f);
   for (int i = 0; i < n; i++) {
     const char *device = weft_node_device(weft_graph_node(g, i));
-    if (leader(g, i) != i) continue;
+    if (first_on_device(g, i) != i) continue;
     fprintf(f, "  subgraph cluster_%d {\n    color=\"#c3c2b7\"; fontname=\"sans-serif\"; label=", i);
     put_quoted(f, *device ? device : "no device");
     fputs(";\n", f);
@@ -72,7 +72,7 @@ static int write_text(const char *path, const weft_graph *g) {
 }
 
 /* Asks dot for a picture of the text in a file. */
-static int render(const char *text, const char *format, const char *out) {
+static int dot_render(const char *text, const char *format, const char *out) {
   char type[32];
   int status = 0;
   snprintf(type, sizeof type, "-T%s", format);
@@ -99,7 +99,7 @@ int inspect_dot(const weft_graph *g, const char *out) {
     if (fd < 0) return cli_failed(text, strerror(errno));
     close(fd);
     code = write_text(text, g);
-    if (code == DONE) code = render(text, ending + 1, out);
+    if (code == DONE) code = dot_render(text, ending + 1, out);
     unlink(text);
   }
   if (code == DONE) printf("%s: a picture of %d nodes\n", out, weft_graph_size(g));

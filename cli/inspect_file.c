@@ -11,7 +11,7 @@
 
 enum { EXAMPLES = 3, ELEMENTS = 8, PATH_ROOM = 4096 };
 
-static int failed(const char *path) { return cli_failed(path, weft_error_message()); }
+static int file_failed(const char *path) { return cli_failed(path, weft_error_message()); }
 
 /* ---- graphs ---- */
 
@@ -107,7 +107,7 @@ static int show_events(const char *path, event_view *v) {
   if (!v->curves) printf("%s: events\n%-32s %10s  value\n", path, "tag", "step");
   const weft_err err = weft_records_each(path, show_event, v);
   if (!v->curves) printf("%" PRId64 " events\n", v->events);
-  return err == WEFT_OK ? DONE : failed(path);
+  return err == WEFT_OK ? DONE : file_failed(path);
 }
 
 static int each_file(const char *path, event_view *v) {
@@ -189,7 +189,7 @@ int inspect_records(const char *path) {
   }
   printf("%s: %" PRId64 " TFRecords, %" PRId64 " bytes of data, %s\n", path, v.records, v.bytes,
          err == WEFT_OK ? "every checksum is right" : "then it breaks off");
-  return err == WEFT_OK ? DONE : failed(path);
+  return err == WEFT_OK ? DONE : file_failed(path);
 }
 
 /* ---- idx ---- */
@@ -197,7 +197,7 @@ int inspect_records(const char *path) {
 int inspect_idx(const char *path) {
   weft_tensor *t;
   char shape[SHAPE_TEXT];
-  if (weft_idx_read(&t, path) != WEFT_OK) return failed(path);
+  if (weft_idx_read(&t, path) != WEFT_OK) return file_failed(path);
   printf("%s: an idx file of %s %s, %zu bytes\n", path, weft_dtype_name(weft_tensor_dtype(t)),
          inspect_shape(shape, sizeof shape, weft_tensor_rank(t), weft_tensor_dims(t)), weft_tensor_bytes(t));
   weft_tensor_destroy(t);
@@ -208,7 +208,7 @@ int inspect_idx(const char *path) {
 
 int inspect_saved_model(const char *dir) {
   char *text, variables[PATH_ROOM + 32];
-  if (weft_saved_model_describe(&text, dir) != WEFT_OK) return failed(dir);
+  if (weft_saved_model_describe(&text, dir) != WEFT_OK) return file_failed(dir);
   printf("%s: a SavedModel\n%s", dir, text);
   weft_free(text);
   snprintf(variables, sizeof variables, "%s/variables/variables", dir);
@@ -235,7 +235,7 @@ static weft_err show_array(void *arg, const char *name, weft_tensor *t) {
 int inspect_npz(const char *path) {
   npz_view v = {0};
   printf("%s: arrays of numpy\n", path);
-  if (npz_each(path, show_array, &v) != WEFT_OK) return failed(path);
+  if (npz_each(path, show_array, &v) != WEFT_OK) return file_failed(path);
   printf("%" PRId64 " arrays, %" PRId64 " bytes\n", v.arrays, v.bytes);
   return DONE;
 }

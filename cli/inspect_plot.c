@@ -33,7 +33,7 @@ void inspect_curves_destroy(inspect_curves *c) {
   free(c);
 }
 
-static curve *find(inspect_curves *c, int run, const char *tag) {
+static curve *plot_find_curve(inspect_curves *c, int run, const char *tag) {
   for (int i = 0; i < c->n; i++)
     if (c->all[i].run == run && strcmp(c->all[i].tag, tag) == 0) return &c->all[i];
   curve *grown = realloc(c->all, ((size_t)c->n + 1) * sizeof *grown);
@@ -45,7 +45,7 @@ static curve *find(inspect_curves *c, int run, const char *tag) {
 }
 
 bool inspect_curves_add(inspect_curves *c, int run, const char *tag, int64_t step, double value) {
-  curve *v = find(c, run, tag);
+  curve *v = plot_find_curve(c, run, tag);
   if (!v) return false;
   if (v->n == v->room) {
     const int room = v->room ? 2 * v->room : 64;
@@ -62,7 +62,7 @@ bool inspect_curves_add(inspect_curves *c, int run, const char *tag, int64_t ste
 }
 
 /* From 0 to most. */
-static int place(double v, double low, double high, int most) {
+static int plot_scale(double v, double low, double high, int most) {
   return high > low ? (int)lround((v - low) / (high - low) * most) : most / 2;
 }
 
@@ -75,7 +75,7 @@ typedef struct plot {
 /* '*' where there is one run, else a letter for each. */
 static char mark_of(int run, int runs) { return runs == 1 ? '*' : "abcdefghijklmnopqrstuvwxyz"[run % 26]; }
 
-static void extend(plot *p, const curve *v) {
+static void plot_extend(plot *p, const curve *v) {
   for (int i = 0; i < v->n; i++) {
     if (!isfinite(v->value[i])) continue;
     p->low = fmin(p->low, v->value[i]), p->high = fmax(p->high, v->value[i]);
@@ -87,8 +87,8 @@ static void extend(plot *p, const curve *v) {
 static void put_curve(plot *p, const curve *v, char mark) {
   for (int i = 0; i < v->n; i++)
     if (isfinite(v->value[i]))
-      p->cell[HEIGHT - 1 - place(v->value[i], p->low, p->high, HEIGHT - 1)]
-             [place((double)v->step[i], (double)p->first, (double)p->last, WIDTH - 1)] = mark;
+      p->cell[HEIGHT - 1 - plot_scale(v->value[i], p->low, p->high, HEIGHT - 1)]
+             [plot_scale((double)v->step[i], (double)p->first, (double)p->last, WIDTH - 1)] = mark;
 }
 
 static void print_counts(const curve *v, const char *const *runs, int n_run) {
@@ -113,13 +113,13 @@ static void print_plot(const plot *p) {
 }
 
 /* The curves of all runs that have the tag of curve `at`, which is the first of them. */
-static void draw(const inspect_curves *c, int at, const char *const *runs, int n_run) {
+static void plot_draw(const inspect_curves *c, int at, const char *const *runs, int n_run) {
   plot p = {.low = INFINITY, .high = -INFINITY, .first = INT64_MAX, .last = INT64_MIN};
   for (int i = 0; i < HEIGHT; i++) memset(p.cell[i], ' ', WIDTH), p.cell[i][WIDTH] = 0;
   for (int i = at; i < c->n; i++) {
     if (strcmp(c->all[i].tag, c->all[at].tag) != 0) continue;
     print_counts(&c->all[i], runs, n_run);
-    extend(&p, &c->all[i]);
+    plot_extend(&p, &c->all[i]);
   }
   for (int i = at; i < c->n; i++)
     if (strcmp(c->all[i].tag, c->all[at].tag) == 0) put_curve(&p, &c->all[i], mark_of(c->all[i].run, n_run));
@@ -130,6 +130,6 @@ void inspect_curves_print(const inspect_curves *c, const char *const *runs, int 
   for (int i = 0; i < c->n; i++) {
     bool drawn = false;
     for (int k = 0; k < i && !drawn; k++) drawn = strcmp(c->all[k].tag, c->all[i].tag) == 0;
-    if (!drawn) draw(c, i, runs, n_run);
+    if (!drawn) plot_draw(c, i, runs, n_run);
   }
 }

@@ -22,7 +22,7 @@ static int utf8_length(const unsigned char *s) {
   return 0;
 }
 
-static FILE *stream(const cli_json *j) { return j->to ? j->to : stdout; }
+static FILE *json_stream(const cli_json *j) { return j->to ? j->to : stdout; }
 
 static void put_string(FILE *f, const char *text) {
   putc('"', f);
@@ -42,57 +42,57 @@ static void put_string(FILE *f, const char *text) {
 }
 
 static void put_key(cli_json *j, const char *key) {
-  if (j->separated) fputs(", ", stream(j));
+  if (j->separated) fputs(", ", json_stream(j));
   j->separated = true;
   if (!key) return;
-  put_string(stream(j), key);
-  fputs(": ", stream(j));
+  put_string(json_stream(j), key);
+  fputs(": ", json_stream(j));
 }
 
 void cli_json_open(cli_json *j, const char *key, char bracket) {
   put_key(j, key);
-  putc(bracket, stream(j));
+  putc(bracket, json_stream(j));
   j->separated = false;
 }
 
 void cli_json_close(cli_json *j, char bracket) {
-  putc(bracket, stream(j));
+  putc(bracket, json_stream(j));
   j->separated = true;
 }
 
 void cli_json_text(cli_json *j, const char *key, const char *s) {
   put_key(j, key);
   if (s)
-    put_string(stream(j), s);
+    put_string(json_stream(j), s);
   else
-    fputs("null", stream(j));
+    fputs("null", json_stream(j));
 }
 
 void cli_json_number(cli_json *j, const char *key, double v) {
   put_key(j, key);
   if (isfinite(v))
-    fprintf(stream(j), "%.9g", v);
+    fprintf(json_stream(j), "%.9g", v);
   else
-    fputs("null", stream(j));
+    fputs("null", json_stream(j));
 }
 
 void cli_json_raw(cli_json *j, const char *key, const char *number) {
   put_key(j, key);
-  fputs(number, stream(j));
+  fputs(number, json_stream(j));
 }
 
 void cli_json_integer(cli_json *j, const char *key, int64_t v) {
   put_key(j, key);
-  fprintf(stream(j), "%" PRId64, v);
+  fprintf(json_stream(j), "%" PRId64, v);
 }
 
 void cli_json_bool(cli_json *j, const char *key, bool v) {
   put_key(j, key);
-  fputs(v ? "true" : "false", stream(j));
+  fputs(v ? "true" : "false", json_stream(j));
 }
 
 void cli_json_end(cli_json *j) {
   j->separated = false;
-  putc('\n', stream(j));
-  fflush(stream(j));
+  putc('\n', json_stream(j));
+  fflush(json_stream(j));
 }

@@ -260,7 +260,7 @@ static void note_event(launch *l, const char *event, const launch_task *t, int c
 }
 
 /* The command line of a task: scripts go through `weft run`; the flags of the style follow. */
-static bool start(launch *l, launch_task *t) {
+static bool launch_start_task(launch *l, launch_task *t) {
   static char self[4096], flags[4][TEXT + 64];
   char *args[512];
   int n = 0, given = 0;
@@ -412,7 +412,7 @@ static void after_end(launch *l, launch_task *t) {
     tell_end(l, t);
     fprintf(stderr, "; starting it again (%d left)\n", t->restarts);
     setenv("WEFT_GPU_CAREFUL", CAREFUL_STEPS, 0); /* what fails on a card once more is then told by name */
-    if (start(l, t)) return;
+    if (launch_start_task(l, t)) return;
   }
   tell_failure(l, t);
   l->code = t->code;
@@ -420,7 +420,7 @@ static void after_end(launch *l, launch_task *t) {
   signal_all(l, SIGTERM);
 }
 
-static bool reap(launch *l) {
+static bool launch_reap(launch *l) {
   bool workers = false, any = false;
   for (int i = 0; i < l->n_task; i++) {
     launch_task *t = &l->task[i];
@@ -484,7 +484,7 @@ static int put_bar(char *to, long step, int steps) {
 }
 
 /* A line for each worker whose output told its step; as many as the terminal has room for. */
-static void draw(launch *l) {
+static void launch_draw_steps(launch *l) {
   size_t used = 0;
   int lines = 0;
   struct winsize w = {.ws_row = 24, .ws_col = 80};
@@ -509,7 +509,7 @@ static void draw(launch *l) {
 }
 
 /* What is left in the pipes of tasks that have ended; a child of theirs may hold one open, which nobody waits for. */
-static void drain(launch *l) {
+static void launch_drain(launch *l) {
   for (int i = 0; i < l->n_task; i++) {
     launch_stream *both[] = {&l->task[i].out, &l->task[i].err};
     for (int k = 0; k < 2; k++)
@@ -518,20 +518,20 @@ static void drain(launch *l) {
   }
 }
 
-static void watch(launch *l) {
+static void launch_watch(launch *l) {
   int passed = 0;
   double drawn = 0;
-  while (reap(l)) {
+  while (launch_reap(l)) {
     wait_for_output(l);
     read_all(l);
     push_the_end(l, &passed);
-    if (launch_now() - drawn > 0.2) draw(l), drawn = launch_now();
+    if (launch_now() - drawn > 0.2) launch_draw_steps(l), drawn = launch_now();
   }
-  drain(l);
+  launch_drain(l);
   launch_erase(&l->look);
 }
 
-static int forget(launch *l, int code) {
+static int launch_forget(launch *l, int code) {
   cli_local_forget();
   if (l->events) {
     note_event(l, "finish", NULL, code);
@@ -567,7 +567,7 @@ static void tell_start(launch *l) {
   if (!l->plan.verbose) setenv("TF_CPP_MIN_LOG_LEVEL", "1", 0);
 }
 
-static int run(int argc, char **argv) {
+static int launch_run(int argc, char **argv) {
   launch l = {.plan = {.ps = 1, .workers = 1, .style = "tf", .status_port = -1, .grace = GRACE_S}};
   int code = read_options(&l.plan, argc, argv);
   if (code != DONE) return code;
@@ -576,23 +576,23 @@ static int run(int argc, char **argv) {
     return FAILED;
   }
   cli_raise_descriptors();
-  if (!lay_out(&l)) return forget(&l, FAILED);
+  if (!lay_out(&l)) return launch_forget(&l, FAILED);
   l.look = (launch_look){.colour = cli_colour(1), .live = isatty(1), .width = 8, .progress = l.progress};
-  if (!open_events(&l)) return forget(&l, FAILED);
+  if (!open_events(&l)) return launch_forget(&l, FAILED);
   tell_start(&l);
   struct sigaction action = {.sa_handler = on_signal};
   sigaction(SIGINT, &action, NULL), sigaction(SIGTERM, &action, NULL);
   for (int i = 0; i < l.n_task && l.ending <= 0; i++)
-    if (!start(&l, &l.task[i])) {
+    if (!launch_start_task(&l, &l.task[i])) {
       l.code = FAILED;
       l.ending = launch_now();
       signal_all(&l, SIGTERM);
     }
   const double began = launch_now();
-  watch(&l);
+  launch_watch(&l);
   if (interrupts || (l.look.live && l.code == DONE))
     tell(&l, "all %d tasks have ended, after %.1f s", l.n_task, launch_now() - began);
-  return forget(&l, l.code);
+  return launch_forget(&l, l.code);
 }
 
 static const cli_flag flags[] = {
@@ -630,5 +630,5 @@ const cli_command cli_launch = {
             "143 after\n"
             "SIGTERM.",
     .passes_on = true,
-    .run = run,
+    .run = launch_run,
 };

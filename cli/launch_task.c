@@ -23,7 +23,7 @@ double launch_now(void) {
 /* ---- processes --------------------------------------------------------------------------------- */
 
 /* In the child: a group of its own, so that Ctrl-C reaches it through us alone; it does not outlive us. */
-static void become(char **args, int out, int err, pid_t parent) {
+static void task_exec(char **args, int out, int err, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
@@ -43,7 +43,7 @@ bool launch_start(launch_task *t, char **args) {
     return false;
   }
   pid_t parent = getpid(), pid = fork();
-  if (pid == 0) become(args, out[1], err[1], parent);
+  if (pid == 0) task_exec(args, out[1], err[1], parent);
   close(out[1]), close(err[1]);
   if (pid < 0) {
     close(out[0]), close(err[0]);
@@ -156,7 +156,7 @@ static void whole_line(launch_task *t, launch_stream *s, launch_look *look) {
 }
 
 /* Bytes up to the end of a line, or as many as a line takes: longer ones are cut into several. */
-static size_t take(launch_task *t, launch_stream *s, const char *bytes, size_t n, launch_look *look) {
+static size_t task_take_line(launch_task *t, launch_stream *s, const char *bytes, size_t n, launch_look *look) {
   const char *end = memchr(bytes, '\n', n);
   const size_t room = LAUNCH_LINE - 1 - (size_t)s->used, length = end ? (size_t)(end - bytes) : n;
   const size_t taken = length < room ? length : room;
@@ -176,7 +176,7 @@ void launch_read(launch_task *t, launch_stream *s, launch_look *look) {
   static char bytes[1 << 16];
   ssize_t n = 0;
   for (int turn = 0; turn < READS_AT_ONCE && s->fd >= 0 && (n = read(s->fd, bytes, sizeof bytes)) > 0; turn++)
-    for (size_t at = 0; at < (size_t)n;) at += take(t, s, bytes + at, (size_t)n - at, look);
+    for (size_t at = 0; at < (size_t)n;) at += task_take_line(t, s, bytes + at, (size_t)n - at, look);
   if (s->fd < 0 || n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR))) return;
   if (s->used) whole_line(t, s, look);
   close(s->fd);

@@ -39,7 +39,7 @@ typedef struct newest {
 } newest;
 
 /* Looks at one name of the folder. */
-static void consider(newest *best, const char *in, const char *name) {
+static void local_consider(newest *best, const char *in, const char *name) {
   char path[4096];
   struct stat s;
   int pid;
@@ -64,7 +64,7 @@ char *cli_local_find(void) {
   size_t size;
   const char *runtime = getenv("XDG_RUNTIME_DIR"); /* the folder that a launch with this environment records in */
   DIR *d = cli_user_folder_find(in, sizeof in, runtime && *runtime ? 0 : 1) ? opendir(in) : NULL;
-  for (const struct dirent *e; d && (e = readdir(d));) consider(&best, in, e->d_name);
+  for (const struct dirent *e; d && (e = readdir(d));) local_consider(&best, in, e->d_name);
   if (d) closedir(d);
   char *text = best.n ? cli_read_file(best.path, &size) : NULL, *found = NULL;
   const char *end = text ? memchr(text, '\n', size) : NULL; /* of the cluster; then comes the program */

@@ -85,11 +85,11 @@ static bool split_volume(const char *volume, char *from, size_t room, const char
 
 /* ---- Kubernetes and Kubeflow ------------------------------------------------------------------- */
 
-static void line(int indent, const char *text) { printf("%*s%s\n", indent, "", text); }
+static void manifest_line(int indent, const char *text) { printf("%*s%s\n", indent, "", text); }
 
 static void put_secret(const plan *p, int indent) {
   if (!p->secret) return;
-  line(indent, "- name: WEFT_TOKEN");
+  manifest_line(indent, "- name: WEFT_TOKEN");
   printf("%*s  valueFrom: {secretKeyRef: {name: ", indent, "");
   put_quoted(p->secret, "$");
   printf(", key: token}}\n");
@@ -144,13 +144,13 @@ static void print_job(const plan *p, const char *job) {
          p->name, job);
   printf("    spec:\n      subdomain: %s\n      restartPolicy: OnFailure\n", p->name);
   put_volume(p, 6);
-  line(6, "containers:");
+  manifest_line(6, "containers:");
   put_container(p, 8, job, "weft", "grpc");
-  line(10, "env:");
-  line(12, "- name: TASK_INDEX");
-  line(12,
-       "  valueFrom: {fieldRef: {fieldPath: \"metadata.annotations['batch.kubernetes.io/job-completion-index']\"}}");
-  line(12, "- name: TF_CONFIG");
+  manifest_line(10, "env:");
+  manifest_line(12, "- name: TASK_INDEX");
+  manifest_line(
+      12, "  valueFrom: {fieldRef: {fieldPath: \"metadata.annotations['batch.kubernetes.io/job-completion-index']\"}}");
+  manifest_line(12, "- name: TF_CONFIG");
   printf("%*svalue: ", 14, "");
   snprintf(prefix, sizeof prefix, "%s-", p->name);
   snprintf(suffix, sizeof suffix, ".%s", p->name);
@@ -170,9 +170,9 @@ static void print_replicas(const plan *p, const char *job, const char *name) {
   printf("    %s:\n      replicas: %d\n      restartPolicy: OnFailure\n      template:\n        spec:\n", name,
          tasks_of(p, job));
   put_volume(p, 10);
-  line(10, "containers:");
+  manifest_line(10, "containers:");
   put_container(p, 12, job, "tensorflow", "tfjob-port"); /* the names that the operator looks for */
-  line(14, "env:");
+  manifest_line(14, "env:");
   printf("%*s- {name: WEFT_BIND, value: \"0.0.0.0:%d\"}\n", 16, "", p->port);
   put_secret(p, 16);
 }
@@ -287,7 +287,7 @@ static int read_options(plan *p, int argc, char **argv) {
   return cli_check_style(p->style);
 }
 
-static int run(int argc, char **argv) {
+static int manifest_run(int argc, char **argv) {
   plan p = {.ps = 1, .workers = 2, .port = 2222, .name = "weft", .style = "tf"};
   const kind *k = NULL;
   if (argc > 1 && argv[1][0] == '-') return cli_bad_option(argv[1]);
@@ -329,5 +329,5 @@ const cli_command cli_manifest = {
              "  compose       a file for docker compose -f - up\n"
              "  slurm         a batch script for sbatch",
     .flags = flags,
-    .run = run,
+    .run = manifest_run,
 };

@@ -22,19 +22,19 @@ uint32_t npz_checksum(uint32_t crc, const void *data, size_t size) {
   return ~crc;
 }
 
-static void put(uint8_t *to, int bytes, uint32_t v) {
+static void npz_put(uint8_t *to, int bytes, uint32_t v) {
   for (int i = 0; i < bytes; i++) to[i] = (uint8_t)(v >> (8 * i));
 }
 
 static weft_err fail_errno(void) { return weft_fail(WEFT_INTERNAL, strerror(errno)); }
 
-static weft_err emit(npz *z, const void *data, size_t size) {
+static weft_err npz_emit(npz *z, const void *data, size_t size) {
   if (size && fwrite(data, 1, size, z->file) != size) return fail_errno();
   z->offset += (uint32_t)size;
   return WEFT_OK;
 }
 
-static weft_err remember(npz *z, const void *data, size_t size) {
+static weft_err npz_remember(npz *z, const void *data, size_t size) {
   if (z->list_size + size > z->list_room) {
     const size_t room = 2 * (z->list_size + size);
     char *grown = realloc(z->list, room);
@@ -112,7 +112,7 @@ static weft_err widen_floats(array *a, const weft_tensor *t) {
 }
 
 /* "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3,), }", padded so that the elements are aligned. */
-static void describe(array *a, const char *type, const weft_tensor *t) {
+static void npz_describe(array *a, const char *type, const weft_tensor *t) {
   char *h = a->header;
   size_t n = 10;
   const size_t room = sizeof a->header - HEADER_ALIGN;
@@ -123,7 +123,7 @@ static void describe(array *a, const char *type, const weft_tensor *t) {
   while ((n + 1) % HEADER_ALIGN) h[n++] = ' ';
   h[n++] = '\n';
   memcpy(h, "\x93NUMPY\x01\x00", 8);
-  put((uint8_t *)h + 8, 2, (uint32_t)(n - 10));
+  npz_put((uint8_t *)h + 8, 2, (uint32_t)(n - 10));
   a->header_size = n;
 }
 
@@ -142,7 +142,7 @@ static weft_err make_array(array *a, const weft_tensor *t) {
     err = widen_floats(a, t);
   else if (!type)
     err = weft_fail(WEFT_UNIMPLEMENTED, "numpy has no such type as this tensor's");
-  if (err == WEFT_OK) describe(a, type, t);
+  if (err == WEFT_OK) npz_describe(a, type, t);
   return err;
 }
 
@@ -155,12 +155,12 @@ weft_err npz_open(npz *z, const char *path) {
 
 /* The fields that an entry's head and its line in the directory share, from the version on. */
 static void put_common(uint8_t *to, uint32_t crc, uint32_t size, uint32_t name) {
-  put(to, 2, 20);
-  put(to + 8, 2, 33); /* 1 January 1980, the first date there is */
-  put(to + 10, 4, crc);
-  put(to + 14, 4, size);
-  put(to + 18, 4, size);
-  put(to + 22, 2, name);
+  npz_put(to, 2, 20);
+  npz_put(to + 8, 2, 33); /* 1 January 1980, the first date there is */
+  npz_put(to + 10, 4, crc);
+  npz_put(to + 14, 4, size);
+  npz_put(to + 18, 4, size);
+  npz_put(to + 22, 2, name);
 }
 
 static weft_err write_entry(npz *z, const char *name, const array *a) {
@@ -169,17 +169,17 @@ static weft_err write_entry(npz *z, const char *name, const array *a) {
   const uint32_t crc = npz_checksum(npz_checksum(0, a->header, a->header_size), a->data, a->size);
   const uint32_t size = (uint32_t)(a->header_size + a->size);
   put_common(local + 4, crc, size, (uint32_t)length);
-  put(central + 4, 2, 20);
+  npz_put(central + 4, 2, 20);
   put_common(central + 6, crc, size, (uint32_t)length);
-  put(central + 42, 4, z->offset);
-  weft_err err = remember(z, central, CENTRAL);
-  if (err == WEFT_OK) err = remember(z, name, strlen(name));
-  if (err == WEFT_OK) err = remember(z, ".npy", 4);
-  if (err == WEFT_OK) err = emit(z, local, LOCAL);
-  if (err == WEFT_OK) err = emit(z, name, strlen(name));
-  if (err == WEFT_OK) err = emit(z, ".npy", 4);
-  if (err == WEFT_OK) err = emit(z, a->header, a->header_size);
-  if (err == WEFT_OK) err = emit(z, a->data, a->size);
+  npz_put(central + 42, 4, z->offset);
+  weft_err err = npz_remember(z, central, CENTRAL);
+  if (err == WEFT_OK) err = npz_remember(z, name, strlen(name));
+  if (err == WEFT_OK) err = npz_remember(z, ".npy", 4);
+  if (err == WEFT_OK) err = npz_emit(z, local, LOCAL);
+  if (err == WEFT_OK) err = npz_emit(z, name, strlen(name));
+  if (err == WEFT_OK) err = npz_emit(z, ".npy", 4);
+  if (err == WEFT_OK) err = npz_emit(z, a->header, a->header_size);
+  if (err == WEFT_OK) err = npz_emit(z, a->data, a->size);
   z->n++;
   return err;
 }
@@ -198,12 +198,12 @@ weft_err npz_add(npz *z, const char *name, const weft_tensor *t) {
 
 weft_err npz_close(npz *z, weft_err err) {
   uint8_t ending[ENDING] = "PK\x05\x06";
-  put(ending + 8, 2, z->n);
-  put(ending + 10, 2, z->n);
-  put(ending + 12, 4, (uint32_t)z->list_size);
-  put(ending + 16, 4, z->offset);
-  if (err == WEFT_OK) err = emit(z, z->list, z->list_size);
-  if (err == WEFT_OK) err = emit(z, ending, ENDING);
+  npz_put(ending + 8, 2, z->n);
+  npz_put(ending + 10, 2, z->n);
+  npz_put(ending + 12, 4, (uint32_t)z->list_size);
+  npz_put(ending + 16, 4, z->offset);
+  if (err == WEFT_OK) err = npz_emit(z, z->list, z->list_size);
+  if (err == WEFT_OK) err = npz_emit(z, ending, ENDING);
   if (fclose(z->file) != 0 && err == WEFT_OK) err = fail_errno();
   free(z->list);
   return err;

@@ -12,13 +12,13 @@
 
 enum { LOCAL = 30, CENTRAL = 46, ENDING = 22, NPY_HEAD = 10, MAX_RANK = 16, HEADER_MAX = 4096 };
 
-static uint32_t get(const uint8_t *p, int bytes) {
+static uint32_t npz_get(const uint8_t *p, int bytes) {
   uint32_t v = 0;
   for (int i = bytes; i-- > 0;) v = v << 8 | p[i];
   return v;
 }
 
-static weft_err bad(const char *what) { return weft_fail(WEFT_DATA_LOSS, what); }
+static weft_err npz_invalid(const char *what) { return weft_fail(WEFT_DATA_LOSS, what); }
 
 /* ---- .npy ---- */
 
@@ -63,13 +63,13 @@ static weft_err read_header(array *a, const char *header) {
   const char *shape = value_of(header, "'shape'");
   char type[32];
   if (!descr || !order || !shape || sscanf(descr, "'%31[^']'", type) != 1 || *shape != '(')
-    return bad("no .npy header");
+    return npz_invalid("no .npy header");
   if (!find_type(a, type)) return weft_fail(WEFT_UNIMPLEMENTED, "an array of a type that checkpoints have not");
   a->rank = 0;
   for (const char *at = shape + 1; *at && *at != ')';) {
     char *end;
     const long long n = strtoll(at, &end, 10);
-    if (end == at || n < 0 || a->rank == MAX_RANK) return bad("no shape in a .npy header");
+    if (end == at || n < 0 || a->rank == MAX_RANK) return npz_invalid("no shape in a .npy header");
     a->dims[a->rank++] = n;
     at = end + strspn(end, "L, ");
   }
@@ -92,18 +92,18 @@ static weft_err fill_strings(weft_tensor *t, const uint8_t *data, size_t width) 
 static weft_err read_npy(weft_tensor **out, const uint8_t *data, size_t size) {
   array a = {0};
   char header[HEADER_MAX + 1];
-  if (size < NPY_HEAD + 2 || memcmp(data, "\x93NUMPY", 6) != 0) return bad("an entry that is no .npy");
-  const size_t head = data[6] == 1 ? NPY_HEAD : NPY_HEAD + 2, length = get(data + 8, data[6] == 1 ? 2 : 4);
-  if (length > HEADER_MAX || head + length > size) return bad("a .npy header that does not end");
+  if (size < NPY_HEAD + 2 || memcmp(data, "\x93NUMPY", 6) != 0) return npz_invalid("an entry that is no .npy");
+  const size_t head = data[6] == 1 ? NPY_HEAD : NPY_HEAD + 2, length = npz_get(data + 8, data[6] == 1 ? 2 : 4);
+  if (length > HEADER_MAX || head + length > size) return npz_invalid("a .npy header that does not end");
   memcpy(header, data + head, length);
   header[length] = 0;
   weft_err err = read_header(&a, header);
   if (err != WEFT_OK) return err;
   size_t left = size - head - length, count = 1;
   for (int i = 0; i < a.rank; i++)
-    if (__builtin_mul_overflow(count, (size_t)a.dims[i], &count)) return bad("a .npy that is too large");
+    if (__builtin_mul_overflow(count, (size_t)a.dims[i], &count)) return npz_invalid("a .npy that is too large");
   if (__builtin_mul_overflow(count, a.width, &count) || count != left)
-    return bad("a .npy whose data does not fit its shape");
+    return npz_invalid("a .npy whose data does not fit its shape");
   const uint8_t *elements = data + head + length;
   err = weft_tensor_create(out, a.dtype, a.rank, a.dims, a.dtype == WEFT_STRING ? NULL : elements);
   if (err == WEFT_OK && a.dtype == WEFT_STRING) err = fill_strings(*out, elements, a.width);
@@ -115,14 +115,14 @@ static weft_err read_npy(weft_tensor **out, const uint8_t *data, size_t size) {
 enum { STORED = 0, DEFLATED = 8, DEFLATE_AT_MOST = 1032 }; /* methods; how many bytes one byte can stand for */
 
 static weft_err read_checked(weft_tensor **out, const uint8_t *data, size_t size, uint32_t crc) {
-  if (npz_checksum(0, data, size) != crc) return bad("an entry whose checksum is wrong");
+  if (npz_checksum(0, data, size) != crc) return npz_invalid("an entry whose checksum is wrong");
   return read_npy(out, data, size);
 }
 
 /* The same of what the entry was before it was deflated. */
 static weft_err read_deflated(weft_tensor **out, const uint8_t *data, size_t size, size_t whole, uint32_t crc) {
 #ifdef WEFT_HAVE_ZLIB
-  if (whole / DEFLATE_AT_MOST > size) return bad("an entry that claims more than it can hold");
+  if (whole / DEFLATE_AT_MOST > size) return npz_invalid("an entry that claims more than it can hold");
   uint8_t *plain = malloc(whole + 1);
   z_stream z = {
       .next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size, .next_out = plain, .avail_out = (uInt)whole};
@@ -133,7 +133,7 @@ static weft_err read_deflated(weft_tensor **out, const uint8_t *data, size_t siz
   const bool right = inflate(&z, Z_FINISH) == Z_STREAM_END && z.total_out == whole;
   inflateEnd(&z);
   const weft_err err =
-      right ? read_checked(out, plain, whole, crc) : bad("an entry that does not decompress to its size");
+      right ? read_checked(out, plain, whole, crc) : npz_invalid("an entry that does not decompress to its size");
   free(plain);
   return err;
 #else
@@ -145,21 +145,21 @@ static weft_err read_deflated(weft_tensor **out, const uint8_t *data, size_t siz
 
 static weft_err read_entry(const uint8_t *file, size_t size, const uint8_t *central, npz_fn *fn, void *arg) {
   char name[HEADER_MAX];
-  const size_t at = get(central + 42, 4), stored = get(central + 20, 4), length = get(central + 28, 2);
-  const uint32_t method = get(central + 10, 2);
+  const size_t at = npz_get(central + 42, 4), stored = npz_get(central + 20, 4), length = npz_get(central + 28, 2);
+  const uint32_t method = npz_get(central + 10, 2);
   if (method != STORED && method != DEFLATED)
     return weft_fail(WEFT_UNIMPLEMENTED, "it is compressed in a way that numpy does not use");
   if (length < 5 || length >= sizeof name || at + LOCAL > size || memcmp(file + at, "PK\x03\x04", 4) != 0)
-    return bad("a directory that does not fit the file");
-  const size_t begin = at + LOCAL + get(file + at + 26, 2) + get(file + at + 28, 2);
-  if (begin > size || stored > size - begin) return bad("an entry that ends beyond the file");
+    return npz_invalid("a directory that does not fit the file");
+  const size_t begin = at + LOCAL + npz_get(file + at + 26, 2) + npz_get(file + at + 28, 2);
+  if (begin > size || stored > size - begin) return npz_invalid("an entry that ends beyond the file");
   memcpy(name, central + CENTRAL, length);
   name[length] = 0;
   if (cli_ends_with(name, ".npy")) name[length - 4] = 0;
   weft_tensor *t = NULL;
-  const uint32_t crc = get(central + 16, 4);
+  const uint32_t crc = npz_get(central + 16, 4);
   weft_err err = method == STORED ? read_checked(&t, file + begin, stored, crc)
-                                  : read_deflated(&t, file + begin, stored, get(central + 24, 4), crc);
+                                  : read_deflated(&t, file + begin, stored, npz_get(central + 24, 4), crc);
   if (err == WEFT_OK) err = fn(arg, name, t);
   if (err != WEFT_OK) weft_tensor_destroy(t);
   return err;
@@ -168,13 +168,15 @@ static weft_err read_entry(const uint8_t *file, size_t size, const uint8_t *cent
 static weft_err read_directory(const uint8_t *file, size_t size, npz_fn *fn, void *arg) {
   size_t ending = size >= ENDING ? size - ENDING : 0;
   while (ending && memcmp(file + ending, "PK\x05\x06", 4) != 0) ending--;
-  if (!ending) return bad("no .npz: it does not end as a zip file does");
-  const uint32_t n = get(file + ending + 10, 2);
-  size_t at = get(file + ending + 16, 4);
+  if (!ending) return npz_invalid("no .npz: it does not end as a zip file does");
+  const uint32_t n = npz_get(file + ending + 10, 2);
+  size_t at = npz_get(file + ending + 16, 4);
   for (uint32_t i = 0; i < n; i++) {
-    if (at + CENTRAL > ending || memcmp(file + at, "PK\x01\x02", 4) != 0) return bad("a directory that breaks off");
-    const size_t entry = (size_t)CENTRAL + get(file + at + 28, 2) + get(file + at + 30, 2) + get(file + at + 32, 2);
-    if (entry > ending - at) return bad("a directory that breaks off");
+    if (at + CENTRAL > ending || memcmp(file + at, "PK\x01\x02", 4) != 0)
+      return npz_invalid("a directory that breaks off");
+    const size_t entry =
+        (size_t)CENTRAL + npz_get(file + at + 28, 2) + npz_get(file + at + 30, 2) + npz_get(file + at + 32, 2);
+    if (entry > ending - at) return npz_invalid("a directory that breaks off");
     const weft_err err = read_entry(file, size, file + at, fn, arg);
     if (err != WEFT_OK) return err;
     at += entry;

@@ -28,7 +28,7 @@ static int print_one(int i, bool json, bool full) {
   return DONE;
 }
 
-static int find(const char *name) {
+static int ops_find(const char *name) {
   for (int i = 0; i < weft_op_count(); i++)
     if (strcmp(weft_op_name(i), name) == 0) return i;
   return -1;
@@ -62,21 +62,21 @@ static int unknown_op(const char *name) {
 }
 
 /* Without names every op, a line each; --json makes each line an object. */
-static int run(int argc, char **argv) {
+static int ops_run(int argc, char **argv) {
   bool json = false, all = true;
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--json") == 0)
       json = true;
     else if (argv[i][0] == '-')
       return cli_bad_option(argv[i]);
-    else if (find(argv[i]) < 0)
+    else if (ops_find(argv[i]) < 0)
       return unknown_op(argv[i]);
     else
       all = false;
   }
   int code = all ? print_all(json) : DONE;
   for (int i = 1; i < argc && code == DONE; i++)
-    if (argv[i][0] != '-') code = print_one(find(argv[i]), json, true);
+    if (argv[i][0] != '-') code = print_one(ops_find(argv[i]), json, true);
   return code;
 }
 
@@ -88,5 +88,5 @@ const cli_command cli_ops = {
     .summary = "List what can be computed, or what is known of some ops.",
     .about = "Every op by name, with a line of what it does; for those named, their arguments and attributes too.",
     .flags = flags,
-    .run = run,
+    .run = ops_run,
 };

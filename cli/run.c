@@ -84,7 +84,7 @@ static const char *choose_python(void) {
   return access(SYSTEM_PYTHON, X_OK) == 0 && !is_system_python() && lacks_numpy() ? SYSTEM_PYTHON : "python3";
 }
 
-static int run(int argc, char **argv) {
+static int run_run(int argc, char **argv) {
   const int code = check_script(argc, argv);
   if (code != DONE) return code;
   const char *python = choose_python();
@@ -115,5 +115,5 @@ const cli_command cli_run = {
     .more =
         "Environment: WEFT_PYTHON_PROGRAM is the Python to use (python3; where that has no numpy, /usr/bin/python3).",
     .passes_on = true,
-    .run = run,
+    .run = run_run,
 };

@@ -28,7 +28,7 @@ static void on_signal(int number) {
   weft_interrupt();
 }
 
-static bool allow(request *r, const char *directory) {
+static bool serve_allow(request *r, const char *directory) {
   size_t used = strlen(r->allow);
   int n = snprintf(r->allow + used, sizeof r->allow - used, "%s%s", r->allows ? ":" : "", directory);
   r->allows = true;
@@ -55,7 +55,7 @@ static int read_options(request *r, int argc, char **argv) {
     else if ((given = cli_option(argc, argv, &i, "--memory")))
       r->memory = given;
     else if ((given = cli_option(argc, argv, &i, "--allow-dir"))) {
-      if (!allow(r, given)) return cli_usage("--allow-dir: too many directories at '%s'", given);
+      if (!serve_allow(r, given)) return cli_usage("--allow-dir: too many directories at '%s'", given);
     } else if (is_role_flag(arg))
       i += !strchr(arg, '='); /* weft_role_find's */
     else
@@ -65,11 +65,11 @@ static int read_options(request *r, int argc, char **argv) {
 }
 
 /* Debugging lines are for those who ask for them: a program with a sink of its own. */
-static void tell(void *arg, int level, const char *file, int line, const char *message) {
+static void serve_log(void *arg, int level, const char *file, int line, const char *message) {
   if (level > 0) weft_log_stderr(arg, level, file, line, message);
 }
 
-static weft_err start(weft_server **out, const request *r, int argc, char **argv) {
+static weft_err serve_start(weft_server **out, const request *r, int argc, char **argv) {
   weft_cluster *c = NULL;
   char *job = NULL;
   int task = 0;
@@ -91,7 +91,7 @@ static weft_err start(weft_server **out, const request *r, int argc, char **argv
   return err;
 }
 
-static int fail(weft_err err) {
+static int serve_fail(weft_err err) {
   const char *why = weft_error_message(), *hint = "";
   if (strstr(why, "cannot listen on")) hint = " (--bind HOST:PORT listens elsewhere)";
   if (strstr(why, "status page")) hint = " (--status-port PORT chooses another)";
@@ -99,20 +99,20 @@ static int fail(weft_err err) {
   return FAILED;
 }
 
-static int run(int argc, char **argv) {
+static int serve_run(int argc, char **argv) {
   request r = {0};
   weft_server *server = NULL;
   int code = read_options(&r, argc, argv);
   if (code != DONE) return code;
   if (r.cluster && !r.job) return cli_missing("--job NAME");
   cli_raise_descriptors();
-  weft_log_set(tell, NULL);
+  weft_log_set(serve_log, NULL);
   signal(SIGINT, on_signal);
   signal(SIGTERM, on_signal);
-  weft_err err = start(&server, &r, argc, argv);
+  weft_err err = serve_start(&server, &r, argc, argv);
   if (err == WEFT_OK && !server) return cli_missing("--cluster CLUSTER");
   if (err == WEFT_OK) err = weft_server_join(server);
-  if (err != WEFT_OK && err != WEFT_CANCELLED) code = fail(err);
+  if (err != WEFT_OK && err != WEFT_CANCELLED) code = serve_fail(err);
   weft_server_destroy(server);
   if (weft_server_left_kernel()) {
     fflush(NULL);
@@ -144,5 +144,5 @@ const cli_command cli_serve = {
         "WEFT_BIND, WEFT_ALLOW_DIRS (parted by ':'), WEFT_STATUS_PORT, WEFT_MEMORY and WEFT_REQUIRE_AUTH=1 do what "
         "the\n"
         "options do.",
-    .run = run,
+    .run = serve_run,
 };

@@ -34,7 +34,7 @@ static void on_signal(int number) {
 
 /* ---- asking ---- */
 
-static void *ask(void *arg) {
+static void *top_ask(void *arg) {
   row *r = arg;
   r->err = weft_task_status_ask(&r->status, r->address, TIMEOUT_MS);
   if (r->err != WEFT_OK) snprintf(r->why, sizeof r->why, "%s", weft_error_message());
@@ -42,7 +42,7 @@ static void *ask(void *arg) {
   return NULL;
 }
 
-static int fill(row *rows, const weft_cluster *c) {
+static int top_fill(row *rows, const weft_cluster *c) {
   int n = 0;
   for (int j = 0; j < weft_cluster_job_count(c); j++) {
     const char *job = weft_cluster_job(c, j);
@@ -57,7 +57,7 @@ static int fill(row *rows, const weft_cluster *c) {
 /* ---- words ---- */
 
 /* 1234567 as "1.2 MB", in room for 16. */
-static const char *bytes(char *to, double n) {
+static const char *top_bytes(char *to, double n) {
   static const char *const unit[] = {"B", "kB", "MB", "GB", "TB"};
   int u = 0;
   while (n >= 999.5 && u < 4) n /= 1000, u++;
@@ -65,7 +65,7 @@ static const char *bytes(char *to, double n) {
   return to;
 }
 
-static const char *duration(char *to, double seconds) {
+static const char *top_duration(char *to, double seconds) {
   if (seconds < 0)
     snprintf(to, 16, "-");
   else if (seconds < 100)
@@ -77,13 +77,13 @@ static const char *duration(char *to, double seconds) {
   return to;
 }
 
-static const char *rate(char *to, double n) {
+static const char *top_rate(char *to, double n) {
   snprintf(to, 16, n > 0 && n < 9.95 ? "%.1f" : "%.0f", n);
   return to;
 }
 
 /* Of clients: 3, or "3 (2 idle)". */
-static const char *sessions(char *to, const weft_task_status *s) {
+static const char *top_sessions(char *to, const weft_task_status *s) {
   if (s->idle_sessions)
     snprintf(to, 24, "%lld (%lld idle)", (long long)s->client_sessions, (long long)s->idle_sessions);
   else
@@ -131,18 +131,18 @@ static void print_row(const view *v, const row *r) {
   if (s->global_step >= 0) snprintf(step, sizeof step, "%lld", (long long)s->global_step);
   if (isfinite(s->loss)) snprintf(loss, sizeof loss, "%.4g", s->loss);
   printf("%-12s %s%-9s%s", task, colour_of(v, r), s->state, end);
-  const int room =
-      print_cells(v, (const char *const[COLUMNS]){rate(a, s->runs ? s->runs_per_s : s->parts_per_s), step, loss,
-                                                  bytes(b, s->in_per_s), bytes(c, s->out_per_s),
-                                                  bytes(d, (double)s->resident), bytes(e, (double)s->variable_bytes),
-                                                  sessions(g, s), duration(f, s->checkpoint_age_s)});
+  const int room = print_cells(
+      v, (const char *const[COLUMNS]){top_rate(a, s->runs ? s->runs_per_s : s->parts_per_s), step, loss,
+                                      top_bytes(b, s->in_per_s), top_bytes(c, s->out_per_s),
+                                      top_bytes(d, (double)s->resident), top_bytes(e, (double)s->variable_bytes),
+                                      top_sessions(g, s), top_duration(f, s->checkpoint_age_s)});
   printf("%.*s%s", room, s->waits[0] ? s->waits : "-", line);
 }
 
-static int draw(const view *v, row *rows, int n, const char *title) {
+static int top_draw(const view *v, row *rows, int n, const char *title) {
   int up = 0;
   const char *line = v->live ? "\033[K\n" : "\n", *bold = v->colour ? "\033[1m" : "", *end = v->colour ? "\033[0m" : "";
-  cli_at_once(rows, n, sizeof *rows, ask);
+  cli_at_once(rows, n, sizeof *rows, top_ask);
   for (int i = 0; i < n; i++) up += rows[i].err == WEFT_OK || rows[i].err == WEFT_UNIMPLEMENTED;
   if (v->live) printf("\033[H");
   printf("%s%d of %d tasks answer%s  %s%s", bold, up, n, end, title, line);
@@ -202,7 +202,7 @@ static void print_json_row(cli_json *j, const row *r) {
 static int print_json(row *rows, int n) {
   cli_json j = {0};
   int up = 0;
-  cli_at_once(rows, n, sizeof *rows, ask);
+  cli_at_once(rows, n, sizeof *rows, top_ask);
   for (int i = 0; i < n; i++) up += rows[i].err == WEFT_OK || rows[i].err == WEFT_UNIMPLEMENTED;
   cli_json_open(&j, NULL, '{');
   cli_json_integer(&j, "up", up);
@@ -231,30 +231,30 @@ static void draw_until_stopped(view *v, row *rows, int n, double every) {
     struct tm parts;
     strftime(title, sizeof title, "%H:%M:%S   (Ctrl-C ends)", localtime_r(&now, &parts));
     v->width = width_of_terminal();
-    draw(v, rows, n, title);
+    top_draw(v, rows, n, title);
     if (!stopped) nanosleep(&(struct timespec){(time_t)every, (long)((every - floor(every)) * 1e9)}, NULL);
   }
   fputs("\033[?25h\033[?1049l", stdout);
 }
 
-static int show(const weft_cluster *c, bool once, bool json, double every) {
-  const int n = fill(NULL, c);
+static int top_show(const weft_cluster *c, bool once, bool json, double every) {
+  const int n = top_fill(NULL, c);
   row *rows = calloc((size_t)n + 1, sizeof *rows);
   view v = {.live = !once && isatty(1), .colour = cli_colour(1), .width = width_of_terminal()};
   int up = 1;
   if (!rows) return cli_failed("top", "out of memory");
-  fill(rows, c);
+  top_fill(rows, c);
   if (json)
     up = print_json(rows, n);
   else if (v.live)
     draw_until_stopped(&v, rows, n, every);
   else
-    up = draw(&v, rows, n, "");
+    up = top_draw(&v, rows, n, "");
   free(rows);
   return up ? DONE : FAILED;
 }
 
-static int run(int argc, char **argv) {
+static int top_run(int argc, char **argv) {
   cli_cluster which = {0};
   weft_cluster *c = NULL;
   bool once = false, json = false;
@@ -277,7 +277,7 @@ static int run(int argc, char **argv) {
       return code;
   }
   int code = cli_cluster_find(&c, &which);
-  if (code == DONE) code = show(c, once, json, every);
+  if (code == DONE) code = top_show(c, once, json, every);
   weft_cluster_destroy(c);
   return code;
 }
@@ -303,5 +303,5 @@ const cli_command cli_top = {
     .more = "Environment: WEFT_TOKEN or WEFT_TOKEN_FILE, or WEFT_TLS_CERT, WEFT_TLS_KEY and WEFT_TLS_CA, as the tasks "
             "have\n"
             "them.  The token of 'weft launch --private' is found by itself.",
-    .run = run,
+    .run = top_run,
 };

@@ -17,7 +17,7 @@ static int write_file(const char *path, const char *text) {
   return wrote >= 0 && closed == 0 ? DONE : cli_failed(path, strerror(errno));
 }
 
-static int show(const char *path, const char *chrome, int nodes, bool as_json) {
+static int trace_show(const char *path, const char *chrome, int nodes, bool as_json) {
   size_t size;
   char *metadata = cli_read_file(path, &size), *table = NULL, *json = NULL;
   if (!metadata) return cli_failed(path, strerror(errno));
@@ -35,7 +35,7 @@ static int show(const char *path, const char *chrome, int nodes, bool as_json) {
   return code;
 }
 
-static int run(int argc, char **argv) {
+static int trace_run(int argc, char **argv) {
   const char *path = NULL, *chrome = NULL;
   int nodes = NODES;
   bool as_json = false;
@@ -54,7 +54,7 @@ static int run(int argc, char **argv) {
     else
       path = argv[i];
   }
-  return path ? show(path, chrome, nodes, as_json) : cli_missing("FILE");
+  return path ? trace_show(path, chrome, nodes, as_json) : cli_missing("FILE");
 }
 
 static const cli_flag flags[] = {{"--nodes", "N", "of the nodes, the N that took longest (20; 0: all)"},
@@ -68,5 +68,5 @@ const cli_command cli_trace = {
     .summary = "Print where a step's time went.",
     .about = "A step's RunMetadata, as Weft or TensorFlow serialised it, by op and by node: how often, how long.",
     .flags = flags,
-    .run = run,
+    .run = trace_run,
 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* A field of a line: n characters without the spaces at their end. */
-static const char *field(char *to, size_t room, const char *from, size_t n) {
+static const char *version_field(char *to, size_t room, const char *from, size_t n) {
   while (n && from[n - 1] == ' ') n--;
   snprintf(to, room, "%.*s", (int)n, from);
   return to;
@@ -19,10 +19,10 @@ static void print_libraries(cli_json *j) {
     const size_t n = strcspn(at, "\n");
     if (n <= WHAT) continue;
     cli_json_open(j, NULL, '{');
-    cli_json_text(j, "name", field(text, sizeof text, at + NAME, VERSION - NAME));
-    field(text, sizeof text, at + VERSION, WHAT - VERSION);
+    cli_json_text(j, "name", version_field(text, sizeof text, at + NAME, VERSION - NAME));
+    version_field(text, sizeof text, at + VERSION, WHAT - VERSION);
     cli_json_text(j, "version", strcmp(text, "left out") == 0 ? NULL : text);
-    cli_json_text(j, "purpose", field(text, sizeof text, at + WHAT, n - WHAT));
+    cli_json_text(j, "purpose", version_field(text, sizeof text, at + WHAT, n - WHAT));
     cli_json_close(j, '}');
   }
 }
@@ -39,7 +39,7 @@ static int print_json(void) {
   return DONE;
 }
 
-static int run(int argc, char **argv) {
+static int version_run(int argc, char **argv) {
   bool json = false;
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--json") == 0)
@@ -60,5 +60,5 @@ const cli_command cli_version = {
     .summary = "Print the version, and the libraries found.",
     .about = "Which Weft this is, then a line for each library: its version, or that this build was made without it.",
     .flags = flags,
-    .run = run,
+    .run = version_run,
 };

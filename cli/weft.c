@@ -8,7 +8,7 @@
 const cli_command *cli_current;
 
 /* Something printed but not delivered (a full disk, a closed pipe) is a failure. */
-static int finish(int code) {
+static int finish_output(int code) {
   if (fflush(stdout) == 0 && !ferror(stdout)) return code;
   perror("weft: standard output");
   return FAILED;
@@ -41,7 +41,7 @@ static bool asks_for_help(const cli_command *c, int argc, char **argv) {
 int main(int argc, char **argv) {
   if (argc < 2) {
     cli_print_help(NULL);
-    return finish(USAGE);
+    return finish_output(USAGE);
   }
   const char *name = argv[1];
   if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
@@ -49,9 +49,9 @@ int main(int argc, char **argv) {
   for (const cli_command *const *c = cli_commands; *c; c++) {
     if (strcmp(name, (*c)->name) != 0) continue;
     cli_current = *c;
-    if (!asks_for_help(*c, argc - 1, argv + 1)) return finish((*c)->run(argc - 1, argv + 1));
+    if (!asks_for_help(*c, argc - 1, argv + 1)) return finish_output((*c)->run(argc - 1, argv + 1));
     cli_print_help(*c);
-    return finish(DONE);
+    return finish_output(DONE);
   }
   return name[0] == '-' ? cli_usage("unknown option '%s'", name) : unknown_command(name);
 }

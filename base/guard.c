@@ -27,7 +27,7 @@ static size_t first_changed(const unsigned char *at, size_t n) {
   return i;
 }
 
-static void report(const char *owner, size_t size, size_t distance, const char *where) {
+static void guard_report(const char *owner, size_t size, size_t distance, const char *where) {
   pthread_mutex_lock(&found.lock);
   found.failures++;
   snprintf(found.last, sizeof found.last, "%s of %zu bytes: byte %zu %s was written", owner, size, distance, where);
@@ -37,8 +37,8 @@ static void report(const char *owner, size_t size, size_t distance, const char *
 void weft__guard_check(const void *data, size_t size, size_t before, size_t after, const char *owner) {
   const unsigned char *begin = data;
   const size_t low = first_changed(begin - before, before), high = first_changed(begin + size, after);
-  if (low < before) report(owner, size, before - low, "before its start");
-  if (high < after) report(owner, size, high, "after its end");
+  if (low < before) guard_report(owner, size, before - low, "before its start");
+  if (high < after) guard_report(owner, size, high, "after its end");
 }
 
 long weft__guard_failures(char *text, size_t size) {

@@ -16,7 +16,7 @@ typedef struct scan {
   size_t cost, budget;
 } scan;
 
-static weft_err refuse(const scan *s, const uint8_t *at, const char *what) {
+static weft_err scan_refuse(const scan *s, const uint8_t *at, const char *what) {
   return weft__fail(WEFT_INVALID_ARGUMENT, "%s: %s at byte %zu", s->name, what, (size_t)(at - s->start));
 }
 
@@ -24,7 +24,7 @@ static weft_err read_varint(const scan *s, const uint8_t **at, const uint8_t *en
   const uint8_t *begin = *at;
   uint64_t value = 0;
   for (int shift = 0; shift < 70; shift += 7) {
-    if (*at == end) return refuse(s, begin, "a number is cut off");
+    if (*at == end) return scan_refuse(s, begin, "a number is cut off");
     uint8_t byte = *(*at)++;
     value |= (uint64_t)(byte & 0x7f) << (shift > 63 ? 63 : shift);
     if (byte < 0x80) {
@@ -32,12 +32,12 @@ static weft_err read_varint(const scan *s, const uint8_t **at, const uint8_t *en
       return WEFT_OK;
     }
   }
-  return refuse(s, begin, "a number is longer than ten bytes");
+  return scan_refuse(s, begin, "a number is longer than ten bytes");
 }
 
-static weft_err charge(scan *s, const uint8_t *at, size_t cost) {
+static weft_err scan_charge(scan *s, const uint8_t *at, size_t cost) {
   s->cost += cost;
-  return s->cost > s->budget ? refuse(s, at, "unpacking would take too much memory for its size") : WEFT_OK;
+  return s->cost > s->budget ? scan_refuse(s, at, "unpacking would take too much memory for its size") : WEFT_OK;
 }
 
 /* How many bytes an element of the field takes in memory, for the bytes it has on the wire. */
@@ -60,8 +60,8 @@ static weft_err scan_length(scan *s, const ProtobufCFieldDescriptor *f, const ui
   const uint8_t *begin = *at;
   uint64_t length = 0;
   WEFT_TRY(read_varint(s, at, end, &length));
-  if (length > (uint64_t)(end - *at)) return refuse(s, begin, "a length runs past its message");
-  WEFT_TRY(charge(s, begin, element_cost(f, length)));
+  if (length > (uint64_t)(end - *at)) return scan_refuse(s, begin, "a length runs past its message");
+  WEFT_TRY(scan_charge(s, begin, element_cost(f, length)));
   const uint8_t *inside = *at;
   *at += length;
   if (!f || f->type != PROTOBUF_C_TYPE_MESSAGE) return WEFT_OK;
@@ -69,7 +69,7 @@ static weft_err scan_length(scan *s, const ProtobufCFieldDescriptor *f, const ui
 }
 
 static weft_err skip_fixed(const scan *s, const uint8_t **at, const uint8_t *end, size_t size) {
-  if ((size_t)(end - *at) < size) return refuse(s, *at, "a number is cut off");
+  if ((size_t)(end - *at) < size) return scan_refuse(s, *at, "a number is cut off");
   *at += size;
   return WEFT_OK;
 }
@@ -79,22 +79,22 @@ static weft_err scan_field(scan *s, const ProtobufCMessageDescriptor *d, const u
   const uint8_t *begin = *at;
   uint64_t tag = 0, ignored;
   WEFT_TRY(read_varint(s, at, end, &tag));
-  if (tag >> 3 == 0 || tag > UINT32_MAX) return refuse(s, begin, "a field has a bad number");
+  if (tag >> 3 == 0 || tag > UINT32_MAX) return scan_refuse(s, begin, "a field has a bad number");
   const ProtobufCFieldDescriptor *f = protobuf_c_message_descriptor_get_field(d, (unsigned)(tag >> 3));
   unsigned wire = (unsigned)tag & 7;
   if (wire == LENGTH) return scan_length(s, f, at, end, depth);
-  WEFT_TRY(charge(s, begin, f ? 8 : element_cost(NULL, 8)));
+  WEFT_TRY(scan_charge(s, begin, f ? 8 : element_cost(NULL, 8)));
   switch (wire) {
   case VARINT: return read_varint(s, at, end, &ignored);
   case FIXED64: return skip_fixed(s, at, end, 8);
   case FIXED32: return skip_fixed(s, at, end, 4);
-  default: return refuse(s, begin, "a field has a bad wire type");
+  default: return scan_refuse(s, begin, "a field has a bad wire type");
   }
 }
 
 static weft_err scan_message(scan *s, const ProtobufCMessageDescriptor *d, const uint8_t *at, const uint8_t *end,
                              int depth) {
-  if (depth > DEPTH_MAX) return refuse(s, at, "messages are nested more than 100 deep");
+  if (depth > DEPTH_MAX) return scan_refuse(s, at, "messages are nested more than 100 deep");
   while (at < end) WEFT_TRY(scan_field(s, d, &at, end, depth));
   return WEFT_OK;
 }

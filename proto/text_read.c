@@ -21,14 +21,14 @@ typedef struct reader {
 
 typedef char name[NAME_MAX_SIZE];
 
-static weft_err refuse(const reader *r, const char *what) {
+static weft_err text_refuse(const reader *r, const char *what) {
   return weft__fail(WEFT_INVALID_ARGUMENT, "line %d: %s", r->line, what);
 }
 
 /* ---- tokens ---- */
 
 /* The next character that means something; 0 at the end. */
-static char peek(reader *r) {
+static char text_peek(reader *r) {
   for (; r->at < r->end; r->at++) {
     if (*r->at == '#')
       while (r->at + 1 < r->end && r->at[1] != '\n') r->at++;
@@ -40,8 +40,8 @@ static char peek(reader *r) {
   return 0;
 }
 
-static bool took(reader *r, char c) {
-  if (!c || peek(r) != c) return false;
+static bool text_took(reader *r, char c) {
+  if (!c || text_peek(r) != c) return false;
   r->at++;
   return true;
 }
@@ -49,13 +49,13 @@ static bool took(reader *r, char c) {
 /* A name, a number or a keyword; whatever no punctuation ends. */
 static weft_err read_word(reader *r, name out) {
   size_t n = 0;
-  peek(r);
+  text_peek(r);
   for (; r->at < r->end && *r->at && (isalnum((unsigned char)*r->at) || strchr("_.+-", *r->at)); r->at++) {
-    if (n + 1 == NAME_MAX_SIZE) return refuse(r, "a word that is too long");
+    if (n + 1 == NAME_MAX_SIZE) return text_refuse(r, "a word that is too long");
     out[n++] = *r->at;
   }
   out[n] = 0;
-  return n ? WEFT_OK : refuse(r, r->at < r->end ? "neither a name nor a value" : "it breaks off");
+  return n ? WEFT_OK : text_refuse(r, r->at < r->end ? "neither a name nor a value" : "it breaks off");
 }
 
 /* Up to `most` digits of a base. */
@@ -71,7 +71,7 @@ static unsigned read_digits(reader *r, int base, int most) {
 
 static weft_err read_escape(reader *r, text *out) {
   static const char names[] = "abfnrtv\\'\"?", meanings[] = "\a\b\f\n\r\t\v\\'\"?";
-  if (r->at == r->end) return refuse(r, "a string that does not end");
+  if (r->at == r->end) return text_refuse(r, "a string that does not end");
   const char *known = *r->at ? strchr(names, *r->at) : NULL; /* which would find its own end */
   char byte;
   if (known)
@@ -81,21 +81,21 @@ static weft_err read_escape(reader *r, text *out) {
   else if (*r->at >= '0' && *r->at <= '7')
     byte = (char)read_digits(r, 8, 3);
   else
-    return refuse(r, "an escape that is not known");
+    return text_refuse(r, "an escape that is not known");
   weft__text_add(out, &byte, 1);
   return WEFT_OK;
 }
 
 /* "one" 'after another' are one string. */
 static weft_err read_string(reader *r, text *out) {
-  if (peek(r) != '"' && peek(r) != '\'') return refuse(r, "no string where one belongs");
-  while (peek(r) == '"' || peek(r) == '\'') {
+  if (text_peek(r) != '"' && text_peek(r) != '\'') return text_refuse(r, "no string where one belongs");
+  while (text_peek(r) == '"' || text_peek(r) == '\'') {
     const char quote = *r->at++;
     for (;;) {
       const char *begin = r->at;
       while (r->at < r->end && *r->at != quote && *r->at != '\\' && *r->at != '\n') r->at++;
       weft__text_add(out, begin, (size_t)(r->at - begin));
-      if (r->at == r->end || *r->at == '\n') return refuse(r, "a string that does not end");
+      if (r->at == r->end || *r->at == '\n') return text_refuse(r, "a string that does not end");
       if (*r->at++ == quote) break;
       WEFT_TRY(read_escape(r, out));
     }
@@ -130,7 +130,7 @@ static void put_bytes(text *out, const ProtobufCFieldDescriptor *f, const text *
 static weft_err put_float(reader *r, text *out, const ProtobufCFieldDescriptor *f, const char *word) {
   char *end;
   const double value = strtod(word, &end);
-  if (end == word || (*end && strcmp(end, "f") != 0)) return refuse(r, "no number where one belongs");
+  if (end == word || (*end && strcmp(end, "f") != 0)) return text_refuse(r, "no number where one belongs");
   const float single = (float)value;
   uint32_t bits32;
   uint64_t bits64;
@@ -148,7 +148,7 @@ static weft_err read_whole(reader *r, const char *word, uint64_t *value) {
   const bool is_name = isalpha((unsigned char)*word) || *word == '_';
   int32_t named;
   *value = *word == '-' ? (uint64_t)strtoll(word, &end, 0) : strtoull(word, &end, 0);
-  if (!is_name) return end != word && !*end ? WEFT_OK : refuse(r, "no whole number where one belongs");
+  if (!is_name) return end != word && !*end ? WEFT_OK : text_refuse(r, "no whole number where one belongs");
   if (strcmp(word, "true") == 0 || strcmp(word, "false") == 0) {
     *value = word[0] == 't';
     return WEFT_OK;
@@ -178,8 +178,8 @@ static weft_err read_fields(reader *r, text *out, const ProtobufCMessageDescript
 
 static weft_err put_message(reader *r, text *out, const ProtobufCFieldDescriptor *f) {
   text inside = {0};
-  const char closing = took(r, '{') ? '}' : took(r, '<') ? '>' : 0;
-  if (!closing) return refuse(r, "no { where a message belongs");
+  const char closing = text_took(r, '{') ? '}' : text_took(r, '<') ? '>' : 0;
+  if (!closing) return text_refuse(r, "no { where a message belongs");
   weft_err err = read_fields(r, &inside, f ? f->descriptor : NULL, closing);
   if (!err && f) put_bytes(out, f, &inside);
   weft__text_finish(&inside);
@@ -196,7 +196,7 @@ static weft_err put_string(reader *r, text *out, const ProtobufCFieldDescriptor 
 
 /* One value; f: NULL if the message has no such field. */
 static weft_err put_value(reader *r, text *out, const ProtobufCFieldDescriptor *f) {
-  const char c = peek(r);
+  const char c = text_peek(r);
   name word;
   if (f ? f->type == PROTOBUF_C_TYPE_MESSAGE : c == '{' || c == '<') return put_message(r, out, f);
   if (f ? f->type == PROTOBUF_C_TYPE_STRING || f->type == PROTOBUF_C_TYPE_BYTES : c == '"' || c == '\'')
@@ -210,27 +210,27 @@ static weft_err put_value(reader *r, text *out, const ProtobufCFieldDescriptor *
 /* name: value, name { ... }, name: [value, ...] */
 static weft_err read_field(reader *r, text *out, const ProtobufCMessageDescriptor *d) {
   name field;
-  if (peek(r) == '[') return refuse(r, "an extension, which is not read");
+  if (text_peek(r) == '[') return text_refuse(r, "an extension, which is not read");
   WEFT_TRY(read_word(r, field));
   const ProtobufCFieldDescriptor *f = d ? protobuf_c_message_descriptor_get_field_by_name(d, field) : NULL;
-  if (!took(r, ':') && peek(r) != '{' && peek(r) != '<') return refuse(r, "no ':' after a name");
-  if (!took(r, '[')) return put_value(r, out, f);
-  if (took(r, ']')) return WEFT_OK;
+  if (!text_took(r, ':') && text_peek(r) != '{' && text_peek(r) != '<') return text_refuse(r, "no ':' after a name");
+  if (!text_took(r, '[')) return put_value(r, out, f);
+  if (text_took(r, ']')) return WEFT_OK;
   do WEFT_TRY(put_value(r, out, f));
-  while (took(r, ','));
-  return took(r, ']') ? WEFT_OK : refuse(r, "a list that does not end");
+  while (text_took(r, ','));
+  return text_took(r, ']') ? WEFT_OK : text_refuse(r, "a list that does not end");
 }
 
 /* Up to the character that closes the message; 0: to the end of the text. */
 static weft_err read_fields(reader *r, text *out, const ProtobufCMessageDescriptor *d, char closing) {
-  if (++r->depth > DEPTH_MAX) return refuse(r, "messages nested too deep");
-  while (!took(r, closing)) {
-    if (!peek(r)) {
+  if (++r->depth > DEPTH_MAX) return text_refuse(r, "messages nested too deep");
+  while (!text_took(r, closing)) {
+    if (!text_peek(r)) {
       if (!closing && r->at == r->end) break;
-      return refuse(r, "it breaks off");
+      return text_refuse(r, "it breaks off");
     }
     WEFT_TRY(read_field(r, out, d));
-    if (!took(r, ',')) took(r, ';');
+    if (!text_took(r, ',')) text_took(r, ';');
   }
   r->depth--;
   return WEFT_OK;

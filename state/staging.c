@@ -119,7 +119,7 @@ static size_t bytes_of(const weft_tensor *t, int n) {
 }
 
 /* Whether the request completes its tuple. */
-static bool completes(const staging *s, const asked *a, const tuple *u) {
+static bool staging_completes(const staging *s, const asked *a, const tuple *u) {
   int have = a->n;
   for (int i = 0; u && i < s->spec.n; i++) have += u->t[i].buf != NULL;
   return have == s->spec.n;
@@ -137,7 +137,7 @@ static bool serve_put(staging *s, asked *a) {
     return true;
   }
   weft_err err = check_put(s, a, u);
-  if (!err && completes(s, a, u) && !room_for(s, mine + (u ? u->bytes : 0))) return false;
+  if (!err && staging_completes(s, a, u) && !room_for(s, mine + (u ? u->bytes : 0))) return false;
   if (!err && !u && !(u = weft__alloc_zero(1, sizeof *u + (size_t)s->spec.n * sizeof *u->t))) err = WEFT_OOM;
   if (err) {
     weft__status_update(&a->result, err);
@@ -195,11 +195,11 @@ static bool serve_take(staging *s, asked *a) {
   return true;
 }
 
-static bool serve(staging *s, asked *a) { return a->act == STAGING_PUT ? serve_put(s, a) : serve_take(s, a); }
+static bool staging_serve(staging *s, asked *a) { return a->act == STAGING_PUT ? serve_put(s, a) : serve_take(s, a); }
 
 /* ---- waiting ---- */
 
-static void complete(asked *a) {
+static void staging_complete(asked *a) {
   weft__waiter_stop(&a->base);
   const weft_err err = weft__status_raise(&a->result);
   a->fn(a->arg, err, a->t, a->key);
@@ -214,7 +214,7 @@ static void serve_waiting(staging *s, wait_queue *done) {
     again = false;
     for (waiter *w = s->requests.first, *next; w; w = next) {
       next = w->next;
-      if (!serve(s, (asked *)w)) continue;
+      if (!staging_serve(s, (asked *)w)) continue;
       weft__wait_queue_remove(&s->requests, w);
       weft__wait_queue_push(done, w);
       again = true;
@@ -225,7 +225,7 @@ static void serve_waiting(staging *s, wait_queue *done) {
 static void complete_all(wait_queue *done) {
   for (waiter *w = done->first, *next; w; w = next) {
     next = w->next;
-    complete((asked *)w);
+    staging_complete((asked *)w);
   }
 }
 
@@ -239,7 +239,7 @@ static void request_canceled(void *arg) {
   pthread_mutex_unlock(&s->lock);
   if (!mine) return;
   weft__status_update(&a->result, weft__cancel_raise(a->base.cancel));
-  complete(a);
+  staging_complete(a);
 }
 
 static asked *asked_create(staging *s, const staging_request *r, staging_fn *fn, void *arg) {
@@ -269,18 +269,18 @@ void weft__staging_ask(staging *s, const staging_request *r, cancel *c, staging_
   if (fired) {
     a->base.cancel = NULL;
     weft__status_update(&a->result, fired);
-    complete(a);
+    staging_complete(a);
     return;
   }
   wait_queue done;
   weft__wait_queue_init(&done);
   pthread_mutex_lock(&s->lock);
-  const bool served = serve(s, a);
+  const bool served = staging_serve(s, a);
   if (served) serve_waiting(s, &done);
   const bool listed = !served && weft__wait_queue_enter(&s->requests, &a->base);
   pthread_mutex_unlock(&s->lock);
   if (!served && !listed) weft__status_update(&a->result, weft__cancel_raise(c));
-  if (!listed) complete(a);
+  if (!listed) staging_complete(a);
   complete_all(&done);
 }
 

@@ -57,7 +57,7 @@ typedef struct client_partial {
   atomic_int left; /* feeds and fetches that were not used yet */
 } client_partial;
 
-static int distinct(int n, const weft_out *outs) {
+static int distinct_outputs(int n, const weft_out *outs) {
   int count = 0;
   for (int i = 0; i < n; i++) {
     int j = 0;
@@ -71,7 +71,7 @@ static weft_err client_partial_call(partial_run *base, const plan_request *r, co
                                     weft_tensor **fetched, const run_opts *opts) {
   client_partial *p = (client_partial *)base;
   weft_err err = weft__client_run_step(p->session, r, feed, fetched, opts, p->handle);
-  const int used = r->n_feed + distinct(r->n_fetch, r->fetch);
+  const int used = r->n_feed + distinct_outputs(r->n_fetch, r->fetch);
   if (!err && atomic_fetch_sub(&p->left, used) <= used) atomic_store(&base->over, true);
   /* An invalid call leaves the partial run as it was; the master answers the next one if it does not. */
   if (err && err != WEFT_INVALID_ARGUMENT) atomic_store(&base->over, true);
@@ -103,7 +103,7 @@ weft_err weft__client_partial_setup(weft_session *base, const plan_request *r, p
   if (!err && !p->handle) err = WEFT_OOM;
   p->base.ops = &ops;
   p->session = s;
-  atomic_init(&p->left, r->n_feed + distinct(r->n_fetch, r->fetch));
+  atomic_init(&p->left, r->n_feed + distinct_outputs(r->n_fetch, r->fetch));
   if (err)
     client_partial_destroy(&p->base);
   else

@@ -82,7 +82,7 @@ static weft_err ask_once(peer *leader, int64_t graph_key, const call_opts *how, 
 }
 
 /* The leader may start later than this task. */
-static weft_err ask(peer *leader, int64_t graph_key, int64_t deadline_ns, cancel *c, int64_t *id) {
+static weft_err collective_ask_leader(peer *leader, int64_t graph_key, int64_t deadline_ns, cancel *c, int64_t *id) {
   for (;;) {
     const call_opts how = {.cancel = c, .timeout_ms = weft__broadcast_timeout_ms(deadline_ns)};
     const weft_err err = ask_once(leader, graph_key, &how, id);
@@ -102,7 +102,7 @@ weft_err weft__collective_step_begin(worker *w, int64_t graph_key, int64_t deadl
   }
   *id = weft__collective_next_step(table, graph_key, &known);
   if (known) return WEFT_OK;
-  WEFT_TRY(ask(leader, graph_key, deadline_ns, c, id));
+  WEFT_TRY(collective_ask_leader(leader, graph_key, deadline_ns, c, id));
   weft__collective_set_next_step(table, graph_key, *id);
   return WEFT_OK;
 }

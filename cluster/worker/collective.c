@@ -174,7 +174,7 @@ static void ask_instance(void *arg, const collective_join *j, cancel *c, collect
   weft__peer_call(leader, SERVICE "CompleteInstance", &m, &(call_opts){.cancel = c}, instance_on_reply, q);
 }
 
-static weft_err describe(void *arg, collective_member *m) {
+static weft_err collective_describe(void *arg, collective_member *m) {
   const device *d = weft__worker_find_device(arg, m->device);
   Tensorflow__DeviceAttributes a;
   Tensorflow__DeviceLocality locality;
@@ -191,7 +191,7 @@ static weft_err describe(void *arg, collective_member *m) {
 
 weft_err weft__worker_open_collectives(worker *w) {
   WEFT_TRY(weft__collectives_get(w->task->resources, &w->collectives));
-  weft__collectives_set_describe(w->collectives, &(collective_remote){.describe = describe, .arg = w});
+  weft__collectives_set_describe(w->collectives, &(collective_remote){.describe = collective_describe, .arg = w});
   return WEFT_OK;
 }
 
@@ -209,7 +209,7 @@ weft_err weft__worker_set_collective_leader(worker *w, const char *name) {
   pthread_mutex_lock(&w->lock);
   w->leader = self ? NULL : found;
   pthread_mutex_unlock(&w->lock);
-  const collective_remote remote = {ask_group, ask_instance, describe, w};
+  const collective_remote remote = {ask_group, ask_instance, collective_describe, w};
   weft__collectives_set_remote(w->collectives, self ? NULL : &remote);
   return WEFT_OK;
 }

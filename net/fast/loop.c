@@ -75,7 +75,7 @@ struct loop_group {
   pthread_cond_t tick_ended;
 };
 
-static loop *primary(loop_group *g) { return &g->loops[0]; }
+static loop *primary_loop(loop_group *g) { return &g->loops[0]; }
 
 static bool is_poller(loop_group *g) { return pthread_equal(atomic_load(&g->poller), pthread_self()); }
 static bool has_poller(loop_group *g) { return atomic_load(&g->poller) != 0; }
@@ -106,7 +106,7 @@ static poll_result loop_poll(loop *l, int wait_ms) {
 
 /* A loop's thread read a wakeup that was meant for the caller that polls: the caller is woken again. */
 static void loop_forward_wakeup(loop_group *g, poll_result result) {
-  if (result == POLL_WAKEUP && has_poller(g) && !is_poller(g)) loop_wake(primary(g));
+  if (result == POLL_WAKEUP && has_poller(g) && !is_poller(g)) loop_wake(primary_loop(g));
 }
 
 /* Yields the processor between two callbacks, so that a peer on it that was just answered runs, and sends its next
@@ -156,15 +156,15 @@ static poll_result loop_poll_and_dispatch(loop *l, int wait_ms, sync_event *unti
 /* Makes the outer epoll watch the inner one, until it has reported it once. */
 static void primary_watch_inner(loop_group *g, bool on) {
   struct epoll_event e = {.events = on ? EPOLLIN | EPOLLONESHOT : 0};
-  epoll_ctl(g->outer_epoll_fd, EPOLL_CTL_MOD, primary(g)->epoll_fd, &e);
+  epoll_ctl(g->outer_epoll_fd, EPOLL_CTL_MOD, primary_loop(g)->epoll_fd, &e);
 }
 
 /* Polls once, on the primary loop's thread. */
 static poll_result primary_poll(loop_group *g, int wait_ms) {
   struct epoll_event e;
-  if (!atomic_load(&g->caller_has_polled)) return loop_poll_and_dispatch(primary(g), wait_ms, NULL);
+  if (!atomic_load(&g->caller_has_polled)) return loop_poll_and_dispatch(primary_loop(g), wait_ms, NULL);
   if (epoll_wait(g->outer_epoll_fd, &e, 1, wait_ms) <= 0 || e.data.u64 == KEY_TICK) return POLL_NOTHING;
-  poll_result result = loop_poll_and_dispatch(primary(g), 0, NULL);
+  poll_result result = loop_poll_and_dispatch(primary_loop(g), 0, NULL);
   if (!has_poller(g)) primary_watch_inner(g, true); /* else the caller does so when it leaves */
   return result;
 }
@@ -172,7 +172,7 @@ static poll_result primary_poll(loop_group *g, int wait_ms) {
 static void primary_tick(loop_group *g, int64_t now) {
   bool soon = false;
   atomic_store(&g->tick_wanted, false);
-  pthread_mutex_lock(&primary(g)->dispatch_lock);
+  pthread_mutex_lock(&primary_loop(g)->dispatch_lock);
   pthread_mutex_lock(&g->tick_lock);
   for (ticker *t = g->tickers.next; t != &g->tickers; t = t->next) {
     g->ticking = t; /* so that it stays in the ring */
@@ -183,9 +183,9 @@ static void primary_tick(loop_group *g, int64_t now) {
     pthread_cond_broadcast(&g->tick_ended);
   }
   pthread_mutex_unlock(&g->tick_lock);
-  pthread_mutex_unlock(&primary(g)->dispatch_lock);
+  pthread_mutex_unlock(&primary_loop(g)->dispatch_lock);
   if (soon) atomic_store(&g->tick_wanted, true);
-  loop_dispatch(primary(g), NULL); /* what was pushed while the lock was held */
+  loop_dispatch(primary_loop(g), NULL); /* what was pushed while the lock was held */
 }
 
 static int tick_period_ms(loop_group *g) { return atomic_load(&g->tick_wanted) ? LOOP_TICK_MS : LOOP_IDLE_MS; }
@@ -248,7 +248,7 @@ static void loop_stop(loop *l) {
 
 /* Connects the outer epoll, the inner one and tick_fd.  Fails if one of them could not be opened. */
 static weft_err primary_connect_epolls(loop_group *g) {
-  int inner_fd = primary(g)->epoll_fd;
+  int inner_fd = primary_loop(g)->epoll_fd;
   struct epoll_event inner = {.events = EPOLLIN | EPOLLONESHOT};
   struct epoll_event tick = {.events = EPOLLIN | EPOLLET, .data.u64 = KEY_TICK};
   if (epoll_ctl(g->outer_epoll_fd, EPOLL_CTL_ADD, inner_fd, &inner) == 0 &&
@@ -259,7 +259,7 @@ static weft_err primary_connect_epolls(loop_group *g) {
 }
 
 static weft_err primary_start(loop_group *g) {
-  loop *l = primary(g);
+  loop *l = primary_loop(g);
   g->outer_epoll_fd = epoll_create1(EPOLL_CLOEXEC), l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
   g->tick_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   g->n_loop = 1;
@@ -333,13 +333,13 @@ static weft_err loop_register(loop *l, source *s, bool output) {
   return err;
 }
 
-weft_err weft__loop_add(loop_group *g, source *s) { return loop_register(primary(g), s, false); }
+weft_err weft__loop_add(loop_group *g, source *s) { return loop_register(primary_loop(g), s, false); }
 
 /* The loop with the fewest sources; a new one, if all have SOURCES_PER_LOOP and there is a processor for it. */
 static loop *least_busy_loop(loop_group *g) {
   int at_most = weft__pool_processors() < LOOPS_MAX ? weft__pool_processors() : LOOPS_MAX;
   pthread_mutex_lock(&g->lock);
-  loop *least = primary(g);
+  loop *least = primary_loop(g);
   for (int i = 1; i < g->n_loop; i++)
     if (atomic_load(&g->loops[i].n_source) < atomic_load(&least->n_source)) least = &g->loops[i];
   bool full = atomic_load(&least->n_source) >= SOURCES_PER_LOOP;
@@ -349,16 +349,16 @@ static loop *least_busy_loop(loop_group *g) {
 }
 
 weft_err weft__loop_add_balanced(loop_group *g, source *s) {
-  return loop_register(atomic_load(&g->caller_has_polled) ? primary(g) : least_busy_loop(g), s, false);
+  return loop_register(atomic_load(&g->caller_has_polled) ? primary_loop(g) : least_busy_loop(g), s, false);
 }
 
 bool weft__loop_must_migrate(const source *s) {
   loop_group *g = s->loop->group;
-  return s->loop != primary(g) && atomic_load(&g->caller_has_polled);
+  return s->loop != primary_loop(g) && atomic_load(&g->caller_has_polled);
 }
 
 weft_err weft__loop_migrate(source *s, bool output) {
-  loop *to = primary(s->loop->group);
+  loop *to = primary_loop(s->loop->group);
   weft__loop_remove(s);
   return loop_register(to, s, output);
 }
@@ -384,10 +384,10 @@ void weft__loop_remove(source *s) {
 
 void weft__loop_remove_and_close(loop_group *g, source *s) {
   if (s->fd < 0) return;
-  pthread_mutex_lock(&primary(g)->dispatch_lock);
+  pthread_mutex_lock(&primary_loop(g)->dispatch_lock);
   weft__loop_remove(s);
-  pthread_mutex_unlock(&primary(g)->dispatch_lock);
-  loop_wake(primary(g)); /* what became ready meanwhile found the dispatch lock taken */
+  pthread_mutex_unlock(&primary_loop(g)->dispatch_lock);
+  loop_wake(primary_loop(g)); /* what became ready meanwhile found the dispatch lock taken */
   close(s->fd);
   s->fd = -1;
 }
@@ -403,7 +403,7 @@ bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, boo
   while (!weft__sync_event_watch(until, true) && left > 0) {
     int64_t ms = (left + NS_PER_MS - 1) / NS_PER_MS;
     int wait_ms = ms < LOOP_TICK_MS ? weft__int_sat(ms) : LOOP_TICK_MS;
-    poll_result result = loop_poll_and_dispatch(primary(g), wait_ms, until);
+    poll_result result = loop_poll_and_dispatch(primary_loop(g), wait_ms, until);
     left = result == POLL_NOTHING ? 0 : deadline - weft__clock_now_ns();
   }
   *is_set = weft__sync_event_watch(until, false);
@@ -413,7 +413,7 @@ bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, boo
 }
 
 void weft__loop_wake_poller(loop_group *g) {
-  if (!is_poller(g)) loop_wake(primary(g));
+  if (!is_poller(g)) loop_wake(primary_loop(g));
 }
 
 /* ---- tickers ---- */

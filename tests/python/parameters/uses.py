@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import uses_contrib
+import uses_flags
 import uses_keras
 import uses_summary
 
@@ -21,7 +22,7 @@ EAPwBuyIfKiQI4ODvkB/TiilLKPk3xIR3SMt+vIooA/9k=
 GIF = "R0lGODlhAQABAIAAAP8AAAAAACwAAAAAAQABAAACAkQBADs="
 
 
-class Uses(uses_contrib.ContribUses, uses_keras.KerasUses, uses_summary.SummaryUses):
+class Uses(uses_contrib.ContribUses, uses_flags.FlagUses, uses_keras.KerasUses, uses_summary.SummaryUses):
     """The ways to use a result, for one system."""
 
     def __init__(self, tf):
@@ -662,17 +663,6 @@ class Uses(uses_contrib.ContribUses, uses_keras.KerasUses, uses_summary.SummaryU
     def received(self, make):
         found = make()
         return sorted(found.receiver_tensors), [t.get_shape() for t in found.receiver_tensors.values()]
-
-    def flag(self, name):
-        """The value of a flag, which is then undefined."""
-        flags = self.tf.app.flags.FLAGS
-        try:
-            if not flags.is_parsed():
-                flags(["program"])
-            return getattr(flags, name)
-        finally:
-            for defined in {name, "given"}.intersection(flags):
-                delattr(flags, defined)
 
     def main(self, argv):
         raise ValueError(str(argv))

@@ -23,6 +23,7 @@ class VariableAggregation(enum.Enum):
     SUM = 1
     MEAN = 2
     ONLY_FIRST_REPLICA = 3
+    ONLY_FIRST_TOWER = 3
 
     def __hash__(self):
         return hash(self.value)

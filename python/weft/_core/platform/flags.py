@@ -3,18 +3,29 @@
 Both spellings (--name value, --name=value, one dash or two) are understood; --flag and --noflag set booleans.  Unlike
 absl, `--flag false` sets a boolean to false, as TensorFlow before 1.5 did.
 """
-import csv
-import enum
+import collections.abc
 import functools
-import io
 import os
 import re
 import sys
 import warnings
 
 from weft._core.framework.absent import Named
-
-_TRUE, _FALSE = ("true", "t", "1", "yes", "y"), ("false", "f", "0", "no", "n")
+from weft._core.platform.flag_parsers import (
+    ArgumentParser,
+    ArgumentSerializer,
+    BooleanParser,
+    CsvListSerializer,
+    EnumClassListSerializer,
+    EnumClassParser,
+    EnumClassSerializer,
+    EnumParser,
+    FloatParser,
+    IntegerParser,
+    ListParser,
+    ListSerializer,
+    WhitespaceSeparatedListParser,
+)
 
 
 class Error(Exception):
@@ -46,94 +57,12 @@ class CantOpenFlagFileError(Error):
     """A flag file that cannot be read."""
 
 
+class FlagNameConflictsWithMethodError(Error):
+    """A flag that is named like a method of FLAGS."""
+
+
 class ValidationError(Error):
     """A value that a validator refuses."""
-
-
-# ---- what texts mean ----
-
-def _bool(text):
-    if isinstance(text, bool):
-        return text
-    if str(text).lower() in _TRUE:
-        return True
-    if str(text).lower() in _FALSE:
-        return False
-    raise ValueError("Non-boolean argument to boolean flag", text)
-
-
-def _bounds_help(lower, upper, name):
-    if lower is not None and upper is not None:
-        return "%s in the range [%s, %s]" % (name[1], lower, upper)
-    whole = name[0] == "integer"
-    if (lower == 0 and upper is None) or (lower == 1 and upper is None and whole):
-        return "a %s %s" % ("non-negative" if lower == 0 else "positive", name[0])
-    if (upper == 0 and lower is None) or (upper == -1 and lower is None and whole):
-        return "a %s %s" % ("non-positive" if upper == 0 else "negative", name[0])
-    return "%s %s %s" % (name[0], "<=" if lower is None else ">=", upper if lower is None else lower)
-
-
-class _Number:
-    """A number within bounds."""
-
-    def __init__(self, convert, lower, upper, name):
-        self.convert, self.lower_bound, self.upper_bound, self.name = convert, lower, upper, name
-
-    def __call__(self, value):
-        made = self.convert(value)
-        if (self.lower_bound is not None and made < self.lower_bound) or \
-                (self.upper_bound is not None and made > self.upper_bound):
-            raise ValueError("%s is not %s" % (made, _bounds_help(self.lower_bound, self.upper_bound, self.name)))
-        return made
-
-
-def _to_int(value):
-    if isinstance(value, str):
-        return int(value, 16 if value.lstrip("+-")[:2].lower() == "0x" else 8 if value.lstrip("+-")[:2].lower() == "0o" else 10)
-    if int(value) != value:
-        raise TypeError("Expect argument to be a string or int, found %s" % type(value))
-    return int(value)
-
-
-def _integer(lower=None, upper=None):
-    return _Number(_to_int, lower, upper, ("integer", "an integer"))
-
-
-def _float(lower=None, upper=None):
-    return _Number(float, lower, upper, ("number", "a number"))
-
-
-def _list(text):
-    if isinstance(text, (list, tuple)):
-        return list(text)
-    return [p.strip() for p in next(csv.reader([text], strict=True))] if text else []
-
-
-def _words(comma, text):
-    if isinstance(text, (list, tuple)):
-        return list(text)
-    return (text.replace(",", " ") if comma else text).split()
-
-
-def _one_of(values, case_sensitive, text):
-    for v in values:
-        if text == v or (not case_sensitive and str(text).lower() == v.lower()):
-            return v
-    raise ValueError("value should be one of <%s>" % "|".join(values))
-
-
-def _member(kind, case_sensitive, value):
-    if isinstance(value, kind):
-        return value
-    names = [m if case_sensitive else m.lower() for m in kind.__members__]
-    text = value if case_sensitive else str(value).lower()
-    if text not in names:
-        raise ValueError("value should be one of <%s>" % "|".join(names))
-    return list(kind.__members__.values())[names.index(text)]
-
-
-def _several(parse, value):
-    return [parse(v) for v in (value if isinstance(value, (list, tuple)) else [value])]
 
 
 # ---- flags ----
@@ -141,53 +70,128 @@ def _several(parse, value):
 class Flag(metaclass=Named):
     """A flag: its name, default, help and value."""
 
-    def __init__(self, name, default, help, parse, short_name=None, multi=False):
-        self.name, self.help, self.parse, self.short_name, self.multi = name, help, parse, short_name, multi
+    def __init__(self, parser, serializer, name, default, help_string, short_name=None, boolean=False, allow_override=False,
+                 allow_override_cpp=False, allow_hide_cpp=False, allow_overwrite=True, allow_using_method_names=False):
+        self.parser, self.serializer, self.name, self.short_name, self.boolean = parser, serializer, name, short_name, boolean
+        self.help = help_string or "(no help available)"
+        self.allow_override, self.allow_override_cpp, self.allow_hide_cpp = allow_override, allow_override_cpp, allow_hide_cpp
+        self.allow_overwrite, self.allow_using_method_names = allow_overwrite, allow_using_method_names
         self.present, self.validators, self.using_default_value = 0, [], True
-        self.boolean = parse is _bool
-        self.default = self.value = self._parsed(default)
+        self._set_default(default)
+        self.value = self.default
 
-    def _parsed(self, value):
+    def _set_default(self, value):
+        self.default_unparsed, self.default = value, None if value is None else self._parse(value)
+        self.default_as_str = self._default_text()
+
+    def _default_text(self):
+        if self.default is None:
+            return None
+        if self.serializer is not None:
+            return repr(self.serializer.serialize(self.default))
+        return repr(("true" if self.default else "false") if self.boolean else str(self.default))
+
+    def _parse(self, argument):
+        """The value of an argument."""
         try:
-            return None if value is None else self.parse(value)
-        except (TypeError, ValueError) as e:
-            raise IllegalFlagValueError("flag --%s=%s: %s" % (self.name, value, e)) from None
+            return self.parser.parse(argument)
+        except (TypeError, ValueError, OverflowError) as e:
+            raise IllegalFlagValueError("flag --%s=%s: %s" % (self.name, argument, e)) from None
 
-    def take(self, text):
-        """A value from the command line; those of a multi flag add up."""
-        made = self._parsed(text)
-        self.value = self.value + made if self.multi and self.present else made
+    def parse(self, argument):
+        """Takes the value that a command line gives."""
+        if self.present and not self.allow_overwrite:
+            raise IllegalFlagValueError("flag --%s=%s: already defined as %s" % (self.name, argument, self.value))
+        self.value = self._parse(argument)
         self.present += 1
-        self.using_default_value = False
 
     def unparse(self):
+        """Goes back to the default."""
         self.value, self.using_default_value, self.present = self.default, True, 0
 
     def flag_type(self):
-        kind = getattr(self.parse, "func", self.parse)
-        if self.multi:
-            return "multi " + Flag(self.name, None, "", self.parse.args[0]).flag_type()
-        return {_bool: "bool", str: "string", _list: "comma separated list of strings",
-                _words: "whitespace separated list of strings", _one_of: "string enum", _member: "enum class"}.get(
-                    kind, "int" if getattr(kind, "convert", None) is _to_int else "float")
+        """The kind of value, for listings of flags."""
+        return self.parser.flag_type()
 
     def serialize(self):
         """The flag as a command line gives it."""
-        if self.value is None:
+        return self._serialize(self.value)
+
+    def _serialize(self, value):
+        if value is None:
             return ""
         if self.boolean:
-            return "--%s%s" % ("" if self.value else "no", self.name)
-        if self.multi:
-            return "\n".join("--%s=%s" % (self.name, getattr(v, "name", v)) for v in self.value)
-        if isinstance(self.value, list):
-            out = io.StringIO()
-            csv.writer(out).writerow(self.value)
-            return "--%s=%s" % (self.name, out.getvalue().strip())
-        return "--%s=%s" % (self.name, getattr(self.value, "name", self.value))
+            return "--%s%s" % ("" if value else "no", self.name)
+        if self.serializer is None:
+            raise Error("Serializer not present for flag %s" % self.name)
+        return "--%s=%s" % (self.name, self.serializer.serialize(value))
 
     def check(self):
         for ok, message in self.validators:
             _hold(functools.partial(ok, self.value), "flag --%s=%s" % (self.name, self.value), message)
+
+
+class BooleanFlag(Flag):
+    """A flag that is on (--name) or off (--noname)."""
+
+    def __init__(self, name, default, help, short_name=None, **args):
+        super().__init__(BooleanParser(), None, name, default, help, short_name, True, **args)
+
+
+class EnumFlag(Flag):
+    """A flag whose value is one of some texts."""
+
+    def __init__(self, name, default, help, enum_values, short_name=None, case_sensitive=True, **args):
+        parser = EnumParser(enum_values, case_sensitive)
+        super().__init__(parser, ArgumentSerializer(), name, default, help, short_name, **args)
+        self.help = "<%s>: %s" % ("|".join(parser.enum_values), help or "(no help available)")
+
+
+class EnumClassFlag(Flag):
+    """A flag whose value is a member of an enum."""
+
+    def __init__(self, name, default, help, enum_class, short_name=None, case_sensitive=False, **args):
+        parser = EnumClassParser(enum_class, case_sensitive)
+        super().__init__(parser, EnumClassSerializer(not case_sensitive), name, default, help, short_name, **args)
+        self.help = "<%s>: %s" % ("|".join(parser.member_names), help or "(no help available)")
+
+
+class MultiFlag(Flag):
+    """A flag that may be given several times: the list of its values."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.help += ";\n    repeat this option to specify a list of values"
+
+    def _parse(self, argument):
+        values = argument if isinstance(argument, collections.abc.Iterable) and not isinstance(argument, str) else [argument]
+        return [super(MultiFlag, self)._parse(v) for v in values]
+
+    def parse(self, argument):
+        """Adds the value that a command line gives."""
+        made = self._parse(argument)
+        self.value = self.value + made if self.present else made
+        self.present += len(made)
+
+    def _serialize(self, value):
+        if self.serializer is None:
+            raise Error("Serializer not present for flag %s" % self.name)
+        return "\n".join("--%s=%s" % (self.name, self.serializer.serialize(v)) for v in value or ())
+
+    def flag_type(self):
+        """The kind of value, for listings of flags."""
+        return "multi " + self.parser.flag_type()
+
+
+class MultiEnumClassFlag(MultiFlag):
+    """A flag that may be given several times: the list of its members of an enum."""
+
+    def __init__(self, name, default, help, enum_class, case_sensitive=False, **args):
+        parser = EnumClassParser(enum_class, case_sensitive)
+        serializer = EnumClassListSerializer(",", lowercase=not case_sensitive)
+        super().__init__(parser, serializer, name, default, help, **args)
+        self.help = "<%s>: %s;\n    repeat this option to specify a list of values" % (
+            "|".join(parser.member_names), help or "(no help available)")
 
 
 def _hold(ok, what, message):
@@ -230,16 +234,23 @@ class _FlagValues(metaclass=Named):
         d = self.__dict__
         d["__flags"], d["__parsed"], d["__fill"], d["__places"], d["__checks"] = {}, False, None, {}, []
 
-    def _define(self, name, default, help, parse, short_name=None, multi=False):
-        places, where = self.__dict__["__places"], _where()
-        if name in self._flags() and places.get(name) != where:
+    def _define(self, flag):
+        name, places, where = flag.name, self.__dict__["__places"], _where()
+        if not flag.allow_using_method_names and callable(getattr(type(self), name, None)):
+            raise FlagNameConflictsWithMethodError(
+                'Cannot define a flag named "%s". It conflicts with a method on class "FlagValues". To allow defining it, use '
+                "allow_using_method_names and access the flag value with FLAGS['%s'].value. FLAGS.%s returns the method, not "
+                "the flag value." % (name, name, name))
+        old = self._flags().get(name)
+        overrides = old is not None and (flag.allow_override or old.allow_override)
+        if overrides and not old.using_default_value:  # the user's value stays
+            return
+        if old is not None and places.get(name) != where and not overrides:
             raise DuplicateFlagError("The flag '%s' is defined twice. First from %s, second from %s.  Description from first "
-                                     "occurrence: %s" % (name, places[name][0], where[0], self._flags()[name].help))
-        flag = self._flags()[name] = Flag(name, default, help, parse, short_name, multi)
-        places[name] = where
+                                     "occurrence: %s" % (name, places[name][0], where[0], old.help))
+        self._flags()[name], places[name] = flag, where
         if self.__dict__["__parsed"]:
             self._read(sys.argv[1:], only=name)
-        return flag
 
     def _flags(self):
         return self.__dict__["__flags"]
@@ -264,7 +275,7 @@ class _FlagValues(metaclass=Named):
         if name not in self._flags():
             raise UnrecognizedFlagError(name, value)
         flag = self._flags()[name]
-        flag.value, flag.using_default_value = value if flag.parse is str else flag._parsed(value), False
+        flag.value, flag.using_default_value = value, False
         flag.check()
         self._check_together(name)
 
@@ -327,18 +338,18 @@ class _FlagValues(metaclass=Named):
 
     def _is_text(self, name):
         """Does the program define a flag of that name whose value is text?  A number has another meaning than hosts."""
-        return name in self._flags() and self._flags()[name].parse is str
+        return name in self._flags() and type(self._flags()[name].parser) is ArgumentParser
 
     def _is_number(self, name):
         """Does the program define a flag of that name that may be a number, as text too?"""
         flag = self._flags().get(name)
-        return flag is not None and (flag.parse is not str or str(flag.default or 0).isdigit())
+        return flag is not None and (not self._is_text(name) or str(flag.default or 0).isdigit())
 
     def _fill(self, name, value):
         """Sets a flag that the program defines and the user left alone."""
         flag = self._flags().get(name)
         if flag is not None and not flag.present:
-            flag.value = flag.parse(value)
+            flag.value = flag._parse(value)
 
     def _parse_flags(self, args=None):
         self([sys.argv[0]] + list(sys.argv[1:] if args is None else args), known_only=True)
@@ -358,7 +369,7 @@ class _FlagValues(metaclass=Named):
         if name not in self._flags():
             raise UnrecognizedFlagError(name, value)
         flag = self._flags()[name]
-        flag.default = flag._parsed(value)
+        flag._set_default(value)
         if flag.using_default_value:
             flag.value = flag.default
             flag.check()
@@ -371,7 +382,7 @@ class _FlagValues(metaclass=Named):
         return {n: f.value for n, f in self._flags().items()}
 
     def flags_into_string(self):
-        return "".join(f.serialize() + "\n" for f in self._flags().values() if f.value is not None)
+        return "".join(f.serialize() + "\n" for _, f in sorted(self._flags().items()) if f.value is not None)
 
     def append_flags_into_file(self, filename):
         with open(filename, "a") as f:
@@ -447,7 +458,8 @@ class _FlagValues(metaclass=Named):
                 else:
                     raise Error("Missing value for flag --%s" % name)
             if only is None or only == flag.name:
-                flag.take(text)
+                flag.parse(text)
+                flag.using_default_value = False
         return rest
 
     def get_help(self, *unused):
@@ -489,57 +501,73 @@ def _tell_absl(flag, flag_values):
         return
     if flag.boolean:
         theirs.DEFINE_boolean(flag.name, flag.default, flag.help or "")
-        return
-
-    class Parser(theirs.ArgumentParser):
-        """Reads a text as the flag here does."""
-
-        def parse(self, argument):
-            return flag.parse(argument)[0] if flag.multi else flag.parse(argument)
-    if flag.multi:
-        theirs.DEFINE_multi(Parser(), theirs.ArgumentSerializer(), flag.name, flag.default, flag.help or "")
+    elif isinstance(flag, MultiFlag):
+        theirs.DEFINE_multi(flag.parser, flag.serializer, flag.name, flag.default, flag.help or "")
     else:
-        theirs.DEFINE(Parser(), flag.name, flag.default, flag.help or "", serializer=theirs.ArgumentSerializer())
+        theirs.DEFINE(flag.parser, flag.name, flag.default, flag.help or "", serializer=flag.serializer)
 
 
 # ---- definitions ----
 
-def _defined(name, default, help, parse, flag_values, required, short_name=None, multi=False, **unknown):
-    unknown = {k: v for k, v in unknown.items() if k not in _OF_ABSL}
-    if unknown:
-        raise TypeError("the definition of flag --%s got an unexpected argument '%s'" % (name, next(iter(unknown))))
-    if required and default is not None:
-        raise ValueError("Required flag --%s cannot have a non-None default" % name)
-    flag = flag_values._define(name, default, help, parse, short_name, multi)
+def DEFINE_flag(flag, flag_values=FLAGS, module_name=None, required=False):
+    """Adds a flag that the caller made; it returns the flag's holder."""
+    if required and flag.default is not None:
+        raise ValueError("Required flag --%s needs to have None as default" % flag.name)
+    flag_values._define(flag)
     _tell_absl(flag, flag_values)
     if required:
-        mark_flag_as_required(name, flag_values)
-    return FlagHolder(flag_values, flag, required or default is not None)
+        mark_flag_as_required(flag.name, flag_values)
+    return FlagHolder(flag_values, flag, required or flag.default is not None)
 
 
-# Arguments of absl that concern C++ programs, listings of help and redefinitions.
-_OF_ABSL = ("module_name", "allow_override", "allow_override_cpp", "allow_hide_cpp", "allow_overwrite",
-            "allow_using_method_names", "serializer")
+def DEFINE(parser, name, default, help, flag_values=FLAGS, serializer=None, module_name=None, required=False, **args):
+    """A flag whose text a parser reads."""
+    return DEFINE_flag(Flag(parser, serializer, name, default, help, **args), flag_values, module_name, required)
+
+
+def DEFINE_multi(parser, serializer, name, default, help, flag_values=FLAGS, module_name=None, required=False, **args):
+    """A flag that may be given several times: the list of what a parser reads."""
+    return DEFINE_flag(MultiFlag(parser, serializer, name, default, help, **args), flag_values, module_name, required)
 
 
 def DEFINE_string(name, default=None, help="", flag_values=FLAGS, required=False, **args):
     """A flag whose value is text; numbers as defaults are taken as text."""
-    return _defined(name, default if default is None else str(default), help, str, flag_values, required, **args)
+    return DEFINE(ArgumentParser(), name, default if default is None else str(default), help, flag_values,
+                  ArgumentSerializer(), required=required, **args)
+
+
+def _whole(default):
+    """The default of an integer flag: programs from before TensorFlow 1.5 write 1e3."""
+    return int(default) if isinstance(default, float) and default.is_integer() else default
+
+
+def _bounded(holder, parser):
+    """Has FLAGS.name = value check the bounds, too."""
+    def within(value):
+        if value is not None and parser.is_outside_bounds(value):
+            raise ValidationError("%s is not %s" % (value, parser.syntactic_help))
+        return True
+    if parser.lower_bound is not None or parser.upper_bound is not None:
+        holder._flag.validators.append((within, ""))
+    return holder
 
 
 def DEFINE_integer(name, default=None, help="", lower_bound=None, upper_bound=None, flag_values=FLAGS, required=False, **args):
     """A flag whose value is an integer, between the bounds if there are any."""
-    return _defined(name, default, help, _integer(lower_bound, upper_bound), flag_values, required, **args)
+    parser = IntegerParser(lower_bound, upper_bound)
+    made = DEFINE(parser, name, _whole(default), help, flag_values, ArgumentSerializer(), required=required, **args)
+    return _bounded(made, parser)
 
 
 def DEFINE_float(name, default=None, help="", lower_bound=None, upper_bound=None, flag_values=FLAGS, required=False, **args):
     """A flag whose value is a number, between the bounds if there are any."""
-    return _defined(name, default, help, _float(lower_bound, upper_bound), flag_values, required, **args)
+    parser = FloatParser(lower_bound, upper_bound)
+    return _bounded(DEFINE(parser, name, default, help, flag_values, ArgumentSerializer(), required=required, **args), parser)
 
 
 def DEFINE_boolean(name, default=None, help="", flag_values=FLAGS, module_name=None, required=False, **args):
     """A flag that is on (--name) or off (--noname)."""
-    return _defined(name, default, help, _bool, flag_values, required, **args)
+    return DEFINE_flag(BooleanFlag(name, default, help, **args), flag_values, module_name, required)
 
 
 DEFINE_bool = DEFINE_boolean
@@ -547,61 +575,58 @@ DEFINE_bool = DEFINE_boolean
 
 def DEFINE_list(name, default=None, help="", flag_values=FLAGS, required=False, **args):
     """A flag whose value is a list of texts with commas between them."""
-    return _defined(name, default, help, _list, flag_values, required, **args)
+    return DEFINE(ListParser(), name, default, help, flag_values, CsvListSerializer(","), required=required, **args)
 
 
 def DEFINE_spaceseplist(name, default=None, help="", comma_compat=False, flag_values=FLAGS, required=False, **args):
     """A flag whose value is a list of texts with spaces between them."""
-    return _defined(name, default, help, functools.partial(_words, comma_compat), flag_values, required, **args)
+    return DEFINE(WhitespaceSeparatedListParser(comma_compat), name, default, help, flag_values, ListSerializer(" "),
+                  required=required, **args)
 
 
-def DEFINE_enum(name, default, enum_values, help="", flag_values=FLAGS, module_name=None, required=False,
-                case_sensitive=True, **args):
+def DEFINE_enum(name, default, enum_values, help="", flag_values=FLAGS, module_name=None, required=False, **args):
     """A flag whose value is one of some texts."""
-    if not enum_values:
-        raise ValueError('enum_values cannot be empty, found "%s"' % (enum_values,))
-    return _defined(name, default, help, functools.partial(_one_of, list(enum_values), case_sensitive), flag_values, required,
-                    **args)
+    return DEFINE_flag(EnumFlag(name, default, help, enum_values, **args), flag_values, module_name, required)
 
 
 def DEFINE_enum_class(name, default, enum_class, help="", flag_values=FLAGS, module_name=None, case_sensitive=False,
                       required=False, **args):
     """A flag whose value is a member of an enum."""
-    if not isinstance(enum_class, type) or not issubclass(enum_class, enum.Enum):
-        raise TypeError("%s is not a subclass of Enum." % (enum_class,))
-    return _defined(name, default, help, functools.partial(_member, enum_class, case_sensitive), flag_values, required, **args)
-
-
-def _multi(name, default, help, parse, flag_values, required, args):
-    return _defined(name, default, help, functools.partial(_several, parse), flag_values, required, multi=True, **args)
+    return DEFINE_flag(EnumClassFlag(name, default, help, enum_class, case_sensitive=case_sensitive, **args), flag_values,
+                       module_name, required)
 
 
 def DEFINE_multi_string(name, default=None, help="", flag_values=FLAGS, required=False, **args):
     """A flag that may be given several times: the list of its values."""
-    return _multi(name, default, help, str, flag_values, required, args)
+    return DEFINE_multi(ArgumentParser(), ArgumentSerializer(), name, default, help, flag_values, required=required, **args)
 
 
 def DEFINE_multi_integer(name, default=None, help="", lower_bound=None, upper_bound=None, flag_values=FLAGS, required=False,
                          **args):
     """A flag that may be given several times: the list of its integers."""
-    return _multi(name, default, help, _integer(lower_bound, upper_bound), flag_values, required, args)
+    return DEFINE_multi(IntegerParser(lower_bound, upper_bound), ArgumentSerializer(), name, default, help, flag_values,
+                        required=required, **args)
 
 
 def DEFINE_multi_float(name, default=None, help="", lower_bound=None, upper_bound=None, flag_values=FLAGS, required=False,
                        **args):
     """A flag that may be given several times: the list of its numbers."""
-    return _multi(name, default, help, _float(lower_bound, upper_bound), flag_values, required, args)
+    return DEFINE_multi(FloatParser(lower_bound, upper_bound), ArgumentSerializer(), name, default, help, flag_values,
+                        required=required, **args)
 
 
 def DEFINE_multi_enum(name, default, enum_values, help="", flag_values=FLAGS, case_sensitive=True, required=False, **args):
     """A flag that may be given several times: the list of its values, each one of some texts."""
-    return _multi(name, default, help, functools.partial(_one_of, list(enum_values), case_sensitive), flag_values, required, args)
+    parser = EnumParser(enum_values, case_sensitive)
+    return DEFINE_multi(parser, ArgumentSerializer(), name, default, "<%s>: %s" % ("|".join(parser.enum_values), help),
+                        flag_values, required=required, **args)
 
 
 def DEFINE_multi_enum_class(name, default, enum_class, help="", flag_values=FLAGS, module_name=None, case_sensitive=False,
                             required=False, **args):
     """A flag that may be given several times: the list of its members of an enum."""
-    return _multi(name, default, help, functools.partial(_member, enum_class, case_sensitive), flag_values, required, args)
+    return DEFINE_flag(MultiEnumClassFlag(name, default, help, enum_class, case_sensitive, **args), flag_values, module_name,
+                       required)
 
 
 class _Alias(Flag):
@@ -618,8 +643,9 @@ class _Alias(Flag):
 
     value = property(lambda self: self.original.value, lambda self, v: setattr(self.original, "value", v))
 
-    def take(self, text):
-        self.original.take(text)
+    def parse(self, argument):
+        self.original.parse(argument)
+        self.original.using_default_value = False
 
     def unparse(self):
         self.original.unparse()
@@ -711,7 +737,7 @@ def set_default(flag_holder, value):
 
 def override_value(flag_holder, value):
     """Another value for a flag."""
-    setattr(flag_holder._values, flag_holder.name, flag_holder._flag._parsed(value))
+    setattr(flag_holder._values, flag_holder.name, flag_holder._flag._parse(value))
 
 
 def flag_dict_to_args(flag_map, multi_flags=None):

@@ -1,5 +1,6 @@
 """What a user sees beside results: where an op was made, versions, and the files of the package."""
 import collections
+import enum
 import inspect
 import os
 import pydoc
@@ -153,3 +154,12 @@ def test_help_shows_tensorflows_parameters(name):
 def test_raw_ops_have_signatures_and_docstrings():
     assert list(inspect.signature(weft.raw_ops.MatMul).parameters) == ["a", "b", "transpose_a", "transpose_b", "name"]
     assert "transpose_a: Of kind bool. The default is false." in weft.raw_ops.MatMul.__doc__
+
+
+def test_an_enumeration_is_described_whatever_its_python_version_puts_in_it():
+    """From Python 3.12.3 on `__signature__` of an enumeration is a function, and `import weft` failed on it."""
+    class Kind(enum.Enum):
+        FIRST = 1
+
+    Kind.__signature__ = lambda *args: "(*values)"
+    assert docs.parameters(Kind) == docs.parameters(Kind.__init__)[1:]

@@ -591,7 +591,7 @@ def words(name):
 def parameters(value):
     """(name, default) of each parameter: of a class, those of its __init__.  A default that must be given is Ellipsis."""
     signature = getattr(value, "__signature__", None)
-    if signature is not None:
+    if isinstance(signature, inspect.Signature):  # Python 3.12's enumerations have a function of that name
         return [(p.name, ... if p.default is p.empty else p.default) for p in signature.parameters.values()]
     if isinstance(value, type):
         fields = getattr(value, "_fields", None)

@@ -228,7 +228,7 @@ static bool worth_handing(const node_run *s) {
 
 /* Keeps one ready node worth a thread for this one and hands the others to the pool. */
 static node_run *hand_out(dataflow *f, node_run *list) {
-  node_run *kept = NULL, **dataflow_end = &kept;
+  node_run *kept = NULL, **end = &kept;
   bool heavy = false;
   for (node_run *s = list, *next; s; s = next) {
     next = s->next;
@@ -236,10 +236,10 @@ static node_run *hand_out(dataflow *f, node_run *list) {
     if (hand) s->next = NULL;
     if (hand && weft__pool_submit(f->run.tasks, task_process, s) == WEFT_OK) continue;
     heavy = heavy || worth;
-    *dataflow_end = s;
-    dataflow_end = &s->next;
+    *end = s;
+    end = &s->next;
   }
-  *dataflow_end = NULL;
+  *end = NULL;
   return kept;
 }
 

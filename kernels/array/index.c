@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-static size_t add(char *buf, size_t size, size_t at, const char *sep, int64_t v) {
+static size_t index_add(char *buf, size_t size, size_t at, const char *sep, int64_t v) {
   if (at >= size) return at;
   return at + (size_t)snprintf(buf + at, size - at, "%s%lld", sep, (long long)v);
 }
@@ -17,14 +17,14 @@ const char *weft__index_where(const shape *s, int rank, int64_t i, char *buf, si
     at[d] = i % s->dim[d];
     i /= s->dim[d];
   }
-  for (int d = 0; d < rank; d++) end = add(buf, size, end, d ? "," : "[", at[d]);
+  for (int d = 0; d < rank; d++) end = index_add(buf, size, end, d ? "," : "[", at[d]);
   if (end < size) snprintf(buf + end, size - end, "]");
   return buf;
 }
 
 const char *weft__index_text(const weft_tensor *t, int64_t row, int64_t n, char *buf, size_t size) {
   size_t end = (size_t)snprintf(buf, size, "[");
-  for (int64_t i = 0; i < n; i++) end = add(buf, size, end, i ? ", " : "", weft__index_at(t, row * n + i));
+  for (int64_t i = 0; i < n; i++) end = index_add(buf, size, end, i ? ", " : "", weft__index_at(t, row * n + i));
   if (end < size) snprintf(buf + end, size - end, "]");
   return buf;
 }

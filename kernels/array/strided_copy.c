@@ -54,7 +54,7 @@ static void one_element(strided_copy *b, int64_t size) {
 static bool is_width(int64_t bytes) { return bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16; }
 
 /* A run of 2, 4, 8 or 16 bytes is one element. */
-static void widen(copy_job *j) {
+static void strided_copy_widen(copy_job *j) {
   strided_copy *b = &j->b;
   int in = b->rank - 1;
   int64_t size = (int64_t)j->size;
@@ -224,7 +224,7 @@ weft_err weft__strided_copy_run(const kernel *k, weft_dtype type, void *dst, con
   if (!weft__dtype_is_plain(type)) return copy_objects(&j, type);
   gpu_mover *move = k->device ? weft__gpu_mover() : NULL;
   if (move) return move((kernel *)(uintptr_t)k, j.size, dst, src, j.b.rank, j.b.dim, j.b.dst, j.b.src);
-  widen(&j);
+  strided_copy_widen(&j);
   find_plane(&j);
   int64_t row = j.b.dim[j.b.rank - 1], items = walk_items(&j);
   int64_t bytes = row * (int64_t)j.size * (j.plane < 0 ? 1 : TILE);

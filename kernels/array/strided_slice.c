@@ -22,9 +22,9 @@ weft_err weft__strided_prepare(const weft_node *n, void **state) {
   return WEFT_OK;
 }
 
-static bool has(uint32_t mask, int i) { return mask >> i & 1; }
+static bool strided_slice_has(uint32_t mask, int i) { return mask >> i & 1; }
 
-static weft_err keep(strided *s, int from) {
+static weft_err strided_slice_keep(strided *s, int from) {
   if (s->n_from == WEFT_MAX_RANK)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Slice has more than %d output dimensions", WEFT_MAX_RANK);
   s->from[s->n_from++] = from;
@@ -35,7 +35,7 @@ static weft_err keep(strided *s, int from) {
 static weft_err take_whole(strided *s, int *at, int to) {
   for (; *at < to; ++*at) {
     s->axis[*at] = (axis_range){.stride = 1, .all_before = true, .all_after = true, .known = true};
-    WEFT_TRY(keep(s, *at));
+    WEFT_TRY(strided_slice_keep(s, *at));
   }
   return WEFT_OK;
 }
@@ -43,7 +43,7 @@ static weft_err take_whole(strided *s, int *at, int to) {
 static weft_err check_ellipsis(const strided_masks *m, int items, int *at) {
   *at = -1;
   for (int i = 0; i < items; i++) {
-    if (!has(m->ellipsis, i)) continue;
+    if (!strided_slice_has(m->ellipsis, i)) continue;
     if (*at >= 0) return weft__fail(WEFT_INVALID_ARGUMENT, "Multiple ellipses in slice spec not allowed");
     *at = i;
   }
@@ -58,34 +58,38 @@ weft_err weft__strided_read(strided *s, const strided_masks *m, int rank, int it
   if (items > MAX_ITEMS)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Slice has %d items, the limit is %d", items, MAX_ITEMS);
   WEFT_TRY(check_ellipsis(m, items, &ellipsis));
-  for (int i = ellipsis + 1; ellipsis >= 0 && i < items; i++) used_after += !has(m->fresh, i);
+  for (int i = ellipsis + 1; ellipsis >= 0 && i < items; i++) used_after += !strided_slice_has(m->fresh, i);
   for (int i = 0; i < items; i++) {
     if (i == ellipsis) {
       WEFT_TRY(take_whole(s, &axis, rank - used_after));
-    } else if (has(m->fresh, i)) {
-      WEFT_TRY(keep(s, NEW_AXIS));
+    } else if (strided_slice_has(m->fresh, i)) {
+      WEFT_TRY(strided_slice_keep(s, NEW_AXIS));
     } else {
       if (axis >= rank) {
         if (rank == 0) return weft__fail(WEFT_INVALID_ARGUMENT, "Attempting to slice scalar input.");
         return weft__fail(WEFT_INVALID_ARGUMENT, "Index out of range using input dim %d; input has only %d dims", axis,
                           rank);
       }
-      bool shrink = has(m->shrink, i);
-      s->axis[axis] =
-          (axis_range){begin ? begin[i] : 0,    end ? end[i] : 0, stride[i], has(m->begin, i), has(m->end, i), shrink,
-                       begin && (end || shrink)};
-      if (!shrink) WEFT_TRY(keep(s, axis));
+      bool shrink = strided_slice_has(m->shrink, i);
+      s->axis[axis] = (axis_range){begin ? begin[i] : 0,
+                                   end ? end[i] : 0,
+                                   stride[i],
+                                   strided_slice_has(m->begin, i),
+                                   strided_slice_has(m->end, i),
+                                   shrink,
+                                   begin && (end || shrink)};
+      if (!shrink) WEFT_TRY(strided_slice_keep(s, axis));
       axis++;
     }
   }
   return take_whole(s, &axis, rank);
 }
 
-static int64_t clamp(int64_t v, int64_t low, int64_t high) { return v < low ? low : v > high ? high : v; }
+static int64_t strided_slice_clamp(int64_t v, int64_t low, int64_t high) { return v < low ? low : v > high ? high : v; }
 
 /* A begin or end as an index into [low, high]. */
-static int64_t bound(int64_t v, int64_t dim, int64_t low, int64_t high) {
-  return clamp(v < 0 ? v + dim : v, low, high);
+static int64_t strided_slice_bound(int64_t v, int64_t dim, int64_t low, int64_t high) {
+  return strided_slice_clamp(v < 0 ? v + dim : v, low, high);
 }
 
 static weft_err apply_axis(strided *s, int d, int64_t dim) {
@@ -107,8 +111,8 @@ static weft_err apply_axis(strided *s, int d, int64_t dim) {
   }
   bool up = a->stride > 0;
   int64_t low = up ? 0 : -1, high = up ? dim : dim - 1;
-  int64_t from = a->all_before ? (up ? low : high) : bound(a->begin, dim, low, high);
-  int64_t to = a->all_after ? (up ? high : low) : bound(a->end, dim, low, high);
+  int64_t from = a->all_before ? (up ? low : high) : strided_slice_bound(a->begin, dim, low, high);
+  int64_t to = a->all_after ? (up ? high : low) : strided_slice_bound(a->end, dim, low, high);
   int64_t length = up ? to - from : from - to, pace = up ? a->stride : a->stride == INT64_MIN ? INT64_MAX : -a->stride;
   s->start[d] = from;
   s->count[d] = length <= 0 ? 0 : (length - 1) / pace + 1;

@@ -163,7 +163,7 @@ static char *section_data(const collective_run *r, int64_t section) {
   return r->to + (size_t)(section * r->chunk) * r->size;
 }
 
-static int around(int i, int n) { return (i % n + n) % n; }
+static int collective_around(int i, int n) { return (i % n + n) % n; }
 
 /* ---- reductions ---- */
 
@@ -191,8 +191,8 @@ static weft_err ring_send(collective_run *r, int64_t offset, int place, int pass
   const int64_t count = section_count(r, section);
   if (!count) return WEFT_OK;
   reduce_tail(tail, pass, section, place);
-  return run_send(r, ring_member(r->group, offset, around(place + 1, r->group->size)), section_data(r, section), count,
-                  tail);
+  return run_send(r, ring_member(r->group, offset, collective_around(place + 1, r->group->size)),
+                  section_data(r, section), count, tail);
 }
 
 static weft_err divide_section(collective_run *r, int64_t section) {
@@ -230,7 +230,7 @@ static ring_step ring_step_at(const collective_run *r, int64_t at) {
                  .tick = weft__int_sat(at % ticks)};
   s.offset = r->spec.subdiv[s.subdiv];
   s.place = ring_place(r, s.offset);
-  s.section = (int64_t)around(s.place - 1 + s.pass - s.tick, n) * r->spec.n_subdiv + s.subdiv;
+  s.section = (int64_t)collective_around(s.place - 1 + s.pass - s.tick, n) * r->spec.n_subdiv + s.subdiv;
   return s;
 }
 
@@ -267,7 +267,7 @@ static weft_err reduce_next(collective_run *r) {
   for (r->at++; r->at < all; r->at++) {
     const ring_step s = ring_step_at(r, r->at);
     if (!section_count(r, s.section)) continue; /* nobody sends an empty section */
-    const int before = around(s.place - 1, n);
+    const int before = collective_around(s.place - 1, n);
     r->want.from = ring_member(r->group, s.offset, before);
     r->want.count = section_count(r, s.section);
     reduce_tail(r->want.key, s.pass, s.section, before);
@@ -289,7 +289,7 @@ static weft_err gather_send(collective_run *r, int section) {
   char tail[KEY_SIZE];
   if (!r->chunk) return WEFT_OK;
   reduce_tail(tail, 0, section, r->rank);
-  return run_send(r, around(r->rank + 1, r->group->size), section_data(r, section), r->chunk, tail);
+  return run_send(r, collective_around(r->rank + 1, r->group->size), section_data(r, section), r->chunk, tail);
 }
 
 static weft_err gather_next(collective_run *r) {
@@ -298,16 +298,16 @@ static weft_err gather_next(collective_run *r) {
     memcpy(section_data(r, r->rank), r->in.data, (size_t)r->chunk * r->size);
     WEFT_TRY(gather_send(r, r->rank));
   } else {
-    const int section = around(r->rank - 1 - weft__int_sat(r->at), n);
+    const int section = collective_around(r->rank - 1 - weft__int_sat(r->at), n);
     memcpy(section_data(r, section), r->got.data, (size_t)r->chunk * r->size);
     if (r->at < n - 2) WEFT_TRY(gather_send(r, section));
   }
   r->at++;
   r->want.from = -1;
   if (r->at >= n - 1 || !r->chunk) return WEFT_OK;
-  r->want.from = around(r->rank - 1, n);
+  r->want.from = collective_around(r->rank - 1, n);
   r->want.count = r->chunk;
-  reduce_tail(r->want.key, 0, around(r->rank - 1 - weft__int_sat(r->at), n), r->want.from);
+  reduce_tail(r->want.key, 0, collective_around(r->rank - 1 - weft__int_sat(r->at), n), r->want.from);
   return WEFT_OK;
 }
 

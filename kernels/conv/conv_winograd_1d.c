@@ -217,8 +217,8 @@ static int64_t rows_alike(const sweep *s, int64_t first, int64_t i, int64_t n, i
 }
 
 /* m = the products at one point: (rows * groups, width), for rows [first, first + n) of the result. */
-static void multiply(const short_job *j, const rows_of_sums *r, int64_t first, int64_t n, const float *panel, int width,
-                     float *m) {
+static void winograd_1d_multiply(const short_job *j, const rows_of_sums *r, int64_t first, int64_t n,
+                                 const float *panel, int width, float *m) {
   const sweep *s = j->s;
   const int64_t c = s->image.channels, most_rows = weft__tile_rows(s->set, width);
   for (int64_t i = 0; i < n;) {
@@ -245,8 +245,8 @@ static void multiply(const short_job *j, const rows_of_sums *r, int64_t first, i
 }
 
 /* The result of n rows from the products at all points. */
-static void gather(const sweep *s, const rows_of_sums *r, const float *m, int64_t n, int width, int64_t column,
-                   float *dst) {
+static void winograd_1d_gather(const sweep *s, const rows_of_sums *r, const float *m, int64_t n, int width,
+                               int64_t column, float *dst) {
   const int64_t cols = least(width, s->channels - column), point = s->chunk * r->groups * width;
   for (int64_t i = 0; i < n; i++)
     for (int64_t g = 0; g < r->groups; g++)
@@ -274,10 +274,10 @@ static void short_units(void *arg, int64_t begin, int64_t end) {
       for (int64_t f = 0; f < POINTS; f++) {
         rows_of_sums at = r;
         at.sums += f * sums_point(&r);
-        multiply(j, &at, first, rows, j->packed + (column * POINTS + f * width) * j->depth, width,
-                 m + f * s->chunk * r.groups * width);
+        winograd_1d_multiply(j, &at, first, rows, j->packed + (column * POINTS + f * width) * j->depth, width,
+                             m + f * s->chunk * r.groups * width);
       }
-      gather(s, &r, m, rows, width, column, s->dst + n * s->dst_image + first * s->stride[0]);
+      winograd_1d_gather(s, &r, m, rows, width, column, s->dst + n * s->dst_image + first * s->stride[0]);
       column += width;
     }
     weft__sweep_after_sums(s, s->dst + n * s->dst_image + first * s->stride[0], rows);

@@ -25,7 +25,7 @@ enum {
   FILTER_BYTES = 640 * 1024 /* of the sums of a panel: should stay in the second cache */
 };
 
-static int64_t halves(int64_t n) { return (n + SQUARE_RESULTS - 1) / SQUARE_RESULTS; }
+static int64_t winograd_2d_halves(int64_t n) { return (n + SQUARE_RESULTS - 1) / SQUARE_RESULTS; }
 
 /* Along one axis, of `size` pixels of a patch that begins at `first` of `n`: those that are there. */
 static void patch_axis(patch *p, int axis, int64_t first, int64_t n, int size) {
@@ -97,7 +97,7 @@ static void pack_sums(void *arg, int64_t begin, int64_t end) {
 }
 
 /* u = the sums of `down` rows of squares, (points, squares, channels); `first` is their first row of results. */
-static void fill(const square_job *j, const float *src, int64_t first, int64_t down, float *u) {
+static void winograd_2d_fill(const square_job *j, const float *src, int64_t first, int64_t down, float *u) {
   const padded *m = &j->s->image;
   patch d = {.image = (float *)(uintptr_t)src, .row = m->size[1] * m->channels, .pixel = m->channels};
   for (int64_t i = 0; i < down; i++) {
@@ -118,7 +118,8 @@ static int64_t part_terms(const sweep *s) {
 }
 
 /* m = u times the panel, at one point. */
-static void multiply(const square_job *j, const float *u, int64_t n, const float *panel, int width, float *m) {
+static void winograd_2d_multiply(const square_job *j, const float *u, int64_t n, const float *panel, int width,
+                                 float *m) {
   static const int64_t no_tap[1] = {0};
   const int64_t c = j->s->image.channels, most_rows = weft__tile_rows(j->s->set, width);
   const int64_t blocks = (n + most_rows - 1) / most_rows, terms = part_terms(j->s);
@@ -134,7 +135,8 @@ static void multiply(const square_job *j, const float *u, int64_t n, const float
 
 /* `rows` rows of the result, from the products at all points.  With the last panel, what follows on them is done while
  * they are in the first cache. */
-static void gather(const square_job *j, const float *m, int64_t rows, int64_t column, int width, float *dst) {
+static void winograd_2d_gather(const square_job *j, const float *m, int64_t rows, int64_t column, int width,
+                               float *dst) {
   sweep *s = j->s;
   patch y = {.image = dst + column, .row = s->stride[0], .pixel = s->stride[1]};
   for (int64_t i = 0; i < rows; i += SQUARE_RESULTS) {
@@ -161,28 +163,29 @@ static void square_units(void *arg, int64_t begin, int64_t end) {
   for (int64_t unit = begin; unit < end; unit++) {
     const int64_t n = unit / s->chunks, first = unit % s->chunks * s->chunk, rows = least(s->chunk, s->size[0] - first);
     float *dst = s->dst + n * s->dst_image + first * s->stride[0];
-    fill(j, s->src + n * s->src_image, first, halves(rows), u);
+    winograd_2d_fill(j, s->src + n * s->src_image, first, winograd_2d_halves(rows), u);
     int width;
     for (int64_t column = 0; column < s->channels; column += width) {
       width = weft__tile_panel(s->set, s->channels - column);
       const float *panel = j->packed + column * points * c;
       for (int64_t f = 0; f < points; f++)
-        multiply(j, u + f * point, halves(rows) * j->across, panel + f * c * width, width, m + f * j->most * width);
-      gather(j, m, rows, column, width, dst);
+        winograd_2d_multiply(j, u + f * point, winograd_2d_halves(rows) * j->across, panel + f * c * width, width,
+                             m + f * j->most * width);
+      winograd_2d_gather(j, m, rows, column, width, dst);
     }
   }
   weft__free(u);
 }
 
 weft_err weft__square_sweep(kernel *k, sweep *s, const float *f) {
-  const int64_t c = s->image.channels, across = halves(s->size[1]);
+  const int64_t c = s->image.channels, across = winograd_2d_halves(s->size[1]);
   const square_sums *sums = sums_of(s);
   const int64_t points = points_of(sums), bytes = points * across * (c + width_of(s)) * (int64_t)sizeof(float);
   weft__sweep_chunks(s, weft__kernel_threads(k), bytes / SQUARE_RESULTS);
-  s->chunk = halves(s->chunk) * SQUARE_RESULTS;
+  s->chunk = winograd_2d_halves(s->chunk) * SQUARE_RESULTS;
   s->chunks = (s->size[0] + s->chunk - 1) / s->chunk;
   square_job j = {.s = s, .sums = sums, .f = f, .across = across};
-  j.most = halves(s->chunk) * across;
+  j.most = winograd_2d_halves(s->chunk) * across;
   j.packed = weft__alloc_aligned((size_t)(points * c * s->channels) * sizeof *j.packed);
   if (!j.packed) return WEFT_OOM;
   weft__kernel_loop(k, c, points * s->channels, pack_sums, &j);

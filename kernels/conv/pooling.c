@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* The positions of window o that are not padding: [first, last). */
-static inline void reach(const window_axis *a, int64_t o, int64_t *first, int64_t *last) {
+static inline void pooling_reach(const window_axis *a, int64_t o, int64_t *first, int64_t *last) {
   const int64_t begin = o * a->stride - a->before, end = begin + a->size;
   *first = begin > 0 ? begin : 0;
   *last = end < a->in ? end : a->in;
@@ -91,8 +91,8 @@ const pooling *weft__pooling(weft_dtype t) {
     for (int64_t r = begin; r < end; r++)                                                                              \
       for (int64_t ow = 0; ow < j->w.out; ow++) {                                                                      \
         int64_t at[4];                                                                                                 \
-        reach(&j->h, r % j->h.out, &at[0], &at[1]);                                                                    \
-        reach(&j->w, ow, &at[2], &at[3]);                                                                              \
+        pooling_reach(&j->h, r % j->h.out, &at[0], &at[1]);                                                            \
+        pooling_reach(&j->w, ow, &at[2], &at[3]);                                                                      \
         const T *x = (const T *)j->x + r / j->h.out * j->h.in * j->w.in * C;                                           \
         T *y = (T *)j->out + (r * j->w.out + ow) * C;                                                                  \
         memset(y, 0, (size_t)C * sizeof *y);                                                                           \
@@ -108,8 +108,8 @@ const pooling *weft__pooling(weft_dtype t) {
     for (int64_t r = begin * rows; r < end * rows; r++)                                                                \
       for (int64_t ow = 0; ow < j->w.out; ow++) {                                                                      \
         int64_t at[4];                                                                                                 \
-        reach(&j->h, r % rows, &at[0], &at[1]);                                                                        \
-        reach(&j->w, ow, &at[2], &at[3]);                                                                              \
+        pooling_reach(&j->h, r % rows, &at[0], &at[1]);                                                                \
+        pooling_reach(&j->w, ow, &at[2], &at[3]);                                                                      \
         T *dx = (T *)j->out + r / rows * j->h.in * j->w.in * C;                                                        \
         const T *g = (const T *)j->g + (r * j->w.out + ow) * C;                                                        \
         const T share = 1 / (T)((at[1] - at[0]) * (at[3] - at[2]));                                                    \

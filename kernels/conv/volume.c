@@ -103,8 +103,8 @@ typedef struct volume_job {
   bool failed;                         /* no memory; written by any thread, only ever to true */
 } volume_job;
 
-static size_t element(const volume_job *j) { return weft__dtype_size(j->v->type); }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static size_t volume_element(const volume_job *j) { return weft__dtype_size(j->v->type); }
+static int64_t volume_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* The coordinates of a pixel of the output, or the offsets of a tap. */
 static void volume_unflatten(const volume *v, int64_t flat, bool is_tap, int64_t *at) {
@@ -136,7 +136,7 @@ static void volume_next(const volume *v, int64_t *pixel) {
 
 /* Copies n channels of an input pixel, from channel `first` on, to dst; zeros for padding. */
 static void volume_copy_pixel(const volume_job *j, const char *x, int64_t source, int64_t first, int64_t n, char *dst) {
-  const size_t size = element(j);
+  const size_t size = volume_element(j);
   if (source < 0) {
     memset(dst, 0, (size_t)n * size);
     return;
@@ -157,7 +157,7 @@ typedef struct gather {
 } gather;
 
 static void volume_gather(const volume_job *j, const gather *g) {
-  const size_t width = (size_t)g->n * element(j), row = width * (size_t)(g->end - g->tap);
+  const size_t width = (size_t)g->n * volume_element(j), row = width * (size_t)(g->end - g->tap);
   for (int64_t t = g->tap; t < g->end; t++) {
     int64_t tap[3], pixel[3];
     volume_unflatten(j->v, t, true, tap);
@@ -178,7 +178,7 @@ typedef struct pixels {
 
 static pixels volume_pixels(const volume_job *j, const void *y, int64_t n, int64_t group, int64_t first) {
   const volume *v = j->v;
-  const size_t size = element(j);
+  const size_t size = volume_element(j);
   char *image = (char *)(uintptr_t)y + (size_t)(n * j->out_pixels * v->out_ch) * size;
   const int64_t channel = group * j->out_group;
   if (v->channels_second)
@@ -190,8 +190,8 @@ static pixels volume_pixels(const volume_job *j, const void *y, int64_t n, int64
 
 static void volume_forward_block(const volume_job *j, int64_t n, int64_t group, int64_t first, char *rows) {
   const volume *v = j->v;
-  const size_t size = element(j);
-  const int64_t count = smaller(j->block, j->out_pixels - first), depth = j->taps * j->in;
+  const size_t size = volume_element(j);
+  const int64_t count = volume_smaller(j->block, j->out_pixels - first), depth = j->taps * j->in;
   const char *x = (const char *)j->a + (size_t)(n * j->in_pixels * v->in_ch) * size;
   volume_gather(j, &(gather){x, first, count, 0, j->taps, group * j->in, j->in, rows});
   const char *f = (const char *)j->b + (size_t)(group * j->out_group) * size;
@@ -209,7 +209,7 @@ static void volume_forward_block(const volume_job *j, int64_t n, int64_t group, 
 /* Units are (volume, group, block). */
 static void volume_forward_units(void *arg, int64_t begin, int64_t end) {
   volume_job *j = arg;
-  char *rows = weft__alloc((size_t)(j->block * j->taps * j->in) * element(j));
+  char *rows = weft__alloc((size_t)(j->block * j->taps * j->in) * volume_element(j));
   if (!rows) {
     j->failed = true;
     return;
@@ -225,14 +225,14 @@ static void volume_forward_units(void *arg, int64_t begin, int64_t end) {
 
 static void volume_filter_unit(const volume_job *j, int64_t tap, int64_t group, int64_t chunk, char *rows) {
   const volume *v = j->v;
-  const size_t size = element(j);
-  const int64_t first_ch = chunk * j->chunk, n_ch = smaller(j->chunk, j->in - first_ch);
+  const size_t size = volume_element(j);
+  const int64_t first_ch = chunk * j->chunk, n_ch = volume_smaller(j->chunk, j->in - first_ch);
   char *df = (char *)j->out + (size_t)((tap * j->in + first_ch) * v->out_ch + group * j->out_group) * size;
   gemm g = {.type = v->type, .m = n_ch, .n = j->out_group, .a = rows, .lda = n_ch, .ta = true, .c = df};
   g.ldc = v->out_ch;
   for (int64_t n = 0; n < v->batch; n++)
     for (int64_t first = 0; first < j->out_pixels; first += j->block) {
-      const int64_t count = smaller(j->block, j->out_pixels - first);
+      const int64_t count = volume_smaller(j->block, j->out_pixels - first);
       const char *x = (const char *)j->a + (size_t)(n * j->in_pixels * v->in_ch) * size;
       volume_gather(j, &(gather){x, first, count, tap, tap + 1, group * j->in + first_ch, n_ch, rows});
       const pixels dy = volume_pixels(j, j->b, n, group, first);
@@ -245,7 +245,7 @@ static void volume_filter_unit(const volume_job *j, int64_t tap, int64_t group, 
 /* Units are (tap, group, chunk of channels). */
 static void volume_filter_units(void *arg, int64_t begin, int64_t end) {
   volume_job *j = arg;
-  char *rows = weft__alloc((size_t)(j->block * j->chunk) * element(j));
+  char *rows = weft__alloc((size_t)(j->block * j->chunk) * volume_element(j));
   if (!rows) {
     j->failed = true;
     return;
@@ -275,7 +275,7 @@ static void volume_add_pixel(const volume_job *j, char *dx, int64_t source, int6
   const bool second = j->v->channels_second;
   const int64_t at = second ? first * j->in_pixels + source : source * j->v->in_ch + first;
   const int64_t apart = second ? j->in_pixels : 1;
-  char *to = dx + (size_t)at * element(j);
+  char *to = dx + (size_t)at * volume_element(j);
   if (j->v->type == WEFT_FLOAT)
     add_pixel_float(to, apart, from, n);
   else if (j->v->type == WEFT_DOUBLE)
@@ -290,7 +290,7 @@ static void volume_scatter(const volume_job *j, int64_t t, int64_t first, int64_
   int64_t tap[3], pixel[3];
   volume_unflatten(j->v, t, true, tap);
   volume_unflatten(j->v, first, false, pixel);
-  for (int64_t p = 0; p < count; p++, rows += (size_t)n * element(j), volume_next(j->v, pixel)) {
+  for (int64_t p = 0; p < count; p++, rows += (size_t)n * volume_element(j), volume_next(j->v, pixel)) {
     const int64_t source = volume_source(j->v, pixel, tap);
     if (source >= 0) volume_add_pixel(j, dx, source, channel, n, rows);
   }
@@ -298,13 +298,13 @@ static void volume_scatter(const volume_job *j, int64_t t, int64_t first, int64_
 
 static void volume_input_unit(const volume_job *j, int64_t n, int64_t group, int64_t chunk, char *rows) {
   const volume *v = j->v;
-  const size_t size = element(j);
-  const int64_t first_ch = chunk * j->chunk, n_ch = smaller(j->chunk, j->in - first_ch);
+  const size_t size = volume_element(j);
+  const int64_t first_ch = chunk * j->chunk, n_ch = volume_smaller(j->chunk, j->in - first_ch);
   char *dx = (char *)j->out + (size_t)(n * j->in_pixels * v->in_ch) * size;
   gemm g = {.type = v->type, .n = n_ch, .k = j->out_group, .tb = true, .ldb = v->out_ch, .c = rows, .ldc = n_ch};
   for (int64_t first = 0; first < j->out_pixels; first += j->block) {
     const pixels dy = volume_pixels(j, j->b, n, group, first);
-    g.m = smaller(j->block, j->out_pixels - first), g.a = dy.data, g.lda = dy.ld, g.ta = dy.turned;
+    g.m = volume_smaller(j->block, j->out_pixels - first), g.a = dy.data, g.lda = dy.ld, g.ta = dy.turned;
     for (int64_t t = 0; t < j->taps; t++) {
       g.b = (const char *)j->a + (size_t)((t * j->in + first_ch) * v->out_ch + group * j->out_group) * size;
       weft__gemm_serial(&g);
@@ -316,7 +316,7 @@ static void volume_input_unit(const volume_job *j, int64_t n, int64_t group, int
 /* Units are (volume, group, chunk of channels). */
 static void volume_input_units(void *arg, int64_t begin, int64_t end) {
   volume_job *j = arg;
-  char *rows = weft__alloc((size_t)(j->block * j->chunk) * element(j));
+  char *rows = weft__alloc((size_t)(j->block * j->chunk) * volume_element(j));
   if (!rows) {
     j->failed = true;
     return;
@@ -337,9 +337,9 @@ static volume_job volume_job_of(const volume *v, const void *a, const void *b, v
     j.taps *= v->at[i].size;
   }
   j.in = j.chunk = v->in_ch / v->groups, j.out_group = v->out_ch / v->groups;
-  const int64_t bytes = row * (int64_t)element(&j);
-  j.block = smaller(BLOCK_BYTES / (bytes > 0 ? bytes : 1) + 1, j.out_pixels);
-  if (j.block < 8) j.block = smaller(8, j.out_pixels);
+  const int64_t bytes = row * (int64_t)volume_element(&j);
+  j.block = volume_smaller(BLOCK_BYTES / (bytes > 0 ? bytes : 1) + 1, j.out_pixels);
+  if (j.block < 8) j.block = volume_smaller(8, j.out_pixels);
   j.blocks = (j.out_pixels + j.block - 1) / j.block;
   return j;
 }
@@ -373,7 +373,7 @@ weft_err weft__volume_forward(kernel *k, const volume *v, const void *x, const v
 weft_err weft__volume_input(kernel *k, const volume *v, const void *f, const void *dy, void *dx) {
   volume_job j = volume_job_of(v, f, dy, dx, v->in_ch / v->groups);
   volume_split(k, &j, v->batch * v->groups);
-  memset(dx, 0, (size_t)(v->batch * j.in_pixels * v->in_ch) * element(&j));
+  memset(dx, 0, (size_t)(v->batch * j.in_pixels * v->in_ch) * volume_element(&j));
   return volume_run(k, &j, v->batch * v->groups * j.chunks, volume_input_units);
 }
 

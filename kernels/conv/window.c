@@ -18,7 +18,7 @@ static weft_err within_int(const attr *a) {
 }
 
 /* A list of four integers by name; absent gives ones. */
-static weft_err four(const weft_node *n, const char *name, int64_t *out) {
+static weft_err window_four(const weft_node *n, const char *name, int64_t *out) {
   const attr *a = weft__node_attr(n, name);
   for (int i = 0; i < 4; i++) out[i] = 1;
   if (!a) return WEFT_OK;
@@ -103,12 +103,12 @@ weft_err weft__window_read(window *w, const weft_node *node) {
     w->axis[i] = (w->channels_second ? 2 : 1) + i;
     w->at[i] = (window_axis){.size = -1, .in = -1, .out = -1};
   }
-  WEFT_TRY(four(node, "dilations", v));
+  WEFT_TRY(window_four(node, "dilations", v));
   WEFT_TRY(set_dilations(w, v));
-  WEFT_TRY(four(node, "strides", v));
+  WEFT_TRY(window_four(node, "strides", v));
   WEFT_TRY(set_strides(w, v));
   if (weft__node_attr(node, "ksize")) {
-    WEFT_TRY(four(node, "ksize", v));
+    WEFT_TRY(window_four(node, "ksize", v));
     WEFT_TRY(set_sizes(w, v));
   }
   return read_explicit(w, node);

@@ -39,7 +39,7 @@ static weft_dtype as_float(weft_dtype t) { return weft__is_16bit(t) ? t : WEFT_I
     for (int64_t i = 0; i < n; i++) ((T *)(void *)dst)[i] = v;                                                         \
   } while (0)
 
-static void fill(char *dst, const char *src, size_t size, int64_t n) { /* src may be the first of dst */
+static void elementwise_fill(char *dst, const char *src, size_t size, int64_t n) { /* src may be the first of dst */
   if (size == 1) memset(dst, *(const unsigned char *)src, (size_t)n);
   if (size == 2) FILL(uint16_t);
   if (size == 4) FILL(uint32_t);
@@ -48,7 +48,7 @@ static void fill(char *dst, const char *src, size_t size, int64_t n) { /* src ma
 }
 
 /* Repeats the first `period` elements of dst up to n. */
-static void repeat(char *dst, size_t size, int64_t period, int64_t n) {
+static void elementwise_repeat(char *dst, size_t size, int64_t period, int64_t n) {
   for (int64_t have = period; have < n;) {
     const int64_t more = have < n - have ? have : n - have;
     memcpy(dst + (size_t)have * size, dst, (size_t)more * size);
@@ -57,7 +57,7 @@ static void repeat(char *dst, size_t size, int64_t period, int64_t n) {
 }
 
 /* Elements [i, i+n) of the output's order, taken from o, into dst. */
-static void gather(const job *j, const operand *o, int64_t i, int64_t n, char *dst) {
+static void elementwise_gather(const job *j, const operand *o, int64_t i, int64_t n, char *dst) {
   int64_t at[WEFT_MAX_RANK], offset = 0;
   const int last = j->rank - 1;
   for (int d = last; d >= 0; i /= j->dim[d], d--) {
@@ -68,7 +68,7 @@ static void gather(const job *j, const operand *o, int64_t i, int64_t n, char *d
     const int64_t left = j->dim[last] - at[last], run = left < n ? left : n;
     const char *src = o->data + (size_t)offset * o->size;
     if (o->stride[last] == 0)
-      fill(dst, src, o->size, run);
+      elementwise_fill(dst, src, o->size, run);
     else
       memcpy(dst, src, (size_t)run * o->size);
     dst += (size_t)run * o->size;
@@ -98,9 +98,9 @@ static void make_tile(const operand *o, int64_t want, char *scratch) {
     memcpy(scratch, o->data, (size_t)o->period * size);
   }
   if (o->period == 1)
-    fill(scratch, scratch, size, tile_length(o, want));
+    elementwise_fill(scratch, scratch, size, tile_length(o, want));
   else
-    repeat(scratch, size, o->period, tile_length(o, want));
+    elementwise_repeat(scratch, size, o->period, tile_length(o, want));
 }
 
 static const void *with_widening(const operand *o, const char *src, int64_t n, char *scratch) {
@@ -116,12 +116,14 @@ static const void *block_of(const job *j, const operand *o, int64_t i, int64_t n
   case DIRECT: return with_widening(o, o->data + (size_t)i * o->size, n, scratch);
   case TILE: return scratch + (size_t)(i % o->period) * (o->widen ? sizeof(float) : o->size);
   case ROW: return with_widening(o, o->data + (size_t)(i % o->period) * o->size, n, scratch);
-  default: gather(j, o, i, n, o->widen ? raw : scratch); return with_widening(o, o->widen ? raw : scratch, n, scratch);
+  default:
+    elementwise_gather(j, o, i, n, o->widen ? raw : scratch);
+    return with_widening(o, o->widen ? raw : scratch, n, scratch);
   }
 }
 
 /* How many elements from i on can be had from o in one piece. */
-static int64_t reach(const operand *o, int64_t i, int64_t n, int64_t want) {
+static int64_t elementwise_reach(const operand *o, int64_t i, int64_t n, int64_t want) {
   int64_t most = n;
   if (o->kind == TILE) most = tile_length(o, want) - i % o->period;
   if (o->kind == ROW) most = o->period - i % o->period;
@@ -142,7 +144,7 @@ static void run_blocks(const job *j, int64_t begin, int64_t end) {
   for (int64_t i = begin, n; i < end; i += n) {
     n = end - i;
     if (blocked && n > ELEM_BLOCK) n = ELEM_BLOCK;
-    for (int k = 0; k < j->n_in; k++) n = reach(&j->in[k], i, n, end - begin);
+    for (int k = 0; k < j->n_in; k++) n = elementwise_reach(&j->in[k], i, n, end - begin);
     for (int k = 0; k < j->n_in; k++) in[k] = block_of(j, &j->in[k], i, n, scratch[k]);
     char *z = j->out + (size_t)i * j->out_size;
     j->loop(j->narrow ? (void *)result : z, in, n, j->arg);

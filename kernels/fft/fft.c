@@ -11,7 +11,7 @@ struct fft {
   fft_complex *filter; /* (m) the transform of the chirp's conjugate, mirrored; NULL where n == m */
 };
 
-static fft_complex times(fft_complex a, fft_complex b) {
+static fft_complex fft_times(fft_complex a, fft_complex b) {
   return (fft_complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
@@ -41,14 +41,14 @@ static void radix_2(const fft *f, fft_complex *x) {
     const int64_t step = f->m / (2 * half);
     for (int64_t from = 0; from < f->m; from += 2 * half)
       for (int64_t k = 0; k < half; k++) {
-        const fft_complex a = x[from + k], b = times(x[from + k + half], f->root[k * step]);
+        const fft_complex a = x[from + k], b = fft_times(x[from + k + half], f->root[k * step]);
         x[from + k] = (fft_complex){a.re + b.re, a.im + b.im};
         x[from + k + half] = (fft_complex){a.re - b.re, a.im - b.im};
       }
   }
 }
 
-static void conjugate(fft_complex *x, int64_t n, double scale) {
+static void fft_conjugate(fft_complex *x, int64_t n, double scale) {
   for (int64_t i = 0; i < n; i++) x[i] = (fft_complex){x[i].re * scale, -x[i].im * scale};
 }
 
@@ -105,21 +105,21 @@ int64_t weft__fft_scratch(const fft *f) { return f->chirp ? f->m : 0; }
 
 /* X[k] = chirp[k] * sum_j (x[j] chirp[j]) conj(chirp[k - j]): a convolution, done by three transforms of length m. */
 static void bluestein(const fft *f, fft_complex *x, fft_complex *w) {
-  for (int64_t k = 0; k < f->n; k++) w[k] = times(x[k], f->chirp[k]);
+  for (int64_t k = 0; k < f->n; k++) w[k] = fft_times(x[k], f->chirp[k]);
   for (int64_t k = f->n; k < f->m; k++) w[k] = (fft_complex){0, 0};
   radix_2(f, w);
-  for (int64_t k = 0; k < f->m; k++) w[k] = times(w[k], f->filter[k]);
-  conjugate(w, f->m, 1);
+  for (int64_t k = 0; k < f->m; k++) w[k] = fft_times(w[k], f->filter[k]);
+  fft_conjugate(w, f->m, 1);
   radix_2(f, w);
-  conjugate(w, f->m, 1 / (double)f->m);
-  for (int64_t k = 0; k < f->n; k++) x[k] = times(w[k], f->chirp[k]);
+  fft_conjugate(w, f->m, 1 / (double)f->m);
+  for (int64_t k = 0; k < f->n; k++) x[k] = fft_times(w[k], f->chirp[k]);
 }
 
 void weft__fft_run(const fft *f, fft_complex *x, bool inverse, fft_complex *scratch) {
-  if (inverse) conjugate(x, f->n, 1);
+  if (inverse) fft_conjugate(x, f->n, 1);
   if (f->chirp)
     bluestein(f, x, scratch);
   else
     radix_2(f, x);
-  if (inverse) conjugate(x, f->n, 1 / (double)f->n);
+  if (inverse) fft_conjugate(x, f->n, 1 / (double)f->n);
 }

@@ -123,7 +123,7 @@ typedef struct split {
   int64_t size; /* of a piece: rows or columns */
 } split;
 
-static const void *offset(const void *p, int64_t elements, weft_dtype t) {
+static const void *gemm_offset(const void *p, int64_t elements, weft_dtype t) {
   return (const char *)p + (size_t)elements * weft__dtype_size(t);
 }
 
@@ -131,12 +131,12 @@ static gemm part_of(const split *s, int64_t begin, int64_t end) {
   gemm g = s->whole;
   if (s->by_rows) {
     g.m = end - begin;
-    g.a = offset(g.a, g.ta ? begin : begin * g.lda, g.type);
-    g.c = (void *)(uintptr_t)offset(g.c, begin * g.ldc, g.type);
+    g.a = gemm_offset(g.a, g.ta ? begin : begin * g.lda, g.type);
+    g.c = (void *)(uintptr_t)gemm_offset(g.c, begin * g.ldc, g.type);
   } else {
     g.n = end - begin;
-    g.b = offset(g.b, g.tb ? begin * g.ldb : begin, g.type);
-    g.c = (void *)(uintptr_t)offset(g.c, begin, g.type);
+    g.b = gemm_offset(g.b, g.tb ? begin * g.ldb : begin, g.type);
+    g.c = (void *)(uintptr_t)gemm_offset(g.c, begin, g.type);
   }
   return g;
 }

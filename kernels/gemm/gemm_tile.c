@@ -30,7 +30,7 @@ WEFT_TARGET_CLONES static void copy_rows(float *restrict dst, const float *restr
     for (int j = 0; j < width; j++) dst[j] = src[j];
 }
 
-static void pack(const gemm *g, panel *p, float *scratch) {
+static void gemm_tile_pack(const gemm *g, panel *p, float *scratch) {
   const float *b = g->b;
   p->b = scratch;
   p->b_row = p->width;
@@ -90,7 +90,7 @@ void weft__gemm_tile(const gemm *g) {
         p.b = (const float *)g->b + p.begin * g->ldb + p.first;
         p.b_row = g->ldb;
       } else {
-        pack(g, &p, scratch);
+        gemm_tile_pack(g, &p, scratch);
       }
       run_panel(g, &p, g->accumulate || p.begin > 0);
     }

@@ -20,7 +20,7 @@ static bool host_variable(const weft_node *n) {
 
 /* TensorFlow keeps int32 in host memory on GPUs: what is computed of such numbers alone are shapes, places and counters,
  * which the host wants to know, and without waiting.  So are predicates of them. */
-static bool counts(const weft_node *n) {
+static bool gpu_everywhere_counts(const weft_node *n) {
   bool any = false;
   if (!n->op->cpu || n->op->opdef.stateful || n->n_in == 0) return false;
   for (int i = 0; i < n->n_in + n->n_out; i++) {
@@ -43,7 +43,7 @@ static weft_err simulated_run(kernel *k) {
 }
 
 /* On a simulated card the CPU's kernels stand for a GPU's: of ops that compute or change variables, on numbers. */
-static bool simulates(const weft_node *n) {
+static bool gpu_everywhere_simulates(const weft_node *n) {
   static const char *const stateful[] = {"Apply", "Assign", "Scatter", "ResourceApply", "Random", "Truncated"};
   if (!n->op || !n->op->cpu || n->op->flags & (OP_CONTROL_FLOW | OP_ASYNC | OP_ONCE)) return false;
   for (int i = 0; i < n->n_in; i++)
@@ -71,7 +71,7 @@ static void load_lists(void) {
   plugin_lists = door ? door(weft__gpu_host()) : NULL;
 }
 
-static gpu_kernel find(const weft_node *n) {
+static gpu_kernel gpu_everywhere_find(const weft_node *n) {
   const gpu_kernel *g = weft__gpu_find(plugin_lists, n);
   if (g) return *g;
   gpu_kernel anywhere = {.op = n->op_name, .types = GPU_PLAIN, .host = n->op->anywhere, .waits = fills_objects(n)};
@@ -79,7 +79,7 @@ static gpu_kernel find(const weft_node *n) {
     if (anywhere.waits && weft__gpu_simulated()) anywhere.run = simulated_run;
     return anywhere;
   }
-  const bool simulate = weft__gpu_simulated() && simulates(n) && weft__gpu_serves(&simulated, n);
+  const bool simulate = weft__gpu_simulated() && gpu_everywhere_simulates(n) && weft__gpu_serves(&simulated, n);
   return simulate ? simulated : (gpu_kernel){0};
 }
 
@@ -87,6 +87,6 @@ gpu_kernel weft__gpu_kernel(const weft_node *n) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, load_lists);
   if (!n->op || host_variable(n)) return (gpu_kernel){0};
-  const gpu_kernel g = find(n);
-  return g.op && counts(n) ? (gpu_kernel){.op = n->op_name, .host = "*"} : g;
+  const gpu_kernel g = gpu_everywhere_find(n);
+  return g.op && gpu_everywhere_counts(n) ? (gpu_kernel){.op = n->op_name, .host = "*"} : g;
 }

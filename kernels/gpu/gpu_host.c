@@ -16,7 +16,7 @@ struct scratch {
   buffer *memory;
 };
 
-static void show(const weft_tensor *t, gpu_tensor *out) {
+static void gpu_show(const weft_tensor *t, gpu_tensor *out) {
   *out = (gpu_tensor){t->dtype, t->shape, weft__tensor_count(t), t->data};
 }
 
@@ -25,7 +25,7 @@ static void show(const weft_tensor *t, gpu_tensor *out) {
 static int host_n_in(const kernel *k) { return k->n_in; }
 static int host_n_out(const kernel *k) { return k->n_out; }
 static const char *host_op_name(const kernel *k) { return k->node->op_name; }
-static void host_in(const kernel *k, int i, gpu_tensor *t) { show(k->in[i], t); }
+static void host_in(const kernel *k, int i, gpu_tensor *t) { gpu_show(k->in[i], t); }
 static weft_dtype host_out_type(const kernel *k, int i) { return weft__dtype_base(k->node->out_type[i]); }
 static void *host_stream(const kernel *k) { return weft__device_stream(k->device); }
 
@@ -55,16 +55,16 @@ static const char *host_attr_text(const kernel *k, const char *name) { return we
 
 /* ---- outputs and memory ---- */
 
-static weft_err made(const weft_tensor *t, const shape *s, gpu_tensor *out) {
+static weft_err gpu_made(const weft_tensor *t, const shape *s, gpu_tensor *out) {
   if (!t) return weft__out_refused(s);
-  show(t, out);
+  gpu_show(t, out);
   return WEFT_OK;
 }
 
-static weft_err host_out(kernel *k, int i, const shape *s, gpu_tensor *t) { return made(weft__out(k, i, s), s, t); }
+static weft_err host_out(kernel *k, int i, const shape *s, gpu_tensor *t) { return gpu_made(weft__out(k, i, s), s, t); }
 
 static weft_err host_out_over(kernel *k, int i, int from, const shape *s, gpu_tensor *t) {
-  return made(weft__out_over(k, i, from, s), s, t);
+  return gpu_made(weft__out_over(k, i, from, s), s, t);
 }
 
 static weft_err host_scratch(kernel *k, size_t bytes, void **out) {
@@ -172,7 +172,7 @@ static weft_err host_seeds(const kernel *k, uint32_t key[2], uint32_t counter[4]
 
 enum { MAX_VARIABLES = 8 };
 
-static int variables(kernel *k, int n, const int *args, variable **v) {
+static int gpu_variables(kernel *k, int n, const int *args, variable **v) {
   int found = 0;
   for (int i = 0; i < n && i < MAX_VARIABLES; i++)
     if (weft__kernel_variable(k, args[i], &v[found]) == WEFT_OK) found++;
@@ -181,13 +181,13 @@ static int variables(kernel *k, int n, const int *args, variable **v) {
 
 static void host_lock(kernel *k, int n, const int *args) {
   variable *v[MAX_VARIABLES];
-  n = variables(k, n, args, v);
+  n = gpu_variables(k, n, args, v);
   weft__variable_lock(n, v);
 }
 
 static void host_unlock(kernel *k, int n, const int *args) {
   variable *v[MAX_VARIABLES];
-  n = variables(k, n, args, v);
+  n = gpu_variables(k, n, args, v);
   weft__variable_unlock(n, v);
 }
 
@@ -197,7 +197,7 @@ static weft_err host_writable(kernel *k, int arg, gpu_tensor *out) {
   WEFT_TRY(weft__kernel_variable(k, arg, &v));
   if (!v->value.buf) return weft__variable_fail_uninitialized(k, v);
   WEFT_TRY(weft__variable_writable(v, &now));
-  show(now, out);
+  gpu_show(now, out);
   return WEFT_OK;
 }
 
@@ -205,7 +205,7 @@ static weft_err host_readable(kernel *k, int arg, gpu_tensor *out) {
   variable *v = NULL;
   WEFT_TRY(weft__kernel_variable(k, arg, &v));
   if (!v->value.buf) return weft__variable_fail_uninitialized(k, v);
-  show(&v->value, out);
+  gpu_show(&v->value, out);
   return WEFT_OK;
 }
 
@@ -292,7 +292,7 @@ const gpu_host *weft__gpu_host(void) {
 /* ---- for executors ---- */
 
 /* Is `arg` one of the words of `list`?  "arg?" is where it is of int32 or bool: counters and predicates. */
-static bool listed(const char *list, const char *arg, weft_dtype type) {
+static bool gpu_listed(const char *list, const char *arg, weft_dtype type) {
   const size_t n = strlen(arg);
   const bool counter = type == WEFT_INT32 || type == WEFT_BOOL;
   for (const char *at = list; at && *at;) {
@@ -318,13 +318,13 @@ static const char *arg_of(const weft_node *n, const arg_def *args, int n_arg, ra
 static bool listed_in(const gpu_kernel *g, const weft_node *node, int i) {
   const opdef *d = &node->op->opdef;
   const char *arg = g->host ? arg_of(node, d->in, d->n_in, weft__node_in_range, i) : NULL;
-  return arg && listed(g->host, arg, weft__out_type(node->graph, node->in[i]));
+  return arg && gpu_listed(g->host, arg, weft__out_type(node->graph, node->in[i]));
 }
 
 static bool listed_out(const gpu_kernel *g, const weft_node *node, int i) {
   const opdef *d = &node->op->opdef;
   const char *arg = g->host ? arg_of(node, d->out, d->n_out, weft__node_out_range, i) : NULL;
-  return arg && listed(g->host, arg, weft__dtype_base(node->out_type[i]));
+  return arg && gpu_listed(g->host, arg, weft__dtype_base(node->out_type[i]));
 }
 
 bool weft__gpu_host_in(const gpu_kernel *g, const weft_node *node, int i) {
@@ -336,7 +336,7 @@ bool weft__gpu_host_out(const gpu_kernel *g, const weft_node *node, int i) {
 }
 
 /* Strings are in host memory always, where a kernel of the card's would not look for them. */
-static bool takes(const gpu_kernel *g, weft_dtype t, bool on_host) {
+static bool gpu_takes(const gpu_kernel *g, weft_dtype t, bool on_host) {
   if (on_host || t == WEFT_RESOURCE || t == WEFT_VARIANT) return true;
   return t == WEFT_STRING ? !g->run : (g->types & GPU_TYPE(t)) != 0;
 }
@@ -346,11 +346,11 @@ bool weft__gpu_serves(const gpu_kernel *g, const weft_node *node) {
   const int marked = !g->run && g->host && strcmp(g->host, "*") == 0 ? INT_MAX : GPU_HOST_ARGS;
   for (int i = 0; i < node->n_in; i++) {
     const bool on_host = listed_in(g, node, i);
-    if (!takes(g, weft__out_type(node->graph, node->in[i]), on_host) || (on_host && i >= marked)) return false;
+    if (!gpu_takes(g, weft__out_type(node->graph, node->in[i]), on_host) || (on_host && i >= marked)) return false;
   }
   for (int i = 0; i < node->n_out; i++) {
     const bool on_host = listed_out(g, node, i);
-    if (!takes(g, weft__dtype_base(node->out_type[i]), on_host) || (on_host && i >= marked)) return false;
+    if (!gpu_takes(g, weft__dtype_base(node->out_type[i]), on_host) || (on_host && i >= marked)) return false;
   }
   return true;
 }

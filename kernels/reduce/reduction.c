@@ -19,7 +19,7 @@ typedef struct pass {
 } pass;
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t reduction_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static void run_tasks(void *arg, int64_t begin, int64_t end) {
   const pass *p = arg;
@@ -31,14 +31,14 @@ static void run_tasks(void *arg, int64_t begin, int64_t end) {
   for (int64_t t = begin; t < end; t++) {
     const int64_t strip = t % p->strips, row = t / p->strips, piece = row % p->pieces, o = row / p->pieces;
     const int64_t r0 = piece * p->rows, j0 = strip * p->columns;
-    p->fn(p->x + (size_t)((o * p->reduce + r0) * p->inner + j0) * p->x_size, 1, min(p->rows, p->reduce - r0),
-          min(p->columns, p->inner - j0), p->inner, p->out + (size_t)(row * p->inner + j0) * p->out_size);
+    p->fn(p->x + (size_t)((o * p->reduce + r0) * p->inner + j0) * p->x_size, 1, reduction_min(p->rows, p->reduce - r0),
+          reduction_min(p->columns, p->inner - j0), p->inner, p->out + (size_t)(row * p->inner + j0) * p->out_size);
   }
 }
 
 static void run_pass(const kernel *k, pass *p) {
   const int64_t tasks = p->outer * p->pieces * p->strips;
-  const int64_t each = min(p->rows, p->reduce) * min(p->columns, p->inner);
+  const int64_t each = reduction_min(p->rows, p->reduce) * reduction_min(p->columns, p->inner);
   weft__kernel_loop(k, tasks, 5 + each / 8, run_tasks, p);
 }
 
@@ -98,7 +98,7 @@ static void merge_runs(runs *r, const shape *s, uint32_t reduced) {
   }
 }
 
-static int64_t span(const runs *r, int begin, int end) {
+static int64_t reduction_span(const runs *r, int begin, int end) {
   int64_t n = 1;
   for (int i = begin; i < end; i++) n *= r->size[i];
   return n;
@@ -141,7 +141,8 @@ weft_err weft__reduce_axes(kernel *k, const reduction_kind *kind, const weft_ten
   weft_err err = WEFT_OK;
   for (bool first = true, done = false; !done && !err; first = false) {
     const int i = last_reduced(&r);
-    const int64_t outer = i < 0 ? 1 : span(&r, 0, i), reduce = i < 0 ? 1 : r.size[i], inner = span(&r, i + 1, r.n);
+    const int64_t outer = i < 0 ? 1 : reduction_span(&r, 0, i), reduce = i < 0 ? 1 : r.size[i],
+                  inner = reduction_span(&r, i + 1, r.n);
     if (i >= 0) drop_run(&r, i);
     done = last_reduced(&r) < 0;
     weft_tensor next = {0};

@@ -67,7 +67,7 @@ void weft__apply_unprepare(void *state) { weft__free(state); }
 
 /* ---- shapes ---- */
 
-static weft_err merge(infer *s, shape *into, const shape *more) {
+static weft_err apply_merge(infer *s, shape *into, const shape *more) {
   shape both;
   if (weft__shape_merge(&both, into, more) != WEFT_OK) return weft__infer_fail(s, "%s", weft__error_message());
   *into = both;
@@ -80,7 +80,7 @@ static weft_err infer_slices(infer *s, const layout *l, shape *var) {
   WEFT_TRY(weft__infer_rank(s, l->indices, 1, &indices));
   if (rows.rank < 1) return WEFT_OK;
   rows.dim[0] = indices.dim[0];
-  return merge(s, &rows, &grad);
+  return apply_merge(s, &rows, &grad);
 }
 
 weft_err weft__apply_infer(infer *s) {
@@ -92,13 +92,13 @@ weft_err weft__apply_infer(infer *s) {
     shape declared;
     weft_dtype type;
     weft__infer_variable(s, i, &type, &declared);
-    WEFT_TRY(merge(s, &var, &declared));
+    WEFT_TRY(apply_merge(s, &var, &declared));
   }
   for (int i = 0; i < l.scalars; i++) WEFT_TRY(weft__infer_rank(s, l.scalar[i], 0, &unused));
   if (l.indices >= 0)
     WEFT_TRY(infer_slices(s, &l, &var));
   else
-    WEFT_TRY(merge(s, &var, &s->in[l.grad]));
+    WEFT_TRY(apply_merge(s, &var, &s->in[l.grad]));
   if (s->n_out > 0) s->out[0] = var;
   return WEFT_OK;
 }
@@ -137,7 +137,7 @@ static apply_loop *loop_for(const optimizer *of, weft_dtype type) {
 }
 
 /* How TensorFlow's messages call an argument. */
-static const char *called(const char *arg) {
+static const char *apply_called(const char *arg) {
   if (!strcmp(arg, "l1")) return "l1 regularization strength";
   if (!strcmp(arg, "l2")) return "l2 regularization strength";
   if (!strcmp(arg, "l2_shrinkage")) return "l2 shrinkage regularization strength";
@@ -158,7 +158,7 @@ static weft_err check_scalar(const kernel *k, int i, bool signs) {
       right = v >= 0, what = "a non-negative scalar";
   }
   if (t->shape.rank == 0 && right) return WEFT_OK;
-  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s is not %s: %s", called(arg), what,
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s is not %s: %s", apply_called(arg), what,
                            weft__shape_text(&t->shape));
 }
 
@@ -210,7 +210,7 @@ static weft_err same_shape(const kernel *k, const shape *var, const shape *other
 }
 
 /* With the locks held: nothing is written unless everything fits. */
-static weft_err check(const kernel *k, const optimizer *of, const layout *l, variable *const *v) {
+static weft_err apply_check(const kernel *k, const optimizer *of, const layout *l, variable *const *v) {
   const arg_def *arg = k->op->opdef.in;
   const weft_dtype type = k->in[l->grad]->dtype;
   const bool sparse = l->indices >= 0;
@@ -244,7 +244,7 @@ static void span_of_halves(const job *j, int64_t at, int64_t grad_at, int64_t n)
 }
 
 /* Updates n elements from `at` with the gradient's from `grad_at`. */
-static void span(const job *j, int64_t at, int64_t grad_at, int64_t n) {
+static void apply_rows(const job *j, int64_t at, int64_t grad_at, int64_t n) {
   if (j->type == WEFT_HALF || j->type == WEFT_BFLOAT16) {
     span_of_halves(j, at, grad_at, n);
     return;
@@ -255,29 +255,29 @@ static void span(const job *j, int64_t at, int64_t grad_at, int64_t n) {
   j->loop(&s);
 }
 
-static void dense(void *arg, int64_t begin, int64_t end) { span(arg, begin, begin, end - begin); }
+static void apply_dense(void *arg, int64_t begin, int64_t end) { apply_rows(arg, begin, begin, end - begin); }
 
-static void sparse(void *arg, int64_t begin, int64_t end) {
+static void apply_sparse(void *arg, int64_t begin, int64_t end) {
   const job *j = arg;
   const int64_t n = j->indices->shape.dim[0];
   for (int64_t i = 0; i < n; i++) {
     const int64_t at = index_at(j->indices, i);
-    if (at >= begin && at < end) span(j, at * j->row, i * j->row, j->row);
+    if (at >= begin && at < end) apply_rows(j, at * j->row, i * j->row, j->row);
   }
 }
 
-static void run(const kernel *k, job *j, const shape *var) {
+static void apply_run(const kernel *k, job *j, const shape *var) {
   if (!j->indices) {
-    weft__kernel_loop(k, weft__shape_count(var), 2, dense, j);
+    weft__kernel_loop(k, weft__shape_count(var), 2, apply_dense, j);
     return;
   }
   j->row = weft__shape_product(var, 1, var->rank);
   const int64_t rows = var->dim[0], work = j->indices->shape.dim[0] * j->row * 3;
-  weft__kernel_loop(k, rows, rows > 0 ? work / rows + 1 : 1, sparse, j);
+  weft__kernel_loop(k, rows, rows > 0 ? work / rows + 1 : 1, apply_sparse, j);
 }
 
-static weft_err update(kernel *k, const optimizer *of, const layout *l, variable *const *v) {
-  WEFT_TRY(check(k, of, l, v));
+static weft_err apply_update(kernel *k, const optimizer *of, const layout *l, variable *const *v) {
+  WEFT_TRY(apply_check(k, of, l, v));
   const weft_tensor *grad = k->in[l->grad];
   job j = {.loop = loop_for(of, grad->dtype), .type = grad->dtype, .vars = l->vars, .grad = grad->data};
   if (!j.loop) return weft__kernel_no_type(k, grad->dtype);
@@ -289,7 +289,7 @@ static weft_err update(kernel *k, const optimizer *of, const layout *l, variable
     WEFT_TRY(weft__variable_writable(v[i], &t));
     j.var[i] = t->data;
   }
-  run(k, &j, &v[0]->value.shape);
+  apply_run(k, &j, &v[0]->value.shape);
   return WEFT_OK;
 }
 
@@ -298,7 +298,7 @@ weft_err weft__apply(kernel *k, const optimizer *of) {
   variable *v[APPLY_MAX_VARS];
   for (int i = 0; i < l->vars; i++) WEFT_TRY(weft__kernel_variable(k, i, &v[i]));
   weft__variable_lock(l->vars, v);
-  const weft_err err = update(k, of, l, v);
+  const weft_err err = apply_update(k, of, l, v);
   weft__variable_unlock(l->vars, v);
   if (err == WEFT_OK && k->n_out > 0) weft__out_ref(k, 0, v[0]);
   return err;

@@ -21,7 +21,7 @@ static bool read_varint(bytes *in, uint64_t *out) {
   return false;
 }
 
-static bool take(bytes *in, uint64_t size, bytes *value) {
+static bool example_take(bytes *in, uint64_t size, bytes *value) {
   if (size > (uint64_t)(in->end - in->at)) return false;
   *value = (bytes){in->at, in->at + size};
   in->at += size;
@@ -37,9 +37,9 @@ bool weft__wire_next(bytes *in, uint32_t *field, int *wire, bytes *value, uint64
   *wire = weft__int_sat(tag & 7);
   switch (*wire) {
   case WIRE_VARINT: return read_varint(in, number);
-  case WIRE_FIXED64: return take(in, 8, value);
-  case WIRE_FIXED32: return take(in, 4, value);
-  case WIRE_BYTES: return read_varint(in, number) && take(in, *number, value);
+  case WIRE_FIXED64: return example_take(in, 8, value);
+  case WIRE_FIXED32: return example_take(in, 4, value);
+  case WIRE_BYTES: return read_varint(in, number) && example_take(in, *number, value);
   default: return false; /* groups are not part of the format */
   }
 }
@@ -174,13 +174,13 @@ weft_err weft__feature_values(const feature *f, void *out) {
 
 /* ---- keys ---- */
 
-static uint32_t hash(bytes key) {
+static uint32_t example_hash(bytes key) {
   uint32_t h = 2166136261u;
   for (const uint8_t *p = key.at; p < key.end; p++) h = (h ^ *p) * 16777619u;
   return h;
 }
 
-static bool same(bytes a, bytes b) {
+static bool example_same(bytes a, bytes b) {
   const size_t n = (size_t)(a.end - a.at);
   return n == (size_t)(b.end - b.at) && (n == 0 || !memcmp(a.at, b.at, n));
 }
@@ -195,8 +195,8 @@ weft_err weft__keys_create(key_table *t, int n) {
 }
 
 static struct key_slot *slot_of(const key_table *t, bytes key) {
-  uint32_t i = hash(key) & t->mask;
-  while (t->slot[i].number >= 0 && !same(t->slot[i].key, key)) i = (i + 1) & t->mask;
+  uint32_t i = example_hash(key) & t->mask;
+  while (t->slot[i].number >= 0 && !example_same(t->slot[i].key, key)) i = (i + 1) & t->mask;
   return &t->slot[i];
 }
 

@@ -13,7 +13,7 @@ typedef struct bytes {
 } bytes;
 
 /* n bytes, or NULL at the end. */
-static const unsigned char *take(bytes *b, size_t n) {
+static const unsigned char *gif_take(bytes *b, size_t n) {
   if (n > b->left) return NULL;
   const unsigned char *p = b->at;
   b->at += n;
@@ -21,7 +21,7 @@ static const unsigned char *take(bytes *b, size_t n) {
   return p;
 }
 
-static int word(const unsigned char *p) { return p[0] | p[1] << 8; }
+static int gif_word(const unsigned char *p) { return p[0] | p[1] << 8; }
 
 /* ---- LZW: codes of growing width out of sub-blocks of at most 255 bytes ---- */
 
@@ -41,11 +41,11 @@ typedef struct lzw {
 
 static int next_byte(lzw *z) {
   if (z->block == 0) {
-    const unsigned char *n = take(z->in, 1);
+    const unsigned char *n = gif_take(z->in, 1);
     if (!n || *n == 0) return -1;
     z->block = *n;
   }
-  const unsigned char *p = take(z->in, 1);
+  const unsigned char *p = gif_take(z->in, 1);
   if (!p) return -1;
   z->block--;
   return *p;
@@ -65,7 +65,7 @@ static int next_code(lzw *z, int width) {
 }
 
 /* Writes the string of `code` to out; returns its length and, in *first, its first index. */
-static int64_t expand(lzw *z, int code, int clear, unsigned char *out, int64_t room, unsigned char *first) {
+static int64_t gif_expand(lzw *z, int code, int clear, unsigned char *out, int64_t room, unsigned char *first) {
   int depth = 0;
   while (code >= clear + 2 && depth < CODES - 1) {
     z->stack[depth++] = z->suffix[code];
@@ -80,7 +80,7 @@ static int64_t expand(lzw *z, int code, int clear, unsigned char *out, int64_t r
 
 /* Exactly `count` indices.  False: the data end early or make no sense. */
 static bool lzw_read(bytes *in, unsigned char *out, int64_t count, lzw *z) {
-  const unsigned char *least = take(in, 1);
+  const unsigned char *least = gif_take(in, 1);
   if (!least || *least < 1 || *least > 8) return false;
   *z = (lzw){.in = in};
   const int clear = 1 << *least;
@@ -100,20 +100,20 @@ static bool lzw_read(bytes *in, unsigned char *out, int64_t count, lzw *z) {
       if (code == next) z->suffix[next] = first; /* the string just being made: it ends as it began */
     }
     const int64_t at = done;
-    done += expand(z, code, clear, out + done, count - done, &first);
+    done += gif_expand(z, code, clear, out + done, count - done, &first);
     if (previous >= 0 && next < CODES) z->suffix[next++] = out[at];
     if (next == 1 << width && width < 12) width++;
     previous = code;
   }
-  return take(in, (size_t)z->block) != NULL; /* what is left of the sub-block */
+  return gif_take(in, (size_t)z->block) != NULL; /* what is left of the sub-block */
 }
 
 static bool skip_blocks(bytes *in) {
   for (;;) {
-    const unsigned char *n = take(in, 1);
+    const unsigned char *n = gif_take(in, 1);
     if (!n) return false;
     if (*n == 0) return true;
-    if (!take(in, *n)) return false;
+    if (!gif_take(in, *n)) return false;
   }
 }
 
@@ -137,16 +137,16 @@ typedef struct gif {
 } gif;
 
 static bool gif_start(gif *g) {
-  const unsigned char *p = take(&g->in, 13);
+  const unsigned char *p = gif_take(&g->in, 13);
   if (!p || memcmp(p, "GIF8", 4) != 0) return false;
   g->transparent = -1;
   g->colors = 2 << (p[10] & 7);
-  if (p[10] & 0x80) g->palette = take(&g->in, (size_t)g->colors * 3);
+  if (p[10] & 0x80) g->palette = gif_take(&g->in, (size_t)g->colors * 3);
   return !(p[10] & 0x80) || g->palette;
 }
 
 static bool gif_extension(gif *g) {
-  const unsigned char *label = take(&g->in, 1);
+  const unsigned char *label = gif_take(&g->in, 1);
   if (!label) return false;
   if (*label == 0xf9 && g->in.left >= 6 && g->in.at[0] == 4) /* graphic control */
     g->transparent = g->in.at[1] & 1 ? g->in.at[4] : -1;
@@ -155,14 +155,15 @@ static bool gif_extension(gif *g) {
 
 /* The frame whose descriptor comes next, its indices decoded (weft__free). */
 static weft_err gif_frame(gif *g, frame *f, bool *whole) {
-  const unsigned char *p = take(&g->in, 9);
+  const unsigned char *p = gif_take(&g->in, 9);
   *whole = false;
   if (!p) return WEFT_OK;
-  *f = (frame){word(p),    word(p + 2), word(p + 4),    word(p + 6), (p[8] & 0x40) != 0,
-               g->palette, g->colors,   g->transparent, NULL};
+  *f = (frame){gif_word(p),     gif_word(p + 2),    gif_word(p + 4),
+               gif_word(p + 6), (p[8] & 0x40) != 0, g->palette,
+               g->colors,       g->transparent,     NULL};
   if (p[8] & 0x80) {
     f->colors = 2 << (p[8] & 7);
-    f->palette = take(&g->in, (size_t)f->colors * 3);
+    f->palette = gif_take(&g->in, (size_t)f->colors * 3);
   }
   if (!f->palette || f->width == 0 || f->height == 0) return WEFT_OK;
   const int64_t count = (int64_t)f->width * f->height;
@@ -187,7 +188,7 @@ static int64_t interlaced_row(int64_t i, int64_t height) {
   return height - 1;
 }
 
-static void draw(const frame *f, int left, int top, unsigned char *pixels, int64_t height, int64_t width) {
+static void gif_draw(const frame *f, int left, int top, unsigned char *pixels, int64_t height, int64_t width) {
   for (int64_t i = 0; i < f->height; i++) {
     const int64_t y = top + (f->interlaced ? interlaced_row(i, f->height) : i);
     for (int64_t x = 0; x < f->width && y < height && left + x < width; x++) {
@@ -203,7 +204,7 @@ static weft_err add_frame(gif *g, decoded_image *out, const frame *f) {
   if (!out->pixels) {
     *out = (decoded_image){.frames = 1, .height = f->height, .width = f->width, .channels = 3, .bits = 8};
     WEFT_TRY(weft__decoded_image_alloc(out));
-    draw(f, f->left, f->top, out->pixels, out->height, out->width);
+    gif_draw(f, f->left, f->top, out->pixels, out->height, out->width);
     g->room = 1;
     return WEFT_OK;
   }
@@ -220,14 +221,14 @@ static weft_err add_frame(gif *g, decoded_image *out, const frame *f) {
   }
   unsigned char *more = out->pixels;
   memcpy(more + size * out->frames, more + size * (out->frames - 1), (size_t)size);
-  draw(f, f->left, f->top, more + size * out->frames, out->height, out->width);
+  gif_draw(f, f->left, f->top, more + size * out->frames, out->height, out->width);
   out->frames++;
   return WEFT_OK;
 }
 
 static weft_err read_frames(gif *g, decoded_image *out, bool first_only) {
   const unsigned char *kind;
-  while ((kind = take(&g->in, 1)) && *kind != ';') {
+  while ((kind = gif_take(&g->in, 1)) && *kind != ';') {
     if (*kind == '!') {
       if (!gif_extension(g)) return WEFT_OK;
       continue;

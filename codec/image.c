@@ -20,7 +20,7 @@ weft_err weft__decoded_image_alloc(decoded_image *p) {
 
 /* ---- BMP: uncompressed rows, blue before red, the last row first unless the height is negative ---- */
 
-static int64_t little(const unsigned char *p, int bytes) {
+static int64_t image_little(const unsigned char *p, int bytes) {
   uint64_t v = 0;
   for (int i = bytes - 1; i >= 0; i--) v = v << 8 | p[i];
   return bytes == 4 ? (int64_t)(int32_t)(uint32_t)v : (int64_t)v; /* fits: the sign of four bytes */
@@ -36,8 +36,8 @@ typedef struct bmp {
 
 static weft_err bmp_header(bmp *b, const unsigned char *p, size_t size) {
   if (size < BMP_HEADER) return weft__fail(WEFT_INVALID_ARGUMENT, "Incomplete bmp content. Current size %zu", size);
-  const int64_t bits = little(p + 28, 2);
-  *b = (bmp){.offset = little(p + 10, 4), .width = little(p + 18, 4), .height = little(p + 22, 4)};
+  const int64_t bits = image_little(p + 28, 2);
+  *b = (bmp){.offset = image_little(p + 10, 4), .width = image_little(p + 18, 4), .height = image_little(p + 22, 4)};
   b->top_down = b->height < 0;
   if (b->top_down) b->height = -b->height;
   if (bits != 8 && bits != 24 && bits != 32)

@@ -150,7 +150,7 @@ static weft_err read_all(reader *r, const jpeg_options *o) {
   return WEFT_OK;
 }
 
-static weft_err guarded(reader *r, const jpeg_options *o) {
+static weft_err jpeg_guarded(reader *r, const jpeg_options *o) {
   if (setjmp(r->errors.jump)) {
     const decoded_image *p = r->out;
     if (p->pixels && r->rows > 0 && (float)r->rows >= o->acceptable * (float)p->height) return WEFT_OK;
@@ -185,7 +185,7 @@ weft_err weft__jpeg_decode(decoded_image *out, const void *data, size_t size, co
   *out = (decoded_image){0};
   if (!r) return WEFT_OOM;
   r->out = out;
-  const weft_err err = guarded(r, o);
+  const weft_err err = jpeg_guarded(r, o);
   jpeg_destroy_decompress(&r->info);
   weft__free(r->row);
   weft__free(r);

@@ -101,7 +101,7 @@ static weft_err read_all(reader *r) {
   return WEFT_OK;
 }
 
-static weft_err guarded(reader *r, size_t size) {
+static weft_err png_decode_guarded(reader *r, size_t size) {
   if (setjmp(png_jmpbuf(r->png))) return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid PNG data, size %zu", size);
   return read_all(r);
 }
@@ -116,7 +116,7 @@ weft_err weft__png_decode(decoded_image *out, const void *data, size_t size, int
   if (!err) {
     png_set_read_fn(r.png, &s, on_read);
     skip_chunks(r.png);
-    err = guarded(&r, size);
+    err = png_decode_guarded(&r, size);
   }
   if (r.png) png_destroy_read_struct(&r.png, &r.info, NULL);
   weft__free(r.rows);

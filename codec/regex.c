@@ -34,7 +34,7 @@ struct regex {
 
 /* ---- compiling: each function appends code that falls through to what is appended next ---- */
 
-static int emit(regex *r, inst i) {
+static int regex_emit(regex *r, inst i) {
   if (WEFT_ARRAY_RESERVE(r->code, r->capacity, r->n + 1)) {
     r->failed = true;
     return 0;
@@ -45,62 +45,62 @@ static int emit(regex *r, inst i) {
   return r->n++;
 }
 
-static void compile(regex *r, const regex_node *n);
+static void regex_compile(regex *r, const regex_node *n);
 
 /* A split whose second way is set later; the first goes on. */
-static int emit_split(regex *r) { return emit(r, (inst){I_SPLIT, 0, 0, 0, NULL}); }
+static int emit_split(regex *r) { return regex_emit(r, (inst){I_SPLIT, 0, 0, 0, NULL}); }
 
 /* Lets split s lead, besides to the next instruction, to `other`; the preferred way first. */
-static void join(regex *r, int s, int other, bool prefer_next) {
+static void regex_join(regex *r, int s, int other, bool prefer_next) {
   if (r->failed) return;
   r->code[s].x = prefer_next ? s + 1 : other;
   r->code[s].y = prefer_next ? other : s + 1;
 }
 
 static void compile_times(regex *r, const regex_node *n) {
-  for (int i = 0; i < n->min && !r->failed; i++) compile(r, n->left);
+  for (int i = 0; i < n->min && !r->failed; i++) regex_compile(r, n->left);
   if (n->max < 0) { /* again: split over, body, jump back */
     int s = emit_split(r);
-    compile(r, n->left);
-    int back = emit(r, (inst){I_SPLIT, 0, 0, 0, NULL});
+    regex_compile(r, n->left);
+    int back = regex_emit(r, (inst){I_SPLIT, 0, 0, 0, NULL});
     if (!r->failed) r->code[back].x = r->code[back].y = s;
-    join(r, s, r->n, n->greedy);
+    regex_join(r, s, r->n, n->greedy);
     return;
   }
   int count = n->max - n->min, *split = count > 0 ? weft__alloc((size_t)count * sizeof *split) : NULL;
   if (count > 0 && !split) r->failed = true;
   for (int i = 0; i < count && !r->failed; i++) {
     split[i] = emit_split(r);
-    compile(r, n->left);
+    regex_compile(r, n->left);
   }
-  for (int i = 0; i < count && !r->failed; i++) join(r, split[i], r->n, n->greedy);
+  for (int i = 0; i < count && !r->failed; i++) regex_join(r, split[i], r->n, n->greedy);
   weft__free(split);
 }
 
 static void compile_alt(regex *r, const regex_node *n) {
   int s = emit_split(r);
-  compile(r, n->left);
-  int out = emit(r, (inst){I_SPLIT, 0, 0, 0, NULL});
-  join(r, s, r->n, true);
-  compile(r, n->right);
+  regex_compile(r, n->left);
+  int out = regex_emit(r, (inst){I_SPLIT, 0, 0, 0, NULL});
+  regex_join(r, s, r->n, true);
+  regex_compile(r, n->right);
   if (!r->failed) r->code[out].x = r->code[out].y = r->n;
 }
 
-static void compile(regex *r, const regex_node *n) {
-  for (; n->kind == RE_CAT && !r->failed; n = n->right) compile(r, n->left);
+static void regex_compile(regex *r, const regex_node *n) {
+  for (; n->kind == RE_CAT && !r->failed; n = n->right) regex_compile(r, n->left);
   if (r->failed) return;
   switch (n->kind) {
   case RE_EMPTY:
   case RE_CAT: break;
-  case RE_SET: emit(r, (inst){I_SET, 0, 0, 0, &n->set}); break;
+  case RE_SET: regex_emit(r, (inst){I_SET, 0, 0, 0, &n->set}); break;
   case RE_ALT: compile_alt(r, n); break;
   case RE_TIMES: compile_times(r, n); break;
   case RE_GROUP:
-    emit(r, (inst){I_SAVE, 0, 0, 2 * n->min, NULL});
-    compile(r, n->left);
-    emit(r, (inst){I_SAVE, 0, 0, 2 * n->min + 1, NULL});
+    regex_emit(r, (inst){I_SAVE, 0, 0, 2 * n->min, NULL});
+    regex_compile(r, n->left);
+    regex_emit(r, (inst){I_SAVE, 0, 0, 2 * n->min + 1, NULL});
     break;
-  default: emit(r, (inst){I_ASSERT, 0, 0, (int)n->kind, NULL}); break;
+  default: regex_emit(r, (inst){I_ASSERT, 0, 0, (int)n->kind, NULL}); break;
   }
 }
 
@@ -115,8 +115,8 @@ weft_err weft__regex_create(regex **out, const char *pattern, size_t size) {
     weft__fail(err, "Invalid pattern: %.*s, error: %s", weft__int_sat(size), pattern, weft__text_get(&why));
   weft__text_finish(&why);
   if (err == WEFT_OK) {
-    compile(r, tree);
-    emit(r, (inst){I_MATCH, 0, 0, 0, NULL});
+    regex_compile(r, tree);
+    regex_emit(r, (inst){I_MATCH, 0, 0, 0, NULL});
     if (r->failed) err = WEFT_OOM;
   }
   if (err == WEFT_OK) return err;
@@ -182,7 +182,7 @@ static bool is_word(const machine *m, size_t at) {
   return c == '_' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
-static bool holds(const machine *m, int kind, size_t at) {
+static bool regex_holds(const machine *m, int kind, size_t at) {
   bool word = (at > 0 && is_word(m, at - 1)) != is_word(m, at);
   switch (kind) {
   case RE_BEGIN_TEXT: return at == 0;
@@ -220,7 +220,7 @@ static void add_thread(machine *m, thread_list *to, int pc, size_t at) {
       }
       m->stack[top++] = i->x;
     } else if (i->kind == I_ASSERT) {
-      if (holds(m, i->arg, at)) m->stack[top++] = i->x;
+      if (regex_holds(m, i->arg, at)) m->stack[top++] = i->x;
     } else {
       memcpy(to->saved + (size_t)to->n * (size_t)m->slots, m->held, (size_t)m->slots * sizeof *m->held);
       to->at[to->n++] = pc;
@@ -261,7 +261,7 @@ static bool step_threads(machine *m, size_t at, int rune, int length, bool to_th
 }
 
 /* Looks for a match from `from` on; best[0], best[1] are its ends.  Anchored: only at `from`, to the end of the text. */
-static bool search(machine *m, size_t from, bool anchored) {
+static bool regex_search(machine *m, size_t from, bool anchored) {
   bool found = false;
   m->now.n = 0;
   m->step++;
@@ -283,7 +283,7 @@ static bool search(machine *m, size_t from, bool anchored) {
 weft_err weft__regex_full(const regex *r, const char *s, size_t size, bool *matches) {
   machine m;
   WEFT_TRY(machine_init(&m, r, s, size, false));
-  *matches = search(&m, 0, true);
+  *matches = regex_search(&m, 0, true);
   machine_finish(&m);
   return WEFT_OK;
 }
@@ -328,7 +328,7 @@ static void add_from(const machine *m, size_t from, size_t to, text *out) {
 /* An empty match right behind the last one does not count: the rune there is copied instead. */
 static void replace_all(machine *m, const char *rewrite, size_t rewrite_size, text *out) {
   size_t at = 0, last_end = NOWHERE;
-  while (at <= m->size && search(m, at, false)) {
+  while (at <= m->size && regex_search(m, at, false)) {
     size_t begin = m->best[0], end = m->best[1];
     add_from(m, at, begin, out);
     int length = 1;
@@ -348,7 +348,7 @@ static void replace_all(machine *m, const char *rewrite, size_t rewrite_size, te
 static void replace_first(machine *m, const char *rewrite, size_t rewrite_size, text *out) {
   text one = {0};
   size_t at = 0;
-  if (search(m, 0, false) && rewrite_match(m, rewrite, rewrite_size, &one)) {
+  if (regex_search(m, 0, false) && rewrite_match(m, rewrite, rewrite_size, &one)) {
     add_from(m, 0, m->best[0], out);
     weft__text_add(out, weft__text_get(&one), one.size);
     at = m->best[1];

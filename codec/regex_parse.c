@@ -38,7 +38,7 @@ int weft__rune(const char *s, size_t size, int *length) {
 
 /* ---- small tools ---- */
 
-static regex_node *refuse(parser *p, const char *what, const char *from, const char *to) {
+static regex_node *regex_refuse(parser *p, const char *what, const char *from, const char *to) {
   if (p->err == WEFT_OK) {
     p->err = WEFT_INVALID_ARGUMENT;
     weft__text_puts(p->why, what);
@@ -48,7 +48,7 @@ static regex_node *refuse(parser *p, const char *what, const char *from, const c
   return NULL;
 }
 
-static regex_node *make(parser *p, regex_kind kind, regex_node *left, regex_node *right) {
+static regex_node *regex_make(parser *p, regex_kind kind, regex_node *left, regex_node *right) {
   regex_node *n = weft__arena_alloc(p->arena, sizeof *n);
   if (!n) {
     p->err = WEFT_OOM;
@@ -60,21 +60,21 @@ static regex_node *make(parser *p, regex_kind kind, regex_node *left, regex_node
   return n;
 }
 
-static bool more(const parser *p) { return p->s < p->end; }
+static bool regex_more(const parser *p) { return p->s < p->end; }
 static bool next_is(const parser *p, const char *word) {
   size_t n = strlen(word);
   return (size_t)(p->end - p->s) >= n && memcmp(p->s, word, n) == 0;
 }
-static bool skip(parser *p, const char *word) {
+static bool regex_skip(parser *p, const char *word) {
   if (!next_is(p, word)) return false;
   p->s += strlen(word);
   return true;
 }
 
 /* The next rune of the pattern. */
-static int take(parser *p) {
+static int regex_take(parser *p) {
   int length, rune = weft__rune(p->s, (size_t)(p->end - p->s), &length);
-  if (rune < 0) refuse(p, "invalid UTF-8", NULL, NULL);
+  if (rune < 0) regex_refuse(p, "invalid UTF-8", NULL, NULL);
   p->s += length;
   return rune;
 }
@@ -168,7 +168,7 @@ static bool posix_class(parser *p, rune_set *set) {
       add_pairs(p, set, "\0\037\177\177", 4, negated);
     return true;
   }
-  refuse(p, "invalid character class range", p->s, close + 2);
+  regex_refuse(p, "invalid character class range", p->s, close + 2);
   return true;
 }
 
@@ -181,60 +181,60 @@ static int hex_digit(int c) {
 /* \xFF or \x{10FFFF}, past the x; -1 if it is neither. */
 static int hex_rune(parser *p) {
   int v = 0, digits = 0;
-  bool braced = skip(p, "{");
-  while (more(p) && hex_digit(*p->s) >= 0 && v <= MAX_RUNE && (braced || digits < 2)) {
+  bool braced = regex_skip(p, "{");
+  while (regex_more(p) && hex_digit(*p->s) >= 0 && v <= MAX_RUNE && (braced || digits < 2)) {
     v = v * 16 + hex_digit(*p->s++);
     digits++;
   }
-  if (braced && !skip(p, "}")) return -1;
+  if (braced && !regex_skip(p, "}")) return -1;
   return digits < (braced ? 1 : 2) || v > MAX_RUNE ? -1 : v;
 }
 
 /* A backslash and what it means as one rune. */
-static int escaped(parser *p) {
+static int regex_escaped(parser *p) {
   static const char letters[] = "aftnrv", meant[] = "\a\f\t\n\r\v";
   const char *from = p->s++;
-  if (!more(p)) {
-    refuse(p, "trailing \\", NULL, NULL);
+  if (!regex_more(p)) {
+    regex_refuse(p, "trailing \\", NULL, NULL);
     return -1;
   }
-  int c = take(p), v = -1;
+  int c = regex_take(p), v = -1;
   const char *letter = c > 0 && c < 128 ? strchr(letters, c) : NULL;
   if (letter) return meant[letter - letters];
   if (c == 'x')
     v = hex_rune(p);
-  else if (c == '0' || (c >= '1' && c <= '7' && more(p) && *p->s >= '0' && *p->s <= '7')) {
+  else if (c == '0' || (c >= '1' && c <= '7' && regex_more(p) && *p->s >= '0' && *p->s <= '7')) {
     v = c - '0';
-    for (int i = 0; i < 2 && more(p) && *p->s >= '0' && *p->s <= '7'; i++) v = v * 8 + *p->s++ - '0';
+    for (int i = 0; i < 2 && regex_more(p) && *p->s >= '0' && *p->s <= '7'; i++) v = v * 8 + *p->s++ - '0';
   } else if (c >= 0 && c < 128 && !(c >= '0' && c <= '9') && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z')) {
     v = c; /* punctuation stands for itself */
   }
-  if (v < 0) refuse(p, "invalid escape sequence", from, p->s);
+  if (v < 0) regex_refuse(p, "invalid escape sequence", from, p->s);
   return v;
 }
 
 static int class_rune(parser *p, const char *open) {
-  if (!more(p)) {
-    refuse(p, "missing ]", open, p->end);
+  if (!regex_more(p)) {
+    regex_refuse(p, "missing ]", open, p->end);
     return -1;
   }
-  return *p->s == '\\' ? escaped(p) : take(p);
+  return *p->s == '\\' ? regex_escaped(p) : regex_take(p);
 }
 
 /* [...] */
 static regex_node *bracket(parser *p) {
   const char *open = p->s++;
-  regex_node *n = make(p, RE_SET, NULL, NULL);
+  regex_node *n = regex_make(p, RE_SET, NULL, NULL);
   if (!n) return NULL;
-  n->set.negated = skip(p, "^");
-  for (bool first = true; p->err == WEFT_OK && (first || !more(p) || *p->s != ']'); first = false) {
+  n->set.negated = regex_skip(p, "^");
+  for (bool first = true; p->err == WEFT_OK && (first || !regex_more(p) || *p->s != ']'); first = false) {
     const char *from = p->s;
-    if (more(p) && (posix_class(p, &n->set) || perl_class(p, &n->set))) continue;
+    if (regex_more(p) && (posix_class(p, &n->set) || perl_class(p, &n->set))) continue;
     int low = class_rune(p, open), high = low;
     if (p->end - p->s >= 2 && p->s[0] == '-' && p->s[1] != ']') {
       p->s++;
       high = class_rune(p, open);
-      if (p->err == WEFT_OK && high < low) return refuse(p, "invalid character class range", from, p->s);
+      if (p->err == WEFT_OK && high < low) return regex_refuse(p, "invalid character class range", from, p->s);
     }
     if (p->err == WEFT_OK) set_add_folded(p, &n->set, low, high);
   }
@@ -243,13 +243,13 @@ static regex_node *bracket(parser *p) {
 }
 
 static regex_node *literal(parser *p, int rune) {
-  regex_node *n = make(p, RE_SET, NULL, NULL);
+  regex_node *n = regex_make(p, RE_SET, NULL, NULL);
   if (n) set_add_folded(p, &n->set, rune, rune);
   return n;
 }
 
 static regex_node *any_rune(parser *p) {
-  regex_node *n = make(p, RE_SET, NULL, NULL);
+  regex_node *n = regex_make(p, RE_SET, NULL, NULL);
   if (!n) return NULL;
   n->set.negated = true;
   if (!(p->flags & DOT_NL)) set_add(p, &n->set, '\n', '\n');
@@ -263,7 +263,7 @@ static regex_node *alternatives(parser *p);
 /* (?i) (?i-s:...) : true once the flags are read; *scoped when a group of their own follows. */
 static bool read_flags(parser *p, const char *open, bool *scoped) {
   int sign = 1, flags = p->flags;
-  for (; more(p); p->s++) {
+  for (; regex_more(p); p->s++) {
     int bit = *p->s == 'i' ? FOLD : *p->s == 'm' ? MULTI_LINE : *p->s == 's' ? DOT_NL : *p->s == 'U' ? UNGREEDY : 0;
     if (bit)
       flags = sign > 0 ? flags | bit : flags & ~bit;
@@ -272,11 +272,11 @@ static bool read_flags(parser *p, const char *open, bool *scoped) {
     else
       break;
   }
-  *scoped = more(p) && *p->s == ':';
-  if (!more(p))
-    refuse(p, "missing )", p->begin, p->end);
+  *scoped = regex_more(p) && *p->s == ':';
+  if (!regex_more(p))
+    regex_refuse(p, "missing )", p->begin, p->end);
   else if (*p->s != ':' && *p->s != ')')
-    refuse(p, "invalid perl operator", open, p->s + 1);
+    regex_refuse(p, "invalid perl operator", open, p->s + 1);
   p->s++;
   if (p->err == WEFT_OK) p->flags = flags;
   return p->err == WEFT_OK;
@@ -285,80 +285,81 @@ static bool read_flags(parser *p, const char *open, bool *scoped) {
 /* Past "(?P<": the name and its bracket. */
 static void skip_name(parser *p, const char *open) {
   const char *name = p->s;
-  while (more(p) &&
+  while (regex_more(p) &&
          (*p->s == '_' || (*p->s >= '0' && *p->s <= '9') || ((*p->s | 0x20) >= 'a' && (*p->s | 0x20) <= 'z')))
     p->s++;
-  if (p->s == name || !skip(p, ">")) refuse(p, "invalid named capture group", open, p->end);
+  if (p->s == name || !regex_skip(p, ">")) regex_refuse(p, "invalid named capture group", open, p->end);
 }
 
-static regex_node *group(parser *p) {
+static regex_node *regex_group(parser *p) {
   const char *open = p->s++;
   int before = p->flags, number = -1;
   bool scoped = true;
-  if (skip(p, "?P<")) {
+  if (regex_skip(p, "?P<")) {
     skip_name(p, open);
     number = ++p->groups;
-  } else if (skip(p, "?")) {
+  } else if (regex_skip(p, "?")) {
     if (!read_flags(p, open, &scoped)) return NULL;
-    if (!scoped) return make(p, RE_EMPTY, NULL, NULL); /* the flags hold to the end of the enclosing group */
+    if (!scoped) return regex_make(p, RE_EMPTY, NULL, NULL); /* the flags hold to the end of the enclosing group */
   } else {
     number = ++p->groups;
   }
-  if (++p->depth > MAX_NESTING) return refuse(p, "nesting too deep", open, p->end);
-  if (number >= REGEX_MAX_GROUPS) return refuse(p, "too many groups", open, p->end);
+  if (++p->depth > MAX_NESTING) return regex_refuse(p, "nesting too deep", open, p->end);
+  if (number >= REGEX_MAX_GROUPS) return regex_refuse(p, "too many groups", open, p->end);
   regex_node *inside = alternatives(p);
   p->depth--;
   p->flags = before;
   if (p->err != WEFT_OK) return NULL;
-  if (!skip(p, ")")) return refuse(p, "missing )", p->begin, p->end);
+  if (!regex_skip(p, ")")) return regex_refuse(p, "missing )", p->begin, p->end);
   if (number < 0) return inside;
-  regex_node *n = make(p, RE_GROUP, inside, NULL);
+  regex_node *n = regex_make(p, RE_GROUP, inside, NULL);
   if (n) n->min = number;
   return n;
 }
 
-static regex_node **append(parser *p, regex_kind kind, regex_node **at, regex_node *one);
+static regex_node **regex_append(parser *p, regex_kind kind, regex_node **at, regex_node *one);
 
-static regex_node *quoted(parser *p) { /* past \Q */
+static regex_node *regex_quoted(parser *p) { /* past \Q */
   regex_node *all = NULL, **at = &all;
-  while (more(p) && p->err == WEFT_OK && !skip(p, "\\E")) at = append(p, RE_CAT, at, literal(p, take(p)));
-  return all ? all : make(p, RE_EMPTY, NULL, NULL);
+  while (regex_more(p) && p->err == WEFT_OK && !regex_skip(p, "\\E"))
+    at = regex_append(p, RE_CAT, at, literal(p, regex_take(p)));
+  return all ? all : regex_make(p, RE_EMPTY, NULL, NULL);
 }
 
-static regex_node *escape(parser *p) {
-  if (skip(p, "\\A")) return make(p, RE_BEGIN_TEXT, NULL, NULL);
-  if (skip(p, "\\z")) return make(p, RE_END_TEXT, NULL, NULL);
-  if (skip(p, "\\b")) return make(p, RE_WORD, NULL, NULL);
-  if (skip(p, "\\B")) return make(p, RE_NOT_WORD, NULL, NULL);
-  if (skip(p, "\\Q")) return quoted(p);
-  regex_node *n = make(p, RE_SET, NULL, NULL);
+static regex_node *regex_escape(parser *p) {
+  if (regex_skip(p, "\\A")) return regex_make(p, RE_BEGIN_TEXT, NULL, NULL);
+  if (regex_skip(p, "\\z")) return regex_make(p, RE_END_TEXT, NULL, NULL);
+  if (regex_skip(p, "\\b")) return regex_make(p, RE_WORD, NULL, NULL);
+  if (regex_skip(p, "\\B")) return regex_make(p, RE_NOT_WORD, NULL, NULL);
+  if (regex_skip(p, "\\Q")) return regex_quoted(p);
+  regex_node *n = regex_make(p, RE_SET, NULL, NULL);
   if (!n || perl_class(p, &n->set)) return n;
-  int rune = escaped(p);
+  int rune = regex_escaped(p);
   return p->err == WEFT_OK ? literal(p, rune) : NULL;
 }
 
-static regex_node *atom(parser *p) {
+static regex_node *regex_atom(parser *p) {
   switch (*p->s) {
-  case '(': return group(p);
+  case '(': return regex_group(p);
   case '[': return bracket(p);
-  case '\\': return escape(p);
+  case '\\': return regex_escape(p);
   case '.': p->s++; return any_rune(p);
-  case '^': p->s++; return make(p, p->flags & MULTI_LINE ? RE_BEGIN_LINE : RE_BEGIN_TEXT, NULL, NULL);
-  case '$': p->s++; return make(p, p->flags & MULTI_LINE ? RE_END_LINE : RE_END_TEXT, NULL, NULL);
+  case '^': p->s++; return regex_make(p, p->flags & MULTI_LINE ? RE_BEGIN_LINE : RE_BEGIN_TEXT, NULL, NULL);
+  case '$': p->s++; return regex_make(p, p->flags & MULTI_LINE ? RE_END_LINE : RE_END_TEXT, NULL, NULL);
   case '*':
   case '+':
-  case '?': return refuse(p, "no argument for repetition operator", p->s, p->s + 1);
+  case '?': return regex_refuse(p, "no argument for repetition operator", p->s, p->s + 1);
   default: break;
   }
-  int rune = take(p);
+  int rune = regex_take(p);
   return p->err == WEFT_OK ? literal(p, rune) : NULL;
 }
 
 /* ---- repetition, sequence, alternatives ---- */
 
-static bool digits(parser *p, int *v) {
+static bool regex_digits(parser *p, int *v) {
   const char *from = p->s;
-  for (*v = 0; more(p) && *p->s >= '0' && *p->s <= '9'; p->s++)
+  for (*v = 0; regex_more(p) && *p->s >= '0' && *p->s <= '9'; p->s++)
     if (*v <= MAX_TIMES) *v = *v * 10 + *p->s - '0';
   return p->s > from;
 }
@@ -366,16 +367,16 @@ static bool digits(parser *p, int *v) {
 /* {2} {2,} {2,5}: anything else is literal text. */
 static bool braces(parser *p, int *min, int *max) {
   const char *from = p->s++;
-  bool ok = digits(p, min);
+  bool ok = regex_digits(p, min);
   *max = *min;
-  if (ok && skip(p, ",") && !digits(p, max)) *max = -1;
-  if (ok && skip(p, "}")) return true;
+  if (ok && regex_skip(p, ",") && !regex_digits(p, max)) *max = -1;
+  if (ok && regex_skip(p, "}")) return true;
   p->s = from;
   return false;
 }
 
 static bool repetition(parser *p, int *min, int *max) {
-  if (!more(p)) return false;
+  if (!regex_more(p)) return false;
   if (*p->s == '{') return braces(p, min, max);
   if (*p->s != '*' && *p->s != '+' && *p->s != '?') return false;
   *min = *p->s == '+';
@@ -385,61 +386,62 @@ static bool repetition(parser *p, int *min, int *max) {
 }
 
 /* How many runes a tree can ask for at most is what repetition multiplies: bounded, as in RE2. */
-static long weight(const regex_node *n) {
+static long regex_weight(const regex_node *n) {
   long sum = 0;
-  for (; n && (n->kind == RE_CAT || n->kind == RE_ALT); n = n->right) sum += 1 + weight(n->left);
+  for (; n && (n->kind == RE_CAT || n->kind == RE_ALT); n = n->right) sum += 1 + regex_weight(n->left);
   if (!n) return sum;
-  long one = 1 + weight(n->left);
+  long one = 1 + regex_weight(n->left);
   int times = n->kind != RE_TIMES ? 1 : n->max > n->min ? n->max : n->min;
   return sum + (times > 1 ? one * times : one);
 }
 
-static regex_node *repeated(parser *p) {
-  regex_node *n = atom(p);
+static regex_node *regex_repeated(parser *p) {
+  regex_node *n = regex_atom(p);
   const char *from = p->s;
   int min, max;
   if (p->err != WEFT_OK || !repetition(p, &min, &max)) return n;
   if (min > MAX_TIMES || max > MAX_TIMES || (max >= 0 && max < min))
-    return refuse(p, "invalid repetition size", from, p->s);
-  regex_node *times = make(p, RE_TIMES, n, NULL);
+    return regex_refuse(p, "invalid repetition size", from, p->s);
+  regex_node *times = regex_make(p, RE_TIMES, n, NULL);
   if (!times) return NULL;
   times->min = min;
   times->max = max;
-  times->greedy = !skip(p, "?");
+  times->greedy = !regex_skip(p, "?");
   if (p->flags & UNGREEDY) times->greedy = !times->greedy;
-  if (repetition(p, &min, &max)) return refuse(p, "bad repetition operator", from, p->s);
-  if (weight(times) > 100L * MAX_TIMES) return refuse(p, "pattern too large - compile failed", NULL, NULL);
+  if (repetition(p, &min, &max)) return regex_refuse(p, "bad repetition operator", from, p->s);
+  if (regex_weight(times) > 100L * MAX_TIMES) return regex_refuse(p, "pattern too large - compile failed", NULL, NULL);
   return times;
 }
 
 /* Appends to a list that grows at its right end, so that its length is not a depth. */
-static regex_node **append(parser *p, regex_kind kind, regex_node **at, regex_node *one) {
+static regex_node **regex_append(parser *p, regex_kind kind, regex_node **at, regex_node *one) {
   if (!*at) {
     *at = one;
     return at;
   }
-  regex_node *n = make(p, kind, *at, one);
+  regex_node *n = regex_make(p, kind, *at, one);
   if (!n) return at;
   *at = n;
   return &n->right;
 }
 
-static regex_node *sequence(parser *p) {
+static regex_node *regex_sequence(parser *p) {
   regex_node *all = NULL, **at = &all;
-  while (more(p) && *p->s != '|' && *p->s != ')' && p->err == WEFT_OK) at = append(p, RE_CAT, at, repeated(p));
-  return all ? all : make(p, RE_EMPTY, NULL, NULL);
+  while (regex_more(p) && *p->s != '|' && *p->s != ')' && p->err == WEFT_OK)
+    at = regex_append(p, RE_CAT, at, regex_repeated(p));
+  return all ? all : regex_make(p, RE_EMPTY, NULL, NULL);
 }
 
 static regex_node *alternatives(parser *p) {
-  regex_node *all = sequence(p), **at = &all;
-  while (p->err == WEFT_OK && skip(p, "|")) at = append(p, RE_ALT, at, sequence(p));
+  regex_node *all = regex_sequence(p), **at = &all;
+  while (p->err == WEFT_OK && regex_skip(p, "|")) at = regex_append(p, RE_ALT, at, regex_sequence(p));
   return all;
 }
 
 weft_err weft__regex_parse(arena *a, const char *pattern, size_t size, regex_node **out, int *groups, text *why) {
   parser p = {.arena = a, .begin = pattern, .s = pattern, .end = pattern + size, .why = why};
   *out = alternatives(&p);
-  if (p.err == WEFT_OK && more(&p)) refuse(&p, "unexpected )", p.begin, p.end);
+  if (p.err == WEFT_OK && regex_more(&p)) regex_refuse(&p, "unexpected )", p.begin, p.end);
   *groups = p.groups;
   return p.err;
 }

@@ -54,7 +54,7 @@ static weft_err args_cpu(kernel *k) {
 }
 
 /* Dimension d of s, once it has `rank` of them. */
-static int64_t padded(const shape *s, int rank, int d) {
+static int64_t broadcast_padded(const shape *s, int rank, int d) {
   d -= rank - s->rank;
   return d < 0 ? 1 : s->dim[d];
 }
@@ -66,7 +66,7 @@ static weft_err gradient_args_cpu(kernel *k) {
   int n[2] = {0, 0};
   WEFT_TRY(read_args(k, &a, &b, &both));
   for (int d = 0; d < both.rank && !weft__shape_equal(&a, &b); d++) {
-    int64_t da = padded(&a, both.rank, d), db = padded(&b, both.rank, d);
+    int64_t da = broadcast_padded(&a, both.rank, d), db = broadcast_padded(&b, both.rank, d);
     if (da == 1) axes[0][n[0]++] = d;
     if (db == 1) axes[1][n[1]++] = d;
   }
@@ -104,7 +104,7 @@ static weft_err to_shape(kernel *k, shape *out) {
                              "Rank of input (%d) must be no greater than rank of output shape (%d).", x->rank,
                              out->rank);
   for (int d = 0; d < out->rank; d++) {
-    int64_t from = padded(x, out->rank, d);
+    int64_t from = broadcast_padded(x, out->rank, d);
     if (from != 1 && from != out->dim[d])
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Incompatible shapes: %s vs. %s", weft__shape_text(x),
                                weft__shape_text(out));

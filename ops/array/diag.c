@@ -19,10 +19,12 @@ typedef struct band {
   bool left_above, left_below;
 } band;
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t diag_least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t diag_most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static int64_t diagonal_length(const band *b, int64_t d) { return least(b->rows + least(d, 0), b->cols - most(d, 0)); }
+static int64_t diagonal_length(const band *b, int64_t d) {
+  return diag_least(b->rows + diag_least(d, 0), b->cols - diag_most(d, 0));
+}
 
 /* How far diagonal d is pushed to the right in its row. */
 static int64_t diagonal_shift(const band *b, int64_t d) {
@@ -51,16 +53,16 @@ static const char *band_inside(band *b) {
   if (b->low >= b->cols && b->low != 0) return "lower_diag_index is out of bound";
   if (b->high <= -b->rows && b->high != 0) return "upper_diag_index is out of bound";
   if (b->high >= b->cols && b->high != 0) return "upper_diag_index is out of bound";
-  b->length = least(b->rows + least(b->high, 0), b->cols - most(b->low, 0));
+  b->length = diag_least(b->rows + diag_least(b->high, 0), b->cols - diag_most(b->low, 0));
   return NULL;
 }
 
 /* Rows and columns of the matrix that diagonals of b->length make, where -1 was given. */
 static const char *band_around(band *b, int64_t rows, int64_t cols) {
-  int64_t min_rows = weft__shape_dim_add(b->length, -least(b->high, 0)),
-          min_cols = weft__shape_dim_add(b->length, most(b->low, 0));
+  int64_t min_rows = weft__shape_dim_add(b->length, -diag_least(b->high, 0)),
+          min_cols = weft__shape_dim_add(b->length, diag_most(b->low, 0));
   if (min_rows < 0 || min_cols < 0) return "The diagonal is too long.";
-  if (rows == -1 && cols == -1) rows = cols = most(min_rows, min_cols);
+  if (rows == -1 && cols == -1) rows = cols = diag_most(min_rows, min_cols);
   if (rows == -1) rows = min_rows;
   if (cols == -1) cols = min_cols;
   b->rows = rows;
@@ -88,7 +90,7 @@ static weft_err band_copy(const band *b, weft_dtype type, void *matrices, void *
     for (int64_t d = b->low; d <= b->high; d++) {
       int64_t shift = diagonal_shift(b, d), row = (m * diagonals + b->high - d) * b->length;
       for (int64_t t = 0; t < diagonal_length(b, d); t++) {
-        int64_t i = t + most(-d, 0), j = t + most(d, 0);
+        int64_t i = t + diag_most(-d, 0), j = t + diag_most(d, 0);
         WEFT_TRY(visit(type, weft__element(type, matrices, (m * b->rows + i) * b->cols + j),
                        weft__element(type, stored, row + shift + t)));
       }
@@ -328,8 +330,8 @@ static weft_err keep_cpu(kernel *k) {
   if (!y) return WEFT_OOM;
   if (weft__dtype_is_plain(y->dtype)) memset(y->data, 0, weft__tensor_bytes(y));
   for (int64_t r = 0; r < n * rows; r++) { /* columns [from, to) of row i stay */
-    int64_t i = r % rows, from = low < 0 ? 0 : least(most(i - low, 0), cols),
-            to = up < 0 ? cols : least(i + up + 1, cols);
+    int64_t i = r % rows, from = low < 0 ? 0 : diag_least(diag_most(i - low, 0), cols),
+            to = up < 0 ? cols : diag_least(i + up + 1, cols);
     if (to > from)
       WEFT_TRY(weft__elements_copy(y->dtype, weft__element(y->dtype, y->data, r * cols + from),
                                    weft__element_const(y->dtype, x->data, r * cols + from), to - from));

@@ -222,7 +222,7 @@ static weft_out span_of(weft_graph *g, weft_out dims, weft_out begin, weft_out e
 }
 
 /* x, of shape (a, m, n, z), with its middle axes exchanged. */
-static weft_out exchanged(weft_graph *g, weft_out x, weft_out a, weft_out m, weft_out n, weft_out z) {
+static weft_out gather_exchanged(weft_graph *g, weft_out x, weft_out a, weft_out m, weft_out n, weft_out z) {
   weft_out dims[] = {a, m, n, z};
   weft_out four = weft__b_reshape(g, x, weft__b_concat(g, 4, dims, weft__b_scalar(g, WEFT_INT32, 0)));
   return weft__b_transpose(g, four, weft__b_ints(g, (int64_t[]){0, 2, 1, 3}, 4));
@@ -255,13 +255,13 @@ static weft_err gather_axis_grad(backprop *b) {
   weft_out n = span_of(g, weft__b_shape(g, b->in[1]), batch, WEFT_NONE);
   weft_out matrix[] = {weft__b_mul(g, n_batch, n), weft__b_mul(g, outer, inner)};
   weft_out values =
-      weft__b_reshape(g, exchanged(g, b->dout[0], n_batch, outer, n, inner), weft__b_concat(g, 2, matrix, zero));
+      weft__b_reshape(g, gather_exchanged(g, b->dout[0], n_batch, outer, n, inner), weft__b_concat(g, 2, matrix, zero));
   weft_out indices = weft__b_cast(g, b->in[1], WEFT_INT32);
   if (batch_dims != 0) indices = batch_indices(g, indices, n_batch, dim, n);
   indices = weft__b_reshape(g, indices, one_dim(g, -1));
   weft_out sum[] = {values, indices, weft__b_reshape(g, weft__b_mul(g, n_batch, dim), weft__b_ints(g, NULL, 0))};
   weft_out dense = weft__b_node(g, "UnsortedSegmentSum", NULL, 3, sum, 0, NULL);
-  b->din[0] = GRAD_DENSE(weft__b_reshape(g, exchanged(g, dense, n_batch, dim, outer, inner), dims));
+  b->din[0] = GRAD_DENSE(weft__b_reshape(g, gather_exchanged(g, dense, n_batch, dim, outer, inner), dims));
   return WEFT_OK;
 }
 

@@ -223,7 +223,7 @@ static weft_err mirror_cpu(kernel *k) {
 /* ---- MirrorPadGrad: every element of the border is added to the one it mirrors ---- */
 
 /* Index i of a padded axis, folded back to the axis of n elements. */
-static int64_t fold(int64_t i, int64_t before, int64_t n, int64_t edge) {
+static int64_t pad_fold(int64_t i, int64_t before, int64_t n, int64_t edge) {
   i -= before;
   if (i < 0)
     i = -i - 1 + edge;
@@ -261,7 +261,7 @@ static weft_err unmirror_cpu(kernel *k) {
   int64_t n = weft__tensor_count(x);
   for (int64_t i = 0; i < n; i++) {
     int64_t place = 0;
-    for (int d = 0; d < out.rank; d++) place += fold(at[d], b.before[d], out.dim[d], edge) * to[d];
+    for (int d = 0; d < out.rank; d++) place += pad_fold(at[d], b.before[d], out.dim[d], edge) * to[d];
     void *sum = weft__element(y->dtype, y->data, place);
     weft__combine(COMBINE_ADD, y->dtype, sum, sum, weft__element_const(x->dtype, x->data, i), 1, 1);
     for (int d = out.rank - 1; d >= 0 && ++at[d] == x->shape.dim[d]; d--) at[d] = 0;
@@ -269,14 +269,14 @@ static weft_err unmirror_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err turned(backprop *b, const char *name) {
+static weft_err pad_turned(backprop *b, const char *name) {
   attr mode = *weft__node_attr(b->node, "mode");
   weft_out in[] = {b->dout[0], b->in[1]};
   b->din[0] = GRAD_DENSE(weft__b_node(b->graph, name, NULL, 2, in, 1, &mode));
   return WEFT_OK;
 }
-static weft_err mirror_grad(backprop *b) { return turned(b, "MirrorPadGrad"); }
-static weft_err unmirror_grad(backprop *b) { return turned(b, "MirrorPad"); }
+static weft_err mirror_grad(backprop *b) { return pad_turned(b, "MirrorPadGrad"); }
+static weft_err unmirror_grad(backprop *b) { return pad_turned(b, "MirrorPad"); }
 
 /* ---- cases ---- */
 

@@ -77,12 +77,12 @@ static weft_err dims_cpu(kernel *k) {
 }
 
 /* All of these undo themselves. */
-static weft_err again(backprop *b, int n_attr, const attr *attrs) {
+static weft_err reverse_again(backprop *b, int n_attr, const attr *attrs) {
   weft_out in[] = {b->dout[0], b->in[1]};
   b->din[0] = GRAD_DENSE(weft__b_node(b->graph, b->node->op_name, NULL, 2, in, n_attr, attrs));
   return WEFT_OK;
 }
-static weft_err reverse_grad(backprop *b) { return again(b, 0, NULL); }
+static weft_err reverse_grad(backprop *b) { return reverse_again(b, 0, NULL); }
 
 /* ---- ReverseSequence: in each batch entry, the first seq_lengths[b] steps are read backwards ---- */
 
@@ -163,7 +163,7 @@ static weft_err sequence_cpu(kernel *k) {
 static weft_err sequence_grad(backprop *b) {
   attr attrs[] = {A_INT("seq_dim", weft__node_int(b->node, "seq_dim", 0)),
                   A_INT("batch_dim", weft__node_int(b->node, "batch_dim", 0))};
-  return again(b, 2, attrs);
+  return reverse_again(b, 2, attrs);
 }
 
 /* ---- Roll: each axis shifted, what leaves at one end comes in at the other ---- */

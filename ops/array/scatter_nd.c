@@ -52,7 +52,7 @@ static weft_err update_infer(infer *s) {
 
 /* ---- checking ---- */
 
-static weft_err fits(kernel *k, const shape *target, const shape *i, const shape *u) {
+static weft_err scatter_nd_fits(kernel *k, const shape *target, const shape *i, const shape *u) {
   if (i->rank < 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Indices shape must have rank at least one. Found:%s",
                              weft__shape_text(i));
@@ -92,7 +92,7 @@ static weft_err check_rows(kernel *k, const shape *target, const weft_tensor *t,
 
 /* ---- scattering ---- */
 
-static weft_err append(str *to, const str *more) {
+static weft_err scatter_nd_append(str *to, const str *more) {
   char *joined = weft__alloc(to->size + more->size + 1);
   if (!joined) return WEFT_OOM;
   if (to->size) memcpy(joined, to->data, to->size);
@@ -106,7 +106,7 @@ static weft_err append(str *to, const str *more) {
 static weft_err combine_slice(combine_op what, weft_dtype type, void *dst, const void *src, int64_t n) {
   if (what == COMBINE_SET) return weft__elements_copy(type, dst, src, n);
   if (type == WEFT_STRING) {
-    for (int64_t i = 0; i < n; i++) WEFT_TRY(append((str *)dst + i, (const str *)src + i));
+    for (int64_t i = 0; i < n; i++) WEFT_TRY(scatter_nd_append((str *)dst + i, (const str *)src + i));
   } else if (type == WEFT_BOOL) {
     for (int64_t i = 0; i < n; i++) ((bool *)dst)[i] |= ((const bool *)src)[i];
   } else {
@@ -140,7 +140,7 @@ static weft_err scatter_cpu(kernel *k) {
   if (!can_combine(COMBINE_ADD, u->dtype)) return weft__kernel_no_type(k, u->dtype);
   WEFT_TRY(weft__kernel_vector(k, 2, "Shape"));
   WEFT_TRY(weft__kernel_dims(k, 2, "shape", &out));
-  WEFT_TRY(fits(k, &out, &t->shape, &u->shape));
+  WEFT_TRY(scatter_nd_fits(k, &out, &t->shape, &u->shape));
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);
   if (weft__dtype_is_plain(y->dtype)) memset(y->data, 0, weft__tensor_bytes(y));
@@ -159,7 +159,7 @@ static weft_err update_by(kernel *k, combine_op what) {
                                "Outer dimensions of indices and update must match. Indices shape: %s, updates shape:%s",
                                weft__shape_text(&t->shape), weft__shape_text(&u->shape));
   }
-  WEFT_TRY(fits(k, &x->shape, &t->shape, &u->shape));
+  WEFT_TRY(scatter_nd_fits(k, &x->shape, &t->shape, &u->shape));
   weft_tensor *y = weft__out_over(k, 0, 0, &x->shape);
   if (!y) return WEFT_OOM;
   if (y->data != x->data) WEFT_TRY(weft__elements_copy(x->dtype, y->data, x->data, weft__tensor_count(x)));
@@ -174,12 +174,12 @@ static weft_err max_cpu(kernel *k) { return update_by(k, COMBINE_MAX); }
 
 /* ---- gradients ---- */
 
-static weft_out gathered(weft_graph *g, weft_out x, weft_out indices) {
+static weft_out scatter_nd_gathered(weft_graph *g, weft_out x, weft_out indices) {
   return weft__b_node(g, "GatherNd", NULL, 2, (weft_out[]){x, indices}, 0, NULL);
 }
 
 static weft_err scatter_grad(backprop *b) {
-  b->din[1] = GRAD_DENSE(gathered(b->graph, b->dout[0], b->in[0]));
+  b->din[1] = GRAD_DENSE(scatter_nd_gathered(b->graph, b->dout[0], b->in[0]));
   return WEFT_OK;
 }
 
@@ -187,19 +187,19 @@ static weft_err set_grad(backprop *b) {
   weft_graph *g = b->graph;
   weft_out in[] = {weft__b_identity(g, b->dout[0]), b->in[1], weft__b_zeros_like(g, b->in[2])};
   b->din[0] = GRAD_DENSE(weft__b_node(g, "TensorScatterUpdate", NULL, 3, in, 0, NULL));
-  b->din[2] = GRAD_DENSE(gathered(g, b->dout[0], b->in[1]));
+  b->din[2] = GRAD_DENSE(scatter_nd_gathered(g, b->dout[0], b->in[1]));
   return WEFT_OK;
 }
 
 static weft_err add_grad(backprop *b) {
   b->din[0] = GRAD_DENSE(b->dout[0]);
-  b->din[2] = GRAD_DENSE(gathered(b->graph, b->dout[0], b->in[1]));
+  b->din[2] = GRAD_DENSE(scatter_nd_gathered(b->graph, b->dout[0], b->in[1]));
   return WEFT_OK;
 }
 
 static weft_err sub_grad(backprop *b) {
   b->din[0] = GRAD_DENSE(b->dout[0]);
-  b->din[2] = GRAD_DENSE(weft__b_neg(b->graph, gathered(b->graph, b->dout[0], b->in[1])));
+  b->din[2] = GRAD_DENSE(weft__b_neg(b->graph, scatter_nd_gathered(b->graph, b->dout[0], b->in[1])));
   return WEFT_OK;
 }
 
@@ -208,13 +208,13 @@ static weft_err extreme_grad(backprop *b) {
   weft_graph *g = b->graph;
   weft_dtype type = weft__out_type(g, b->in[0]);
   weft_out x_wins = weft__b_cast(g, weft__b_binary(g, "Equal", b->in[0], b->out[0]), type);
-  weft_out at = gathered(g, b->out[0], b->in[1]);
+  weft_out at = scatter_nd_gathered(g, b->out[0], b->in[1]);
   weft_out u_wins = weft__b_cast(g, weft__b_binary(g, "Equal", b->in[2], at), type);
   weft_out dims = weft__b_cast(g, weft__b_shape(g, b->in[0]), weft__out_type(g, b->in[1]));
   weft_out in[] = {b->in[1], u_wins, dims};
   weft_out winners = weft__b_add(g, x_wins, weft__b_node(g, "ScatterNd", NULL, 3, in, 0, NULL));
   b->din[0] = GRAD_DENSE(weft__b_div(g, weft__b_mul(g, b->dout[0], x_wins), winners));
-  weft_out share = gathered(g, weft__b_div(g, b->dout[0], winners), b->in[1]);
+  weft_out share = scatter_nd_gathered(g, weft__b_div(g, b->dout[0], winners), b->in[1]);
   b->din[2] = GRAD_DENSE(weft__b_mul(g, share, u_wins));
   return WEFT_OK;
 }

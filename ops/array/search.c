@@ -19,7 +19,7 @@ static int64_t by_bytes(const str *a, const str *b) {
 }
 
 /* Is element i of a before element j of b (or, with `ties`, not after it)? */
-static bool before(const weft_tensor *a, int64_t i, const weft_tensor *b, int64_t j, bool ties) {
+static bool search_before(const weft_tensor *a, int64_t i, const weft_tensor *b, int64_t j, bool ties) {
   dtype_class c = weft__dtype_class(a->dtype);
   if (c == CLASS_STRING) {
     int64_t order = by_bytes(TENSOR_DATA(a, str) + i, TENSOR_DATA(b, str) + j);
@@ -34,7 +34,7 @@ static bool before(const weft_tensor *a, int64_t i, const weft_tensor *b, int64_
   return ties ? x <= y : x < y;
 }
 
-static weft_err bound(kernel *k, bool ties) {
+static weft_err search_bound(kernel *k, bool ties) {
   const weft_tensor *x = k->in[0], *v = k->in[1];
   for (int i = 0; i < 2; i++)
     if (k->in[i]->shape.rank != 2)
@@ -49,7 +49,7 @@ static weft_err bound(kernel *k, bool ties) {
     int64_t row = i / v->shape.dim[1] * n, low = 0, high = n;
     while (low < high) {
       int64_t middle = low + (high - low) / 2;
-      if (before(x, row + middle, v, i, ties))
+      if (search_before(x, row + middle, v, i, ties))
         low = middle + 1;
       else
         high = middle;
@@ -62,8 +62,8 @@ static weft_err bound(kernel *k, bool ties) {
   return WEFT_OK;
 }
 
-static weft_err lower_cpu(kernel *k) { return bound(k, false); }
-static weft_err upper_cpu(kernel *k) { return bound(k, true); }
+static weft_err lower_cpu(kernel *k) { return search_bound(k, false); }
+static weft_err upper_cpu(kernel *k) { return search_bound(k, true); }
 
 /* ---- UnravelIndex ---- */
 

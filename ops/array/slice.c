@@ -164,7 +164,7 @@ static int copy_masks(const weft_node *n, attr *to) {
 }
 
 /* Indices of a type the gradient ops take: int16 is not one. */
-static weft_out wide(weft_graph *g, weft_out index) {
+static weft_out slice_wide(weft_graph *g, weft_out index) {
   return weft__out_type(g, index) == WEFT_INT16 ? weft__b_cast(g, index, WEFT_INT32) : index;
 }
 
@@ -172,9 +172,9 @@ static weft_err strided_grad(backprop *b) {
   weft_graph *g = b->graph;
   attr masks[5];
   int n = copy_masks(b->node, masks);
-  weft_out begin = wide(g, b->in[1]);
-  weft_out in[] = {weft__b_cast(g, weft__b_shape(g, b->in[0]), weft__out_type(g, begin)), begin, wide(g, b->in[2]),
-                   wide(g, b->in[3]), b->dout[0]};
+  weft_out begin = slice_wide(g, b->in[1]);
+  weft_out in[] = {weft__b_cast(g, weft__b_shape(g, b->in[0]), weft__out_type(g, begin)), begin,
+                   slice_wide(g, b->in[2]), slice_wide(g, b->in[3]), b->dout[0]};
   b->din[0] = GRAD_DENSE(weft__b_node(g, "StridedSliceGrad", NULL, 5, in, n, masks));
   return WEFT_OK;
 }

@@ -19,7 +19,7 @@ static image image_axes(const weft_node *n) {
   return weft__node_str_is(n, "data_format", "NCHW") ? (image){2, 3, 1} : (image){1, 2, 3};
 }
 
-static int64_t divided(int64_t v, int64_t by) { return v < 0 ? -1 : v / by; }
+static int64_t space_divided(int64_t v, int64_t by) { return v < 0 ? -1 : v / by; }
 
 static weft_err depth_infer(infer *s, bool to_depth) {
   shape x;
@@ -36,9 +36,9 @@ static weft_err depth_infer(infer *s, bool to_depth) {
       return weft__infer_fail(s, "Dimension size must be evenly divisible by %lld but is %lld", (long long)cut,
                               (long long)x.dim[axes[i]]);
   s->out[0] = x;
-  s->out[0].dim[a.height] = to_depth ? divided(x.dim[a.height], b) : weft__shape_dim_mul(x.dim[a.height], b);
-  s->out[0].dim[a.width] = to_depth ? divided(x.dim[a.width], b) : weft__shape_dim_mul(x.dim[a.width], b);
-  s->out[0].dim[a.depth] = to_depth ? weft__shape_dim_mul(x.dim[a.depth], b * b) : divided(x.dim[a.depth], b * b);
+  s->out[0].dim[a.height] = to_depth ? space_divided(x.dim[a.height], b) : weft__shape_dim_mul(x.dim[a.height], b);
+  s->out[0].dim[a.width] = to_depth ? space_divided(x.dim[a.width], b) : weft__shape_dim_mul(x.dim[a.width], b);
+  s->out[0].dim[a.depth] = to_depth ? weft__shape_dim_mul(x.dim[a.depth], b * b) : space_divided(x.dim[a.depth], b * b);
   return WEFT_OK;
 }
 
@@ -158,7 +158,7 @@ static weft_err batch_infer_with(infer *s, int m, int at_sizes, int at_border, b
   if (!to_batch && x->dim[0] % b.count > 0)
     return weft__infer_fail(s, "Dimension size must be evenly divisible by %lld but is %lld", (long long)b.count,
                             (long long)x->dim[0]);
-  out->dim[0] = to_batch ? weft__shape_dim_mul(x->dim[0], b.count) : divided(x->dim[0], b.count);
+  out->dim[0] = to_batch ? weft__shape_dim_mul(x->dim[0], b.count) : space_divided(x->dim[0], b.count);
   for (int d = 0; d < m; d++) {
     out->dim[d + 1] = other_dim(&b, d, x->dim[d + 1], to_batch);
     if (out->dim[d + 1] == -2)

@@ -105,7 +105,7 @@ static weft_err split_cpu(kernel *k) {
 }
 
 /* All pieces' gradients, joined again. */
-static weft_err joined(backprop *b, weft_out axis, grad_value *out) {
+static weft_err split_joined(backprop *b, weft_out axis, grad_value *out) {
   weft_out *parts = weft__alloc((size_t)b->n_out * sizeof *parts);
   if (!parts) return WEFT_OOM;
   for (int i = 0; i < b->n_out; i++) parts[i] = weft__backprop_dout(b, i);
@@ -114,7 +114,7 @@ static weft_err joined(backprop *b, weft_out axis, grad_value *out) {
   return WEFT_OK;
 }
 
-static weft_err split_grad(backprop *b) { return joined(b, b->in[0], &b->din[1]); }
+static weft_err split_grad(backprop *b) { return split_joined(b, b->in[0], &b->din[1]); }
 
 /* ---- SplitV ---- */
 
@@ -199,7 +199,7 @@ static weft_err split_v_cpu(kernel *k) {
   return err;
 }
 
-static weft_err split_v_grad(backprop *b) { return joined(b, b->in[2], &b->din[0]); }
+static weft_err split_v_grad(backprop *b) { return split_joined(b, b->in[2], &b->din[0]); }
 
 /* ---- Unpack ---- */
 

@@ -62,7 +62,7 @@ static void stack_end(object *o) {
 
 /* ---- handles ---- */
 
-static weft_err find(const kernel *k, stack **out) {
+static weft_err stack_find(const kernel *k, stack **out) {
   if (!k->ref[0]) return weft__kernel_in(k, weft__handle_get(k->in[0], STACK_TYPE, (resource **)out));
   weft_tensor t = {0};
   WEFT_TRY(weft__variable_read(k->ref[0], &t));
@@ -141,7 +141,7 @@ static weft_err push_locked(kernel *k, stack *s, const weft_tensor *t) {
 
 static weft_err push_cpu(kernel *k) {
   stack *s = NULL;
-  WEFT_TRY(find(k, &s));
+  WEFT_TRY(stack_find(k, &s));
   pthread_mutex_lock(&s->lock);
   weft_err err = push_locked(k, s, k->in[1]);
   pthread_mutex_unlock(&s->lock);
@@ -161,7 +161,7 @@ static weft_err pop_locked(kernel *k, stack *s, weft_tensor *out) {
 static weft_err pop_cpu(kernel *k) {
   stack *s = NULL;
   weft_tensor t = {0};
-  WEFT_TRY(find(k, &s));
+  WEFT_TRY(stack_find(k, &s));
   pthread_mutex_lock(&s->lock);
   weft_err err = pop_locked(k, s, &t);
   pthread_mutex_unlock(&s->lock);
@@ -172,7 +172,7 @@ static weft_err pop_cpu(kernel *k) {
 
 static weft_err close_cpu(kernel *k) {
   stack *s = NULL;
-  WEFT_TRY(find(k, &s));
+  WEFT_TRY(stack_find(k, &s));
   pthread_mutex_lock(&s->lock);
   s->closed = true;
   for (int64_t i = 0; i < s->n; i++) weft__tensor_clear(&s->t[i]);

@@ -149,7 +149,7 @@ static weft_err partition_check(kernel *k, int64_t *count) {
 }
 
 /* Deals the rows out; `next` counts those each output has so far. */
-static weft_err deal(kernel *k, const int64_t *count, int64_t *next) {
+static weft_err stitch_deal(kernel *k, const int64_t *count, int64_t *next) {
   const weft_tensor *x = k->in[0];
   shape out;
   tail_of(&x->shape, k->in[1]->shape.rank, &out);
@@ -175,7 +175,7 @@ static weft_err partition_cpu(kernel *k) {
   int64_t *count = weft__alloc_zero((size_t)k->n_out * 2, sizeof *count);
   if (!count) return WEFT_OOM;
   weft_err err = partition_check(k, count);
-  if (err == WEFT_OK) err = deal(k, count, count + k->n_out);
+  if (err == WEFT_OK) err = stitch_deal(k, count, count + k->n_out);
   weft__free(count);
   return err;
 }

@@ -99,13 +99,13 @@ static weft_err conjugate_cpu(kernel *k) {
 }
 
 /* The gradient goes back the way the value came. */
-static weft_err back(backprop *b, const char *name) {
+static weft_err transpose_back(backprop *b, const char *name) {
   weft_out in[] = {b->dout[0], weft__b_unary(b->graph, "InvertPermutation", b->in[1])};
   b->din[0] = GRAD_DENSE(weft__b_node(b->graph, name, NULL, 2, in, 0, NULL));
   return WEFT_OK;
 }
-static weft_err transpose_grad(backprop *b) { return back(b, "Transpose"); }
-static weft_err conjugate_grad(backprop *b) { return back(b, "ConjugateTranspose"); }
+static weft_err transpose_grad(backprop *b) { return transpose_back(b, "Transpose"); }
+static weft_err conjugate_grad(backprop *b) { return transpose_back(b, "ConjugateTranspose"); }
 
 /* ---- InvertPermutation ---- */
 

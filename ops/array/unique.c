@@ -20,7 +20,7 @@ typedef struct row_set {
   int64_t *slot; /* number of a row + 1; 0 is empty */
 } row_set;
 
-static uint64_t mix(uint64_t h, uint64_t v) {
+static uint64_t unique_mix(uint64_t h, uint64_t v) {
   h = (h ^ v) * 0x9E3779B97F4A7C15u;
   return h ^ h >> 32;
 }
@@ -30,11 +30,11 @@ static uint64_t hash_bytes(const void *data, size_t n) {
   uint64_t h = n, word;
   for (; n >= 8; n -= 8, p += 8) {
     memcpy(&word, p, 8);
-    h = mix(h, word);
+    h = unique_mix(h, word);
   }
   word = 0;
   memcpy(&word, p, n);
-  return mix(h, word);
+  return unique_mix(h, word);
 }
 
 static bool by_value(weft_dtype t) {
@@ -43,7 +43,7 @@ static bool by_value(weft_dtype t) {
 }
 
 /* Element i of a float or complex run, one part at a time; complex elements have two. */
-static double part(weft_dtype t, const void *row, int64_t i) {
+static double unique_part(weft_dtype t, const void *row, int64_t i) {
   switch (t) {
   case WEFT_HALF: return weft__half_to_float(((const uint16_t *)row)[i]);
   case WEFT_BFLOAT16: return weft__bfloat16_to_float(((const uint16_t *)row)[i]);
@@ -53,21 +53,23 @@ static double part(weft_dtype t, const void *row, int64_t i) {
   }
 }
 
-static int64_t parts(const row_set *s) { return s->width * (weft__dtype_class(s->type) == CLASS_COMPLEX ? 2 : 1); }
+static int64_t unique_parts(const row_set *s) {
+  return s->width * (weft__dtype_class(s->type) == CLASS_COMPLEX ? 2 : 1);
+}
 
 static uint64_t row_hash(const row_set *s, const void *row) {
   uint64_t h = 1;
   if (s->type == WEFT_STRING) {
     const str *e = row;
-    for (int64_t i = 0; i < s->width; i++) h = mix(h, hash_bytes(e[i].data ? e[i].data : "", e[i].size));
+    for (int64_t i = 0; i < s->width; i++) h = unique_mix(h, hash_bytes(e[i].data ? e[i].data : "", e[i].size));
     return h;
   }
   if (!by_value(s->type)) return hash_bytes(row, s->bytes);
-  for (int64_t i = 0; i < parts(s); i++) {
-    double v = part(s->type, row, i) + 0.0; /* -0 becomes 0 */
+  for (int64_t i = 0; i < unique_parts(s); i++) {
+    double v = unique_part(s->type, row, i) + 0.0; /* -0 becomes 0 */
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
-    h = mix(h, v == v ? bits : (uintptr_t)row); /* rows that equal none are kept apart */
+    h = unique_mix(h, v == v ? bits : (uintptr_t)row); /* rows that equal none are kept apart */
   }
   return h;
 }
@@ -80,8 +82,8 @@ static bool row_equal(const row_set *s, const void *a, const void *b) {
     return true;
   }
   if (!by_value(s->type)) return memcmp(a, b, s->bytes) == 0;
-  for (int64_t i = 0; i < parts(s); i++)
-    if (!(part(s->type, a, i) == part(s->type, b, i))) return false;
+  for (int64_t i = 0; i < unique_parts(s); i++)
+    if (!(unique_part(s->type, a, i) == unique_part(s->type, b, i))) return false;
   return true;
 }
 

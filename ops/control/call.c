@@ -13,7 +13,7 @@ typedef struct functions { /* those that the attributes of a node name, in their
   function *f[];
 } functions;
 
-static void unprepare(void *state) {
+static void call_unprepare(void *state) {
   functions *s = state;
   for (int i = 0; s && i < s->n; i++) weft__function_release(s->f[i]);
   weft__free(s);
@@ -25,7 +25,7 @@ static weft_err prepare_named(const weft_node *n, int n_name, const char *const 
   weft_err err = WEFT_OK;
   for (int i = 0; i < n_name && !err; i++) err = weft__function_create(&s->f[s->n++], n, name[i], 0);
   if (err)
-    unprepare(s);
+    call_unprepare(s);
   else
     *state = s;
   return err;
@@ -40,7 +40,7 @@ static weft_err prepare_gradient(const weft_node *n, void **state) {
   s->n = 1;
   const weft_err err = weft__function_gradient(&s->f[0], n, "f");
   if (err)
-    unprepare(s);
+    call_unprepare(s);
   else
     *state = s;
   return err;
@@ -59,7 +59,7 @@ static weft_err prepare_case(const weft_node *n, void **state) {
   weft_err err = WEFT_OK;
   for (int i = 0; i < count && !err; i++) err = weft__function_create(&s->f[s->n++], n, "branches", i);
   if (err)
-    unprepare(s);
+    call_unprepare(s);
   else
     *state = s;
   return err;
@@ -166,7 +166,7 @@ static weft_err goes_on(loop *l, bool *yes) {
   return WEFT_OK;
 }
 
-static weft_err turn(loop *l) {
+static weft_err while_iteration(loop *l) {
   const functions *s = l->k->state;
   WEFT_TRY(weft__step_check_time(l->k->step)); /* the body may have nothing to run, and then does not look */
   memset(l->next, 0, sizeof *l->next * (size_t)l->n);
@@ -185,7 +185,7 @@ static weft_err while_cpu(kernel *k) {
   bool more = false;
   weft_err err = goes_on(&l, &more);
   while (!err && more) {
-    err = turn(&l);
+    err = while_iteration(&l);
     if (!err) err = goes_on(&l, &more);
   }
   for (int i = 0; i < l.n && !err; i++)
@@ -218,11 +218,11 @@ static weft_err fake_infer(infer *s) {
 #define CALL(NAME, ATTRS, DOC, PREPARE, FN, GRAD, STATE)                                                               \
   {                                                                                                                    \
     NAME ATTRS STATE, DOC, .flags = OP_BLOCKING | OP_NO_FOLD, .infer = weft__infer_output_shapes, .cpu = FN,           \
-                           .prepare = PREPARE, .unprepare = unprepare, .grad = GRAD                                    \
+                           .prepare = PREPARE, .unprepare = call_unprepare, .grad = GRAD                               \
   }
 #define CALLS(which)                                                                                                   \
   .flags = OP_BLOCKING | OP_NO_FOLD, .infer = weft__infer_output_shapes, .cpu = which##_cpu,                           \
-  .prepare = prepare_##which, .unprepare = unprepare
+  .prepare = prepare_##which, .unprepare = call_unprepare
 #define CALL_ATTRS                                                                                                     \
   "(args:@Tin) -> (output:@Tout) | Tin:list(type)>=0 Tout:list(type)>=0 f:func config:string='' "                      \
   "config_proto:string='' "                                                                                            \
@@ -244,7 +244,7 @@ OPS(call) = {
     {"SymbolicGradient(input:@Tin) -> (output:@Tout) | Tin:list(type)>=1 Tout:list(type)>=1 f:func",
      "The gradient of a function: its arguments and a gradient for each result give one for each argument.",
      .flags = OP_BLOCKING | OP_NO_FOLD, .infer = gradient_infer, .cpu = call_cpu, .prepare = prepare_gradient,
-     .unprepare = unprepare},
+     .unprepare = call_unprepare},
     CALL("StatelessIf", IF_ATTRS, "What one of two functions gives.", prepare_if, if_cpu, weft__gradient_if, ""),
     CALL("If", IF_ATTRS, "What one of two functions that act gives.", prepare_if, if_cpu, weft__gradient_if,
          " ; stateful"),

@@ -95,7 +95,7 @@ static weft_err scatter_v2_cpu(kernel *k) {
   return weft__collective_run(k, &s);
 }
 
-static weft_err gather(kernel *k, collective_spec *s) {
+static weft_err collective_gather(kernel *k, collective_spec *s) {
   if (s->out.rank < 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input must have at least one dimension");
   s->out.dim[0] *= s->group_size;
   return weft__collective_run(k, s);
@@ -104,13 +104,13 @@ static weft_err gather(kernel *k, collective_spec *s) {
 static weft_err gather_cpu(kernel *k) {
   collective_spec s = {.type = COLLECTIVE_GATHER, .out = k->in[0]->shape};
   WEFT_TRY(read_attrs(k, &s));
-  return gather(k, &s);
+  return collective_gather(k, &s);
 }
 
 static weft_err gather_v2_cpu(kernel *k) {
   collective_spec s = {.type = COLLECTIVE_GATHER, .out = k->in[0]->shape};
   WEFT_TRY(read_inputs(k, 1, &s));
-  return gather(k, &s);
+  return collective_gather(k, &s);
 }
 
 static weft_err exchange_v2_cpu(kernel *k) {

@@ -13,7 +13,7 @@
 /* ---- passing on: Enter, Exit, NextIteration, LoopCond ---- */
 
 /* Output i is input `from`, value or reference. */
-static weft_err pass(kernel *k, int i, int from) {
+static weft_err flow_pass(kernel *k, int i, int from) {
   if (!k->in[from]) {
     weft__out_ref(k, i, k->ref[from]);
     return WEFT_OK;
@@ -21,7 +21,7 @@ static weft_err pass(kernel *k, int i, int from) {
   return weft__forward(k, i, from, &k->in[from]->shape);
 }
 
-static weft_err pass_cpu(kernel *k) { return pass(k, 0, 0); }
+static weft_err pass_cpu(kernel *k) { return flow_pass(k, 0, 0); }
 
 /* The loop's body may change the shape of what enters, unless it is the same in every iteration. */
 static weft_err enter_infer(infer *s) {
@@ -49,7 +49,7 @@ static weft_err switch_cpu(kernel *k) {
                              weft__shape_text(&k->in[1]->shape));
   int taken = TENSOR_DATA(k->in[1], bool)[0] ? 1 : 0;
   k->out[!taken].dead = true;
-  return pass(k, taken, 0);
+  return flow_pass(k, taken, 0);
 }
 
 /* ---- Merge ---- */
@@ -70,7 +70,7 @@ static weft_err merge_infer(infer *s) {
 static weft_err merge_cpu(kernel *k) {
   for (int i = 0; i < k->n_in; i++) {
     if (!k->in[i] && !(k->ref && k->ref[i])) continue;
-    WEFT_TRY(pass(k, 0, i));
+    WEFT_TRY(flow_pass(k, 0, i));
     weft_tensor *index = weft__out(k, 1, &SHAPE_SCALAR);
     if (!index) return WEFT_OOM;
     TENSOR_DATA(index, int32_t)[0] = i;
@@ -96,7 +96,7 @@ static weft_err select_cpu(kernel *k) {
   if (i < 0 || i >= k->n_in - 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Index must be in the range [0, %d) but got %lld", k->n_in - 1,
                              (long long)i);
-  return pass(k, 0, weft__int_sat(i) + 1);
+  return flow_pass(k, 0, weft__int_sat(i) + 1);
 }
 
 /* ---- ControlTrigger, Abort ---- */

@@ -7,7 +7,7 @@
 #include "state/rendezvous.h"
 
 /* The key outside of loops, which is the same in every step. */
-static weft_err prepare(const weft_node *n, void **state) {
+static weft_err transfer_prepare(const weft_node *n, void **state) {
   *state = weft__rendezvous_key(n, NULL, NULL, 0, 0);
   return *state ? WEFT_OK : WEFT_OOM;
 }
@@ -29,7 +29,7 @@ static weft_err send_cpu(kernel *k) {
   return err;
 }
 
-static weft_err take(kernel *k, const weft_tensor *t, bool dead) {
+static weft_err transfer_take(kernel *k, const weft_tensor *t, bool dead) {
   weft_dtype want = weft__dtype_base(k->node->out_type[0]);
   k->out[0].dead = dead || k->input_dead;
   if (k->out[0].dead) return WEFT_OK;
@@ -41,7 +41,7 @@ static weft_err take(kernel *k, const weft_tensor *t, bool dead) {
 
 static void on_receipt(void *arg, weft_err err, const weft_tensor *t, bool dead) {
   kernel *k = arg;
-  weft__kernel_done(k, err ? err : take(k, t, dead));
+  weft__kernel_done(k, err ? err : transfer_take(k, t, dead));
 }
 
 /* Cancelling the step aborts the rendezvous, which ends the wait. */
@@ -61,7 +61,7 @@ static weft_err recv_cpu(kernel *k) {
 #define SEND "(tensor:T) -> () | T:type" PLACE
 #define RECV "() -> (tensor:tensor_type) | tensor_type:type" PLACE
 
-#define WITH_KEY .prepare = prepare, .unprepare = weft__free
+#define WITH_KEY .prepare = transfer_prepare, .unprepare = weft__free
 
 OPS(transfer) = {
     {"_Send" SEND, "Sends a tensor to another part of the step.", .flags = OP_ASYNC, .kind = KIND_SEND,

@@ -176,7 +176,7 @@ static weft_err check_index(const dataset *d, int64_t index) {
   return weft__fail(WEFT_OUT_OF_RANGE, "Index out of range [0, %lld):%lld", (long long)n, (long long)index);
 }
 
-static weft_err give(kernel *k, const reading *r) {
+static weft_err dataset_access_return(kernel *k, const reading *r) {
   if (k->n_out != r->set->n_part)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Number of components does not match: expected %d types but got %d.",
                       k->n_out, r->set->n_part);
@@ -200,7 +200,7 @@ static weft_err at_index_cpu(kernel *k) {
   if (!err) err = check_index(r.set, index);
   for (int64_t i = 0; i <= index && !err && !r.over; i++) err = reading_next(&r);
   if (!err && r.over) err = weft__fail(WEFT_OUT_OF_RANGE, "the data set ended before element %lld", (long long)index);
-  if (!err) err = give(k, &r);
+  if (!err) err = dataset_access_return(k, &r);
   reading_finish(&r);
   return weft__kernel_in(k, err);
 }

@@ -30,7 +30,7 @@ static weft_err rows_like(weft_tensor *out, const weft_tensor *t, int64_t n) {
 }
 
 /* Into row i; a string that is nobody else's changes hands. */
-static weft_err put(weft_tensor *out, int64_t i, weft_tensor *t) {
+static weft_err dataset_batch_put(weft_tensor *out, int64_t i, weft_tensor *t) {
   int64_t count = weft__tensor_count(t);
   char *to = (char *)out->data + (size_t)i * weft__tensor_bytes(t);
   if (t->dtype != WEFT_STRING || !weft__tensor_writable(t)) return weft__elements_copy(t->dtype, to, t->data, count);
@@ -44,7 +44,7 @@ static bool row_fits(const weft_tensor *out, const weft_tensor *t) {
          memcmp(out->shape.dim + 1, t->shape.dim, sizeof *t->shape.dim * (size_t)t->shape.rank) == 0;
 }
 
-static weft_err misfit(const weft_tensor *out, const weft_tensor *t, int part, int64_t i) {
+static weft_err dataset_batch_misfit(const weft_tensor *out, const weft_tensor *t, int part, int64_t i) {
   shape first = {.rank = out->shape.rank - 1};
   memcpy(first.dim, out->shape.dim + 1, sizeof *first.dim * (size_t)first.rank);
   return weft__fail(WEFT_INVALID_ARGUMENT,
@@ -56,14 +56,14 @@ static weft_err misfit(const weft_tensor *out, const weft_tensor *t, int part, i
 static weft_err put_element(iterator *it, weft_tensor *out, int64_t i, weft_tensor *got) {
   for (int p = 0; p < it->set->n_part; p++) {
     if (i == 0) WEFT_TRY(rows_like(&out[p], &got[p], ((batch *)it->set)->size));
-    if (!row_fits(&out[p], &got[p])) return misfit(&out[p], &got[p], p, i);
-    WEFT_TRY(put(&out[p], i, &got[p]));
+    if (!row_fits(&out[p], &got[p])) return dataset_batch_misfit(&out[p], &got[p], p, i);
+    WEFT_TRY(dataset_batch_put(&out[p], i, &got[p]));
   }
   return WEFT_OK;
 }
 
 /* Fewer rows than there is room for: a view on the first. */
-static void cut(weft_tensor *out, int n_part, int64_t rows) {
+static void dataset_batch_cut(weft_tensor *out, int n_part, int64_t rows) {
   for (int p = 0; p < n_part; p++) out[p].shape.dim[0] = rows;
 }
 
@@ -83,7 +83,7 @@ static weft_err batch_next(iterator *it, const step *st, weft_tensor *out, bool 
   if (err || *end)
     weft__components_clear(out, it->set->n_part);
   else if (n < b->size)
-    cut(out, it->set->n_part, n);
+    dataset_batch_cut(out, it->set->n_part, n);
   return err;
 }
 

@@ -23,7 +23,7 @@ typedef struct promised_at {
   int64_t done;
 } promised_at;
 
-static const char *elements(int64_t n) { return n == 1 ? "element" : "elements"; }
+static const char *dataset_cardinality_elements(int64_t n) { return n == 1 ? "element" : "elements"; }
 
 static weft_err promised_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
   promised_at *at = (promised_at *)it;
@@ -34,16 +34,16 @@ static weft_err promised_next(iterator *it, const step *st, weft_tensor *out, bo
     return weft__fail(
         WEFT_FAILED_PRECONDITION,
         "Input dataset was expected to contain an infinite number of elements but contained only %lld %s.",
-        (long long)at->done, elements(at->done));
+        (long long)at->done, dataset_cardinality_elements(at->done));
   if (*end && at->done < count)
     return weft__fail(WEFT_FAILED_PRECONDITION,
                       "Input dataset was expected to contain %lld %s but contained only %lld %s.", (long long)count,
-                      elements(count), (long long)at->done, elements(at->done));
+                      dataset_cardinality_elements(count), (long long)at->done, dataset_cardinality_elements(at->done));
   if (!*end && count >= 0 && at->done > count) {
     weft__components_clear(out, it->set->n_part);
     return weft__fail(WEFT_FAILED_PRECONDITION,
                       "Input dataset was expected to contain %lld %s but contained at least %lld %s.", (long long)count,
-                      elements(count), (long long)at->done, elements(at->done));
+                      dataset_cardinality_elements(count), (long long)at->done, dataset_cardinality_elements(at->done));
   }
   return WEFT_OK;
 }

@@ -52,12 +52,12 @@ static void csv_finish(iterator *it) {
 
 /* ---- fields ---- */
 
-static void advance(csv_at *at) { at->byte = weft__input_byte(at->in); }
+static void dataset_csv_advance(csv_at *at) { at->byte = weft__input_byte(at->in); }
 
 static void keep_byte(csv_at *at) {
   char byte = (char)at->byte;
   weft__text_add(&at->field, &byte, 1);
-  advance(at);
+  dataset_csv_advance(at);
 }
 
 static bool ends_field(const csv_at *at, char delim) {
@@ -65,14 +65,14 @@ static bool ends_field(const csv_at *at, char delim) {
 }
 
 static weft_err read_quoted(csv_at *at, char delim) {
-  for (advance(at);;) {
+  for (dataset_csv_advance(at);;) {
     if (at->byte < 0)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Reached end of file without closing quoted field in record");
     if (at->byte != '"') {
       keep_byte(at);
       continue;
     }
-    advance(at);
+    dataset_csv_advance(at);
     if (ends_field(at, delim)) return WEFT_OK;
     if (at->byte != '"')
       return weft__fail(WEFT_INVALID_ARGUMENT, "Quote inside a string has to be escaped by another quote");
@@ -96,10 +96,10 @@ static weft_err read_field(csv_at *at, const csv *s, bool *last) {
   if (at->field.failed) return WEFT_OOM;
   *last = at->byte < 0 || (char)at->byte != s->delim;
   if (at->byte == '\r') {
-    advance(at);
-    if (at->byte == '\n') advance(at);
+    dataset_csv_advance(at);
+    if (at->byte == '\n') dataset_csv_advance(at);
   } else if (at->byte >= 0) {
-    advance(at);
+    dataset_csv_advance(at);
   }
   return WEFT_OK;
 }
@@ -162,7 +162,7 @@ static weft_err open_next(csv_at *at) {
   if (!(at->path = weft__strndup(name->size ? name->data : "", name->size))) return WEFT_OOM;
   WEFT_TRY(weft__path_allowed(at->path));
   WEFT_TRY(weft__input_open(&at->in, at->path, s->compression));
-  advance(at);
+  dataset_csv_advance(at);
   for (bool last = !s->header || at->byte < 0; !last;) WEFT_TRY(read_field(at, s, &last));
   return WEFT_OK;
 }

@@ -49,7 +49,7 @@ static void files_finish(iterator *it) {
 
 /* ---- opening ---- */
 
-static weft_err skip(files_at *at, int64_t n) {
+static weft_err dataset_file_skip(files_at *at, int64_t n) {
   char piece[4096];
   while (n > 0) {
     size_t got = 0, want = n < (int64_t)sizeof piece ? (size_t)n : sizeof piece;
@@ -61,7 +61,7 @@ static weft_err skip(files_at *at, int64_t n) {
 }
 
 /* A plain file must be header, whole records, footer. */
-static weft_err measure(const files *s, files_at *at) {
+static weft_err dataset_file_measure(const files *s, files_at *at) {
   at->left = -1;
   if (s->compression != COMPRESSION_NONE) return WEFT_OK;
   int fd;
@@ -77,10 +77,10 @@ static weft_err measure(const files *s, files_at *at) {
 }
 
 static weft_err open_fixed(const files *s, files_at *at) {
-  WEFT_TRY(measure(s, at));
+  WEFT_TRY(dataset_file_measure(s, at));
   WEFT_TRY(weft__input_open(&at->in, at->path, s->compression));
   at->ahead.size = 0;
-  return skip(at, s->header);
+  return dataset_file_skip(at, s->header);
 }
 
 /* Passes over the records that begin before the offset. */
@@ -170,7 +170,7 @@ static weft_err next_piece(const files *s, files_at *at, bool *end) {
   return WEFT_OK;
 }
 
-static weft_err give(files_at *at, weft_tensor *out) {
+static weft_err dataset_file_return(files_at *at, weft_tensor *out) {
   WEFT_TRY(weft__tensor_init(out, WEFT_STRING, &SHAPE_SCALAR));
   return weft__str_set(&TENSOR_DATA(out, str)[0], at->line.data, at->line.size);
 }
@@ -192,7 +192,7 @@ static weft_err files_next(iterator *it, const step *st, weft_tensor *out, bool 
       at->next++;
     }
     weft_err err = next_piece(s, at, &over);
-    if (!err && !over) return give(at, out);
+    if (!err && !over) return dataset_file_return(at, out);
     close_file(at); /* a broken file ends where it is broken */
     if (err) return err;
   }
@@ -232,7 +232,7 @@ static weft_err read_lengths(kernel *k, files *s) {
   return WEFT_OK;
 }
 
-static weft_err make(kernel *k, file_kind kind) {
+static weft_err dataset_file_make(kernel *k, file_kind kind) {
   dataset *d = NULL;
   WEFT_TRY(weft__dataset_of(k, &files_dataset, 0, &d));
   ((files *)d)->kind = kind;
@@ -241,9 +241,9 @@ static weft_err make(kernel *k, file_kind kind) {
   return weft__dataset_out(k, d, err);
 }
 
-static weft_err records_cpu(kernel *k) { return make(k, FILE_RECORDS); }
-static weft_err lines_cpu(kernel *k) { return make(k, FILE_LINES); }
-static weft_err fixed_cpu(kernel *k) { return make(k, FILE_FIXED); }
+static weft_err records_cpu(kernel *k) { return dataset_file_make(k, FILE_RECORDS); }
+static weft_err lines_cpu(kernel *k) { return dataset_file_make(k, FILE_LINES); }
+static weft_err fixed_cpu(kernel *k) { return dataset_file_make(k, FILE_FIXED); }
 
 #define ROW(NAME, ARGS, DOC, FN)                                                                                       \
   {                                                                                                                    \

@@ -51,7 +51,7 @@ static weft_err open_one(iterator *it, const step *st, iterator **out) {
   return err;
 }
 
-static void advance(interleave_at *i, int64_t cycle) {
+static void dataset_flat_advance(interleave_at *i, int64_t cycle) {
   i->at = (i->at + 1) % cycle;
   i->taken = 0;
 }
@@ -77,18 +77,18 @@ static weft_err interleave_next(iterator *it, const step *st, weft_tensor *out, 
       continue;
     }
     if (!i->open[i->at]) {
-      advance(i, s->cycle);
+      dataset_flat_advance(i, s->cycle);
       continue;
     }
     WEFT_TRY(weft__iterator_next(i->open[i->at], st, out, &over));
     if (!over) {
-      if (++i->taken == s->block) advance(i, s->cycle);
+      if (++i->taken == s->block) dataset_flat_advance(i, s->cycle);
       return WEFT_OK;
     }
     weft__iterator_destroy(i->open[i->at]);
     i->open[i->at] = NULL;
     i->n_open--;
-    advance(i, s->cycle);
+    dataset_flat_advance(i, s->cycle);
   }
   *end = true;
   return WEFT_OK;
@@ -102,7 +102,7 @@ static const dataset_kind interleave_kind = {"Interleave",
                                              .next = interleave_next,
                                              .finish = interleave_finish};
 
-static weft_err make(kernel *k, int64_t cycle, int64_t block) {
+static weft_err dataset_flat_make(kernel *k, int64_t cycle, int64_t block) {
   dataset *d = NULL;
   if (cycle == -1) cycle = k->step->inter ? weft__pool_threads(k->step->inter) : 1;
   if (cycle < 1 || cycle > 1 << 20) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "`cycle_length` must be > 0");
@@ -113,7 +113,7 @@ static weft_err make(kernel *k, int64_t cycle, int64_t block) {
   return weft__dataset_out(k, d, weft__dataset_capture_f(k, &s->f));
 }
 
-static weft_err flat_cpu(kernel *k) { return make(k, 1, INT64_MAX); }
+static weft_err flat_cpu(kernel *k) { return dataset_flat_make(k, 1, INT64_MAX); }
 
 static weft_err interleave_cpu(kernel *k) {
   int64_t cycle, block;
@@ -121,7 +121,7 @@ static weft_err interleave_cpu(kernel *k) {
   WEFT_TRY(weft__node_in_range(k->node, "cycle_length", &first, &count));
   WEFT_TRY(weft__dataset_int(k, first, "cycle_length", &cycle));
   WEFT_TRY(weft__dataset_int(k, first + 1, "block_length", &block));
-  return make(k, cycle, block);
+  return dataset_flat_make(k, cycle, block);
 }
 
 #define ROW(NAME, ARGS, ATTRS, DOC, FN)                                                                                \

@@ -91,7 +91,7 @@ static void group_finish(iterator *it) {
 }
 
 /* What a function makes of tensors: one number. */
-static weft_err ask(iterator *it, const step *st, int f, const weft_tensor *arg, int n, int64_t *out) {
+static weft_err dataset_group_ask(iterator *it, const step *st, int f, const weft_tensor *arg, int n, int64_t *out) {
   weft_tensor t = {0};
   WEFT_TRY(weft__captured_call(&((group_by *)it->set)->f[f], it->pass, st, arg, n, &t, 1));
   bool fits = t.dtype == WEFT_INT64 && weft__tensor_count(&t) == 1;
@@ -112,7 +112,7 @@ static weft_err begin_group(iterator *it, const step *st, int64_t key) {
   int64_t want = 0;
   WEFT_TRY(WEFT_ARRAY_RESERVE(at->group, at->room, at->n_group + 1));
   WEFT_TRY(key_tensor(key, &t));
-  weft_err err = ask(it, st, F_SIZE, &t, 1, &want);
+  weft_err err = dataset_group_ask(it, st, F_SIZE, &t, 1, &want);
   weft__tensor_clear(&t);
   if (!err && want <= 0)
     err = weft__fail(WEFT_INVALID_ARGUMENT, "Window size must be greater than zero, but got %lld.", (long long)want);
@@ -130,7 +130,7 @@ static weft_err find_group(iterator *it, const step *st, int64_t key, group **ou
 }
 
 /* Moves the element that was got into its group. */
-static weft_err put(iterator *it, group *g) {
+static weft_err dataset_group_put(iterator *it, group *g) {
   group_at *at = (group_at *)it;
   int width = it->set->input[0]->n_part;
   WEFT_TRY(weft__array_reserve(&g->row, &g->room, g->n + 1, sizeof *g->row * (size_t)width, true));
@@ -165,16 +165,16 @@ static int by_key(const void *a, const void *b) {
 }
 
 /* The next element of the input, or, when it has none, the next group that has some. */
-static weft_err advance(iterator *it, const step *st, bool *end) {
+static weft_err dataset_group_advance(iterator *it, const step *st, bool *end) {
   group_at *at = (group_at *)it;
   if (!at->input_over) {
     int64_t key = 0;
     group *g = NULL;
     WEFT_TRY(weft__iterator_next(at->base.from, st, at->base.got, &at->input_over));
     if (!at->input_over) {
-      weft_err err = ask(it, st, F_KEY, at->base.got, it->set->input[0]->n_part, &key);
+      weft_err err = dataset_group_ask(it, st, F_KEY, at->base.got, it->set->input[0]->n_part, &key);
       if (!err) err = find_group(it, st, key, &g);
-      if (!err) err = put(it, g);
+      if (!err) err = dataset_group_put(it, g);
       weft__components_clear(at->base.got, it->set->input[0]->n_part);
       return !err && g->n == g->want ? open_group(it, st, g) : err;
     }
@@ -195,7 +195,7 @@ static weft_err group_next(iterator *it, const step *st, weft_tensor *out, bool 
       weft__iterator_destroy(at->open);
       at->open = NULL;
     }
-    WEFT_TRY(advance(it, st, end));
+    WEFT_TRY(dataset_group_advance(it, st, end));
     if (*end) return WEFT_OK;
   }
 }

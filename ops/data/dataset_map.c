@@ -45,18 +45,18 @@ static const dataset_kind map_kind = {"Map",
                                       .count = map_count,
                                       .finish = weft__walk_finish};
 
-static weft_err make(kernel *k, const dataset_kind *kind) {
+static weft_err dataset_map_make(kernel *k, const dataset_kind *kind) {
   dataset *d = NULL;
   WEFT_TRY(weft__dataset_of(k, kind, 1, &d));
   ((mapped *)d)->keeps_cardinality = weft__node_bool(k->node, "preserve_cardinality", false);
   return weft__dataset_out(k, d, weft__dataset_capture_f(k, &((mapped *)d)->f));
 }
 
-static weft_err map_cpu(kernel *k) { return make(k, &map_kind); }
+static weft_err map_cpu(kernel *k) { return dataset_map_make(k, &map_kind); }
 
 /* ---- filter, take while ---- */
 
-static weft_err ask(iterator *it, const step *st, bool *yes) {
+static weft_err dataset_map_ask(iterator *it, const step *st, bool *yes) {
   walk *w = (walk *)it;
   weft_tensor answer = {0};
   WEFT_TRY(weft__captured_call(&((mapped *)it->set)->f, it->pass, st, w->got, it->set->n_part, &answer, 1));
@@ -73,7 +73,7 @@ static weft_err filter_next(iterator *it, const step *st, weft_tensor *out, bool
     WEFT_TRY(weft__step_check(st));
     WEFT_TRY(weft__iterator_next(w->from, st, w->got, end));
     if (*end) return WEFT_OK;
-    weft_err err = ask(it, st, &yes);
+    weft_err err = dataset_map_ask(it, st, &yes);
     if (yes && !err) weft__components_share(out, w->got, n);
     weft__components_clear(w->got, n);
     if (yes || err) return weft__map_ended(err, false, end);
@@ -93,7 +93,7 @@ static weft_err while_next(iterator *it, const step *st, weft_tensor *out, bool 
   if (u->over) return WEFT_OK;
   WEFT_TRY(weft__iterator_next(w->from, st, w->got, end));
   if (*end) return WEFT_OK;
-  weft_err err = ask(it, st, &yes);
+  weft_err err = dataset_map_ask(it, st, &yes);
   if (yes && !err) weft__components_share(out, w->got, it->set->n_part);
   weft__components_clear(w->got, it->set->n_part);
   u->over = *end = !err && !yes;
@@ -117,8 +117,8 @@ static const dataset_kind while_kind = {"TakeWhile",
                                         .finish = weft__walk_finish,
                                         .passes = true};
 
-static weft_err filter_cpu(kernel *k) { return make(k, &filter_kind); }
-static weft_err while_cpu(kernel *k) { return make(k, &while_kind); }
+static weft_err filter_cpu(kernel *k) { return dataset_map_make(k, &filter_kind); }
+static weft_err while_cpu(kernel *k) { return dataset_map_make(k, &while_kind); }
 
 /* ---- scan: a state goes from element to element ---- */
 

@@ -305,7 +305,7 @@ static void cache_finish(iterator *it) {
   weft__walk_finish(it);
 }
 
-static weft_err gather(cache *c, const weft_tensor *element) {
+static weft_err dataset_order_gather(cache *c, const weft_tensor *element) {
   WEFT_TRY(WEFT_ARRAY_RESERVE(c->element, c->room, c->n + 1));
   weft_tensor *kept = weft__components_alloc(c->n_part);
   if (!kept) return WEFT_OOM;
@@ -341,7 +341,7 @@ static weft_err cache_next(iterator *it, const step *st, weft_tensor *out, bool 
     return WEFT_OK;
   }
   WEFT_TRY(weft__iterator_next(at->base.from, st, out, end));
-  if (!*end) return gather(&at->own, out);
+  if (!*end) return dataset_order_gather(&at->own, out);
   hand_over(at);
   return WEFT_OK;
 }

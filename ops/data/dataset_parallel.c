@@ -110,7 +110,7 @@ static void parallel_finish(iterator *it) {
 /* ---- calls ---- */
 
 /* Takes the first that waits; the lock is held. */
-static call *take(crew *w) {
+static call *dataset_parallel_take(crew *w) {
   call *c = w->waiting;
   if (!c) return NULL;
   c->state = CALL_RUNS;
@@ -120,7 +120,7 @@ static call *take(crew *w) {
 }
 
 /* Runs a call that was taken; the lock is held before and after, not meanwhile. */
-static void run(crew *w, call *c, const step *st) {
+static void dataset_parallel_run(crew *w, call *c, const step *st) {
   const dataset *d = w->set;
   int n = in_parts(d);
   pthread_mutex_unlock(&w->lock);
@@ -135,10 +135,10 @@ static void run(crew *w, call *c, const step *st) {
   pthread_cond_broadcast(&w->ended);
 }
 
-static void help(void *arg) {
+static void dataset_parallel_help(void *arg) {
   crew *w = arg;
   pthread_mutex_lock(&w->lock);
-  for (call *c; !w->closed && (c = take(w));) run(w, c, &w->pass->step);
+  for (call *c; !w->closed && (c = dataset_parallel_take(w));) dataset_parallel_run(w, c, &w->pass->step);
   w->helpers--;
   pthread_mutex_unlock(&w->lock);
   crew_release(w);
@@ -155,7 +155,7 @@ static void send_for_help(crew *w) {
   w->helpers++;
   atomic_fetch_add(&w->refs, 1);
   pthread_mutex_unlock(&w->lock);
-  weft_err err = weft__pool_submit(p, help, w);
+  weft_err err = weft__pool_submit(p, dataset_parallel_help, w);
   pthread_mutex_lock(&w->lock);
   if (!err) return;
   w->helpers--;
@@ -198,7 +198,7 @@ static weft_err take_first(crew *w, const step *st, call **out) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&w->lock);
   call *c = w->first;
-  if (c->state == CALL_WAITS) run(w, take(w), st);
+  if (c->state == CALL_WAITS) dataset_parallel_run(w, dataset_parallel_take(w), st);
   while (c->state != CALL_DONE && !err) err = weft__step_wait(st, &w->ended, &w->lock);
   if (!err) {
     w->first = c->next;

@@ -59,11 +59,11 @@ static weft_out keys_of(const parser *p, const char *name) {
   return WEFT_NONE;
 }
 
-static weft_out placeholder(const parser *p, weft_dtype type) {
+static weft_out dataset_parse_placeholder(const parser *p, weft_dtype type) {
   return weft__b_node(p->g, "Placeholder", NULL, 0, NULL, 1, &A_TYPE("dtype", type));
 }
 
-static attr copied(const parser *p, const char *from, const char *to, attr otherwise) {
+static attr dataset_parse_copied(const parser *p, const char *from, const char *to, attr otherwise) {
   const attr *a = weft__node_attr(p->node, from);
   attr made = a ? *a : otherwise;
   made.name = to;
@@ -78,18 +78,19 @@ static weft_out add_parse(parser *p) {
     weft__free(in);
     return WEFT_NONE;
   }
-  p->arg[0] = in[0] = placeholder(p, WEFT_STRING);
+  p->arg[0] = in[0] = dataset_parse_placeholder(p, WEFT_STRING);
   in[1] = weft__b_const_adopt(p->g, none);
   in[2] = keys_of(p, "sparse_keys");
   in[3] = keys_of(p, "dense_keys");
   in[4] = keys_of(p, "ragged_keys");
-  for (int i = 0; i < p->n_dense; i++) p->arg[1 + i] = in[5 + i] = placeholder(p, dense->types[i]);
-  const attr attrs[] = {copied(p, "Tdense", "Tdense", A_TYPES("Tdense", NULL, 0)),
-                        A_INT("num_sparse", p->n_sparse),
-                        copied(p, "sparse_types", "sparse_types", A_TYPES("sparse_types", NULL, 0)),
-                        copied(p, "ragged_value_types", "ragged_value_types", A_TYPES("ragged_value_types", NULL, 0)),
-                        copied(p, "ragged_split_types", "ragged_split_types", A_TYPES("ragged_split_types", NULL, 0)),
-                        copied(p, "dense_shapes", "dense_shapes", A_SHAPES("dense_shapes", NULL, 0))};
+  for (int i = 0; i < p->n_dense; i++) p->arg[1 + i] = in[5 + i] = dataset_parse_placeholder(p, dense->types[i]);
+  const attr attrs[] = {
+      dataset_parse_copied(p, "Tdense", "Tdense", A_TYPES("Tdense", NULL, 0)),
+      A_INT("num_sparse", p->n_sparse),
+      dataset_parse_copied(p, "sparse_types", "sparse_types", A_TYPES("sparse_types", NULL, 0)),
+      dataset_parse_copied(p, "ragged_value_types", "ragged_value_types", A_TYPES("ragged_value_types", NULL, 0)),
+      dataset_parse_copied(p, "ragged_split_types", "ragged_split_types", A_TYPES("ragged_split_types", NULL, 0)),
+      dataset_parse_copied(p, "dense_shapes", "dense_shapes", A_SHAPES("dense_shapes", NULL, 0))};
   const weft_out made = weft__b_node(p->g, "ParseExampleV2", NULL, 5 + p->n_dense, in, 6, attrs);
   weft__free(in);
   return made;
@@ -116,7 +117,7 @@ static void add_components(parser *p, weft_out made) {
   qsort(p->key, (size_t)p->n, sizeof *p->key, by_key);
 }
 
-static weft_err build(parser *p, function **out) {
+static weft_err dataset_parse_build(parser *p, function **out) {
   WEFT_TRY(weft__graph_create(&p->g, p->node->graph->ops));
   const weft_out made = add_parse(p);
   if (made.node >= 0) add_components(p, made);
@@ -142,7 +143,7 @@ static weft_err parse_prepare(const weft_node *n, void **state) {
               .n_ragged = count_of(n, "ragged_keys")};
   p.arg = weft__alloc((size_t)(p.n_dense + 1) * sizeof *p.arg);
   p.key = weft__alloc((size_t)(p.n_sparse + p.n_dense + p.n_ragged + 1) * sizeof *p.key);
-  const weft_err err = p.arg && p.key ? build(&p, (function **)state) : WEFT_OOM;
+  const weft_err err = p.arg && p.key ? dataset_parse_build(&p, (function **)state) : WEFT_OOM;
   weft__free(p.arg);
   weft__free(p.key);
   return err;

@@ -24,7 +24,7 @@ static weft_err assertion_fail(const str *wanted, int64_t i, const char *found) 
 }
 
 /* The data set `back` steps behind d on the way to the root, by first inputs; NULL: there are not as many. */
-static const dataset *behind(const dataset *root, const dataset *d, int64_t back) {
+static const dataset *dataset_plan_behind(const dataset *root, const dataset *d, int64_t back) {
   int64_t depth = 0;
   const dataset *at = root;
   for (; at && at != d; at = at->n_input ? at->input[0] : NULL) depth++;
@@ -38,7 +38,7 @@ static weft_err check_behind(const iterator *it) {
   const assertion *a = (const assertion *)it->set;
   for (int64_t i = 0; i < weft__tensor_count(&a->names); i++) {
     const str *wanted = &TENSOR_DATA(&a->names, str)[i];
-    const dataset *d = behind(it->pass->root, it->set, i + 1);
+    const dataset *d = dataset_plan_behind(it->pass->root, it->set, i + 1);
     regex *r = NULL;
     bool matches = false;
     if (!d)

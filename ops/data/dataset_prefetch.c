@@ -66,7 +66,7 @@ static brought *next_place(prefetch_at *at, int64_t room, const step *st) {
   return b;
 }
 
-static void *work(void *arg) {
+static void *dataset_prefetch_work(void *arg) {
   prefetch_at *at = arg;
   iterator *it = arg;
   const step *st = &it->pass->step;
@@ -86,7 +86,7 @@ static void *work(void *arg) {
   return NULL;
 }
 
-static weft_err start(prefetch_at *at) {
+static weft_err dataset_prefetch_start(prefetch_at *at) {
   pthread_mutex_lock(&at->lock);
   const bool left = at->left;
   at->left = false;
@@ -94,7 +94,7 @@ static weft_err start(prefetch_at *at) {
   if (left) pthread_join(at->thread, NULL);
   if (at->running && !left) return WEFT_OK;
   at->running = false;
-  if (pthread_create(&at->thread, NULL, work, at) != 0)
+  if (pthread_create(&at->thread, NULL, dataset_prefetch_work, at) != 0)
     return weft__fail(WEFT_RESOURCE_EXHAUSTED, "no thread to prefetch with");
   at->running = true;
   return WEFT_OK;
@@ -106,7 +106,7 @@ static weft_err prefetch_next(iterator *it, const step *st, weft_tensor *out, bo
   *end = at->over;
   if (at->over) return WEFT_OK;
   if (room == 0) return weft__iterator_next(at->base.from, st, out, end);
-  WEFT_TRY(start(at));
+  WEFT_TRY(dataset_prefetch_start(at));
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&at->lock);
   while (at->n == 0 && !err) err = weft__step_wait(st, &at->changed, &at->lock);

@@ -246,7 +246,7 @@ static weft_err add_element(iterator *it, const step *st) {
 }
 
 /* Drops the first `shift` elements; those that are not there yet are read and dropped. */
-static weft_err slide(iterator *it, const step *st) {
+static weft_err dataset_rebatch_slide(iterator *it, const step *st) {
   sliding_at *at = (sliding_at *)it;
   const int64_t shift = ((sliding *)it->set)->shift, known = shift < at->n ? shift : at->n;
   for (int64_t i = 0; i < known; i++) weft__components_free(at->element[i], it->set->n_part);
@@ -290,7 +290,7 @@ static weft_err sliding_next(iterator *it, const step *st, weft_tensor *out, boo
   if (*end) return WEFT_OK;
   weft_err err = WEFT_OK;
   for (int p = 0; p < it->set->n_part && !err; p++) err = stack_part(at, s->stride, count, p, &out[p]);
-  if (!err) err = slide(it, st);
+  if (!err) err = dataset_rebatch_slide(it, st);
   if (err) weft__components_clear(out, it->set->n_part);
   return err;
 }

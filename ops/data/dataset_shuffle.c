@@ -88,7 +88,7 @@ static void shuffle_finish(iterator *it) {
 }
 
 /* While it fills for the first time the ring grows with what is in it: `room` may be more than there are elements. */
-static weft_err reach(shuffle_at *at, int64_t place, int64_t room) {
+static weft_err dataset_shuffle_reach(shuffle_at *at, int64_t place, int64_t room) {
   if (place < at->size) return WEFT_OK;
   int64_t size = at->size ? 2 * at->size : 64;
   if (size > room) size = room;
@@ -100,14 +100,14 @@ static weft_err reach(shuffle_at *at, int64_t place, int64_t room) {
   return WEFT_OK;
 }
 
-static weft_err fill(iterator *it, const step *st) {
+static weft_err dataset_shuffle_fill(iterator *it, const step *st) {
   shuffle_at *at = (shuffle_at *)it;
   const shuffle *s = (shuffle *)it->set;
   while (at->to - at->from < s->room && !at->input_over) {
     WEFT_TRY(weft__iterator_next(at->base.from, st, at->base.got, &at->input_over));
     if (at->input_over) break;
     int64_t place = at->to % s->room;
-    weft_err err = reach(at, place, s->room);
+    weft_err err = dataset_shuffle_reach(at, place, s->room);
     weft_tensor *part = err ? NULL : weft__components_alloc(it->set->n_part);
     if (part) weft__components_share(part, at->base.got, it->set->n_part);
     weft__components_clear(at->base.got, it->set->n_part);
@@ -121,7 +121,7 @@ static weft_err fill(iterator *it, const step *st) {
 static weft_err shuffle_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
   shuffle_at *at = (shuffle_at *)it;
   int64_t room = ((shuffle *)it->set)->room;
-  WEFT_TRY(fill(it, st));
+  WEFT_TRY(dataset_shuffle_fill(it, st));
   *end = at->from == at->to;
   if (*end) return WEFT_OK;
   int64_t chosen = (at->from + (int64_t)(weft__philox_word(&at->random) % (uint64_t)(at->to - at->from))) % room;
@@ -144,7 +144,7 @@ static const dataset_kind shuffle_kind = {"Shuffle",
                                           .finish = shuffle_finish,
                                           .passes = true};
 
-static weft_err make(kernel *k, dataset **out) {
+static weft_err dataset_shuffle_make(kernel *k, dataset **out) {
   int64_t room, seed = 0, seed2 = 0;
   WEFT_TRY(weft__dataset_int(k, 1, "buffer_size", &room));
   if (k->n_in > 3) { /* without seeds the system gives them */
@@ -163,7 +163,7 @@ static weft_err make(kernel *k, dataset **out) {
 
 static weft_err shuffle_cpu(kernel *k) {
   dataset *d = NULL;
-  WEFT_TRY(make(k, &d));
+  WEFT_TRY(dataset_shuffle_make(k, &d));
   return weft__dataset_out(k, d, WEFT_OK);
 }
 
@@ -174,7 +174,7 @@ static weft_err repeated_cpu(kernel *k) {
   WEFT_TRY(weft__dataset_int(k, 4, "count", &count));
   if (count == 0 || count < -1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "count must be greater than zero or equal to -1.");
-  WEFT_TRY(make(k, &shuffled));
+  WEFT_TRY(dataset_shuffle_make(k, &shuffled));
   weft_err err = weft__dataset_create(&d, &weft__repeat_kind, 1, &shuffled, shuffled->n_part, shuffled->type);
   weft__dataset_release(shuffled);
   if (!err) weft__repeat_set(d, count);

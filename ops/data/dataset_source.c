@@ -31,7 +31,7 @@ static weft_err whole_next(iterator *it, const step *st, weft_tensor *out, bool 
 }
 
 /* Row i as a view on the whole. */
-static void row(weft_tensor *out, const weft_tensor *t, int64_t i) {
+static void dataset_source_row(weft_tensor *out, const weft_tensor *t, int64_t i) {
   weft__tensor_share(out, t);
   out->shape.rank--;
   memmove(out->shape.dim, out->shape.dim + 1, sizeof *out->shape.dim * (size_t)out->shape.rank);
@@ -44,7 +44,7 @@ static weft_err rows_next(iterator *it, const step *st, weft_tensor *out, bool *
   tensors_at *at = (tensors_at *)it;
   *end = at->next >= t->rows;
   if (*end) return WEFT_OK;
-  for (int i = 0; i < it->set->n_part; i++) row(&out[i], &t->part[i], at->next);
+  for (int i = 0; i < it->set->n_part; i++) dataset_source_row(&out[i], &t->part[i], at->next);
   at->next++;
   return WEFT_OK;
 }
@@ -111,7 +111,7 @@ static weft_err range_begin(iterator *it) {
   return WEFT_OK;
 }
 
-static weft_err number(weft_tensor *out, weft_dtype type, int64_t v) {
+static weft_err dataset_source_number(weft_tensor *out, weft_dtype type, int64_t v) {
   if (type == WEFT_INT64) {
     WEFT_TRY(weft__tensor_init(out, type, &SHAPE_SCALAR));
     TENSOR_DATA(out, int64_t)[0] = v;
@@ -130,7 +130,7 @@ static weft_err range_next(iterator *it, const step *st, weft_tensor *out, bool 
   range_at *at = (range_at *)it;
   *end = at->over || (r->step > 0 ? at->next >= r->stop : at->next <= r->stop);
   if (*end) return WEFT_OK;
-  WEFT_TRY(number(out, it->set->type[0], at->next));
+  WEFT_TRY(dataset_source_number(out, it->set->type[0], at->next));
   at->over = __builtin_add_overflow(at->next, r->step, &at->next);
   return WEFT_OK;
 }
@@ -186,10 +186,10 @@ static void generator_destroy(dataset *d) {
   for (int i = 0; i < F_COUNT; i++) weft__captured_finish(&((generator *)d)->f[i]);
 }
 
-static int states(const generator *g) { return g->f[F_INIT].f->n_ret; }
+static int dataset_source_states(const generator *g) { return g->f[F_INIT].f->n_ret; }
 
 /* Its results are nobody's; a failure does not matter any more. */
-static void finalize(iterator *it, const step *st) {
+static void dataset_source_finalize(iterator *it, const step *st) {
   const generator *g = (generator *)it->set;
   generator_at *at = (generator_at *)it;
   int n = g->f[F_FINALIZE].f->n_ret;
@@ -198,21 +198,21 @@ static void finalize(iterator *it, const step *st) {
   calm.cancel = NULL;
   calm.deadline_ns = 0;
   at->over = true;
-  if (out) (void)weft__captured_call(&g->f[F_FINALIZE], it->pass, &calm, at->state, states(g), out, n);
+  if (out) (void)weft__captured_call(&g->f[F_FINALIZE], it->pass, &calm, at->state, dataset_source_states(g), out, n);
   weft__components_free(out, n);
 }
 
 static void generator_finish(iterator *it) {
   generator_at *at = (generator_at *)it;
-  if (at->begun && !at->over) finalize(it, &it->pass->step);
-  weft__components_free(at->state, states((generator *)it->set));
+  if (at->begun && !at->over) dataset_source_finalize(it, &it->pass->step);
+  weft__components_free(at->state, dataset_source_states((generator *)it->set));
 }
 
 static weft_err generator_start(iterator *it, const step *st) {
   const generator *g = (generator *)it->set;
   generator_at *at = (generator_at *)it;
-  if (!at->state && !(at->state = weft__components_alloc(states(g)))) return WEFT_OOM;
-  WEFT_TRY(weft__captured_call(&g->f[F_INIT], it->pass, st, NULL, 0, at->state, states(g)));
+  if (!at->state && !(at->state = weft__components_alloc(dataset_source_states(g)))) return WEFT_OOM;
+  WEFT_TRY(weft__captured_call(&g->f[F_INIT], it->pass, st, NULL, 0, at->state, dataset_source_states(g)));
   at->begun = true;
   return WEFT_OK;
 }
@@ -223,9 +223,10 @@ static weft_err generator_next(iterator *it, const step *st, weft_tensor *out, b
   *end = at->over;
   if (at->over) return WEFT_OK;
   if (!at->begun) WEFT_TRY(generator_start(it, st));
-  weft_err err = weft__captured_call(&g->f[F_NEXT], it->pass, st, at->state, states(g), out, it->set->n_part);
+  weft_err err =
+      weft__captured_call(&g->f[F_NEXT], it->pass, st, at->state, dataset_source_states(g), out, it->set->n_part);
   if (err != WEFT_OUT_OF_RANGE) return err;
-  finalize(it, st);
+  dataset_source_finalize(it, st);
   *end = true;
   return WEFT_OK;
 }

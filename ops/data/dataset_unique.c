@@ -28,28 +28,29 @@ static uint64_t hash_of(const unsigned char *p, size_t n) { /* FNV-1a */
 }
 
 /* The slot with these bytes, or the empty one where they belong. */
-static entry *find(const unique_at *at, uint64_t hash, const void *bytes, size_t size) {
+static entry *dataset_unique_find(const unique_at *at, uint64_t hash, const void *bytes, size_t size) {
   for (size_t i = (size_t)hash & (at->room - 1);; i = (i + 1) & (at->room - 1)) {
     entry *e = &at->slot[i];
     if (!e->bytes || (e->hash == hash && e->size == size && memcmp(e->bytes, bytes, size) == 0)) return e;
   }
 }
 
-static weft_err grow(unique_at *at) {
+static weft_err dataset_unique_grow(unique_at *at) {
   unique_at more = {.room = at->room ? 2 * at->room : 64};
   if (!(more.slot = weft__alloc_zero(more.room, sizeof *more.slot))) return WEFT_OOM;
   for (size_t i = 0; i < at->room; i++)
-    if (at->slot[i].bytes) *find(&more, at->slot[i].hash, at->slot[i].bytes, at->slot[i].size) = at->slot[i];
+    if (at->slot[i].bytes)
+      *dataset_unique_find(&more, at->slot[i].hash, at->slot[i].bytes, at->slot[i].size) = at->slot[i];
   weft__free(at->slot);
   at->slot = more.slot, at->room = more.room;
   return WEFT_OK;
 }
 
 /* Says whether the bytes are new, and remembers them. */
-static weft_err add(unique_at *at, const void *bytes, size_t size, bool *is_new) {
-  if (2 * at->used >= at->room) WEFT_TRY(grow(at));
+static weft_err dataset_unique_add(unique_at *at, const void *bytes, size_t size, bool *is_new) {
+  if (2 * at->used >= at->room) WEFT_TRY(dataset_unique_grow(at));
   uint64_t hash = hash_of(bytes, size);
-  entry *e = find(at, hash, bytes, size);
+  entry *e = dataset_unique_find(at, hash, bytes, size);
   *is_new = !e->bytes;
   if (!*is_new) return WEFT_OK;
   unsigned char *kept = weft__alloc(size + 1);
@@ -62,9 +63,9 @@ static weft_err add(unique_at *at, const void *bytes, size_t size, bool *is_new)
 
 static weft_err add_element(unique_at *at, const weft_tensor *t, bool *is_new) {
   if (t->shape.rank != 0) return weft__fail(WEFT_INVALID_ARGUMENT, "UniqueDataset only supports scalar elements");
-  if (t->dtype != WEFT_STRING) return add(at, t->data, weft__dtype_size(t->dtype), is_new);
+  if (t->dtype != WEFT_STRING) return dataset_unique_add(at, t->data, weft__dtype_size(t->dtype), is_new);
   const str *s = TENSOR_DATA(t, str);
-  return add(at, s->data, s->size, is_new);
+  return dataset_unique_add(at, s->data, s->size, is_new);
 }
 
 static weft_err unique_next(iterator *it, const step *st, weft_tensor *out, bool *end) {

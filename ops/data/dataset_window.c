@@ -26,13 +26,13 @@ static void windows_finish(iterator *it) {
   weft__walk_finish(it);
 }
 
-static weft_err hold(windows_at *at, int width) {
+static weft_err dataset_window_hold(windows_at *at, int width) {
   WEFT_TRY(weft__array_reserve(&at->held, &at->room, at->n + 1, sizeof *at->held * (size_t)width, true));
   weft__components_move(at->held + at->n++ * width, at->base.got, width);
   return WEFT_OK;
 }
 
-static weft_err fill(iterator *it, const step *st) {
+static weft_err dataset_window_fill(iterator *it, const step *st) {
   windows_at *at = (windows_at *)it;
   const int width = it->set->n_part;
   while (!at->input_over && (at->skip > 0 || at->n < ((windows *)it->set)->span)) {
@@ -42,7 +42,7 @@ static weft_err fill(iterator *it, const step *st) {
     if (at->skip > 0)
       at->skip--;
     else
-      err = hold(at, width);
+      err = dataset_window_hold(at, width);
     weft__components_clear(at->base.got, width);
     WEFT_TRY(err);
   }
@@ -73,7 +73,7 @@ static weft_err windows_next(iterator *it, const step *st, weft_tensor *out, boo
   const windows *w = (windows *)it->set;
   windows_at *at = (windows_at *)it;
   const int width = it->set->n_part;
-  WEFT_TRY(fill(it, st));
+  WEFT_TRY(dataset_window_fill(it, st));
   *end = at->n == 0 || (w->drop_remainder && at->n < w->span);
   if (*end) return WEFT_OK;
   const int64_t inside = at->n < w->span ? at->n : w->span, count = (inside - 1) / w->stride + 1;

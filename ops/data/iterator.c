@@ -85,7 +85,7 @@ static weft_err make_iterator_cpu(kernel *k) {
   return weft__kernel_in(k, weft__iterator_resource_set(s, d, k->step));
 }
 
-static weft_err give(kernel *k, const weft_tensor *got) {
+static weft_err iterator_return(kernel *k, const weft_tensor *got) {
   for (int i = 0; i < k->n_out; i++) {
     const shape *want = &k->node->out_shape[i];
     if (!weft__shape_compatible(want, &got[i].shape))
@@ -102,7 +102,7 @@ static weft_err next_cpu(kernel *k) {
   weft_tensor *got = weft__components_alloc(k->n_out);
   if (!got) return WEFT_OOM;
   weft_err err = weft__kernel_in(k, weft__iterator_resource_next(s, k->step, k->n_out, k->node->out_type, got));
-  if (!err) err = give(k, got);
+  if (!err) err = iterator_return(k, got);
   weft__components_free(got, k->n_out);
   return err;
 }
@@ -135,7 +135,7 @@ static weft_err single_cpu(kernel *k) {
   if (err == WEFT_OUT_OF_RANGE) err = weft__fail(WEFT_INVALID_ARGUMENT, "Dataset was empty.");
   if (!err && weft__iterator_resource_next(s, k->step, k->n_out, k->node->out_type, more) != WEFT_OUT_OF_RANGE)
     err = weft__fail(WEFT_INVALID_ARGUMENT, "Dataset had more than one element.");
-  if (!err) err = give(k, got);
+  if (!err) err = iterator_return(k, got);
   if (got) weft__components_free(got, 2 * k->n_out);
   weft__object_release((object *)s);
   return weft__kernel_in(k, err);

@@ -4,7 +4,7 @@
 #include "graph/kernel.h"
 #include "state/optional.h"
 
-static weft_err make(kernel *k, int n) {
+static weft_err optional_make(kernel *k, int n) {
   optional *v = NULL;
   WEFT_TRY(weft__optional_create(&v, n));
   weft_err err = WEFT_OK;
@@ -14,8 +14,8 @@ static weft_err make(kernel *k, int n) {
   return err;
 }
 
-static weft_err from_value_cpu(kernel *k) { return make(k, k->n_in); }
-static weft_err none_cpu(kernel *k) { return make(k, -1); }
+static weft_err from_value_cpu(kernel *k) { return optional_make(k, k->n_in); }
+static weft_err none_cpu(kernel *k) { return optional_make(k, -1); }
 
 static weft_err has_value_cpu(kernel *k) {
   optional *v = NULL;

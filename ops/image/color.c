@@ -179,7 +179,7 @@ static weft_err color_run(kernel *k, float amount, pool_loop *loop, pool_loop *i
   return err;
 }
 
-static weft_err adjust(kernel *k, const char *name, pool_loop *loop) {
+static weft_err color_adjust(kernel *k, const char *name, pool_loop *loop) {
   const shape *s = &k->in[0]->shape;
   float amount;
   WEFT_TRY(at_least_3d(k, s));
@@ -190,10 +190,10 @@ static weft_err adjust(kernel *k, const char *name, pool_loop *loop) {
   return color_run(k, amount, loop, loop);
 }
 
-static weft_err hue_cpu(kernel *k) { return adjust(k, "delta", hue_pixels); }
-static weft_err saturation_cpu(kernel *k) { return adjust(k, "scale", saturation_pixels); }
+static weft_err hue_cpu(kernel *k) { return color_adjust(k, "delta", hue_pixels); }
+static weft_err saturation_cpu(kernel *k) { return color_adjust(k, "scale", saturation_pixels); }
 
-static weft_err convert(kernel *k, pool_loop *loop, pool_loop *in_double) {
+static weft_err color_convert(kernel *k, pool_loop *loop, pool_loop *in_double) {
   const shape *s = &k->in[0]->shape;
   if (s->rank < 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input must be at least 1D%s", weft__shape_text(s));
@@ -204,8 +204,8 @@ static weft_err convert(kernel *k, pool_loop *loop, pool_loop *in_double) {
   return color_run(k, 0, loop, in_double);
 }
 
-static weft_err rgb_to_hsv_cpu(kernel *k) { return convert(k, hsv_float_split, hsv_double_split); }
-static weft_err hsv_to_rgb_cpu(kernel *k) { return convert(k, hsv_float_join, hsv_double_join); }
+static weft_err rgb_to_hsv_cpu(kernel *k) { return color_convert(k, hsv_float_split, hsv_double_split); }
+static weft_err hsv_to_rgb_cpu(kernel *k) { return color_convert(k, hsv_float_join, hsv_double_join); }
 
 /* ---- shapes ---- */
 
@@ -236,14 +236,14 @@ static weft_out over_channels(weft_graph *g, const char *type, weft_out x) {
 }
 
 /* 1 at the channel that wins, 0 elsewhere: of equal channels the first. */
-static weft_out winner(weft_graph *g, const char *type, weft_out x) {
+static weft_out color_winner(weft_graph *g, const char *type, weft_out x) {
   const weft_out which = weft__b_binary(g, type, x, weft__b_scalar(g, WEFT_INT32, -1));
   const weft_out in[] = {which, weft__b_scalar(g, WEFT_INT32, 3), weft__b_scalar_like(g, x, 1),
                          weft__b_scalar_like(g, x, 0)};
   return weft__b_node(g, "OneHot", NULL, 4, in, 0, NULL);
 }
 
-static weft_out quotient(weft_graph *g, weft_out x, weft_out y) { return weft__b_binary(g, "DivNoNan", x, y); }
+static weft_out color_quotient(weft_graph *g, weft_out x, weft_out y) { return weft__b_binary(g, "DivNoNan", x, y); }
 
 static weft_out channel_of(weft_graph *g, weft_out x, int64_t i) {
   return weft__b_gather(g, x, weft__b_ints(g, &i, 1), weft__b_scalar(g, WEFT_INT32, -1));
@@ -255,17 +255,17 @@ static weft_out channel_of(weft_graph *g, weft_out x, int64_t i) {
 static weft_err rgb_to_hsv_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out x = b->in[0], dy = b->dout[0];
-  const weft_out most = winner(g, "ArgMax", x),
-                 least = channels(g, winner(g, "ArgMin", channels(g, x, 2, 1, 0)), 2, 1, 0);
+  const weft_out most = color_winner(g, "ArgMax", x),
+                 least = channels(g, color_winner(g, "ArgMin", channels(g, x, 2, 1, 0)), 2, 1, 0);
   const weft_out largest = over_channels(g, "Max", x), spread = weft__b_sub(g, most, least);
   const weft_out range = weft__b_sub(g, largest, over_channels(g, "Min", x));
-  const weft_out saturation = quotient(g, range, largest);
-  const weft_out d_saturation = quotient(g, weft__b_sub(g, spread, weft__b_mul(g, saturation, most)), largest);
+  const weft_out saturation = color_quotient(g, range, largest);
+  const weft_out d_saturation = color_quotient(g, weft__b_sub(g, spread, weft__b_mul(g, saturation, most)), largest);
   const weft_out differences = weft__b_sub(g, channels(g, x, 1, 2, 0), channels(g, x, 2, 0, 1));
-  const weft_out hue = quotient(g, over_channels(g, "Sum", weft__b_mul(g, most, differences)), range);
+  const weft_out hue = color_quotient(g, over_channels(g, "Sum", weft__b_mul(g, most, differences)), range);
   const weft_out own = weft__b_sub(g, channels(g, most, 2, 0, 1), channels(g, most, 1, 2, 0));
   const weft_out sixth = weft__b_mul(g, range, weft__b_scalar_like(g, x, 6));
-  const weft_out d_hue = quotient(g, weft__b_sub(g, own, weft__b_mul(g, hue, spread)), sixth);
+  const weft_out d_hue = color_quotient(g, weft__b_sub(g, own, weft__b_mul(g, hue, spread)), sixth);
   const weft_out above =
       weft__b_cast(g, weft__b_binary(g, "Greater", x, weft__b_scalar_like(g, x, 0)), weft__out_type(g, x));
   weft_out dx = weft__b_mul(g, channel_of(g, dy, 0), d_hue);

@@ -53,7 +53,7 @@ static bool crop_corners(const crop *c, int64_t b, int64_t row, int64_t column, 
   return true;
 }
 
-static int64_t pixel(const crop *c, int64_t image, int64_t row, int64_t column) {
+static int64_t crop_pixel_offset(const crop *c, int64_t image, int64_t row, int64_t column) {
   return ((image * c->height + row) * c->width + column) * c->channels;
 }
 
@@ -65,8 +65,10 @@ static void crop_pixel(const crop *c, int64_t b, int64_t row, int64_t column, fl
     for (int64_t i = 0; i < c->channels; i++) to[i] = c->outside;
     return;
   }
-  const float *a = c->x + pixel(c, c->index[b], k.top, k.left), *d = c->x + pixel(c, c->index[b], k.bottom, k.right);
-  const float *e = c->x + pixel(c, c->index[b], k.top, k.right), *f = c->x + pixel(c, c->index[b], k.bottom, k.left);
+  const float *a = c->x + crop_pixel_offset(c, c->index[b], k.top, k.left),
+              *d = c->x + crop_pixel_offset(c, c->index[b], k.bottom, k.right);
+  const float *e = c->x + crop_pixel_offset(c, c->index[b], k.top, k.right),
+              *f = c->x + crop_pixel_offset(c, c->index[b], k.bottom, k.left);
   for (int64_t i = 0; i < c->channels; i++) {
     const float up = a[i] + (e[i] - a[i]) * k.across, low = f[i] + (d[i] - f[i]) * k.across;
     to[i] = up + (low - up) * k.down;
@@ -89,10 +91,10 @@ static void spread_to_images(const crop *c) {
     for (int64_t i = 0; i < c->rows * c->columns; i++) {
       const float *g = c->x + (b * c->rows * c->columns + i) * c->channels;
       if (!crop_corners(c, b, i / c->columns, i % c->columns, &k)) continue;
-      double *a = c->sums + pixel(c, c->index[b], k.top, k.left),
-             *d = c->sums + pixel(c, c->index[b], k.bottom, k.right);
-      double *e = c->sums + pixel(c, c->index[b], k.top, k.right),
-             *f = c->sums + pixel(c, c->index[b], k.bottom, k.left);
+      double *a = c->sums + crop_pixel_offset(c, c->index[b], k.top, k.left),
+             *d = c->sums + crop_pixel_offset(c, c->index[b], k.bottom, k.right);
+      double *e = c->sums + crop_pixel_offset(c, c->index[b], k.top, k.right),
+             *f = c->sums + crop_pixel_offset(c, c->index[b], k.bottom, k.left);
       for (int64_t j = 0; j < c->channels; j++) {
         a[j] += (double)(g[j] * (1 - k.down) * (1 - k.across));
         e[j] += (double)(g[j] * (1 - k.down) * k.across);
@@ -103,11 +105,11 @@ static void spread_to_images(const crop *c) {
 }
 
 /* How the loss changes as one pixel of a crop moves down and to the right. */
-static void slopes(const crop *c, int64_t b, const corners *k, const float *g, float *down, float *across) {
-  const float *a = c->image + pixel(c, c->index[b], k->top, k->left);
-  const float *e = c->image + pixel(c, c->index[b], k->top, k->right);
-  const float *f = c->image + pixel(c, c->index[b], k->bottom, k->left);
-  const float *d = c->image + pixel(c, c->index[b], k->bottom, k->right);
+static void crop_slopes(const crop *c, int64_t b, const corners *k, const float *g, float *down, float *across) {
+  const float *a = c->image + crop_pixel_offset(c, c->index[b], k->top, k->left);
+  const float *e = c->image + crop_pixel_offset(c, c->index[b], k->top, k->right);
+  const float *f = c->image + crop_pixel_offset(c, c->index[b], k->bottom, k->left);
+  const float *d = c->image + crop_pixel_offset(c, c->index[b], k->bottom, k->right);
   *down = *across = 0;
   for (int64_t j = 0; j < c->channels; j++) {
     *down += g[j] * ((1 - k->across) * (f[j] - a[j]) + k->across * (d[j] - e[j]));
@@ -131,7 +133,7 @@ static void spread_to_boxes(void *arg, int64_t begin, int64_t end) {
     memset(to, 0, 4 * sizeof *to);
     for (int64_t i = 0; i < c->rows * c->columns; i++) {
       if (!crop_corners(c, b, i / c->columns, i % c->columns, &k)) continue;
-      slopes(c, b, &k, c->x + (b * c->rows * c->columns + i) * c->channels, &down, &across);
+      crop_slopes(c, b, &k, c->x + (b * c->rows * c->columns + i) * c->channels, &down, &across);
       to_ends(down, c->height, c->rows, i / c->columns, &to[0], &to[2]);
       to_ends(across, c->width, c->columns, i % c->columns, &to[1], &to[3]);
     }

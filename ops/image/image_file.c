@@ -71,7 +71,7 @@ static weft_err decode_gif(const kernel *k, const str *s, bool animated, decoded
       (long long)p->frames);
 }
 
-static weft_err decode(const kernel *k, const str *s, decoded_image *p) {
+static weft_err image_file_decode(const kernel *k, const str *s, decoded_image *p) {
   const int channels = is_op(k, "DecodeGif") ? 3 : weft__int_sat(weft__node_int(k->node, "channels", 0));
   const format f = format_of(s);
   const bool any = is_op(k, "DecodeImage");
@@ -95,7 +95,7 @@ static weft_err decode(const kernel *k, const str *s, decoded_image *p) {
 }
 
 /* From 8 or 16 bits to the output's type.  Only PNGs come with 16. */
-static void convert(const decoded_image *p, weft_tensor *out) {
+static void image_file_convert(const decoded_image *p, weft_tensor *out) {
   const int64_t n = weft__tensor_count(out);
   const uint8_t *narrow = p->pixels;
   const uint16_t *wide = p->pixels;
@@ -112,7 +112,7 @@ static weft_err decode_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "`contents` must be scalar but got shape%s",
                              weft__shape_text(&k->in[0]->shape));
   decoded_image p = {0};
-  weft_err err = decode(k, TENSOR_DATA(k->in[0], str), &p);
+  weft_err err = image_file_decode(k, TENSOR_DATA(k->in[0], str), &p);
   if (!err) {
     const bool film =
         is_op(k, "DecodeGif") || (is_op(k, "DecodeImage") && weft__node_bool(k->node, "expand_animations", true) &&
@@ -120,7 +120,7 @@ static weft_err decode_cpu(kernel *k) {
     const shape s = film ? SHAPE4(p.frames, p.height, p.width, p.channels) : SHAPE3(p.height, p.width, p.channels);
     weft_tensor *out = weft__out(k, 0, &s);
     if (out)
-      convert(&p, out);
+      image_file_convert(&p, out);
     else
       err = WEFT_OOM;
   }

@@ -44,21 +44,21 @@ static float intersection_over_union(const float *a, const float *b) {
   return height * width / (area_a + area_b - height * width);
 }
 
-static float overlap(const suppression *s, int32_t i, int32_t j) {
+static float nms_overlap(const suppression *s, int32_t i, int32_t j) {
   if (s->overlaps) return s->overlaps[(int64_t)i * s->n + j];
   return intersection_over_union(s->boxes + i * s->stride, s->boxes + j * s->stride);
 }
 
 /* ---- a heap of candidates, the best first ---- */
 
-static bool better(const candidate *a, const candidate *b) {
+static bool nms_better(const candidate *a, const candidate *b) {
   return a->score > b->score || (a->score == b->score && a->box < b->box);
 }
 
 static void heap_down(candidate *h, int64_t n, int64_t i) {
   for (int64_t child; (child = 2 * i + 1) < n; i = child) {
-    if (child + 1 < n && better(&h[child + 1], &h[child])) child++;
-    if (!better(&h[child], &h[i])) return;
+    if (child + 1 < n && nms_better(&h[child + 1], &h[child])) child++;
+    if (!nms_better(&h[child], &h[i])) return;
     const candidate t = h[i];
     h[i] = h[child], h[child] = t;
   }
@@ -66,7 +66,7 @@ static void heap_down(candidate *h, int64_t n, int64_t i) {
 
 static void heap_push(suppression *s, candidate c) {
   int64_t i = s->waiting++;
-  for (s->heap[i] = c; i > 0 && better(&s->heap[i], &s->heap[(i - 1) / 2]); i = (i - 1) / 2) {
+  for (s->heap[i] = c; i > 0 && nms_better(&s->heap[i], &s->heap[(i - 1) / 2]); i = (i - 1) / 2) {
     const candidate t = s->heap[i];
     s->heap[i] = s->heap[(i - 1) / 2], s->heap[(i - 1) / 2] = t;
   }
@@ -82,9 +82,9 @@ static candidate heap_pop(suppression *s) {
 /* ---- choosing ---- */
 
 /* Looks at the boxes that were chosen since the candidate was seen last, the latest first; false: dropped. */
-static bool survives(const suppression *s, candidate *c) {
+static bool nms_survives(const suppression *s, candidate *c) {
   for (int64_t j = s->n_chosen - 1; j >= c->seen; j--) {
-    const float shared = overlap(s, c->box, s->chosen[j]);
+    const float shared = nms_overlap(s, c->box, s->chosen[j]);
     if (s->sigma <= 0) {
       if (shared > s->threshold) return false;
       continue;
@@ -95,11 +95,11 @@ static bool survives(const suppression *s, candidate *c) {
   return true;
 }
 
-static void choose(suppression *s) {
+static void nms_choose(suppression *s) {
   while (s->n_chosen < s->most && s->waiting > 0) {
     candidate c = heap_pop(s);
     const float before = c.score;
-    if (!survives(s, &c)) continue;
+    if (!nms_survives(s, &c)) continue;
     c.seen = weft__int_sat(s->n_chosen);
     if (c.score == before) {
       s->chosen_score[s->n_chosen] = c.score;
@@ -117,7 +117,7 @@ static void suppression_finish(suppression *s) {
 }
 
 /* Chooses among the boxes whose score is above the lowest; the lists are to be freed by suppression_finish. */
-static weft_err suppress(suppression *s) {
+static weft_err nms_suppress(suppression *s) {
   const size_t room = (size_t)(s->most < s->n ? s->most : s->n) + 1;
   s->heap = weft__alloc_zero((size_t)s->n + 1, sizeof *s->heap);
   s->chosen = weft__alloc_zero(room, sizeof *s->chosen);
@@ -127,7 +127,7 @@ static weft_err suppress(suppression *s) {
     const float score = s->scores[i * s->score_stride];
     if (score > s->lowest) heap_push(s, (candidate){.box = weft__int_sat(i), .score = score});
   }
-  choose(s);
+  nms_choose(s);
   return WEFT_OK;
 }
 
@@ -239,7 +239,7 @@ static weft_err nms_run(kernel *k, bool overlaps) {
   widened boxes = {0}, scores = {0};
   weft_err err = read_boxes(k, &s, &boxes, &scores, overlaps);
   if (!err) err = read_limits(k, &s);
-  if (!err) err = suppress(&s);
+  if (!err) err = nms_suppress(&s);
   if (!err) err = put_outputs(k, &s);
   suppression_finish(&s);
   weft__widened_finish(&boxes), weft__widened_finish(&scores);
@@ -302,7 +302,7 @@ static weft_err combined_class(const kernel *k, const combined *c, int64_t n, in
   s.boxes = TENSOR_DATA(k->in[0], float) + (n * c->boxes * c->shared + (c->shared > 1 ? class : 0)) * 4;
   s.scores = TENSOR_DATA(k->in[1], float) + n * c->boxes * c->classes + class;
   s.threshold = c->threshold, s.lowest = c->lowest;
-  const weft_err err = suppress(&s);
+  const weft_err err = nms_suppress(&s);
   for (int64_t i = 0; !err && i < s.n_chosen; i++, ++*count)
     found[*count] =
         (detection){s.boxes + s.chosen[i] * s.stride, s.chosen_score[i], weft__int_sat(class), weft__int_sat(*count)};

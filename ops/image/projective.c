@@ -50,7 +50,7 @@ static float beyond_edge(float at, int64_t n, beyond mode) {
 }
 
 /* The place in the input, or false: there is none. */
-static bool project(const projection *p, int64_t image, int64_t y, int64_t x, float *to_y, float *to_x) {
+static bool projective_project(const projection *p, int64_t image, int64_t y, int64_t x, float *to_y, float *to_x) {
   const float *t = p->transforms + (p->one_transform ? 0 : image * 8), fx = (float)x, fy = (float)y;
   const float scale = t[6] * fx + t[7] * fy + 1;
   if (scale == 0) return false;
@@ -60,7 +60,7 @@ static bool project(const projection *p, int64_t image, int64_t y, int64_t x, fl
 }
 
 /* The channels of the pixel (y, x) of an image, or NULL outside. */
-static const char *pixel(const projection *p, int64_t image, float y, float x) {
+static const char *projective_pixel(const projection *p, int64_t image, float y, float x) {
   if (!(y >= 0 && y < (float)p->height && x >= 0 && x < (float)p->width)) return NULL;
   const int64_t at = ((image * p->height + (int64_t)y) * p->width + (int64_t)x) * p->channels;
   return p->in + (size_t)at * p->size;
@@ -74,8 +74,8 @@ static float value_of(const projection *p, const char *channels, int64_t c) {
 
 static void take_bilinear(const projection *p, int64_t image, float y, float x, float *out) {
   const float y0 = floorf(y), x0 = floorf(x), y1 = y0 + 1, x1 = x0 + 1;
-  const char *at[4] = {pixel(p, image, y0, x0), pixel(p, image, y0, x1), pixel(p, image, y1, x0),
-                       pixel(p, image, y1, x1)};
+  const char *at[4] = {projective_pixel(p, image, y0, x0), projective_pixel(p, image, y0, x1),
+                       projective_pixel(p, image, y1, x0), projective_pixel(p, image, y1, x1)};
   for (int64_t c = 0; c < p->channels; c++) {
     const float above = (x1 - x) * value_of(p, at[0], c) + (x - x0) * value_of(p, at[1], c);
     const float below = (x1 - x) * value_of(p, at[2], c) + (x - x0) * value_of(p, at[3], c);
@@ -84,7 +84,7 @@ static void take_bilinear(const projection *p, int64_t image, float y, float x, 
 }
 
 static void take_nearest(const projection *p, int64_t image, float y, float x, char *out) {
-  const char *from = pixel(p, image, roundf(y), roundf(x));
+  const char *from = projective_pixel(p, image, roundf(y), roundf(x));
   for (int64_t c = 0; c < p->channels; c++)
     memcpy(out + (size_t)c * p->size, from ? from + (size_t)c * p->size : p->fill, p->size);
 }
@@ -97,7 +97,7 @@ static void project_rows(void *arg, int64_t begin, int64_t end) {
     for (int64_t x = 0; x < p->columns; x++) {
       char *out = p->out + (size_t)((row * p->columns + x) * p->channels) * p->size;
       float to_y = 0, to_x = 0;
-      if (!project(p, image, y, x, &to_y, &to_x)) to_y = to_x = -2; /* outside: the constant */
+      if (!projective_project(p, image, y, x, &to_y, &to_x)) to_y = to_x = -2; /* outside: the constant */
       if (p->bilinear)
         take_bilinear(p, image, to_y, to_x, (float *)(void *)out);
       else
@@ -211,7 +211,7 @@ static weft_err projective_infer(infer *s) {
 }
 
 /* The rows of eight numbers as matrices, inverted, and as rows of eight again whose ninth would be one. */
-static weft_out inverted(weft_graph *g, weft_out t) {
+static weft_out projective_inverted(weft_graph *g, weft_out t) {
   const weft_out axis = weft__b_scalar(g, WEFT_INT32, 0);
   const weft_out count = weft__b_gather(g, weft__b_shape(g, t), weft__b_ints(g, (int64_t[]){0}, 1), axis),
                  one = weft__b_ints(g, (int64_t[]){1}, 1);
@@ -233,7 +233,7 @@ static weft_err projective_grad(backprop *b) {
   const weft_out dims = weft__b_shape(g, b->in[0]);
   const weft_out cut[] = {dims, weft__b_ints(g, (int64_t[]){1}, 1), weft__b_ints(g, (int64_t[]){2}, 1)};
   const weft_out size = weft__b_node(g, "Slice", NULL, 3, cut, 0, NULL);
-  const weft_out in[] = {b->dout[0], inverted(g, b->in[1]), size,
+  const weft_out in[] = {b->dout[0], projective_inverted(g, b->in[1]), size,
                          b->n_in > 3 ? weft__b_scalar(g, WEFT_FLOAT, 0) : WEFT_NONE};
   const attr attrs[] = {A_STR("interpolation", weft__node_str(b->node, "interpolation").data),
                         A_STR("fill_mode", weft__node_str(b->node, "fill_mode").data)};

@@ -42,11 +42,11 @@ static weft_err axis_init(axis *a, int64_t in, int64_t out, double most) {
   return WEFT_OK;
 }
 
-static int64_t within(int64_t v, int64_t n) { return v < 0 ? 0 : v < n ? v : n - 1; }
+static int64_t resample_within(int64_t v, int64_t n) { return v < 0 ? 0 : v < n ? v : n - 1; }
 
 /* Adds a weight at an input position, which is moved into the image first. */
 static void axis_add(axis *a, int64_t i, int64_t position, float weight) {
-  const int64_t at = within(position, a->in) - a->first[i];
+  const int64_t at = resample_within(position, a->in) - a->first[i];
   if (at < 0 || at >= a->most) return;
   a->weight[i * a->most + at] += (double)weight;
   if (at + 1 > a->count[i]) a->count[i] = at + 1;
@@ -69,10 +69,10 @@ static void axis_cubic_at(axis *a, int64_t i, float at, bool centers) {
   float w[4] = {cubic_far(x, sharp), cubic_near(x, sharp), cubic_near(1 - x, sharp), cubic_far(1 - x, sharp)};
   float sum = 0;
   for (int j = 0; j < 4; j++) { /* with half pixel centers, pixels outside do not count */
-    if (centers && within(base - 1 + j, a->in) != base - 1 + j) w[j] = 0;
+    if (centers && resample_within(base - 1 + j, a->in) != base - 1 + j) w[j] = 0;
     sum += w[j];
   }
-  a->first[i] = within(base - 1, a->in);
+  a->first[i] = resample_within(base - 1, a->in);
   for (int j = 0; j < 4; j++) axis_add(a, i, base - 1 + j, centers && fabsf(sum) >= 1000 * FLT_MIN ? w[j] / sum : w[j]);
 }
 
@@ -95,7 +95,7 @@ static weft_err axis_area(axis *a, int64_t in, int64_t out, bool align) {
   WEFT_TRY(axis_init(a, in, out, (double)scale + 3));
   for (int64_t i = 0; i < out; i++) {
     const float begin = (float)i * scale, end = (float)(i + 1) * scale;
-    a->first[i] = within((int64_t)floorf(begin), in);
+    a->first[i] = resample_within((int64_t)floorf(begin), in);
     for (int64_t p = (int64_t)floorf(begin); p < (int64_t)ceilf(end); p++) {
       const float low = (float)p < begin ? begin : (float)p, high = (float)(p + 1) > end ? end : (float)(p + 1);
       axis_add(a, i, p, (high - low) / scale);
@@ -159,7 +159,7 @@ static weft_err axis_filter(axis *a, const filter *f, int64_t in, int64_t out, f
     const int64_t begin = low < 0 ? 0 : (int64_t)low, end = high > (double)(in - 1) ? in - 1 : (int64_t)high;
     double *w = a->weight + i * a->most;
     float sum = 0;
-    a->first[i] = within(begin, in);
+    a->first[i] = resample_within(begin, in);
     for (int64_t p = begin; p <= end && p - begin < a->most; p++) {
       const float weight = (float)f->at((double)(((float)p + 0.5f - at) / wide));
       w[p - begin] = (double)weight;

@@ -146,7 +146,7 @@ static void restorer_close(restorer *r) {
   weft__slices_close(r->slices);
 }
 
-static weft_err find(const restorer *r, bytes name, bundle_entry *e) {
+static weft_err checkpoint_find(const restorer *r, bytes name, bundle_entry *e) {
   return r->bundle ? weft__bundle_find(r->bundle, name, e) : weft__slices_find(r->slices, name, e);
 }
 
@@ -164,7 +164,7 @@ static weft_err restore_one(kernel *k, const restorer *r, int i, bytes name, byt
   bundle_entry e;
   shape full, part;
   slice where;
-  WEFT_TRY(find(r, name, &e));
+  WEFT_TRY(checkpoint_find(r, name, &e));
   WEFT_TRY(check_type(r, name, k->node->out_type[i], &e));
   part = e.shape;
   if (spec.size) {

@@ -17,7 +17,7 @@ static void reverse_words(char *data, size_t bytes, size_t word) {
 }
 
 /* Puts what was copied into numbers of this machine. */
-static void settle(const kernel *k, weft_tensor *t, size_t bytes) {
+static void decode_raw_settle(const kernel *k, weft_tensor *t, size_t bytes) {
   size_t word = weft__dtype_size(t->dtype);
   if (weft__dtype_class(t->dtype) == CLASS_COMPLEX) word /= 2;
   if (word > 1 && !weft__node_bool(k->node, "little_endian", true)) reverse_words(t->data, bytes, word);
@@ -54,7 +54,7 @@ static weft_err decode_raw_cpu(kernel *k) {
   weft_tensor *out = weft__out(k, 0, &s);
   if (!out) return WEFT_OOM;
   for (int64_t i = 0; i < n && each > 0; i++) memcpy((char *)out->data + (size_t)i * each, bytes[i].data, each);
-  settle(k, out, (size_t)n * each);
+  decode_raw_settle(k, out, (size_t)n * each);
   return WEFT_OK;
 }
 
@@ -82,7 +82,7 @@ static weft_err decode_padded_cpu(kernel *k) {
     const size_t take = bytes[i].size < each ? bytes[i].size : each;
     if (take) memcpy((char *)out->data + (size_t)i * each, bytes[i].data, take);
   }
-  settle(k, out, (size_t)n * each);
+  decode_raw_settle(k, out, (size_t)n * each);
   return WEFT_OK;
 }
 

@@ -58,7 +58,7 @@ static void keep_allowed(path_list *l) {
   l->n = n;
 }
 
-static weft_err join(path_list *all, path_list *more) {
+static weft_err file_join(path_list *all, path_list *more) {
   if (!more->n) return WEFT_OK;
   char **path = weft__realloc(all->path, (size_t)(all->n + more->n) * sizeof *path);
   if (!path) return WEFT_OOM;
@@ -78,7 +78,7 @@ static weft_err match_one(const str *pattern, path_list *all) {
   weft_err err = weft__file_match(p, &found);
   if (err == WEFT_OK) {
     keep_allowed(&found);
-    err = join(all, &found);
+    err = file_join(all, &found);
     weft__path_list_finish(&found);
   }
   weft__free(p);

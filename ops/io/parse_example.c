@@ -83,7 +83,7 @@ static weft_err bad_feature(const parse *p, int64_t i, const column *c, const ch
   return err;
 }
 
-static weft_err missing(const parse *p, int64_t i, const column *c) {
+static weft_err parse_example_missing(const parse *p, int64_t i, const column *c) {
   const char *name = p->name ? p->name[i].data : "<unknown>";
   const int length = p->terse ? 0 : p->name ? weft__int_sat(p->name[i].size) : 9;
   return weft__kernel_fail(p->k, WEFT_INVALID_ARGUMENT,
@@ -111,7 +111,7 @@ static weft_err check_cell(const parse *p, int64_t i, const column *c, cell *f) 
   const weft_dtype got = f->found.type;
   if (got == WEFT_INVALID) {
     const bool required = c->form == FORM_DENSE && !c->variable && weft__tensor_count(c->fallback) == 0 && c->stride;
-    return required ? missing(p, i, c) : WEFT_OK;
+    return required ? parse_example_missing(p, i, c) : WEFT_OK;
   }
   if (got != c->type && c->form == FORM_DENSE)
     return bad_feature(p, i, c, "Data types don't match. Data type: %s but expected type: %s", weft__dtype_short(got),
@@ -265,7 +265,7 @@ static void read_range(void *arg, int64_t begin, int64_t end) {
     }
 }
 
-static weft_err run(parse *p) {
+static weft_err parse_example_run(parse *p) {
   int64_t size = 0;
   for (int64_t i = 0; i < p->n; i++) size += (int64_t)p->example[i].size;
   const int64_t cost = p->n > 0 ? 50 + size / p->n : 1;
@@ -374,7 +374,7 @@ static weft_err parse_all(parse *p, const wanted *w) {
   WEFT_TRY(add_columns(p, FORM_DENSE, p->dense, dense, &w->dense, k->in + w->first_default, shapes));
   WEFT_TRY(add_columns(p, FORM_SPARSE, p->sparse, sparse, &w->sparse, NULL, NULL));
   WEFT_TRY(add_columns(p, FORM_RAGGED, p->ragged, ragged, &w->ragged, NULL, NULL));
-  return run(p);
+  return parse_example_run(p);
 }
 
 static weft_err parse_and_finish(parse *p, const wanted *w) {

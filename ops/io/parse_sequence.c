@@ -342,7 +342,7 @@ static weft_err add_group(sequences *p, const group *g, int first_default, bool 
   return WEFT_OK;
 }
 
-static weft_err start(sequences *p, const group *groups, int n_groups, int first_default, bool lengths) {
+static weft_err parse_sequence_start(sequences *p, const group *groups, int n_groups, int first_default, bool lengths) {
   int most = 1, n, slot = 0;
   for (int i = 0; i < n_groups; i++) {
     list_of(p->k, groups[i].types, &n);
@@ -356,7 +356,7 @@ static weft_err start(sequences *p, const group *groups, int n_groups, int first
   return p->cell ? WEFT_OK : WEFT_OOM;
 }
 
-static void finish(sequences *p) {
+static void parse_sequence_finish(sequences *p) {
   for (int i = 0; i < 2; i++)
     if (p->keys[i].slot) weft__keys_finish(&p->keys[i]);
   weft__free(p->want);
@@ -405,13 +405,13 @@ static weft_err many_cpu(kernel *k) {
   int n;
   WEFT_TRY(weft__kernel_vector(k, 0, "serialized"));
   WEFT_TRY(take_input(&p, k, 1));
-  weft_err err = start(&p, groups, 4, 2, true);
+  weft_err err = parse_sequence_start(&p, groups, 4, 2, true);
   const attr *missing = list_of(k, "feature_list_dense_missing_assumed_empty", &n);
   for (int i = 0; i < n && !err; i++)
     mark_missing(
         &p, (bytes){(const uint8_t *)missing->ss[i].data, (const uint8_t *)missing->ss[i].data + missing->ss[i].size});
   if (!err) err = parse_all(&p);
-  finish(&p);
+  parse_sequence_finish(&p);
   return err;
 }
 
@@ -421,7 +421,7 @@ static weft_err v2_cpu(kernel *k) {
                                  {LISTS_DENSE, NULL, 6, false},    {LISTS_RAGGED, NULL, 7, false}};
   sequences p = {0};
   WEFT_TRY(take_input(&p, k, 1));
-  weft_err err = start(&p, groups, 6, 9, true);
+  weft_err err = parse_sequence_start(&p, groups, 6, 9, true);
   int dense = 0;
   for (int c = 0; c < p.count && !err; c++) {
     wanted *w = &p.want[c];
@@ -430,7 +430,7 @@ static weft_err v2_cpu(kernel *k) {
     dense++;
   }
   if (!err) err = parse_all(&p);
-  finish(&p);
+  parse_sequence_finish(&p);
   return err;
 }
 
@@ -447,11 +447,11 @@ static weft_err single_cpu(kernel *k) {
   sequences p = {0};
   WEFT_TRY(weft__kernel_scalar(k, 0, "serialized"));
   WEFT_TRY(take_input(&p, k, k->n_in - 1));
-  weft_err err = start(&p, groups, 4, 2 + n[0] + n[1] + n[2] + n[3], false);
+  weft_err err = parse_sequence_start(&p, groups, 4, 2 + n[0] + n[1] + n[2] + n[3], false);
   for (int64_t i = 0; i < weft__tensor_count(k->in[1]) && !err; i++)
     mark_missing(&p, weft__bytes(TENSOR_DATA(k->in[1], const str) + i));
   if (!err) err = parse_all(&p);
-  finish(&p);
+  parse_sequence_finish(&p);
   return err;
 }
 

@@ -53,21 +53,21 @@ static weft_err out_strings(kernel *k, int i, const shape *s, const str *from, i
   return WEFT_OK;
 }
 
-static void finish(kernel *k, weft_err err, const shape *s, const str *keys, const str *values, int64_t n) {
+static void reader_finish(kernel *k, weft_err err, const shape *s, const str *keys, const str *values, int64_t n) {
   if (err == WEFT_OK) err = out_strings(k, 0, s, keys, n);
   if (err == WEFT_OK) err = out_strings(k, 1, s, values, n);
   weft__kernel_done(k, weft__kernel_in(k, err));
 }
 
 static void one_done(void *arg, weft_err err, const str *keys, const str *values, int64_t n) {
-  finish(arg, err, &SHAPE_SCALAR, keys, values, n);
+  reader_finish(arg, err, &SHAPE_SCALAR, keys, values, n);
 }
 
 static void many_done(void *arg, weft_err err, const str *keys, const str *values, int64_t n) {
-  finish(arg, err, &SHAPE1(n), keys, values, n);
+  reader_finish(arg, err, &SHAPE1(n), keys, values, n);
 }
 
-static weft_err ask(kernel *k, int64_t n, reader_fn *fn) {
+static weft_err reader_ask(kernel *k, int64_t n, reader_fn *fn) {
   resource *r = NULL, *names = NULL;
   weft_err err = weft__kernel_in(k, weft__kernel_resource(k, 0, READER_TYPE, &r));
   if (err == WEFT_OK) err = weft__kernel_in(k, weft__kernel_resource(k, 1, QUEUE_TYPE, &names));
@@ -80,11 +80,11 @@ static weft_err ask(kernel *k, int64_t n, reader_fn *fn) {
   return err;
 }
 
-static weft_err read_cpu(kernel *k) { return ask(k, 1, one_done); }
+static weft_err read_cpu(kernel *k) { return reader_ask(k, 1, one_done); }
 
 static weft_err read_up_to_cpu(kernel *k) {
   WEFT_TRY(weft__kernel_scalar(k, 2, "num_records"));
-  return ask(k, weft__tensor_int(k->in[2], 0), many_done);
+  return reader_ask(k, weft__tensor_int(k->in[2], 0), many_done);
 }
 
 /* ---- asking and setting ---- */

@@ -50,7 +50,7 @@ static bool thomas(const matrix *d, const matrix *x, number *upper) {
 }
 
 /* With exchanges of rows: u has three numbers for each row, its diagonal and the two beside it. */
-static bool eliminate(const matrix *d, const matrix *x, number *u, bool perturb) {
+static bool banded_eliminate(const matrix *d, const matrix *x, number *u, bool perturb) {
   const int64_t n = d->cols;
   u[0] = weft__matrix_get(d, 1, 0);
   u[1] = n > 1 ? weft__matrix_get(d, 0, 0) : 0;
@@ -96,7 +96,7 @@ static void tridiagonal_all(void *arg, int64_t begin, int64_t end) {
   for (int64_t b = begin; b < end; b++) {
     const matrix d = weft__matrix_at(&j->d, b), x = weft__matrix_at(&j->x, b);
     if (d.cols == 0) continue;
-    const bool good = j->pivots ? eliminate(&d, &x, room, j->perturb) : thomas(&d, &x, room);
+    const bool good = j->pivots ? banded_eliminate(&d, &x, room, j->perturb) : thomas(&d, &x, room);
     for (int64_t i = 0; !good && i < x.rows; i++) weft__matrix_scale(&x, i, NAN);
   }
   weft__free(room);
@@ -141,7 +141,7 @@ static bool ranks_known(const backprop *b) {
 }
 
 /* A dimension [from, from + n) of the second-last or last axis of x; n < 0: to the end. */
-static weft_out cut(weft_graph *g, weft_out x, int back, int64_t from, int64_t n) {
+static weft_out banded_cut(weft_graph *g, weft_out x, int back, int64_t from, int64_t n) {
   const int rank = weft__out_shape(g, x)->rank;
   int64_t begin[WEFT_MAX_RANK] = {0}, size[WEFT_MAX_RANK];
   for (int i = 0; i < rank; i++) size[i] = -1;
@@ -152,7 +152,7 @@ static weft_out cut(weft_graph *g, weft_out x, int back, int64_t from, int64_t n
 }
 
 /* x with one zero before or after the last axis. */
-static weft_out padded(weft_graph *g, weft_out x, bool before) {
+static weft_out banded_padded(weft_graph *g, weft_out x, bool before) {
   const int rank = weft__out_shape(g, x)->rank;
   int64_t pads[2 * WEFT_MAX_RANK] = {0};
   pads[2 * (rank - 1) + (before ? 0 : 1)] = 1;
@@ -163,8 +163,9 @@ static weft_out padded(weft_graph *g, weft_out x, bool before) {
 
 /* The superdiagonal and the subdiagonal exchanged, and each moved by one place: the diagonals of the transpose. */
 static weft_out transposed_diagonals(weft_graph *g, weft_out d, int64_t n) {
-  const weft_out upper = cut(g, cut(g, d, 2, 0, 1), 1, 0, n - 1), lower = cut(g, cut(g, d, 2, 2, 1), 1, 1, n - 1);
-  const weft_out parts[] = {padded(g, lower, false), cut(g, d, 2, 1, 1), padded(g, upper, true)};
+  const weft_out upper = banded_cut(g, banded_cut(g, d, 2, 0, 1), 1, 0, n - 1),
+                 lower = banded_cut(g, banded_cut(g, d, 2, 2, 1), 1, 1, n - 1);
+  const weft_out parts[] = {banded_padded(g, lower, false), banded_cut(g, d, 2, 1, 1), banded_padded(g, upper, true)};
   return weft__b_concat(g, 3, parts, weft__b_scalar(g, WEFT_INT32, -2));
 }
 
@@ -185,9 +186,10 @@ static weft_err tridiagonal_grad(backprop *b) {
                         A_BOOL("perturb_singular", weft__node_bool(b->node, "perturb_singular", false))};
   const weft_out in[] = {weft__b_conj(g, transposed_diagonals(g, b->in[0], n)), b->dout[0]};
   const weft_out db = weft__b_node(g, "TridiagonalSolve", NULL, 2, in, 2, attrs);
-  const weft_out main = row_sums(g, db, x), upper = row_sums(g, cut(g, db, 2, 0, n - 1), cut(g, x, 2, 1, n - 1)),
-                 lower = row_sums(g, cut(g, db, 2, 1, n - 1), cut(g, x, 2, 0, n - 1));
-  const weft_out rows[] = {padded(g, upper, false), main, padded(g, lower, true)};
+  const weft_out main = row_sums(g, db, x),
+                 upper = row_sums(g, banded_cut(g, db, 2, 0, n - 1), banded_cut(g, x, 2, 1, n - 1)),
+                 lower = row_sums(g, banded_cut(g, db, 2, 1, n - 1), banded_cut(g, x, 2, 0, n - 1));
+  const weft_out rows[] = {banded_padded(g, upper, false), main, banded_padded(g, lower, true)};
   weft_out parts[3];
   for (int i = 0; i < 3; i++) parts[i] = weft__b_binary(g, "ExpandDims", rows[i], weft__b_scalar(g, WEFT_INT32, -2));
   b->din[0] = GRAD_DENSE(weft__b_neg(g, weft__b_concat(g, 3, parts, weft__b_scalar(g, WEFT_INT32, -2))));
@@ -255,7 +257,7 @@ static weft_out moved_rows(weft_graph *g, weft_out x, bool up, int64_t n) {
   pads[2 * (rank - 2) + (up ? 1 : 0)] = 1;
   const weft_out amounts =
       weft__b_reshape(g, weft__b_ints(g, pads, 2 * rank), weft__b_ints(g, (int64_t[]){rank, 2}, 2));
-  return weft__b_binary(g, "Pad", cut(g, x, 2, up ? 1 : 0, n - 1), amounts);
+  return weft__b_binary(g, "Pad", banded_cut(g, x, 2, up ? 1 : 0, n - 1), amounts);
 }
 
 static weft_err tridiagonal_product_grad(backprop *b) {
@@ -271,8 +273,9 @@ static weft_err tridiagonal_product_grad(backprop *b) {
     b->din[i] =
         GRAD_DENSE(weft__b_binary(g, "ExpandDims", row_sums(g, with[i], dy), weft__b_scalar(g, WEFT_INT32, -2)));
   /* The transpose: its superdiagonal is the subdiagonal, moved by one. */
-  const weft_out in[] = {padded(g, cut(g, weft__b_conj(g, b->in[2]), 1, 1, n - 1), false), weft__b_conj(g, b->in[1]),
-                         padded(g, cut(g, weft__b_conj(g, b->in[0]), 1, 0, n - 1), true), dy};
+  const weft_out in[] = {banded_padded(g, banded_cut(g, weft__b_conj(g, b->in[2]), 1, 1, n - 1), false),
+                         weft__b_conj(g, b->in[1]),
+                         banded_padded(g, banded_cut(g, weft__b_conj(g, b->in[0]), 1, 0, n - 1), true), dy};
   b->din[3] = GRAD_DENSE(weft__b_node(g, "TridiagonalMatMul", NULL, 4, in, 0, NULL));
   return WEFT_OK;
 }

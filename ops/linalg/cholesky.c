@@ -48,13 +48,13 @@ static weft_err cholesky_cpu(kernel *k) {
 
 /* ---- nodes of the gradients ---- */
 
-static weft_out band(weft_graph *g, weft_out x, bool lower) {
+static weft_out cholesky_band(weft_graph *g, weft_out x, bool lower) {
   const weft_out in[] = {x, weft__b_scalar(g, WEFT_INT32, lower ? -1 : 0),
                          weft__b_scalar(g, WEFT_INT32, lower ? 0 : -1)};
   return weft__b_node(g, "MatrixBandPart", NULL, 3, in, 0, NULL);
 }
 
-static weft_out diagonal(weft_graph *g, weft_out x) {
+static weft_out cholesky_diagonal(weft_graph *g, weft_out x) {
   const weft_out in[] = {x, weft__b_scalar(g, WEFT_INT32, 0), weft__b_scalar_like(g, x, 0)};
   return weft__b_node(g, "MatrixDiagPartV3", "diag_part", 3, in, 0, NULL);
 }
@@ -64,7 +64,7 @@ static weft_out with_diagonal(weft_graph *g, weft_out x, weft_out d) {
                       NULL);
 }
 
-static weft_out solve(weft_graph *g, weft_out a, weft_out b, bool lower, bool adjoint) {
+static weft_out cholesky_solve(weft_graph *g, weft_out a, weft_out b, bool lower, bool adjoint) {
   weft__b_push_name(g, "triangular_solve");
   const weft_out x = weft__b_node(g, "MatrixTriangularSolve", NULL, 2, (weft_out[]){a, b}, 2,
                                   (attr[]){A_BOOL("lower", lower), A_BOOL("adjoint", adjoint)});
@@ -76,10 +76,11 @@ static weft_out solve(weft_graph *g, weft_out a, weft_out b, bool lower, bool ad
 static weft_err cholesky_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out l = b->out[0], zeros = weft__b_zeros_like(g, l);
-  const weft_out eye = with_diagonal(g, zeros, weft__b_ones_like(g, diagonal(g, l))),
-                 inverse = solve(g, l, eye, true, false);
+  const weft_out eye = with_diagonal(g, zeros, weft__b_ones_like(g, cholesky_diagonal(g, l))),
+                 inverse = cholesky_solve(g, l, eye, true, false);
   weft_out middle = weft__b_matrix_product(g, l, b->dout[0], true, false);
-  middle = band(g, with_diagonal(g, middle, weft__b_mul(g, weft__b_scalar_like(g, l, 0.5), diagonal(g, middle))), true);
+  middle = cholesky_band(
+      g, with_diagonal(g, middle, weft__b_mul(g, weft__b_scalar_like(g, l, 0.5), cholesky_diagonal(g, middle))), true);
   const weft_out s =
       weft__b_matrix_product(g, weft__b_matrix_product(g, inverse, middle, true, false), inverse, false, false);
   const weft_out turned = weft__b_matrix_product(g, s, eye, true, false);
@@ -175,10 +176,10 @@ static weft_err solve_cpu(kernel *k) {
 static weft_err solve_grad(backprop *b) {
   weft_graph *g = b->graph;
   const bool lower = weft__node_bool(b->node, "lower", true), adjoint = weft__node_bool(b->node, "adjoint", false);
-  weft_out right = solve(g, b->in[0], b->dout[0], lower, !adjoint);
+  weft_out right = cholesky_solve(g, b->in[0], b->dout[0], lower, !adjoint);
   weft_out left = adjoint ? weft__b_matrix_product(g, b->out[0], right, false, true)
                           : weft__b_matrix_product(g, right, b->out[0], false, true);
-  left = band(g, weft__b_neg(g, left), lower);
+  left = cholesky_band(g, weft__b_neg(g, left), lower);
   weft__b_matrix_fold(g, b->in[0], b->in[1], &left, &right);
   b->din[0] = GRAD_DENSE(left);
   b->din[1] = GRAD_DENSE(right);

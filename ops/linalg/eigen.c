@@ -22,14 +22,14 @@ typedef struct eigen_room {
 } eigen_room;
 
 /* Reads the lower half alone. */
-static void complete(const matrix *a) {
+static void eigen_complete(const matrix *a) {
   for (int64_t i = 0; i < a->rows; i++) {
     weft__matrix_set(a, i, i, creal(weft__matrix_get(a, i, i)));
     for (int64_t j = 0; j < i; j++) weft__matrix_set(a, j, i, conj(weft__matrix_get(a, i, j)));
   }
 }
 
-static double greatest(const matrix *a) {
+static double eigen_greatest(const matrix *a) {
   double most = 0;
   for (int64_t i = 0; i < a->rows; i++)
     for (int64_t j = 0; j <= i; j++) {
@@ -167,8 +167,8 @@ static void eigen_sort(const eigen_room *r, bool vectors) {
 /* r->value and, in r->a, the vectors as columns; false: no solution. */
 static bool eigen_solve(const eigen_room *r, bool vectors) {
   const int64_t n = r->a.rows;
-  complete(&r->a);
-  const double scale = greatest(&r->a);
+  eigen_complete(&r->a);
+  const double scale = eigen_greatest(&r->a);
   if (!isfinite(scale)) return false;
   for (int64_t i = 0; scale > 0 && i < n; i++) weft__matrix_scale(&r->a, i, 1 / scale);
   for (int64_t k = 0; k + 1 < n; k++) eigen_reflect(r, k);
@@ -301,7 +301,7 @@ static weft_err eigen_joined_cpu(kernel *k) {
 /* ---- gradient ---- */
 
 /* 1 / (e_j - e_i), and 0 where they are equal. */
-static weft_out gaps(weft_graph *g, weft_out e) {
+static weft_out eigen_gaps(weft_graph *g, weft_out e) {
   const weft_out last = weft__b_scalar(g, WEFT_INT32, -1), before = weft__b_scalar(g, WEFT_INT32, -2);
   const weft_out difference =
       weft__b_sub(g, weft__b_binary(g, "ExpandDims", e, before), weft__b_binary(g, "ExpandDims", e, last));
@@ -336,7 +336,7 @@ static weft_err eigen_grad(backprop *b) {
   middle = weft__matrix_diag_node(g, weft__backprop_dout(b, 0));
   if (vectors) {
     const weft_out turned = weft__b_matrix_product(g, v, weft__backprop_dout(b, 1), true, false);
-    middle = weft__b_add(g, middle, weft__b_mul(g, gaps(g, e), turned));
+    middle = weft__b_add(g, middle, weft__b_mul(g, eigen_gaps(g, e), turned));
   }
   const weft_out da = weft__b_matrix_product(g, v, weft__b_matrix_product(g, middle, v, false, true), false, false);
   b->din[0] = GRAD_DENSE(lower_half(g, da));

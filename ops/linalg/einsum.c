@@ -100,7 +100,7 @@ typedef struct sizes {
 } sizes;
 
 /* A label has one size; a dimension of "..." may be 1 where the other operand's is not. */
-static weft_err meet(sizes *z, int label, int64_t dim) {
+static weft_err einsum_meet(sizes *z, int label, int64_t dim) {
   int64_t *has = &z->of[label];
   if (*has == dim || dim == -1) {
     if (*has == ABSENT) *has = dim;
@@ -117,7 +117,7 @@ static weft_err meet(sizes *z, int label, int64_t dim) {
 
 /* Spells the dots of operands of these shapes, and the result's, and finds all sizes.  *known: false if a rank that
  * decides how many the dots are is not known. */
-static weft_err fit(equation *e, const shape *const *in, sizes *z, bool *known) {
+static weft_err einsum_fit(equation *e, const shape *const *in, sizes *z, bool *known) {
   int dots = 0;
   *known = true;
   for (int l = 0; l < MAX_LABELS; l++) z->of[l] = ABSENT;
@@ -125,7 +125,7 @@ static weft_err fit(equation *e, const shape *const *in, sizes *z, bool *known) 
     labels *l = &e->in[i];
     if (in[i]->rank < 0) {
       *known = *known && l->dots < 0;
-      for (int d = 0; d < l->n; d++) WEFT_TRY(meet(z, l->label[d], -1));
+      for (int d = 0; d < l->n; d++) WEFT_TRY(einsum_meet(z, l->label[d], -1));
       continue;
     }
     const int own = in[i]->rank - l->n;
@@ -136,7 +136,7 @@ static weft_err fit(equation *e, const shape *const *in, sizes *z, bool *known) 
       return weft__fail(WEFT_INVALID_ARGUMENT, "Shape must be at most rank %d but is rank %d", l->n, in[i]->rank);
     WEFT_TRY(spell_dots(l, own));
     dots = own > dots ? own : dots;
-    for (int d = 0; d < l->n; d++) WEFT_TRY(meet(z, l->label[d], in[i]->dim[d]));
+    for (int d = 0; d < l->n; d++) WEFT_TRY(einsum_meet(z, l->label[d], in[i]->dim[d]));
   }
   return *known ? spell_dots(&e->out, dots) : WEFT_OK;
 }
@@ -148,7 +148,7 @@ static weft_err einsum_infer(infer *s) {
   const shape *in[2] = {&s->in[0], s->n_in > 1 ? &s->in[1] : NULL};
   if (read_equation(&e, s->node) != WEFT_OK) return weft__infer_fail(s, "%s", weft__error_message());
   if (e.n_in != s->n_in) return weft__infer_fail(s, "Expected %d inputs but got: %d", e.n_in, s->n_in);
-  if (fit(&e, in, &z, &known) != WEFT_OK) return weft__infer_fail(s, "%s", weft__error_message());
+  if (einsum_fit(&e, in, &z, &known) != WEFT_OK) return weft__infer_fail(s, "%s", weft__error_message());
   if (!known) return WEFT_OK;
   s->out[0].rank = e.out.n;
   for (int d = 0; d < e.out.n; d++) s->out[0].dim[d] = z.of[e.out.label[d]];
@@ -185,8 +185,8 @@ typedef struct operand {
 } operand;
 
 /* Brings an operand into the order of the groups. */
-static weft_err bring(kernel *k, weft_dtype type, operand *o, const labels *l, const shape *s, const sizes *z,
-                      const group *const *groups, int n_groups) {
+static weft_err einsum_bring(kernel *k, weft_dtype type, operand *o, const labels *l, const shape *s, const sizes *z,
+                             const group *const *groups, int n_groups) {
   strided_copy b = {0};
   int64_t count = 1, next = 1;
   bool in_place = true;
@@ -258,7 +258,7 @@ static void multiply_some(void *arg, int64_t begin, int64_t end) {
 }
 
 /* g: the first of `batch` products, of a [batch, m, k] and b [batch, k, n]. */
-static void multiply(kernel *k, int64_t batch, const gemm *g) {
+static void einsum_multiply(kernel *k, int64_t batch, const gemm *g) {
   products p = {*g, weft__dtype_size(g->type)};
   if (!batch || !g->m || !g->n) return;
   if (!g->k)
@@ -293,17 +293,17 @@ static void sort_labels(plan *p, const equation *e, const sizes *z) {
 }
 
 /* Operand i as [batch, outer, inner], the second as [batch, inner, outer]. */
-static weft_err arrange(kernel *k, weft_dtype type, int i, operand *o, const equation *e, const sizes *z,
-                        const plan *p) {
+static weft_err einsum_arrange(kernel *k, weft_dtype type, int i, operand *o, const equation *e, const sizes *z,
+                               const plan *p) {
   const group *const order[] = {&p->batch, i ? &p->inner : &p->outer[0], i ? &p->outer[1] : &p->inner, &p->summed[i]};
-  WEFT_TRY(bring(k, type, o, &e->in[i], &k->in[i]->shape, z, order, 4));
+  WEFT_TRY(einsum_bring(k, type, o, &e->in[i], &k->in[i]->shape, z, order, 4));
   if (!p->summed[i].n) return WEFT_OK;
   return sum_runs(k, type, o, p->batch.size * p->outer[i].size * p->inner.size, p->summed[i].size);
 }
 
 /* From [batch, outer, outer] into the result's order; a repeated label fills a diagonal of zeros. */
-static weft_err put(kernel *k, weft_dtype type, void *out, const shape *s, const void *from, const equation *e,
-                    const sizes *z, const plan *p) {
+static weft_err einsum_put(kernel *k, weft_dtype type, void *out, const shape *s, const void *from, const equation *e,
+                           const sizes *z, const plan *p) {
   const group *const order[] = {&p->batch, &p->outer[0], &p->outer[1]};
   const int64_t count = p->batch.size * p->outer[0].size * p->outer[1].size;
   int64_t from_step = count;
@@ -322,7 +322,7 @@ static weft_err put(kernel *k, weft_dtype type, void *out, const shape *s, const
 }
 
 /* Is the result in the order in which it is computed? */
-static bool straight(const equation *e, const plan *p) {
+static bool einsum_straight(const equation *e, const plan *p) {
   const group *const order[] = {&p->batch, &p->outer[0], &p->outer[1]};
   int d = 0;
   for (int g = 0; g < 3; g++)
@@ -332,17 +332,17 @@ static bool straight(const equation *e, const plan *p) {
 }
 
 /* in and out: data of the type, as long as the tensors. */
-static weft_err compute(kernel *k, weft_dtype type, const equation *e, const sizes *z, const shape *s,
-                        const void *const *in, void *out) {
+static weft_err einsum_compute(kernel *k, weft_dtype type, const equation *e, const sizes *z, const shape *s,
+                               const void *const *in, void *out) {
   plan p;
   operand o[2] = {{.data = in[0]}, {.data = in[1]}};
   weft_tensor made = {0};
   weft_err err = WEFT_OK;
   sort_labels(&p, e, z);
-  for (int i = 0; i < e->n_in && !err; i++) err = arrange(k, type, i, &o[i], e, z, &p);
+  for (int i = 0; i < e->n_in && !err; i++) err = einsum_arrange(k, type, i, &o[i], e, z, &p);
   const int64_t m = p.outer[0].size, n = p.outer[1].size;
   const void *result = o[0].data;
-  const bool direct = straight(e, &p);
+  const bool direct = einsum_straight(e, &p);
   if (!err && e->n_in > 1) {
     if (!direct) err = weft__scratch(k, &made, type, &SHAPE1(p.batch.size * m * n));
     const gemm g = {.type = type,
@@ -355,10 +355,10 @@ static weft_err compute(kernel *k, weft_dtype type, const equation *e, const siz
                     .lda = p.inner.size,
                     .ldb = n,
                     .ldc = n};
-    if (!err) multiply(k, p.batch.size, &g);
+    if (!err) einsum_multiply(k, p.batch.size, &g);
     result = direct ? out : made.data;
   }
-  if (!err && result != out) err = put(k, type, out, s, result, e, z, &p);
+  if (!err && result != out) err = einsum_put(k, type, out, s, result, e, z, &p);
   for (int i = 0; i < 2; i++) weft__tensor_clear(&o[i].copy);
   weft__tensor_clear(&made);
   return err;
@@ -368,7 +368,7 @@ static weft_err wide_compute(kernel *k, const equation *e, const sizes *z, weft_
   widened in[2] = {{.data = NULL}, {.data = NULL}}, to = {.data = NULL};
   weft_err err = weft__widened_output(&to, out);
   for (int i = 0; i < e->n_in && !err; i++) err = weft__widened_load(&in[i], k->in[i]);
-  if (!err) err = compute(k, WEFT_FLOAT, e, z, &out->shape, (const void *[]){in[0].data, in[1].data}, to.data);
+  if (!err) err = einsum_compute(k, WEFT_FLOAT, e, z, &out->shape, (const void *[]){in[0].data, in[1].data}, to.data);
   if (!err) weft__widened_store(&to, out);
   weft__widened_finish(&in[0]), weft__widened_finish(&in[1]), weft__widened_finish(&to);
   return err;
@@ -392,7 +392,7 @@ static weft_err einsum_cpu(kernel *k) {
   if (e.n_in != k->n_in)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected %d inputs but got: %d", e.n_in, k->n_in);
   const shape *in[2] = {&k->in[0]->shape, k->n_in > 1 ? &k->in[1]->shape : NULL};
-  WEFT_TRY(weft__kernel_in(k, fit(&e, in, &z, &known)));
+  WEFT_TRY(weft__kernel_in(k, einsum_fit(&e, in, &z, &known)));
   s.rank = e.out.n;
   for (int d = 0; d < e.out.n; d++) s.dim[d] = z.of[e.out.label[d]];
   weft_tensor *out = weft__out(k, 0, &s);
@@ -403,7 +403,7 @@ static weft_err einsum_cpu(kernel *k) {
   }
   if (weft__is_16bit(type)) return wide_compute(k, &e, &z, out);
   const void *data[2] = {k->in[0]->data, k->n_in > 1 ? k->in[1]->data : NULL};
-  return compute(k, type, &e, &z, &s, data, out->data);
+  return einsum_compute(k, type, &e, &z, &s, data, out->data);
 }
 
 /* ---- gradient: the same with the result's gradient in the place of an operand ---- */
@@ -470,7 +470,7 @@ static weft_out unbroadcast(backprop *b, const labels *l, const labels *front, w
   return moved ? einsum(g, 1, &dx, &front, l) : dx;
 }
 
-static weft_out towards(backprop *b, const equation *e, int i) {
+static weft_out einsum_towards(backprop *b, const equation *e, int i) {
   weft_graph *g = b->graph;
   labels own, front = e->in[i], together = e->out;
   weft_out in[2] = {b->dout[0], ones_of(b, e, i, &own)};
@@ -492,7 +492,7 @@ static weft_out towards(backprop *b, const equation *e, int i) {
 static weft_err einsum_grad(backprop *b) {
   equation e;
   WEFT_TRY(read_equation(&e, b->node));
-  for (int i = 0; i < e.n_in && i < b->n_in; i++) b->din[i] = GRAD_DENSE(towards(b, &e, i));
+  for (int i = 0; i < e.n_in && i < b->n_in; i++) b->din[i] = GRAD_DENSE(einsum_towards(b, &e, i));
   return WEFT_OK;
 }
 

@@ -77,7 +77,7 @@ static double column_size(const matrix *a, int64_t j, int64_t first) {
   return sum;
 }
 
-static void exchange(const matrix *a, int64_t i, int64_t j) {
+static void least_squares_exchange(const matrix *a, int64_t i, int64_t j) {
   for (int64_t r = 0; i != j && r < a->rows; r++) {
     const double complex x = weft__matrix_get(a, r, i);
     weft__matrix_set(a, r, i, weft__matrix_get(a, r, j));
@@ -107,7 +107,7 @@ static void clear_column(const matrix *a, const matrix *b, int64_t k) {
 }
 
 /* The rank of a, which becomes an upper triangle with its columns in `order`. */
-static int64_t pivoted(const matrix *a, const matrix *b, int64_t *order) {
+static int64_t least_squares_pivoted(const matrix *a, const matrix *b, int64_t *order) {
   const int64_t steps = a->rows < a->cols ? a->rows : a->cols;
   for (int64_t j = 0; j < a->cols; j++) order[j] = j;
   double first = 0;
@@ -115,7 +115,7 @@ static int64_t pivoted(const matrix *a, const matrix *b, int64_t *order) {
     int64_t best = k;
     for (int64_t j = k + 1; j < a->cols; j++)
       if (column_size(a, j, k) > column_size(a, best, k)) best = j;
-    exchange(a, k, best);
+    least_squares_exchange(a, k, best);
     const int64_t t = order[k];
     order[k] = order[best];
     order[best] = t;
@@ -129,7 +129,7 @@ static int64_t pivoted(const matrix *a, const matrix *b, int64_t *order) {
 
 /* The shortest x with R x = c, R being the first r rows: by the adjoint's normal equations of the triangle's rows, which
  * are independent.  room has r * r elements. */
-static bool shortest(const least_system *s, int64_t r, const int64_t *order) {
+static bool least_squares_shortest(const least_system *s, int64_t r, const int64_t *order) {
   const matrix rows = {s->a.is_complex, r, s->a.cols, s->a.data};
   const matrix gram = {s->a.is_complex, r, r, s->gram.data}, c = {s->b.is_complex, r, s->b.cols, s->b.data};
   const least_system inner = {rows, c, s->x, gram, 0};
@@ -152,8 +152,8 @@ static bool shortest(const least_system *s, int64_t r, const int64_t *order) {
 static bool solve_slow(const least_system *s) {
   int64_t *order = weft__alloc_zero((size_t)s->a.cols + 1, sizeof *order);
   if (!order) return false;
-  const int64_t rank = pivoted(&s->a, &s->b, order);
-  const bool good = shortest(s, rank, order);
+  const int64_t rank = least_squares_pivoted(&s->a, &s->b, order);
+  const bool good = least_squares_shortest(s, rank, order);
   weft__free(order);
   return good;
 }
@@ -235,30 +235,33 @@ static weft_out gram_node(backprop *b, bool wide) {
   return weft__b_node(g, "MatrixSetDiagV3", NULL, 3, (weft_out[]){gram, more, zero}, 0, NULL);
 }
 
-static weft_out solved(weft_graph *g, weft_out a, weft_out b) {
+static weft_out least_squares_solved(weft_graph *g, weft_out a, weft_out b) {
   return weft__b_node(g, "MatrixSolve", NULL, 2, (weft_out[]){a, b}, 0, NULL);
 }
 
-static weft_out product(weft_graph *g, weft_out x, weft_out y, bool adj_x, bool adj_y) {
+static weft_out least_squares_product(weft_graph *g, weft_out x, weft_out y, bool adj_x, bool adj_y) {
   return weft__b_matrix_product(g, x, y, adj_x, adj_y);
 }
 
 static void tall_grad(backprop *b) {
   weft_graph *g = b->graph;
-  const weft_out a = b->in[0], x = b->out[0], z = solved(g, gram_node(b, false), b->dout[0]);
+  const weft_out a = b->in[0], x = b->out[0], z = least_squares_solved(g, gram_node(b, false), b->dout[0]);
   /* Plus its transpose, which TensorFlow does not conjugate. */
-  const weft_out both = weft__b_add(g, product(g, x, z, false, true), weft__b_conj(g, product(g, z, x, false, true)));
-  b->din[0] = GRAD_DENSE(weft__b_sub(g, product(g, b->in[1], z, false, true), product(g, a, both, false, false)));
-  b->din[1] = GRAD_DENSE(product(g, a, z, false, false));
+  const weft_out both = weft__b_add(g, least_squares_product(g, x, z, false, true),
+                                    weft__b_conj(g, least_squares_product(g, z, x, false, true)));
+  b->din[0] = GRAD_DENSE(weft__b_sub(g, least_squares_product(g, b->in[1], z, false, true),
+                                     least_squares_product(g, a, both, false, false)));
+  b->din[1] = GRAD_DENSE(least_squares_product(g, a, z, false, false));
 }
 
 static void wide_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out a = b->in[0], dx = b->dout[0], gram = gram_node(b, true);
-  const weft_out db = solved(g, gram, product(g, a, dx, false, false)), y = solved(g, gram, b->in[1]);
-  const weft_out first = product(g, db, product(g, y, a, true, false), false, false);
-  const weft_out rest = weft__b_sub(g, dx, product(g, a, db, true, false));
-  b->din[0] = GRAD_DENSE(weft__b_sub(g, product(g, y, rest, false, true), first));
+  const weft_out db = least_squares_solved(g, gram, least_squares_product(g, a, dx, false, false)),
+                 y = least_squares_solved(g, gram, b->in[1]);
+  const weft_out first = least_squares_product(g, db, least_squares_product(g, y, a, true, false), false, false);
+  const weft_out rest = weft__b_sub(g, dx, least_squares_product(g, a, db, true, false));
+  b->din[0] = GRAD_DENSE(weft__b_sub(g, least_squares_product(g, y, rest, false, true), first));
   b->din[1] = GRAD_DENSE(db);
 }
 

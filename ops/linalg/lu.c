@@ -18,7 +18,7 @@ static int64_t largest_below(const matrix *m, int64_t col) {
 
 /* m becomes its upper triangle, and x (of as many rows; NULL: none) goes through the same exchanges and subtractions.
  * How often rows were exchanged; -1: singular, or not made of numbers. */
-static int64_t eliminate(const matrix *m, const matrix *x) {
+static int64_t lu_eliminate(const matrix *m, const matrix *x) {
   int64_t swaps = 0;
   for (int64_t k = 0; k < m->rows; k++) {
     const int64_t pivot = largest_below(m, k);
@@ -56,7 +56,7 @@ static void det_all(void *arg, int64_t begin, int64_t end) {
   for (int64_t b = begin; b < end; b++) {
     const matrix m = weft__matrix_at(&j->m, b), out_sign = weft__matrix_at(&j->sign, b),
                  out = weft__matrix_at(&j->log, b);
-    const int64_t swaps = eliminate(&m, NULL);
+    const int64_t swaps = lu_eliminate(&m, NULL);
     double complex sign = swaps < 0 ? 0 : swaps % 2 ? -1 : 1;
     double log_size = swaps < 0 ? -INFINITY : 0;
     for (int64_t i = 0; swaps >= 0 && i < m.rows; i++) {
@@ -69,7 +69,7 @@ static void det_all(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-static weft_err determinants(kernel *k, job *j, shape *out) {
+static weft_err lu_determinants(kernel *k, job *j, shape *out) {
   WEFT_TRY(weft__matrix_square(k, 0));
   WEFT_TRY(weft__matrices_load(k, 0, &j->m));
   WEFT_TRY(weft__matrices_make(k, &j->m, 1, 1, &j->sign));
@@ -80,7 +80,7 @@ static weft_err determinants(kernel *k, job *j, shape *out) {
   return WEFT_OK;
 }
 
-static void finish(job *j) {
+static void lu_finish(job *j) {
   weft__matrices_clear(&j->m);
   weft__matrices_clear(&j->sign);
   weft__matrices_clear(&j->log);
@@ -89,23 +89,23 @@ static void finish(job *j) {
 static weft_err log_det_cpu(kernel *k) {
   job j = {0};
   shape out;
-  weft_err err = determinants(k, &j, &out);
+  weft_err err = lu_determinants(k, &j, &out);
   if (!err) err = weft__matrices_store(k, 0, &out, &j.sign);
   if (!err) err = weft__matrices_store(k, 1, &out, &j.log);
-  finish(&j);
+  lu_finish(&j);
   return err;
 }
 
 static weft_err det_cpu(kernel *k) {
   job j = {0};
   shape out;
-  weft_err err = determinants(k, &j, &out);
+  weft_err err = lu_determinants(k, &j, &out);
   for (int64_t b = 0; !err && b < j.m.count; b++) {
     const matrix sign = weft__matrix_at(&j.sign, b), size = weft__matrix_at(&j.log, b);
     weft__matrix_scale(&sign, 0, exp(creal(weft__matrix_get(&size, 0, 0))));
   }
   if (!err) err = weft__matrices_store(k, 0, &out, &j.sign);
-  finish(&j);
+  lu_finish(&j);
   return err;
 }
 
@@ -147,14 +147,14 @@ static void solve_all(void *arg, int64_t begin, int64_t end) {
   for (int64_t b = begin; b < end; b++) {
     const matrix a = weft__matrix_at(&j->a, b), x = weft__matrix_at(&j->x, b);
     if (j->adjoint) weft__matrix_adjoint(&a);
-    if (eliminate(&a, &x) < 0)
+    if (lu_eliminate(&a, &x) < 0)
       atomic_store(&j->singular, true);
     else
       weft__matrix_triangle(&a, &x, false, false, false);
   }
 }
 
-static weft_err solve(kernel *k, system_job *j, const shape *out) {
+static weft_err lu_solve(kernel *k, system_job *j, const shape *out) {
   j->adjoint = weft__node_bool(k->node, "adjoint", false);
   weft__kernel_loop(k, j->a.count, 100 + weft__matrix_cost(&j->a, j->a.rows, j->a.rows, j->a.rows / 3 + j->x.cols),
                     solve_all, j);
@@ -171,7 +171,7 @@ static weft_err inverse_cpu(kernel *k) {
     const matrix eye = weft__matrix_at(&j.x, b);
     for (int64_t i = 0; i < eye.rows; i++) weft__matrix_set(&eye, i, i, 1);
   }
-  if (!err) err = solve(k, &j, &k->in[0]->shape);
+  if (!err) err = lu_solve(k, &j, &k->in[0]->shape);
   weft__matrices_clear(&j.a);
   weft__matrices_clear(&j.x);
   return err;
@@ -211,7 +211,7 @@ static weft_err solve_cpu(kernel *k) {
                              weft__shape_text(&k->in[0]->shape), weft__shape_text(b));
   weft_err err = weft__matrices_load(k, 0, &j.a);
   if (!err) err = weft__matrices_load(k, 1, &j.x);
-  if (!err) err = solve(k, &j, b);
+  if (!err) err = lu_solve(k, &j, b);
   weft__matrices_clear(&j.a);
   weft__matrices_clear(&j.x);
   return err;

@@ -14,17 +14,19 @@
 /* Which operands are transposed; kept in the kernel's state pointer itself. */
 enum { FLIP_A = 1, FLIP_B = 2 };
 
-static weft_err prepare(const weft_node *n, const char *flip_a, const char *flip_b, void **state) {
+static weft_err matmul_prepare_flips(const weft_node *n, const char *flip_a, const char *flip_b, void **state) {
   const int flags = (weft__node_bool(n, flip_a, false) ? FLIP_A : 0) | (weft__node_bool(n, flip_b, false) ? FLIP_B : 0);
   *state = (void *)(uintptr_t)flags;
   return WEFT_OK;
 }
 
 static weft_err matmul_prepare(const weft_node *n, void **state) {
-  return prepare(n, "transpose_a", "transpose_b", state);
+  return matmul_prepare_flips(n, "transpose_a", "transpose_b", state);
 }
-static weft_err batch_prepare(const weft_node *n, void **state) { return prepare(n, "adj_x", "adj_y", state); }
-static void unprepare(void *state) { (void)state; }
+static weft_err batch_prepare(const weft_node *n, void **state) {
+  return matmul_prepare_flips(n, "adj_x", "adj_y", state);
+}
+static void matmul_unprepare(void *state) { (void)state; }
 
 /* ---- shapes ---- */
 
@@ -143,7 +145,7 @@ static weft_err run_types(kernel *k, batch *j, weft_tensor *c) {
   return err;
 }
 
-static weft_err multiply(kernel *k, batch *j, const shape *s) {
+static weft_err matmul_multiply(kernel *k, batch *j, const shape *s) {
   const weft_dtype type = k->in[0]->dtype;
   if (!weft__is_16bit(type) && !weft__gemm_has(type)) return weft__kernel_no_type(k, type);
   weft_tensor *c = weft__out(k, 0, s);
@@ -175,7 +177,7 @@ static weft_err matmul_cpu(kernel *k) {
   batch j = {0};
   WEFT_TRY(weft__matmul_sizes(k, &j.one));
   const shape s = SHAPE2(j.one.m, j.one.n);
-  return multiply(k, &j, &s);
+  return matmul_multiply(k, &j, &s);
 }
 
 /* The first form of the op does not broadcast. */
@@ -209,7 +211,7 @@ static weft_err batch_multiply(kernel *k, bool broadcasts) {
                              j.one.ta, j.one.tb);
   s.dim[s.rank++] = j.one.m;
   s.dim[s.rank++] = j.one.n;
-  return multiply(k, &j, &s);
+  return matmul_multiply(k, &j, &s);
 }
 
 static weft_err batch_cpu_v1(kernel *k) { return batch_multiply(k, false); }
@@ -351,16 +353,16 @@ OPS(matmul) = {
     {"MatMul(a:T, b:T) -> (product:T) | transpose_a:bool=false transpose_b:bool=false "
      "T:type{bfloat16,half,float,double,int32,int64,uint8,uint16,uint32,uint64,complex64,complex128}",
      "The product of two matrices.", .infer = matmul_infer, .cpu = matmul_cpu, .prepare = matmul_prepare,
-     .unprepare = unprepare, .grad = matmul_grad, .fusion = &weft__matmul_fusion, .cases = matmul_cases},
+     .unprepare = matmul_unprepare, .grad = matmul_grad, .fusion = &weft__matmul_fusion, .cases = matmul_cases},
     {"BatchMatMul(x:T, y:T) -> (output:T) | T:type{bfloat16,half,float,double,int32,int64,complex64,complex128} "
      "adj_x:bool=false adj_y:bool=false",
      "Products of the matrices in the last two dimensions.", .infer = batch_infer_v1, .cpu = batch_cpu_v1,
-     .prepare = batch_prepare, .unprepare = unprepare, .grad = batch_grad_v1, .cases = batch_cases},
+     .prepare = batch_prepare, .unprepare = matmul_unprepare, .grad = batch_grad_v1, .cases = batch_cases},
     {"BatchMatMulV2(x:T, y:T) -> (output:T) | "
      "T:type{bfloat16,half,float,double,int16,int32,int64,uint8,uint16,uint32,uint64,complex64,complex128} "
      "adj_x:bool=false adj_y:bool=false",
      "Products of the matrices in the last two dimensions, the others broadcast.", .infer = batch_infer_v2,
-     .cpu = batch_cpu_v2, .prepare = batch_prepare, .unprepare = unprepare, .grad = batch_grad_v2,
+     .cpu = batch_cpu_v2, .prepare = batch_prepare, .unprepare = matmul_unprepare, .grad = batch_grad_v2,
      .cases = broadcast_cases},
     {"BatchMatMulV3(x:Ta, y:Tb) -> (output:Tout) | "
      "Ta:type{bfloat16,half,float,double,uint8,int8,int16,int32,int64,complex64,complex128} "
@@ -368,7 +370,7 @@ OPS(matmul) = {
      "Tout:type{bfloat16,half,float,double,int16,int32,int64,complex64,complex128} "
      "adj_x:bool=false adj_y:bool=false",
      "Products of the matrices in the last two dimensions, the others broadcast, into a type of choice.",
-     .infer = batch_infer_v2, .cpu = batch_cpu_v3, .prepare = batch_prepare, .unprepare = unprepare,
+     .infer = batch_infer_v2, .cpu = batch_cpu_v3, .prepare = batch_prepare, .unprepare = matmul_unprepare,
      .grad = batch_grad_v3, .cases = mixed_cases},
     {0},
 };

@@ -18,7 +18,7 @@ static weft_err hinted_infer(infer *s) {
 }
 
 /* The matrix in float: itself, or a widened copy in `room`. */
-static weft_err widened(kernel *k, int i, weft_tensor *room, const float **out) {
+static weft_err matmul_hinted_widened(kernel *k, int i, weft_tensor *room, const float **out) {
   const weft_tensor *t = k->in[i];
   *out = TENSOR_DATA(t, float);
   if (t->dtype == WEFT_FLOAT) return WEFT_OK;
@@ -29,12 +29,12 @@ static weft_err widened(kernel *k, int i, weft_tensor *room, const float **out) 
   return WEFT_OK;
 }
 
-static weft_err multiply(kernel *k, gemm *g) {
+static weft_err matmul_hinted_multiply(kernel *k, gemm *g) {
   weft_tensor *out = weft__out(k, 0, &SHAPE2(g->m, g->n)), a = {0}, b = {0};
   if (!out) return WEFT_OOM;
   const float *x = NULL, *y = NULL;
-  weft_err err = widened(k, 0, &a, &x);
-  if (!err) err = widened(k, 1, &b, &y);
+  weft_err err = matmul_hinted_widened(k, 0, &a, &x);
+  if (!err) err = matmul_hinted_widened(k, 1, &b, &y);
   if (!err) {
     g->type = WEFT_FLOAT, g->a = x, g->b = y, g->c = out->data;
     g->lda = k->in[0]->shape.dim[1], g->ldb = k->in[1]->shape.dim[1], g->ldc = g->n;
@@ -61,7 +61,7 @@ static weft_err hinted_cpu(kernel *k) {
   if (g.k != b->dim[g.tb ? 1 : 0])
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Matrix size incompatible: a: %s, b: %s", weft__shape_text(a),
                              weft__shape_text(b));
-  return multiply(k, &g);
+  return matmul_hinted_multiply(k, &g);
 }
 
 /* The gradients are products of float matrices, and have the types of their inputs. */

@@ -16,7 +16,7 @@ WEFT_TARGET_CLONES static void scale(float *restrict to, const float *restrict f
 }
 
 /* The variable is locked and has the product's shape. */
-static weft_err descend(kernel *k, gemm *g, float alpha) {
+static weft_err matmul_update_descend(kernel *k, gemm *g, float alpha) {
   weft_tensor *var = NULL, scaled = {0};
   WEFT_TRY(weft__variable_writable(k->ref[0], &var));
   const bool left = g->m <= g->n;
@@ -58,7 +58,7 @@ static weft_err matmul_descent_cpu(kernel *k) {
   weft__variable_lock(1, k->ref);
   const bool plain = v->value.buf && weft__shape_equal(&v->value.shape, &s) && weft__tensor_count(&v->value) > 0 &&
                      g.k > 0 && g.k <= MOST_ROWS && k->in[1]->shape.rank == 0;
-  if (plain) err = descend(k, &g, TENSOR_DATA(k->in[1], float)[0]);
+  if (plain) err = matmul_update_descend(k, &g, TENSOR_DATA(k->in[1], float)[0]);
   weft__variable_unlock(1, k->ref);
   if (!plain) return one_after_the_other(k, d, &g);
   if (!err && k->n_out) weft__out_ref(k, 0, v);

@@ -233,15 +233,15 @@ static bool same_batch(weft_graph *g, weft_out x, weft_out y) {
   return weft__shape_known(&a) && weft__shape_equal(&a, &b);
 }
 
-static weft_out fold(weft_graph *g, weft_out x, weft_out dx, weft_out axes) {
+static weft_out matrix_fold(weft_graph *g, weft_out x, weft_out dx, weft_out axes) {
   return weft__b_reshape(g, weft__b_sum(g, dx, axes, false), weft__b_shape(g, x));
 }
 
 void weft__b_matrix_fold(weft_graph *g, weft_out x, weft_out y, weft_out *dx, weft_out *dy) {
   if (same_batch(g, x, y)) return;
   const weft_out axes = weft__b_binary(g, "BroadcastGradientArgs", batch_dims(g, x), batch_dims(g, y));
-  *dx = fold(g, x, *dx, axes);
-  *dy = fold(g, y, *dy, weft__b_slot(axes, 1));
+  *dx = matrix_fold(g, x, *dx, axes);
+  *dy = matrix_fold(g, y, *dy, weft__b_slot(axes, 1));
 }
 
 bool weft__matrix_cholesky(const matrix *m) {

@@ -22,7 +22,7 @@ static weft_err qr_infer(infer *s) {
 }
 
 /* Reflects columns [from, cols) of a (rows x cols), rows from k on, along v: a -= tau v (v'a). */
-static void reflect(double *a, int64_t rows, int64_t cols, int64_t k, int64_t from, const double *v, double tau) {
+static void qr_reflect(double *a, int64_t rows, int64_t cols, int64_t k, int64_t from, const double *v, double tau) {
   for (int64_t j = from; j < cols; j++) {
     double dot = 0;
     for (int64_t i = k; i < rows; i++) dot += v[i] * a[i * cols + j];
@@ -31,7 +31,7 @@ static void reflect(double *a, int64_t rows, int64_t cols, int64_t k, int64_t fr
 }
 
 /* v (which begins with 1 at k) and tau of the reflection that clears column k of a below the diagonal. */
-static double reflection(const double *a, int64_t rows, int64_t cols, int64_t k, double *v) {
+static double qr_reflection(const double *a, int64_t rows, int64_t cols, int64_t k, double *v) {
   double below = 0, own = a[k * cols + k];
   for (int64_t i = k + 1; i < rows; i++) below += a[i * cols + k] * a[i * cols + k];
   if (below == 0) return 0; /* nothing to clear: the element keeps its sign */
@@ -43,24 +43,24 @@ static double reflection(const double *a, int64_t rows, int64_t cols, int64_t k,
 
 /* a (m x n) becomes R; q (m x inner) becomes the first columns of the product of the reflections.  There are as many of
  * these as the smaller of m and n; v has room for m numbers of each, tau for one. */
-static void factor(double *a, double *q, int64_t m, int64_t n, int64_t inner, double *v, double *tau) {
+static void qr_factor(double *a, double *q, int64_t m, int64_t n, int64_t inner, double *v, double *tau) {
   int64_t steps = m < n ? m : n;
   for (int64_t k = 0; k < steps; k++) {
-    tau[k] = reflection(a, m, n, k, v + k * m);
-    if (tau[k] != 0) reflect(a, m, n, k, k, v + k * m, tau[k]);
+    tau[k] = qr_reflection(a, m, n, k, v + k * m);
+    if (tau[k] != 0) qr_reflect(a, m, n, k, k, v + k * m, tau[k]);
     for (int64_t i = k + 1; i < m; i++) a[i * n + k] = 0;
   }
   for (int64_t i = 0; i < m * inner; i++) q[i] = i / inner == i % inner;
   for (int64_t k = steps - 1; k >= 0;
        k--) /* columns before k are still those of the identity, without rows from k on */
-    if (tau[k] != 0) reflect(q, m, inner, k, k, v + k * m, tau[k]);
+    if (tau[k] != 0) qr_reflect(q, m, inner, k, k, v + k * m, tau[k]);
 }
 
-static double get(weft_dtype type, const void *data, int64_t i) {
+static double qr_get(weft_dtype type, const void *data, int64_t i) {
   return type == WEFT_DOUBLE ? ((const double *)data)[i] : (double)((const float *)data)[i];
 }
 
-static void set(weft_dtype type, void *data, int64_t i, double x) {
+static void qr_set(weft_dtype type, void *data, int64_t i, double x) {
   if (type == WEFT_DOUBLE)
     ((double *)data)[i] = x;
   else
@@ -68,14 +68,14 @@ static void set(weft_dtype type, void *data, int64_t i, double x) {
 }
 
 /* The upper left part of a matrix with `width` columns. */
-static void put(weft_tensor *t, int64_t at, int64_t rows, int64_t cols, const double *from, int64_t width) {
+static void qr_put(weft_tensor *t, int64_t at, int64_t rows, int64_t cols, const double *from, int64_t width) {
   for (int64_t i = 0; i < rows; i++)
-    for (int64_t j = 0; j < cols; j++) set(t->dtype, t->data, at + i * cols + j, from[i * width + j]);
+    for (int64_t j = 0; j < cols; j++) qr_set(t->dtype, t->data, at + i * cols + j, from[i * width + j]);
 }
 
 /* Room for matrices of m by n, m by inner and m by the reflections, and for a number of each of these (weft__free);
  * NULL where it is too large. */
-static double *workspace(int64_t m, int64_t n, int64_t inner) {
+static double *qr_workspace(int64_t m, int64_t n, int64_t inner) {
   const int64_t steps = m < n ? m : n;
   const int64_t both = weft__shape_dim_add(weft__shape_dim_mul(m, n), weft__shape_dim_mul(m, inner));
   const int64_t all = weft__shape_dim_add(weft__shape_dim_add(both, weft__shape_dim_mul(m, steps)), steps);
@@ -94,15 +94,15 @@ static weft_err qr_cpu(kernel *k) {
   weft_tensor *q = weft__out(k, 0, &of_q), *r = weft__out(k, 1, &of_r);
   if (!q || !r) return WEFT_OOM;
   if (weft__tensor_count(q) == 0 && weft__tensor_count(r) == 0) return WEFT_OK;
-  double *work = workspace(m, n, inner);
+  double *work = qr_workspace(m, n, inner);
   if (!work) return WEFT_OOM;
   double *a = work, *columns = a + m * n, *v = columns + m * inner, *tau = v + m * p;
   int64_t count = weft__shape_product(&x->shape, 0, rank - 2);
   for (int64_t b = 0; b < count; b++) {
-    for (int64_t i = 0; i < m * n; i++) a[i] = get(x->dtype, x->data, b * m * n + i);
-    factor(a, columns, m, n, inner, v, tau);
-    put(q, b * m * inner, m, inner, columns, inner);
-    put(r, b * inner * n, inner, n, a, n);
+    for (int64_t i = 0; i < m * n; i++) a[i] = qr_get(x->dtype, x->data, b * m * n + i);
+    qr_factor(a, columns, m, n, inner, v, tau);
+    qr_put(q, b * m * inner, m, inner, columns, inner);
+    qr_put(r, b * inner * n, inner, n, a, n);
   }
   weft__free(work);
   return WEFT_OK;
@@ -115,7 +115,7 @@ typedef struct qr_build { /* where the gradient is built, and the rank of everyt
   int rank;
 } qr_build;
 
-static weft_out adjoint(qr_build m, weft_out x) {
+static weft_out qr_adjoint(qr_build m, weft_out x) {
   weft_graph *g = m.g;
   const int rank = m.rank;
   int64_t perm[WEFT_MAX_RANK];
@@ -124,31 +124,31 @@ static weft_out adjoint(qr_build m, weft_out x) {
 }
 
 /* x times the inverse of the adjoint of the upper triangle r. */
-static weft_out divided(qr_build m, weft_out x, weft_out r) {
+static weft_out qr_divided(qr_build m, weft_out x, weft_out r) {
   weft_graph *g = m.g;
-  const weft_out in[] = {r, adjoint(m, x)};
+  const weft_out in[] = {r, qr_adjoint(m, x)};
   const attr attrs[] = {A_BOOL("lower", false), A_BOOL("adjoint", false)};
-  return adjoint(m, weft__b_node(g, "MatrixTriangularSolve", NULL, 2, in, 2, attrs));
+  return qr_adjoint(m, weft__b_node(g, "MatrixTriangularSolve", NULL, 2, in, 2, attrs));
 }
 
-static weft_out product(weft_graph *g, weft_out x, weft_out y, bool adj_x, bool adj_y) {
+static weft_out qr_product(weft_graph *g, weft_out x, weft_out y, bool adj_x, bool adj_y) {
   return weft__b_matrix_product(g, x, y, adj_x, adj_y);
 }
 
 /* For matrices with at least as many rows as columns. */
 static weft_out tall_grad(qr_build m, weft_out q, weft_out r, weft_out dq, weft_out dr) {
   weft_graph *g = m.g;
-  const weft_out qdq = product(g, q, dq, true, false), rdr = product(g, r, dr, false, true);
-  const weft_out odd = weft__b_add(g, weft__b_sub(g, qdq, adjoint(m, qdq)), weft__b_sub(g, rdr, adjoint(m, rdr)));
+  const weft_out qdq = qr_product(g, q, dq, true, false), rdr = qr_product(g, r, dr, false, true);
+  const weft_out odd = weft__b_add(g, weft__b_sub(g, qdq, qr_adjoint(m, qdq)), weft__b_sub(g, rdr, qr_adjoint(m, rdr)));
   const weft_out band[] = {odd, weft__b_scalar(g, WEFT_INT32, -1), weft__b_scalar(g, WEFT_INT32, 0)};
   const weft_out lower = weft__b_node(g, "MatrixBandPart", NULL, 3, band, 0, NULL);
-  const weft_out along = product(g, q, weft__b_add(g, dr, divided(m, lower, r)), false, false);
-  const weft_out across = divided(m, weft__b_sub(g, dq, product(g, q, qdq, false, false)), r);
+  const weft_out along = qr_product(g, q, weft__b_add(g, dr, qr_divided(m, lower, r)), false, false);
+  const weft_out across = qr_divided(m, weft__b_sub(g, dq, qr_product(g, q, qdq, false, false)), r);
   return weft__b_add(g, along, across);
 }
 
 /* Columns [from, from + n) of x. */
-static weft_out columns(qr_build m, weft_out x, int64_t from, int64_t n) {
+static weft_out qr_columns(qr_build m, weft_out x, int64_t from, int64_t n) {
   weft_graph *g = m.g;
   const int rank = m.rank;
   int64_t begin[WEFT_MAX_RANK] = {0}, size[WEFT_MAX_RANK];
@@ -162,10 +162,10 @@ static weft_out columns(qr_build m, weft_out x, int64_t from, int64_t n) {
 static weft_out wide_grad(backprop *b, weft_out dq, weft_out dr, int64_t m, int64_t n) {
   weft_graph *g = b->graph;
   const qr_build s = {g, weft__out_shape(g, b->in[0])->rank};
-  const weft_out rest = columns(s, dr, m, n - m);
-  const weft_out more = weft__b_add(g, dq, product(g, columns(s, b->in[0], m, n - m), rest, false, true));
-  const weft_out first = tall_grad(s, b->out[0], columns(s, b->out[1], 0, m), more, columns(s, dr, 0, m));
-  const weft_out parts[] = {first, product(g, b->out[0], rest, false, false)};
+  const weft_out rest = qr_columns(s, dr, m, n - m);
+  const weft_out more = weft__b_add(g, dq, qr_product(g, qr_columns(s, b->in[0], m, n - m), rest, false, true));
+  const weft_out first = tall_grad(s, b->out[0], qr_columns(s, b->out[1], 0, m), more, qr_columns(s, dr, 0, m));
+  const weft_out parts[] = {first, qr_product(g, b->out[0], rest, false, false)};
   return weft__b_concat(g, 2, parts, weft__b_scalar(g, WEFT_INT32, -1));
 }
 

@@ -433,7 +433,7 @@ static weft_err eig_grad(backprop *b) {
 }
 
 /* x of the shape [-1, then the given dimensions]. */
-static weft_out shaped(weft_graph *g, weft_out x, const int64_t *dims, int n) {
+static weft_out schur_shaped(weft_graph *g, weft_out x, const int64_t *dims, int n) {
   return weft__b_reshape(g, x, weft__b_ints(g, dims, n));
 }
 
@@ -445,16 +445,16 @@ static weft_err root_grad(backprop *b) {
   if (n < 0)
     return weft__fail(WEFT_UNIMPLEMENTED, "the gradient of MatrixSquareRoot '%s' needs a matrix of known size",
                       b->node->name);
-  const weft_out root = shaped(g, b->out[0], (int64_t[]){-1, n, n}, 3);
+  const weft_out root = schur_shaped(g, b->out[0], (int64_t[]){-1, n, n}, 3);
   const weft_out turned = weft__b_conj(g, weft__b_transpose(g, root, weft__b_ints(g, (int64_t[]){0, 2, 1}, 3)));
   const weft_out eye =
       weft__matrix_diag_node(g, weft__b_fill(g, weft__b_ints(g, &n, 1), weft__b_scalar_like(g, root, 1)));
-  const weft_out left =
-      weft__b_mul(g, shaped(g, turned, (int64_t[]){-1, n, 1, n, 1}, 5), shaped(g, eye, (int64_t[]){1, 1, n, 1, n}, 5));
-  const weft_out right = weft__b_mul(g, shaped(g, eye, (int64_t[]){1, n, 1, n, 1}, 5),
-                                     shaped(g, weft__b_conj(g, root), (int64_t[]){-1, 1, n, 1, n}, 5));
-  const weft_out sum = shaped(g, weft__b_add(g, left, right), (int64_t[]){-1, n * n, n * n}, 3);
-  const weft_out in[] = {sum, shaped(g, b->dout[0], (int64_t[]){-1, n * n, 1}, 3)};
+  const weft_out left = weft__b_mul(g, schur_shaped(g, turned, (int64_t[]){-1, n, 1, n, 1}, 5),
+                                    schur_shaped(g, eye, (int64_t[]){1, 1, n, 1, n}, 5));
+  const weft_out right = weft__b_mul(g, schur_shaped(g, eye, (int64_t[]){1, n, 1, n, 1}, 5),
+                                     schur_shaped(g, weft__b_conj(g, root), (int64_t[]){-1, 1, n, 1, n}, 5));
+  const weft_out sum = schur_shaped(g, weft__b_add(g, left, right), (int64_t[]){-1, n * n, n * n}, 3);
+  const weft_out in[] = {sum, schur_shaped(g, b->dout[0], (int64_t[]){-1, n * n, 1}, 3)};
   /* The conjugate of what is right for complex matrices, as in TensorFlow. */
   const weft_out x = weft__b_conj(g, weft__b_node(g, "MatrixSolve", NULL, 2, in, 0, NULL));
   b->din[0] = GRAD_DENSE(weft__b_reshape(g, x, weft__b_shape(g, b->out[0])));

@@ -66,8 +66,8 @@ static void reflect_columns(const matrix *a, const double complex *v, double com
 }
 
 /* Rows of m become the first columns of the product of the adjoints of reflections. */
-static void collect(const svd_room *r, const matrix *m, const double complex *tau, const double complex *v,
-                    int64_t count, int64_t shift) {
+static void svd_collect(const svd_room *r, const matrix *m, const double complex *tau, const double complex *v,
+                        int64_t count, int64_t shift) {
   const matrix product = {m->is_complex, m->cols, m->rows, r->work.data};
   weft__matrix_identity(&product);
   for (int64_t k = count - 1; k >= 0; k--)
@@ -91,12 +91,12 @@ static void bidiagonalize(const svd_room *r) {
     if (g.tau == 0) continue;
     for (int64_t i = k + 1; i < m; i++) reflect_columns(&r->a, r->vr + k * n, g.tau, i, k + 1);
   }
-  collect(r, &r->u, r->left, r->vl, n, 0);
-  collect(r, &r->v, r->right, r->vr, n - 1, 1);
+  svd_collect(r, &r->u, r->left, r->vl, n, 0);
+  svd_collect(r, &r->v, r->right, r->vr, n - 1, 1);
 }
 
 /* The c and s of a rotation that turns (x, y) into (r, 0): c x + s y = r. */
-static double plane(double x, double y, double *c, double *s) {
+static double svd_plane(double x, double y, double *c, double *s) {
   const double size = hypot(x, y);
   *c = size == 0 ? 1 : x / size;
   *s = size == 0 ? 0 : y / size;
@@ -108,7 +108,7 @@ static void chase_zero(const svd_room *r, int64_t at, int64_t end) {
   double f = r->e[at], c, s;
   r->e[at] = 0;
   for (int64_t i = at + 1; i <= end && f != 0; i++) {
-    r->s[i] = plane(r->s[i], f, &c, &s);
+    r->s[i] = svd_plane(r->s[i], f, &c, &s);
     weft__matrix_rotate(&r->u, i, at, c, -s);
     if (i == end) break;
     f = -s * r->e[i];
@@ -128,14 +128,14 @@ static void golub_kahan_step(const svd_room *r, int64_t start, int64_t end) {
   double *d = r->s, *e = r->e, c, s;
   double y = d[start] == 0 ? 0 : d[start] - svd_shift(r, start, end) / d[start], z = e[start];
   for (int64_t k = start; k < end; k++) {
-    const double right = plane(y, z, &c, &s);
+    const double right = svd_plane(y, z, &c, &s);
     if (k > start) e[k - 1] = right;
     y = c * d[k] + s * e[k];
     e[k] = c * e[k] - s * d[k];
     z = s * d[k + 1];
     d[k + 1] *= c;
     weft__matrix_rotate(&r->v, k, k + 1, c, -s);
-    d[k] = plane(y, z, &c, &s);
+    d[k] = svd_plane(y, z, &c, &s);
     y = c * e[k] + s * d[k + 1];
     d[k + 1] = c * d[k + 1] - s * e[k];
     weft__matrix_rotate(&r->u, k, k + 1, c, -s);
@@ -268,7 +268,7 @@ static void pivoted_qr(const svd_room *r) {
     for (int64_t i = k + 1; i < m; i++) weft__matrix_set(&r->a, i, k, 0);
     weft__matrix_set(&r->a, k, k, h.beta);
   }
-  collect(r, &r->u, r->left, r->vl, n, 0);
+  svd_collect(r, &r->u, r->left, r->vl, n, 0);
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = 0; j < n; j++) weft__matrix_set(&r->v, i, j, r->order[i] == j);
 }
@@ -276,7 +276,7 @@ static void pivoted_qr(const svd_room *r) {
 /* ---- one matrix ---- */
 
 /* Values become positive and descend. */
-static void arrange(const svd_room *r) {
+static void svd_arrange(const svd_room *r) {
   const int64_t n = r->a.cols;
   for (int64_t i = 0; i < n; i++) {
     if (r->s[i] < 0 || (r->s[i] == 0 && signbit(r->s[i]))) {
@@ -299,7 +299,7 @@ static void arrange(const svd_room *r) {
 
 static bool svd_big(const svd_room *r) {
   const bool good = golub_kahan(r);
-  arrange(r);
+  svd_arrange(r);
   return good;
 }
 
@@ -324,7 +324,7 @@ static bool svd_small(const svd_room *r, bool wide) {
       }
   }
   const bool good = jacobi(&w);
-  arrange(&w);
+  svd_arrange(&w);
   return good;
 }
 
@@ -370,7 +370,7 @@ static void fill_nan(const matrix *m) {
 }
 
 /* The next part of a block of memory; all parts begin at multiples of 16.  base NULL: only the size is counted. */
-static void *part(char *base, size_t *at, int64_t count, size_t size) {
+static void *svd_part(char *base, size_t *at, int64_t count, size_t size) {
   char *found = base ? base + *at : NULL;
   *at += ((size_t)count * size + 15) / 16 * 16;
   return found;
@@ -380,19 +380,19 @@ static void *part(char *base, size_t *at, int64_t count, size_t size) {
 static size_t svd_parts(svd_room *r, bool is_complex, int64_t m, int64_t n, int64_t vectors, char *base) {
   const size_t one = is_complex ? sizeof(double complex) : sizeof(double);
   size_t at = 0;
-  r->a = (matrix){is_complex, m, n, part(base, &at, m * n, one)};
-  r->u = (matrix){is_complex, vectors, m, part(base, &at, vectors * m, one)};
-  r->work = (matrix){is_complex, m, vectors, part(base, &at, vectors * m, one)};
-  r->v = (matrix){is_complex, n, n, part(base, &at, n * n, one)};
-  r->row = (matrix){is_complex, 1, m, part(base, &at, m, one)};
-  r->q = (matrix){is_complex, 1, m, part(base, &at, m, one)};
-  r->s = part(base, &at, n, sizeof(double));
-  r->e = part(base, &at, n, sizeof(double));
-  r->left = part(base, &at, n, sizeof(double complex));
-  r->right = part(base, &at, n, sizeof(double complex));
-  r->vl = part(base, &at, m * n, sizeof(double complex));
-  r->vr = part(base, &at, n * n, sizeof(double complex));
-  r->order = part(base, &at, n, sizeof(int64_t));
+  r->a = (matrix){is_complex, m, n, svd_part(base, &at, m * n, one)};
+  r->u = (matrix){is_complex, vectors, m, svd_part(base, &at, vectors * m, one)};
+  r->work = (matrix){is_complex, m, vectors, svd_part(base, &at, vectors * m, one)};
+  r->v = (matrix){is_complex, n, n, svd_part(base, &at, n * n, one)};
+  r->row = (matrix){is_complex, 1, m, svd_part(base, &at, m, one)};
+  r->q = (matrix){is_complex, 1, m, svd_part(base, &at, m, one)};
+  r->s = svd_part(base, &at, n, sizeof(double));
+  r->e = svd_part(base, &at, n, sizeof(double));
+  r->left = svd_part(base, &at, n, sizeof(double complex));
+  r->right = svd_part(base, &at, n, sizeof(double complex));
+  r->vl = svd_part(base, &at, m * n, sizeof(double complex));
+  r->vr = svd_part(base, &at, n * n, sizeof(double complex));
+  r->order = svd_part(base, &at, n, sizeof(int64_t));
   return at;
 }
 
@@ -502,11 +502,11 @@ static weft_err svd_cpu(kernel *k) {
 
 /* ---- gradient ---- */
 
-static weft_out product(weft_graph *g, weft_out x, weft_out y, bool adj_x, bool adj_y) {
+static weft_out svd_product(weft_graph *g, weft_out x, weft_out y, bool adj_x, bool adj_y) {
   return weft__b_matrix_product(g, x, y, adj_x, adj_y);
 }
 
-static weft_out expand(weft_graph *g, weft_out x, int axis) {
+static weft_out svd_expand(weft_graph *g, weft_out x, int axis) {
   return weft__b_binary(g, "ExpandDims", x, weft__b_scalar(g, WEFT_INT32, axis));
 }
 
@@ -518,10 +518,10 @@ static weft_out svd_diagonal(weft_graph *g, weft_out s) {
 
 /* x plus its adjoint, which is made by a product since the rank may be any. */
 static weft_out with_adjoint(weft_graph *g, weft_out x, weft_out eye) {
-  return weft__b_add(g, x, product(g, x, eye, true, false));
+  return weft__b_add(g, x, svd_product(g, x, eye, true, false));
 }
 
-static weft_out reciprocal(weft_graph *g, weft_out x) {
+static weft_out svd_reciprocal(weft_graph *g, weft_out x) {
   return weft__b_binary(g, "DivNoNan", weft__b_ones_like(g, x), x);
 }
 
@@ -533,7 +533,7 @@ typedef struct svd_slopes {
 } svd_slopes;
 
 /* The first columns of v where all of them were computed. */
-static weft_out thin(weft_graph *g, weft_out x, int64_t columns) {
+static weft_out svd_thin(weft_graph *g, weft_out x, int64_t columns) {
   const int rank = weft__out_shape(g, x)->rank;
   int64_t begin[WEFT_MAX_RANK] = {0}, size[WEFT_MAX_RANK];
   for (int i = 0; i < rank; i++) size[i] = i == rank - 1 ? columns : -1;
@@ -547,23 +547,24 @@ static weft_out svd_slope(const svd_slopes *d) {
   weft_graph *g = d->g;
   const weft_out eye = svd_diagonal(g, weft__b_ones_like(g, d->s)), s = svd_diagonal(g, d->s);
   const weft_out squares = weft__b_unary(g, "Square", d->s);
-  const weft_out f = reciprocal(g, weft__b_sub(g, expand(g, squares, -2), expand(g, squares, -1)));
-  const weft_out vdv = product(g, d->v, d->dv, true, false);
-  const weft_out fu = with_adjoint(g, weft__b_mul(g, f, product(g, d->u, d->du, true, false)), eye);
+  const weft_out f = svd_reciprocal(g, weft__b_sub(g, svd_expand(g, squares, -2), svd_expand(g, squares, -1)));
+  const weft_out vdv = svd_product(g, d->v, d->dv, true, false);
+  const weft_out fu = with_adjoint(g, weft__b_mul(g, f, svd_product(g, d->u, d->du, true, false)), eye);
   const weft_out fv = with_adjoint(g, weft__b_mul(g, f, vdv), eye);
-  weft_out middle = weft__b_add(g, svd_diagonal(g, d->ds), product(g, fu, s, false, false));
-  middle = weft__b_add(g, middle, product(g, s, fv, false, false));
-  const weft_out inverse = svd_diagonal(g, reciprocal(g, d->s));
+  weft_out middle = weft__b_add(g, svd_diagonal(g, d->ds), svd_product(g, fu, s, false, false));
+  middle = weft__b_add(g, middle, svd_product(g, s, fv, false, false));
+  const weft_out inverse = svd_diagonal(g, svd_reciprocal(g, d->s));
   if (d->is_complex) {
-    const weft_out own = weft__b_mul(g, eye, vdv), turned = product(g, own, eye, true, false);
-    const weft_out odd = product(g, inverse, weft__b_sub(g, turned, own), false, false);
+    const weft_out own = weft__b_mul(g, eye, vdv), turned = svd_product(g, own, eye, true, false);
+    const weft_out odd = svd_product(g, inverse, weft__b_sub(g, turned, own), false, false);
     middle = weft__b_add(g, middle, weft__b_mul(g, weft__b_scalar_like(g, odd, 0.5), odd));
   }
-  weft_out da = product(g, d->u, product(g, middle, d->v, false, true), false, false);
+  weft_out da = svd_product(g, d->u, svd_product(g, middle, d->v, false, true), false, false);
   if (d->square) return da;
-  const weft_out along = product(g, product(g, d->dv, d->v, true, false), d->v, false, true);
-  const weft_out us = product(g, d->u, inverse, false, false);
-  const weft_out across = weft__b_sub(g, product(g, us, d->dv, false, true), product(g, us, along, false, false));
+  const weft_out along = svd_product(g, svd_product(g, d->dv, d->v, true, false), d->v, false, true);
+  const weft_out us = svd_product(g, d->u, inverse, false, false);
+  const weft_out across =
+      weft__b_sub(g, svd_product(g, us, d->dv, false, true), svd_product(g, us, along, false, false));
   return weft__b_add(g, da, across);
 }
 
@@ -572,8 +573,8 @@ static weft_err values_grad(backprop *b) {
   weft_graph *g = b->graph;
   const attr attrs[] = {A_BOOL("compute_uv", true), A_BOOL("full_matrices", false)};
   const weft_out s = weft__b_node(g, "Svd", NULL, 1, &b->in[0], 2, attrs);
-  const weft_out scaled = weft__b_mul(g, weft__b_slot(s, 1), expand(g, weft__backprop_dout(b, 0), -2));
-  b->din[0] = GRAD_DENSE(product(g, scaled, weft__b_slot(s, 2), false, true));
+  const weft_out scaled = weft__b_mul(g, weft__b_slot(s, 1), svd_expand(g, weft__backprop_dout(b, 0), -2));
+  b->din[0] = GRAD_DENSE(svd_product(g, scaled, weft__b_slot(s, 2), false, true));
   return WEFT_OK;
 }
 
@@ -611,8 +612,8 @@ static weft_err svd_grad(backprop *b) {
   if (full && m != n) {
     if (weft__out_shape(g, d.dv)->rank != x.rank)
       return weft__fail(WEFT_UNIMPLEMENTED, "svd gradient needs a known rank");
-    d.v = thin(g, d.v, tall ? n : m);
-    d.dv = thin(g, d.dv, tall ? n : m);
+    d.v = svd_thin(g, d.v, tall ? n : m);
+    d.dv = svd_thin(g, d.dv, tall ? n : m);
   }
   const weft_out da = svd_slope(&d);
   b->din[0] = GRAD_DENSE(tall ? matrix_adjoint(g, da, x.rank) : da);

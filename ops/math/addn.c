@@ -17,15 +17,15 @@ typedef struct job {
   char *out;
 } job;
 
-static const char *piece(const job *j, int i, int64_t at) {
+static const char *addn_piece(const job *j, int i, int64_t at) {
   return (const char *)j->k->in[i]->data + (size_t)at * j->size;
 }
 
 static void add_block(const job *j, int64_t at, int64_t n) {
   char *z = j->out + (size_t)at * j->size;
-  const void *in[2] = {piece(j, 0, at), NULL};
+  const void *in[2] = {addn_piece(j, 0, at), NULL};
   for (int i = 1; i < j->k->n_in; i++) {
-    in[1] = piece(j, i, at);
+    in[1] = addn_piece(j, i, at);
     j->add(z, in, n, NULL);
     in[0] = z;
   }
@@ -34,9 +34,9 @@ static void add_block(const job *j, int64_t at, int64_t n) {
 static void add_narrow_block(const job *j, int64_t at, int64_t n) {
   float sum[ELEM_BLOCK], next[ELEM_BLOCK];
   const void *in[2] = {sum, next};
-  weft__widen(sum, (const uint16_t *)(const void *)piece(j, 0, at), n, j->type);
+  weft__widen(sum, (const uint16_t *)(const void *)addn_piece(j, 0, at), n, j->type);
   for (int i = 1; i < j->k->n_in; i++) {
-    weft__widen(next, (const uint16_t *)(const void *)piece(j, i, at), n, j->type);
+    weft__widen(next, (const uint16_t *)(const void *)addn_piece(j, i, at), n, j->type);
     j->add(sum, in, n, NULL);
   }
   weft__narrow((uint16_t *)(void *)(j->out + (size_t)at * j->size), sum, n, j->type);

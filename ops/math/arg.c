@@ -72,7 +72,7 @@ DEFINE_ARGS(u64, uint64_t, 0, UINT64_MAX)
 static pool_loop *const max_by_type[WEFT_DTYPE_COUNT] = BY_TYPE(max);
 static pool_loop *const min_by_type[WEFT_DTYPE_COUNT] = BY_TYPE(min);
 
-static void store(weft_tensor *out, const int64_t *at, int64_t n) {
+static void arg_store(weft_tensor *out, const int64_t *at, int64_t n) {
   for (int64_t i = 0; i < n; i++) switch (out->dtype) {
     case WEFT_INT32: TENSOR_DATA(out, int32_t)[i] = (int32_t)at[i]; break;
     case WEFT_INT64: TENSOR_DATA(out, int64_t)[i] = at[i]; break;
@@ -81,8 +81,8 @@ static void store(weft_tensor *out, const int64_t *at, int64_t n) {
 }
 
 /* x is (outer, n, inner) in `type`'s own or float elements. */
-static weft_err find(kernel *k, pool_loop *fn, const void *x, int64_t outer, int64_t n, int64_t inner,
-                     weft_tensor *out) {
+static weft_err arg_find(kernel *k, pool_loop *fn, const void *x, int64_t outer, int64_t n, int64_t inner,
+                         weft_tensor *out) {
   weft_tensor scratch = {0};
   job j = {.x = x, .at = out->data, .n = n, .inner = inner};
   if (out->dtype != WEFT_INT64) {
@@ -90,7 +90,7 @@ static weft_err find(kernel *k, pool_loop *fn, const void *x, int64_t outer, int
     j.at = scratch.data;
   }
   weft__kernel_loop(k, outer, n * inner / 2 + 10, fn, &j);
-  if (out->dtype != WEFT_INT64) store(out, j.at, outer * inner);
+  if (out->dtype != WEFT_INT64) arg_store(out, j.at, outer * inner);
   weft__tensor_clear(&scratch);
   return WEFT_OK;
 }
@@ -115,10 +115,10 @@ static weft_err arg_extreme(kernel *k, pool_loop *const *by_type) {
   if (!out) return WEFT_OOM;
   const int64_t outer = weft__shape_product(s, 0, weft__int_sat(axis)),
                 inner = weft__shape_product(s, weft__int_sat(axis) + 1, s->rank);
-  if (!weft__is_16bit(x->dtype)) return find(k, by_type[x->dtype], x->data, outer, s->dim[axis], inner, out);
+  if (!weft__is_16bit(x->dtype)) return arg_find(k, by_type[x->dtype], x->data, outer, s->dim[axis], inner, out);
   widened floats = {0};
   weft_err err = weft__widened_load(&floats, x);
-  if (!err) err = find(k, by_type[x->dtype], floats.data, outer, s->dim[axis], inner, out);
+  if (!err) err = arg_find(k, by_type[x->dtype], floats.data, outer, s->dim[axis], inner, out);
   weft__widened_finish(&floats);
   return err;
 }

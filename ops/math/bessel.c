@@ -123,7 +123,7 @@ static const elem_op bessel_y1_op = {4 * COST_CALL, {ROWS_FLOAT(bessel_y1)}};
 #define Y b->out[0]
 #define DY b->dout[0]
 
-static weft_err give(backprop *b, weft_out slope) {
+static weft_err bessel_set_dx(backprop *b, weft_out slope) {
   b->din[0] = GRAD_DENSE(weft__b_mul(G, DY, slope));
   return WEFT_OK;
 }
@@ -138,33 +138,33 @@ static weft_out at_zero(backprop *b, double constant, weft_out slope) {
   return weft__b_select(G, zero, there, slope);
 }
 
-static weft_err i0_grad(backprop *b) { return give(b, of_x(b, "BesselI1")); }
+static weft_err i0_grad(backprop *b) { return bessel_set_dx(b, of_x(b, "BesselI1")); }
 static weft_err i0e_grad(backprop *b) {
-  return give(b, weft__b_sub(G, of_x(b, "BesselI1e"), weft__b_mul(G, of_x(b, "Sign"), Y)));
+  return bessel_set_dx(b, weft__b_sub(G, of_x(b, "BesselI1e"), weft__b_mul(G, of_x(b, "Sign"), Y)));
 }
 /* At zero TensorFlow's slope is 1, though the function's is 1/2. */
 static weft_err i1_grad(backprop *b) {
-  return give(b, at_zero(b, 1, weft__b_sub(G, of_x(b, "BesselI0"), y_over_x(b))));
+  return bessel_set_dx(b, at_zero(b, 1, weft__b_sub(G, of_x(b, "BesselI0"), y_over_x(b))));
 }
 static weft_err i1e_grad(backprop *b) {
   const weft_out both = weft__b_add(G, of_x(b, "Sign"), weft__b_unary(G, "Reciprocal", X));
-  return give(b, at_zero(b, 0.5, weft__b_sub(G, of_x(b, "BesselI0e"), weft__b_mul(G, Y, both))));
+  return bessel_set_dx(b, at_zero(b, 0.5, weft__b_sub(G, of_x(b, "BesselI0e"), weft__b_mul(G, Y, both))));
 }
-static weft_err j0_grad(backprop *b) { return give(b, weft__b_neg(G, of_x(b, "BesselJ1"))); }
+static weft_err j0_grad(backprop *b) { return bessel_set_dx(b, weft__b_neg(G, of_x(b, "BesselJ1"))); }
 static weft_err j1_grad(backprop *b) {
-  return give(b, at_zero(b, 0.5, weft__b_sub(G, of_x(b, "BesselJ0"), y_over_x(b))));
+  return bessel_set_dx(b, at_zero(b, 0.5, weft__b_sub(G, of_x(b, "BesselJ0"), y_over_x(b))));
 }
-static weft_err k0_grad(backprop *b) { return give(b, weft__b_neg(G, of_x(b, "BesselK1"))); }
-static weft_err k0e_grad(backprop *b) { return give(b, weft__b_sub(G, Y, of_x(b, "BesselK1e"))); }
+static weft_err k0_grad(backprop *b) { return bessel_set_dx(b, weft__b_neg(G, of_x(b, "BesselK1"))); }
+static weft_err k0e_grad(backprop *b) { return bessel_set_dx(b, weft__b_sub(G, Y, of_x(b, "BesselK1e"))); }
 static weft_err k1_grad(backprop *b) {
-  return give(b, weft__b_neg(G, weft__b_add(G, of_x(b, "BesselK0"), y_over_x(b))));
+  return bessel_set_dx(b, weft__b_neg(G, weft__b_add(G, of_x(b, "BesselK0"), y_over_x(b))));
 }
 static weft_err k1e_grad(backprop *b) {
   const weft_out less = weft__b_sub(G, weft__b_scalar_like(G, X, 1), weft__b_unary(G, "Reciprocal", X));
-  return give(b, weft__b_sub(G, weft__b_mul(G, Y, less), of_x(b, "BesselK0e")));
+  return bessel_set_dx(b, weft__b_sub(G, weft__b_mul(G, Y, less), of_x(b, "BesselK0e")));
 }
-static weft_err y0_grad(backprop *b) { return give(b, weft__b_neg(G, of_x(b, "BesselY1"))); }
-static weft_err y1_grad(backprop *b) { return give(b, weft__b_sub(G, of_x(b, "BesselY0"), y_over_x(b))); }
+static weft_err y0_grad(backprop *b) { return bessel_set_dx(b, weft__b_neg(G, of_x(b, "BesselY1"))); }
+static weft_err y1_grad(backprop *b) { return bessel_set_dx(b, weft__b_sub(G, of_x(b, "BesselY0"), y_over_x(b))); }
 
 /* ---- cases ---- */
 static const op_case whole_cases[] = {

@@ -12,7 +12,7 @@ static const double LEAST = 1e-300, CLOSE = 1e-16;
 static double away_from_zero(double v) { return fabs(v) < LEAST ? LEAST : v; }
 
 /* The continued fraction. */
-static double fraction(double a, double b, double x) {
+static double betainc_fraction(double a, double b, double x) {
   double c = 1, d = 1 / away_from_zero(1 - (a + b) * x / (a + 1)), f = d;
   for (int m = 1; m < TERMS; m++) {
     const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
@@ -34,8 +34,8 @@ static double incomplete_beta(double a, double b, double x) {
   if (!(a > 0) || !(b > 0) || !(x >= 0 && x <= 1)) return NAN;
   if (x == 0 || x == 1) return x;
   const double front = exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) + b * log1p(-x));
-  if (x < (a + 1) / (a + b + 2)) return front * fraction(a, b, x) / a;
-  return 1 - front * fraction(b, a, 1 - x) / b;
+  if (x < (a + 1) / (a + b + 2)) return front * betainc_fraction(a, b, x) / a;
+  return 1 - front * betainc_fraction(b, a, 1 - x) / b;
 }
 
 #define BETA_LOOP(suffix, T)                                                                                           \

@@ -32,7 +32,7 @@ static const elem_op mul_no_nan_op = {COST_CHEAP, {ROWS_FLOAT(mul_no_nan), ROWS_
 /* ---- quotients ---- */
 
 /* A remainder made to have the sign of the divisor. */
-static inline double towards(double r, double y) { return r != 0 && (r < 0) != (y < 0) ? r + y : r; }
+static inline double binary_towards(double r, double y) { return r != 0 && (r < 0) != (y < 0) ? r + y : r; }
 
 EACH_FLOAT(BINARY, div, x / y)
 EACH_COMPLEX(BINARY, div, x / y)
@@ -45,7 +45,7 @@ EACH_ROUNDED(BINARY, truncate_div, TRUNCATE_DIV)
 #define FLOOR_DIV(R) floorf(R(x / y))
 EACH_ROUNDED(BINARY, floor_div, FLOOR_DIV)
 EACH_SIGNED(BINARY_CALL, floor_div, int_floor_div(x, y))
-EACH_FLOAT(BINARY_CALL, floor_mod, towards(fmod(x, y), y))
+EACH_FLOAT(BINARY_CALL, floor_mod, binary_towards(fmod(x, y), y))
 EACH_SIGNED(BINARY_CALL, floor_mod, int_floor_mod(x, y))
 EACH_UNSIGNED(BINARY_CALL, floor_mod, x % y)
 EACH_FLOAT(BINARY_CALL, mod, fmod(x, y))
@@ -117,14 +117,14 @@ static bool is_integer(weft_dtype t) {
   return c == CLASS_INT || c == CLASS_UINT;
 }
 
-static weft_err divide(kernel *k, const elem_op *e) {
+static weft_err binary_divide(kernel *k, const elem_op *e) {
   const weft_tensor *y = k->in[1];
   if (is_integer(y->dtype) && is_used(k) && any_int(y, is_zero))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Integer division by zero");
   return weft__elementwise(k, e, NULL);
 }
 
-static weft_err join(str *z, const str *x, const str *y) {
+static weft_err binary_join(str *z, const str *x, const str *y) {
   char *both = weft__alloc(x->size + y->size + 1);
   if (!both) return WEFT_OOM;
   if (x->size) memcpy(both, x->data, x->size);
@@ -144,7 +144,7 @@ static weft_err add_strings(kernel *k) {
   for (int64_t i = 0; i < n; i++) {
     const str *x = TENSOR_DATA(k->in[0], str) + weft__elementwise_index(&s, &k->in[0]->shape, i);
     const str *y = TENSOR_DATA(k->in[1], str) + weft__elementwise_index(&s, &k->in[1]->shape, i);
-    WEFT_TRY(join(TENSOR_DATA(z, str) + i, x, y));
+    WEFT_TRY(binary_join(TENSOR_DATA(z, str) + i, x, y));
   }
   return WEFT_OK;
 }
@@ -152,11 +152,11 @@ static weft_err add_strings(kernel *k) {
 static weft_err add_cpu(kernel *k) {
   return k->in[0]->dtype == WEFT_STRING ? add_strings(k) : weft__elementwise(k, &weft__add_op, NULL);
 }
-static weft_err div_cpu(kernel *k) { return divide(k, &div_op); }
-static weft_err truncate_div_cpu(kernel *k) { return divide(k, &truncate_div_op); }
-static weft_err floor_div_cpu(kernel *k) { return divide(k, &floor_div_op); }
-static weft_err floor_mod_cpu(kernel *k) { return divide(k, &floor_mod_op); }
-static weft_err mod_cpu(kernel *k) { return divide(k, &mod_op); }
+static weft_err div_cpu(kernel *k) { return binary_divide(k, &div_op); }
+static weft_err truncate_div_cpu(kernel *k) { return binary_divide(k, &truncate_div_op); }
+static weft_err floor_div_cpu(kernel *k) { return binary_divide(k, &floor_div_op); }
+static weft_err floor_mod_cpu(kernel *k) { return binary_divide(k, &floor_mod_op); }
+static weft_err mod_cpu(kernel *k) { return binary_divide(k, &mod_op); }
 
 static weft_err pow_cpu(kernel *k) {
   const weft_tensor *y = k->in[1];
@@ -174,25 +174,25 @@ static weft_err pow_cpu(kernel *k) {
 #define DZ b->dout[0]
 
 /* Both gradients have the broadcast shape; each operand gets its own back. */
-static weft_err both(backprop *b, weft_out dx, weft_out dy) {
+static weft_err binary_both(backprop *b, weft_out dx, weft_out dy) {
   weft__b_unbroadcast(b->graph, X, Y, &dx, &dy);
   b->din[0] = GRAD_DENSE(dx);
   b->din[1] = GRAD_DENSE(dy);
   return WEFT_OK;
 }
 
-static weft_err add_grad(backprop *b) { return both(b, DZ, DZ); }
+static weft_err add_grad(backprop *b) { return binary_both(b, DZ, DZ); }
 
-static weft_err sub_grad(backprop *b) { return both(b, DZ, weft__b_neg(b->graph, DZ)); }
+static weft_err sub_grad(backprop *b) { return binary_both(b, DZ, weft__b_neg(b->graph, DZ)); }
 
 static weft_err mul_grad(backprop *b) {
   weft_graph *g = b->graph;
-  return both(b, weft__b_mul(g, DZ, weft__b_conj(g, Y)), weft__b_mul(g, weft__b_conj(g, X), DZ));
+  return binary_both(b, weft__b_mul(g, DZ, weft__b_conj(g, Y)), weft__b_mul(g, weft__b_conj(g, X), DZ));
 }
 
 static weft_err mul_no_nan_grad(backprop *b) {
   weft_graph *g = b->graph;
-  return both(b, weft__b_binary(g, "MulNoNan", DZ, Y), weft__b_binary(g, "MulNoNan", X, DZ));
+  return binary_both(b, weft__b_binary(g, "MulNoNan", DZ, Y), weft__b_binary(g, "MulNoNan", X, DZ));
 }
 
 /* dx = dz/y, dy = -dz x/y/y, with whichever division the op has */
@@ -200,7 +200,7 @@ static weft_err quotient_grad(backprop *b, const char *div) {
   weft_graph *g = b->graph;
   const weft_out x = weft__b_conj(g, X), y = weft__b_conj(g, Y);
   const weft_out q = weft__b_binary(g, div, weft__b_binary(g, div, weft__b_neg(g, x), y), y);
-  return both(b, weft__b_binary(g, div, DZ, y), weft__b_mul(g, DZ, q));
+  return binary_both(b, weft__b_binary(g, div, DZ, y), weft__b_mul(g, DZ, q));
 }
 
 static weft_err div_grad(backprop *b) { return quotient_grad(b, "Div"); }
@@ -210,14 +210,14 @@ static weft_err div_no_nan_grad(backprop *b) { return quotient_grad(b, "DivNoNan
 static weft_err floor_mod_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out floors = weft__b_binary(g, "FloorDiv", X, Y);
-  return both(b, DZ, weft__b_mul(g, DZ, weft__b_neg(g, floors)));
+  return binary_both(b, DZ, weft__b_mul(g, DZ, weft__b_neg(g, floors)));
 }
 
 /* The side that won gets everything; a tie goes to x. */
 static weft_err extreme_grad(backprop *b, const char *x_wins) {
   weft_graph *g = b->graph;
   const weft_out mask = weft__b_binary(g, x_wins, X, Y), zeros = weft__b_zeros_like(g, DZ);
-  return both(b, weft__b_select(g, mask, DZ, zeros), weft__b_select(g, mask, zeros, DZ));
+  return binary_both(b, weft__b_select(g, mask, DZ, zeros), weft__b_select(g, mask, zeros, DZ));
 }
 
 static weft_err maximum_grad(backprop *b) { return extreme_grad(b, "GreaterEqual"); }
@@ -227,7 +227,7 @@ static weft_err squared_difference_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out twice = weft__b_mul(g, weft__b_scalar_like(g, DZ, 2), DZ);
   const weft_out dx = weft__b_mul(g, twice, weft__b_sub(g, X, Y));
-  return both(b, dx, weft__b_neg(g, dx));
+  return binary_both(b, dx, weft__b_neg(g, dx));
 }
 
 /* dx = dz y x^(y-1); dy = dz x^y log x, taken as 0 where x has no logarithm */
@@ -241,7 +241,7 @@ static weft_err pow_grad(backprop *b) {
   const weft_out ok = weft__b_binary(g, is_complex ? "NotEqual" : "Greater", x, zero);
   const weft_out safe = weft__b_select(g, ok, x, weft__b_ones_like(g, x));
   const weft_out log_x = weft__b_select(g, ok, weft__b_unary(g, "Log", safe), weft__b_zeros_like(g, x));
-  return both(b, dx, weft__b_mul(g, weft__b_mul(g, DZ, z), log_x));
+  return binary_both(b, dx, weft__b_mul(g, weft__b_mul(g, DZ, z), log_x));
 }
 
 /* 1 where x is not 0, in x's type */
@@ -254,30 +254,30 @@ static weft_err xdivy_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out px = weft__b_binary(g, "Xdivy", not_zero(g, X), Y);
   const weft_out py = weft__b_binary(g, "Xdivy", weft__b_neg(g, X), weft__b_unary(g, "Square", Y));
-  return both(b, weft__b_mul(g, px, DZ), weft__b_mul(g, py, DZ));
+  return binary_both(b, weft__b_mul(g, px, DZ), weft__b_mul(g, py, DZ));
 }
 
 static weft_err xlogy_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out px = weft__b_binary(g, "Xlogy", not_zero(g, X), Y), py = weft__b_binary(g, "Xdivy", X, Y);
-  return both(b, weft__b_mul(g, px, DZ), weft__b_mul(g, py, DZ));
+  return binary_both(b, weft__b_mul(g, px, DZ), weft__b_mul(g, py, DZ));
 }
 
 static weft_err xlog1py_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out px = weft__b_binary(g, "Xlog1py", not_zero(g, X), Y);
   const weft_out py = weft__b_binary(g, "Xdivy", X, weft__b_add(g, Y, weft__b_scalar_like(g, Y, 1)));
-  return both(b, weft__b_mul(g, px, DZ), weft__b_mul(g, py, DZ));
+  return binary_both(b, weft__b_mul(g, px, DZ), weft__b_mul(g, py, DZ));
 }
 
 static weft_err atan2_grad(backprop *b) { /* the first operand is the ordinate */
   weft_graph *g = b->graph;
   const weft_out squares = weft__b_add(g, weft__b_unary(g, "Square", Y), weft__b_unary(g, "Square", X));
   const weft_out d = weft__b_div(g, DZ, squares);
-  return both(b, weft__b_mul(g, Y, d), weft__b_mul(g, weft__b_neg(g, X), d));
+  return binary_both(b, weft__b_mul(g, Y, d), weft__b_mul(g, weft__b_neg(g, X), d));
 }
 
-static weft_err next_after_grad(backprop *b) { return both(b, DZ, weft__b_zeros_like(b->graph, DZ)); }
+static weft_err next_after_grad(backprop *b) { return binary_both(b, DZ, weft__b_zeros_like(b->graph, DZ)); }
 
 /* ---- cases ---- */
 static const op_case add_cases[] = {

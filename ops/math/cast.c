@@ -151,7 +151,7 @@ static int mantissa_bits(weft_dtype t) {
   }
 }
 
-static bool chops(weft_dtype from, weft_dtype to) {
+static bool cast_chops(weft_dtype from, weft_dtype to) {
   return mantissa_bits(to) > 0 && mantissa_bits(from) > mantissa_bits(to);
 }
 
@@ -172,7 +172,7 @@ static weft_err cast_cpu(kernel *k) {
   if (!weft__dtype_is_plain(to) || !weft__dtype_is_plain(x->dtype)) return no_such_cast(k, x->dtype, to);
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_RESOURCE_EXHAUSTED;
-  if (!chops(x->dtype, to) || !weft__node_bool(k->node, "Truncate", false)) return weft__cast_elements(k, x, y);
+  if (!cast_chops(x->dtype, to) || !weft__node_bool(k->node, "Truncate", false)) return weft__cast_elements(k, x, y);
   chop(k, x, y);
   return WEFT_OK;
 }

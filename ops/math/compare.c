@@ -56,7 +56,7 @@ static weft_err compare_strings(kernel *k, const shape *s, bool wanted) {
 }
 
 /* `wanted`: what equal elements give. */
-static weft_err equality(kernel *k, const elem_op *e, bool wanted) {
+static weft_err compare_equality(kernel *k, const elem_op *e, bool wanted) {
   shape s;
   const weft_err err = weft__shape_broadcast(&s, &k->in[0]->shape, &k->in[1]->shape);
   if (err && !weft__node_bool(k->node, "incompatible_shape_error", true)) {
@@ -69,8 +69,8 @@ static weft_err equality(kernel *k, const elem_op *e, bool wanted) {
   return k->in[0]->dtype == WEFT_STRING ? compare_strings(k, &s, wanted) : weft__elementwise(k, e, NULL);
 }
 
-static weft_err equal_cpu(kernel *k) { return equality(k, &equal_op, true); }
-static weft_err not_equal_cpu(kernel *k) { return equality(k, &not_equal_op, false); }
+static weft_err equal_cpu(kernel *k) { return compare_equality(k, &equal_op, true); }
+static weft_err not_equal_cpu(kernel *k) { return compare_equality(k, &not_equal_op, false); }
 
 static weft_err equality_infer(infer *s) {
   if (weft__node_bool(s->node, "incompatible_shape_error", true)) return weft__infer_broadcast(s);

@@ -11,15 +11,15 @@ EACH_PART(UNARY_LOOP, real_part, creal(x))
 EACH_PART(UNARY_LOOP, imaginary_part, cimag(x))
 EACH_PART(UNARY_LOOP, magnitude, fabs(x))
 EACH_PART(UNARY_LOOP, angle, carg(x))
-BINARY_LOOP(join, f32, float complex, float, float, __builtin_complex(x, y))
-BINARY_LOOP(join, f64, double complex, double, double, __builtin_complex(x, y))
+BINARY_LOOP(complex_join, f32, float complex, float, float, __builtin_complex(x, y))
+BINARY_LOOP(complex_join, f64, double complex, double, double, __builtin_complex(x, y))
 
 static const elem_op conj_op = {COST_CHEAP, {ROWS_COMPLEX(conjugate)}};
 static const elem_op real_op = {COST_CHEAP, {ROWS_COMPLEX(real_part)}};
 static const elem_op imag_op = {COST_CHEAP, {ROWS_COMPLEX(imaginary_part)}};
 static const elem_op abs_op = {COST_CALL, {ROWS_COMPLEX(magnitude)}};
 static const elem_op angle_op = {COST_CALL, {ROWS_COMPLEX(angle)}};
-static const elem_op complex_op = {COST_CHEAP, {ROWS_FLOAT(join)}};
+static const elem_op complex_op = {COST_CHEAP, {ROWS_FLOAT(complex_join)}};
 
 static weft_err conj_cpu(kernel *k) { return weft__elementwise(k, &conj_op, NULL); }
 
@@ -49,31 +49,31 @@ static weft_err complex_cpu(kernel *k) {
 #define G b->graph
 #define DY b->dout[0]
 
-static weft_out join(weft_graph *g, weft_out re, weft_out im) {
+static weft_out complex_join(weft_graph *g, weft_out re, weft_out im) {
   const bool wide = weft__out_type(g, re) == WEFT_DOUBLE;
   const attr type = A_TYPE("Tout", wide ? WEFT_COMPLEX128 : WEFT_COMPLEX64);
   return weft__b_node(g, "Complex", NULL, 2, (weft_out[]){re, im}, 1, &type);
 }
 
-static weft_out part(weft_graph *g, const char *which, weft_out z) {
+static weft_out complex_part(weft_graph *g, const char *which, weft_out z) {
   const bool wide = weft__out_type(g, z) == WEFT_COMPLEX128;
   const attr type = A_TYPE("Tout", wide ? WEFT_DOUBLE : WEFT_FLOAT);
   return weft__b_node(g, which, NULL, 1, &z, 1, &type);
 }
 
-static weft_err give(backprop *b, weft_out dx) {
+static weft_err complex_set_dx(backprop *b, weft_out dx) {
   b->din[0] = GRAD_DENSE(dx);
   return WEFT_OK;
 }
 
-static weft_out zero(backprop *b) { return weft__b_scalar_like(G, DY, 0); }
+static weft_out complex_zero(backprop *b) { return weft__b_scalar_like(G, DY, 0); }
 
-static weft_err conj_grad(backprop *b) { return give(b, weft__b_unary(G, "Conj", DY)); }
-static weft_err real_grad(backprop *b) { return give(b, join(G, DY, zero(b))); }
-static weft_err imag_grad(backprop *b) { return give(b, join(G, zero(b), DY)); }
+static weft_err conj_grad(backprop *b) { return complex_set_dx(b, weft__b_unary(G, "Conj", DY)); }
+static weft_err real_grad(backprop *b) { return complex_set_dx(b, complex_join(G, DY, complex_zero(b))); }
+static weft_err imag_grad(backprop *b) { return complex_set_dx(b, complex_join(G, complex_zero(b), DY)); }
 
 static weft_err complex_grad(backprop *b) {
-  weft_out re = part(G, "Real", DY), im = part(G, "Imag", DY);
+  weft_out re = complex_part(G, "Real", DY), im = complex_part(G, "Imag", DY);
   weft__b_unbroadcast(G, b->in[0], b->in[1], &re, &im);
   b->din[0] = GRAD_DENSE(re);
   b->din[1] = GRAD_DENSE(im);
@@ -81,14 +81,15 @@ static weft_err complex_grad(backprop *b) {
 }
 
 static weft_err abs_grad(backprop *b) { /* dy x/|x|, and 0 at 0 */
-  const weft_out size = join(G, b->out[0], zero(b));
-  return give(b, weft__b_binary(G, "DivNoNan", weft__b_mul(G, join(G, DY, zero(b)), b->in[0]), size));
+  const weft_out size = complex_join(G, b->out[0], complex_zero(b));
+  return complex_set_dx(
+      b, weft__b_binary(G, "DivNoNan", weft__b_mul(G, complex_join(G, DY, complex_zero(b)), b->in[0]), size));
 }
 
 static weft_err angle_grad(backprop *b) { /* -dy / (im + i re) */
-  const weft_out turned = join(G, part(G, "Imag", b->in[0]), part(G, "Real", b->in[0]));
+  const weft_out turned = complex_join(G, complex_part(G, "Imag", b->in[0]), complex_part(G, "Real", b->in[0]));
   const weft_out inverse = weft__b_unary(G, "Reciprocal", turned);
-  return give(b, weft__b_mul(G, weft__b_neg(G, join(G, DY, zero(b))), inverse));
+  return complex_set_dx(b, weft__b_mul(G, weft__b_neg(G, complex_join(G, DY, complex_zero(b))), inverse));
 }
 
 /* ---- cases ---- */

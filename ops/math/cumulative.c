@@ -75,7 +75,7 @@ static pool_loop *const prod_by_type[WEFT_DTYPE_COUNT] = BY_TYPE(prod);
 static pool_loop *const log_by_type[WEFT_DTYPE_COUNT] = {
     [WEFT_FLOAT] = log_f32, [WEFT_HALF] = log_f32, [WEFT_BFLOAT16] = log_f32, [WEFT_DOUBLE] = log_f64};
 
-static void run(const kernel *k, pool_loop *fn, job *j, int64_t outer) {
+static void cumulative_run(const kernel *k, pool_loop *fn, job *j, int64_t outer) {
   weft__kernel_loop(k, outer, j->n * j->inner + 10, fn, j);
 }
 
@@ -86,7 +86,7 @@ static weft_err run_widened(const kernel *k, pool_loop *fn, job *j, int64_t oute
   if (!err) {
     j->x = in.data;
     j->y = out.data;
-    run(k, fn, j, outer);
+    cumulative_run(k, fn, j, outer);
     weft__widened_store(&out, y);
   }
   weft__widened_finish(&in);
@@ -94,7 +94,7 @@ static weft_err run_widened(const kernel *k, pool_loop *fn, job *j, int64_t oute
   return err;
 }
 
-static weft_err scan(kernel *k, pool_loop *const *by_type) {
+static weft_err cumulative_scan(kernel *k, pool_loop *const *by_type) {
   const weft_tensor *x = k->in[0];
   const shape *s = &x->shape;
   if (k->in[1]->shape.rank != 0)
@@ -117,16 +117,16 @@ static weft_err scan(kernel *k, pool_loop *const *by_type) {
            .reverse = weft__node_bool(k->node, "reverse", false)};
   const int64_t outer = weft__shape_product(s, 0, weft__int_sat(axis));
   if (weft__is_16bit(x->dtype)) return run_widened(k, by_type[x->dtype], &j, outer, y);
-  run(k, by_type[x->dtype], &j, outer);
+  cumulative_run(k, by_type[x->dtype], &j, outer);
   return WEFT_OK;
 }
 
-static weft_err cumsum_cpu(kernel *k) { return scan(k, sum_by_type); }
-static weft_err cumprod_cpu(kernel *k) { return scan(k, prod_by_type); }
-static weft_err cumlog_cpu(kernel *k) { return scan(k, log_by_type); }
+static weft_err cumsum_cpu(kernel *k) { return cumulative_scan(k, sum_by_type); }
+static weft_err cumprod_cpu(kernel *k) { return cumulative_scan(k, prod_by_type); }
+static weft_err cumlog_cpu(kernel *k) { return cumulative_scan(k, log_by_type); }
 
 /* ---- gradients ---- */
-static weft_out again(backprop *b, const char *type, weft_out x, bool reverse) {
+static weft_out cumulative_again(backprop *b, const char *type, weft_out x, bool reverse) {
   const bool flip = weft__node_bool(b->node, "reverse", false) != reverse;
   return weft__b_node(
       b->graph, type, NULL, 2, (weft_out[]){x, b->in[1]}, 2,
@@ -134,14 +134,14 @@ static weft_out again(backprop *b, const char *type, weft_out x, bool reverse) {
 }
 
 static weft_err cumsum_grad(backprop *b) {
-  b->din[0] = GRAD_DENSE(again(b, "Cumsum", b->dout[0], true));
+  b->din[0] = GRAD_DENSE(cumulative_again(b, "Cumsum", b->dout[0], true));
   return WEFT_OK;
 }
 
 static weft_err cumprod_grad(backprop *b) { /* every product that x[i] is in, less x[i] itself */
   weft_graph *g = b->graph;
-  const weft_out products = again(b, "Cumprod", b->in[0], false);
-  const weft_out sums = again(b, "Cumsum", weft__b_mul(g, products, b->dout[0]), true);
+  const weft_out products = cumulative_again(b, "Cumprod", b->in[0], false);
+  const weft_out sums = cumulative_again(b, "Cumsum", weft__b_mul(g, products, b->dout[0]), true);
   b->din[0] = GRAD_DENSE(weft__b_binary(g, "DivNoNan", sums, b->in[0]));
   return WEFT_OK;
 }
@@ -157,7 +157,7 @@ static weft_err cumlog_grad(backprop *b) {
     const weft_out positive = weft__b_binary(g, "Greater", signed_dy, zero);
     const weft_out log_dy = weft__b_node(g, "SelectV2", NULL, 3,
                                          (weft_out[]){positive, weft__b_unary(g, "Log", signed_dy), lowest}, 0, NULL);
-    const weft_out sum = again(b, "CumulativeLogsumexp", weft__b_sub(g, log_dy, y), true);
+    const weft_out sum = cumulative_again(b, "CumulativeLogsumexp", weft__b_sub(g, log_dy, y), true);
     part[i] = weft__b_unary(g, "Exp", weft__b_add(g, sum, b->in[0]));
   }
   b->din[0] = GRAD_DENSE(weft__b_sub(g, part[0], part[1]));

@@ -28,7 +28,7 @@ static range range_of(const kernel *k, float min, float max, bool by_inverse) {
   return r;
 }
 
-static float rounded(const range *r, float x) {
+static float fake_quant_rounded(const range *r, float x) {
   const float inside = x < r->low ? r->low : x > r->high ? r->high : x;
   const float steps = r->by_inverse ? (inside - r->low) * r->inverse : (inside - r->low) / r->step;
   return r->empty ? 0 : floorf(steps - r->zero + 0.5f) * r->step;
@@ -56,7 +56,7 @@ static void round_range(void *arg, int64_t begin, int64_t end) {
   const int64_t n = j->channels;
   for (int64_t c = 0; c < n; c++) {
     const range r = range_of(j->k, j->min[c], j->max[c], j->by_inverse);
-    for (int64_t i = begin; i < end; i++) j->out[i * n + c] = rounded(&r, j->x[i * n + c]);
+    for (int64_t i = begin; i < end; i++) j->out[i * n + c] = fake_quant_rounded(&r, j->x[i * n + c]);
   }
 }
 
@@ -111,7 +111,7 @@ static weft_err read_channels(const kernel *k, job *j, int first, bool per_chann
   return WEFT_OK;
 }
 
-static weft_err run(kernel *k, int first, bool per_channel) {
+static weft_err fake_quant_run(kernel *k, int first, bool per_channel) {
   job j = {0};
   float ends[2];
   WEFT_TRY(read_ranges(k, &j, first, ends));
@@ -146,11 +146,11 @@ static weft_err run_back(kernel *k, int first, bool per_channel) {
   return WEFT_OK;
 }
 
-static weft_err args_cpu(kernel *k) { return run(k, 0, false); }
+static weft_err args_cpu(kernel *k) { return fake_quant_run(k, 0, false); }
 static weft_err args_back_cpu(kernel *k) { return run_back(k, 0, false); }
-static weft_err vars_cpu(kernel *k) { return run(k, 1, false); }
+static weft_err vars_cpu(kernel *k) { return fake_quant_run(k, 1, false); }
 static weft_err vars_back_cpu(kernel *k) { return run_back(k, 2, false); }
-static weft_err channels_cpu(kernel *k) { return run(k, 1, true); }
+static weft_err channels_cpu(kernel *k) { return fake_quant_run(k, 1, true); }
 static weft_err channels_back_cpu(kernel *k) { return run_back(k, 2, true); }
 
 /* ---- shapes ---- */

@@ -38,13 +38,13 @@ static void read_name(const char *name, transform *t) {
 
 /* ---- one transform ---- */
 
-static fft_complex load(const transform *t, int64_t i) {
+static fft_complex fft_load(const transform *t, int64_t i) {
   if (t->real_in) return (fft_complex){t->wide ? ((const double *)t->x)[i] : (double)((const float *)t->x)[i], 0};
   if (t->wide) return (fft_complex){((const double *)t->x)[2 * i], ((const double *)t->x)[2 * i + 1]};
   return (fft_complex){(double)((const float *)t->x)[2 * i], (double)((const float *)t->x)[2 * i + 1]};
 }
 
-static void store(const transform *t, int64_t i, fft_complex v) {
+static void fft_store(const transform *t, int64_t i, fft_complex v) {
   if (t->real_out && t->wide)
     ((double *)t->y)[i] = v.re;
   else if (t->real_out)
@@ -56,11 +56,11 @@ static void store(const transform *t, int64_t i, fft_complex v) {
 }
 
 /* Steps through the index of an array of `dims`, last dimension fastest. */
-static void advance(int axes, const int64_t *dims, int64_t *at) {
+static void fft_advance(int axes, const int64_t *dims, int64_t *at) {
   for (int a = axes - 1; a >= 0 && ++at[a] == dims[a]; a--) at[a] = 0;
 }
 
-static int64_t offset(int axes, const int64_t *dims, const int64_t *at) {
+static int64_t fft_offset(int axes, const int64_t *dims, const int64_t *at) {
   int64_t i = 0;
   for (int a = 0; a < axes; a++) i = i * dims[a] + at[a];
   return i;
@@ -82,8 +82,8 @@ static void run_axis(const transform *t, int axis, fft_complex *work, fft_comple
 /* Item b of the batch.  work, line and scratch: room for the work array, the longest axis and weft__fft_run. */
 static void run_item(const transform *t, int64_t b, fft_complex *work, fft_complex *line, fft_complex *scratch) {
   int64_t at[MAX_AXES] = {0};
-  for (int64_t i = 0; i < t->work_count; i++, advance(t->axes, t->work, at))
-    work[i] = load(t, b * t->in_count + offset(t->axes, t->in, at));
+  for (int64_t i = 0; i < t->work_count; i++, fft_advance(t->axes, t->work, at))
+    work[i] = fft_load(t, b * t->in_count + fft_offset(t->axes, t->in, at));
   for (int a = 0; a < t->axes - 1; a++) run_axis(t, a, work, line, scratch);
   const int last = t->axes - 1;
   for (int64_t row = 0; row < t->work_count / t->work[last]; row++) {
@@ -92,7 +92,7 @@ static void run_item(const transform *t, int64_t b, fft_complex *work, fft_compl
     /* Half of a spectrum: the other half is its conjugate. */
     for (int64_t i = have; i < n; i++) line[i] = (fft_complex){line[n - i].re, -line[n - i].im};
     weft__fft_run(t->plan[last], line, t->inverse, scratch);
-    for (int64_t i = 0; i < t->out[last]; i++) store(t, b * t->out_count + row * t->out[last] + i, line[i]);
+    for (int64_t i = 0; i < t->out[last]; i++) fft_store(t, b * t->out_count + row * t->out[last] + i, line[i]);
   }
 }
 

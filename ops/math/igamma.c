@@ -17,7 +17,7 @@ typedef struct part {
 } part;
 
 /* P = factor * f: the sum of x^n / (a (a+1) ... (a+n)). */
-static part lower(double a, double x) {
+static part igamma_lower(double a, double x) {
   double term = 1, dlog = 0, r = a;
   part s = {1, 0};
   for (int i = 0; i < TURNS && fabs(term) > TINY * s.f; i++) {
@@ -35,16 +35,16 @@ typedef struct convergent {
   double p, q, dp, dq;
 } convergent;
 
-static part quotient(const convergent *c) {
+static part igamma_quotient(const convergent *c) {
   const double f = c->p / c->q;
   return (part){f, (c->dp - f * c->dq) / c->q};
 }
 
 /* Q = factor * f. */
-static part upper(double a, double x) {
+static part igamma_upper(double a, double x) {
   double y = 1 - a, z = x + y + 1;
   convergent before = {1, x, 0, 0}, now = {x + 1, z * x, 0, -x};
-  part s = quotient(&now);
+  part s = igamma_quotient(&now);
   for (int c = 1; c < TURNS; c++) {
     y += 1;
     z += 2;
@@ -59,7 +59,7 @@ static part upper(double a, double x) {
                             before.dq / HUGE_NUMBER};
       now = (convergent){now.p / HUGE_NUMBER, now.q / HUGE_NUMBER, now.dp / HUGE_NUMBER, now.dq / HUGE_NUMBER};
     }
-    const part s2 = quotient(&now);
+    const part s2 = igamma_quotient(&now);
     const bool still = fabs(s2.f - s.f) <= 1e-16 * fabs(s2.f) && fabs(s2.df - s.df) <= 1e-15 * fabs(s2.df);
     s = s2;
     if (still) break;
@@ -67,44 +67,44 @@ static part upper(double a, double x) {
   return s;
 }
 
-static bool outside(double a, double x) { return !(x >= 0) || !(a > 0); }
+static bool igamma_outside(double a, double x) { return !(x >= 0) || !(a > 0); }
 static bool is_series(double a, double x) { return x <= 1 || x <= a; }
-static double factor(double a, double x) { return exp(a * log(x) - x - lgamma_r(a, &(int){0})); }
+static double igamma_factor(double a, double x) { return exp(a * log(x) - x - lgamma_r(a, &(int){0})); }
 
 static double igamma(double a, double x) {
-  if (outside(a, x)) return NAN;
+  if (igamma_outside(a, x)) return NAN;
   if (x == 0) return 0;
   if (isinf(x)) return isinf(a) ? NAN : 1;
   if (isinf(a)) return 0;
-  return is_series(a, x) ? factor(a, x) * lower(a, x).f : 1 - factor(a, x) * upper(a, x).f;
+  return is_series(a, x) ? igamma_factor(a, x) * igamma_lower(a, x).f : 1 - igamma_factor(a, x) * igamma_upper(a, x).f;
 }
 
 static double igammac(double a, double x) {
-  if (outside(a, x)) return NAN;
+  if (igamma_outside(a, x)) return NAN;
   if (x == 0) return 1;
   if (isinf(x)) return isinf(a) ? NAN : 0;
   if (isinf(a)) return 1;
-  return is_series(a, x) ? 1 - factor(a, x) * lower(a, x).f : factor(a, x) * upper(a, x).f;
+  return is_series(a, x) ? 1 - igamma_factor(a, x) * igamma_lower(a, x).f : igamma_factor(a, x) * igamma_upper(a, x).f;
 }
 
 /* dP/da without the factor. */
-static double slope(double a, double x) {
+static double igamma_series_slope(double a, double x) {
   const bool series = is_series(a, x);
-  const part s = series ? lower(a, x) : upper(a, x);
+  const part s = series ? igamma_lower(a, x) : igamma_upper(a, x);
   const double d = s.df + s.f * (log(x) - weft__digamma(a));
   return series ? d : -d;
 }
 
 static double igamma_slope(double a, double x) {
-  if (outside(a, x)) return NAN;
+  if (igamma_outside(a, x)) return NAN;
   if (x == 0 || isinf(x)) return 0;
-  return factor(a, x) * slope(a, x);
+  return igamma_factor(a, x) * igamma_series_slope(a, x);
 }
 
 static double sample_slope(double a, double x) {
-  if (outside(a, x)) return NAN;
+  if (igamma_outside(a, x)) return NAN;
   if (x == 0) return 0;
-  return -x * slope(a, x);
+  return -x * igamma_series_slope(a, x);
 }
 
 /* ---- loops ---- */
@@ -121,25 +121,26 @@ static const elem_op sample_op = {90 * COST_CALL, {ROWS_FLOAT(sample)}};
 /* ---- gradients ---- */
 
 /* The density of x: e^-x x^(a-1) / gamma(a). */
-static weft_out density(weft_graph *g, weft_out a, weft_out x) {
+static weft_out igamma_density(weft_graph *g, weft_out a, weft_out x) {
   const weft_out less = weft__b_sub(g, a, weft__b_scalar_like(g, a, 1));
   const weft_out power = weft__b_mul(g, less, weft__b_unary(g, "Log", x));
   const weft_out log_density = weft__b_sub(g, weft__b_add(g, weft__b_neg(g, x), power), weft__b_unary(g, "Lgamma", a));
   return weft__b_unary(g, "Exp", log_density);
 }
 
-static weft_err grad(backprop *b, bool negative) {
+static weft_err igamma_gradients(backprop *b, bool negative) {
   weft_graph *g = b->graph;
   const weft_out a = b->in[0], x = b->in[1], dz = negative ? weft__b_neg(g, b->dout[0]) : b->dout[0];
-  weft_out da = weft__b_mul(g, dz, weft__b_binary(g, "IgammaGradA", a, x)), dx = weft__b_mul(g, dz, density(g, a, x));
+  weft_out da = weft__b_mul(g, dz, weft__b_binary(g, "IgammaGradA", a, x)),
+           dx = weft__b_mul(g, dz, igamma_density(g, a, x));
   weft__b_unbroadcast(g, a, x, &da, &dx);
   b->din[0] = GRAD_DENSE(da);
   b->din[1] = GRAD_DENSE(dx);
   return WEFT_OK;
 }
 
-static weft_err igamma_grad(backprop *b) { return grad(b, false); }
-static weft_err igammac_grad(backprop *b) { return grad(b, true); }
+static weft_err igamma_grad(backprop *b) { return igamma_gradients(b, false); }
+static weft_err igammac_grad(backprop *b) { return igamma_gradients(b, true); }
 
 /* ---- cases ---- */
 static const op_case cases[] = {

@@ -114,21 +114,21 @@ INTEGRAL(spences, spence, 40)
 #define G b->graph
 #define X b->in[0]
 
-static weft_err give(backprop *b, weft_out slope) {
+static weft_err integrals_set_dx(backprop *b, weft_out slope) {
   b->din[0] = GRAD_DENSE(weft__b_mul(G, b->dout[0], slope));
   return WEFT_OK;
 }
 
 static weft_err dawson_grad(backprop *b) {
   const weft_out twice = weft__b_mul(G, weft__b_scalar_like(G, X, 2), weft__b_mul(G, X, b->out[0]));
-  return give(b, weft__b_sub(G, weft__b_scalar_like(G, X, 1), twice));
+  return integrals_set_dx(b, weft__b_sub(G, weft__b_scalar_like(G, X, 1), twice));
 }
 
-static weft_err expint_grad(backprop *b) { return give(b, weft__b_div(G, weft__b_unary(G, "Exp", X), X)); }
+static weft_err expint_grad(backprop *b) { return integrals_set_dx(b, weft__b_div(G, weft__b_unary(G, "Exp", X), X)); }
 
 static weft_err fresnel_grad(backprop *b, const char *kind) {
   const weft_out angle = weft__b_mul(G, weft__b_scalar_like(G, X, M_PI / 2), weft__b_unary(G, "Square", X));
-  return give(b, weft__b_unary(G, kind, angle));
+  return integrals_set_dx(b, weft__b_unary(G, kind, angle));
 }
 static weft_err fresnel_cos_grad(backprop *b) { return fresnel_grad(b, "Cos"); }
 static weft_err fresnel_sin_grad(backprop *b) { return fresnel_grad(b, "Sin"); }
@@ -137,7 +137,8 @@ static weft_err fresnel_sin_grad(backprop *b) { return fresnel_grad(b, "Sin"); }
 static weft_err spence_grad(backprop *b) {
   const weft_out one = weft__b_scalar_like(G, X, 1);
   const weft_out slope = weft__b_div(G, weft__b_unary(G, "Log", X), weft__b_sub(G, one, X));
-  return give(b, weft__b_select(G, weft__b_binary(G, "Equal", X, one), weft__b_neg(G, weft__b_ones_like(G, X)), slope));
+  return integrals_set_dx(
+      b, weft__b_select(G, weft__b_binary(G, "Equal", X, one), weft__b_neg(G, weft__b_ones_like(G, X)), slope));
 }
 
 /* ---- cases ---- */

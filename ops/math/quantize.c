@@ -34,7 +34,7 @@ static mode mode_of(const weft_node *n) {
                                                     : SCALED;
 }
 
-static void put(weft_tensor *t, int64_t i, double x) {
+static void quantize_put(weft_tensor *t, int64_t i, double x) {
   switch (t->dtype) {
   case WEFT_QINT8: TENSOR_DATA(t, int8_t)[i] = (int8_t)x; break;
   case WEFT_QUINT8: TENSOR_DATA(t, uint8_t)[i] = (uint8_t)x; break;
@@ -44,7 +44,7 @@ static void put(weft_tensor *t, int64_t i, double x) {
   }
 }
 
-static double get(const weft_tensor *t, int64_t i) {
+static double quantize_get(const weft_tensor *t, int64_t i) {
   switch (t->dtype) {
   case WEFT_QINT8: return TENSOR_DATA(t, int8_t)[i];
   case WEFT_QUINT8: return TENSOR_DATA(t, uint8_t)[i];
@@ -136,7 +136,7 @@ static scale scale_of(const kernel *k, const job *j, float min, float max) {
   return s;
 }
 
-static double quantized(const job *j, const scale *s, float x) {
+static double quantize_quantized(const job *j, const scale *s, float x) {
   double q;
   if (isnan(x)) return 0;
   const float inside = fmaxf(fminf(x, s->max), s->min);
@@ -179,7 +179,7 @@ static weft_err quantize_cpu(kernel *k) {
     TENSOR_DATA(maxs, float)[c] = s.max;
     for (int64_t o = 0; o < j.outer; o++)
       for (int64_t i = 0, at = (o * j.slices + c) * j.inner; i < j.inner; i++)
-        put(j.out, at + i, quantized(&j, &s, TENSOR_DATA(j.in, float)[at + i]));
+        quantize_put(j.out, at + i, quantize_quantized(&j, &s, TENSOR_DATA(j.in, float)[at + i]));
   }
   return WEFT_OK;
 }
@@ -226,7 +226,7 @@ static weft_err dequantize_cpu(kernel *k) {
     const line l = line_of(k, &j, TENSOR_DATA(k->in[1], float)[c], TENSOR_DATA(k->in[2], float)[c]);
     for (int64_t o = 0; o < j.outer; o++)
       for (int64_t i = 0, at = (o * j.slices + c) * j.inner; i < j.inner; i++) {
-        const float x = (float)(get(j.in, at + i) - l.first) * l.step + l.base;
+        const float x = (float)(quantize_get(j.in, at + i) - l.first) * l.step + l.base;
         if (narrow)
           TENSOR_DATA(j.out, uint16_t)[at + i] = weft__bfloat16_from_float(x);
         else

@@ -128,7 +128,7 @@ const reduction_kind weft__reduce_squares[WEFT_DTYPE_COUNT] = {
   } while (0)
 
 /* a/count; the mean of no integers, or no complex numbers, is 0.  out may be acc. */
-static void divide(weft_dtype type, void *out, const void *acc, int64_t n, int64_t count) {
+static void reduce_divide(weft_dtype type, void *out, const void *acc, int64_t n, int64_t count) {
   const int64_t some = count > 0 ? count : 1;
   switch (type) {
   case WEFT_FLOAT: FINISH(float, float, a / (float)count);
@@ -232,7 +232,7 @@ static weft_err fold_widened(kernel *k, const reduction_kind *kinds, finish_fn *
   return err;
 }
 
-static weft_err reduce(kernel *k, const reduction_kind *kinds, finish_fn *finish) {
+static weft_err reduce_run(kernel *k, const reduction_kind *kinds, finish_fn *finish) {
   const weft_tensor *x = k->in[0];
   uint32_t mask;
   shape s;
@@ -245,14 +245,14 @@ static weft_err reduce(kernel *k, const reduction_kind *kinds, finish_fn *finish
   return fold_into(k, &kinds[x->dtype], finish, x, mask, weft__tensor_count(out), out->data);
 }
 
-static weft_err sum_cpu(kernel *k) { return reduce(k, weft__reduce_sum, NULL); }
-static weft_err mean_cpu(kernel *k) { return reduce(k, mean_kinds, divide); }
-static weft_err prod_cpu(kernel *k) { return reduce(k, prod_kinds, NULL); }
-static weft_err max_cpu(kernel *k) { return reduce(k, max_kinds, NULL); }
-static weft_err min_cpu(kernel *k) { return reduce(k, min_kinds, NULL); }
-static weft_err all_cpu(kernel *k) { return reduce(k, all_kinds, NULL); }
-static weft_err any_cpu(kernel *k) { return reduce(k, any_kinds, NULL); }
-static weft_err norm_cpu(kernel *k) { return reduce(k, weft__reduce_squares, take_root); }
+static weft_err sum_cpu(kernel *k) { return reduce_run(k, weft__reduce_sum, NULL); }
+static weft_err mean_cpu(kernel *k) { return reduce_run(k, mean_kinds, reduce_divide); }
+static weft_err prod_cpu(kernel *k) { return reduce_run(k, prod_kinds, NULL); }
+static weft_err max_cpu(kernel *k) { return reduce_run(k, max_kinds, NULL); }
+static weft_err min_cpu(kernel *k) { return reduce_run(k, min_kinds, NULL); }
+static weft_err all_cpu(kernel *k) { return reduce_run(k, all_kinds, NULL); }
+static weft_err any_cpu(kernel *k) { return reduce_run(k, any_kinds, NULL); }
+static weft_err norm_cpu(kernel *k) { return reduce_run(k, weft__reduce_squares, take_root); }
 
 /* ---- shapes ---- */
 static weft_err reduce_infer(infer *s) {

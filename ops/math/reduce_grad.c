@@ -61,17 +61,19 @@ static bool keeps_dims(const backprop *b) { return weft__node_bool(b->node, "kee
 /* A tensor of the result's shape, made to broadcast against x. */
 static weft_out as_kept(backprop *b, weft_out y) { return keeps_dims(b) ? y : weft__b_reshape(G, y, kept_shape(b)); }
 
-static weft_out spread(backprop *b) { return weft__b_binary(G, "BroadcastTo", as_kept(b, DY), weft__b_shape(G, X)); }
+static weft_out reduce_grad_spread(backprop *b) {
+  return weft__b_binary(G, "BroadcastTo", as_kept(b, DY), weft__b_shape(G, X));
+}
 
-static weft_err give(backprop *b, weft_out dx) {
+static weft_err reduce_grad_set_dx(backprop *b, weft_out dx) {
   b->din[0] = GRAD_DENSE(dx);
   return WEFT_OK;
 }
 
-weft_err weft__sum_grad(backprop *b) { return give(b, spread(b)); }
+weft_err weft__sum_grad(backprop *b) { return reduce_grad_set_dx(b, reduce_grad_spread(b)); }
 
 /* How many elements of x went into one of y. */
-static weft_out ratio(backprop *b) {
+static weft_out reduce_grad_ratio(backprop *b) {
   const weft_dtype type = weft__out_type(G, X);
   const int64_t nx = weft__shape_count(weft__out_shape(G, X)), ny = weft__shape_count(weft__out_shape(G, b->out[0]));
   if (nx >= 0 && ny >= 0) return weft__b_scalar(G, type, (double)(nx / (ny > 0 ? ny : 1)));
@@ -83,7 +85,7 @@ static weft_out ratio(backprop *b) {
 weft_err weft__mean_grad(backprop *b) {
   const dtype_class c = weft__dtype_class(weft__out_type(G, X));
   const char *divide = c == CLASS_FLOAT || c == CLASS_COMPLEX ? "RealDiv" : "FloorDiv";
-  return give(b, weft__b_binary(G, divide, spread(b), ratio(b)));
+  return reduce_grad_set_dx(b, weft__b_binary(G, divide, reduce_grad_spread(b), reduce_grad_ratio(b)));
 }
 
 /* Shared by all that attain it, in equal parts. */
@@ -91,11 +93,11 @@ weft_err weft__extreme_grad(backprop *b) {
   const weft_out y = as_kept(b, b->out[0]), dy = as_kept(b, DY);
   const weft_out hit = weft__b_cast(G, weft__b_binary(G, "Equal", y, X), weft__out_type(G, DY));
   const weft_out hits = weft__b_reshape(G, weft__b_sum(G, hit, AXES, false), kept_shape(b));
-  return give(b, weft__b_mul(G, weft__b_div(G, hit, hits), dy));
+  return reduce_grad_set_dx(b, weft__b_mul(G, weft__b_div(G, hit, hits), dy));
 }
 
 weft_err weft__norm_grad(backprop *b) {
-  return give(b, weft__b_div(G, X, weft__b_div(G, as_kept(b, b->out[0]), as_kept(b, DY))));
+  return reduce_grad_set_dx(b, weft__b_div(G, X, weft__b_div(G, as_kept(b, b->out[0]), as_kept(b, DY))));
 }
 
 /* ---- products ---- */
@@ -105,7 +107,7 @@ static weft_out prod_of(weft_graph *g, weft_out ints) {
   return weft__b_binary(g, "Prod", ints, weft__b_ints(g, &zero, 1));
 }
 
-static weft_out cumulate(weft_graph *g, weft_out x, bool reverse) {
+static weft_out reduce_grad_cumulate(weft_graph *g, weft_out x, bool reverse) {
   return weft__b_node(g, "Cumprod", NULL, 2, (weft_out[]){x, weft__b_scalar(g, WEFT_INT32, 0)}, 2,
                       (attr[]){A_BOOL("exclusive", true), A_BOOL("reverse", reverse)});
 }
@@ -142,9 +144,9 @@ weft_err weft__prod_grad(backprop *b) {
   const weft_out sides[] = {prod_of(G, weft__b_gather(G, dims, reduced, zero)),
                             prod_of(G, weft__b_gather(G, dims, kept, zero))};
   const weft_out matrix = weft__b_reshape(G, turned, weft__b_node(G, "Pack", NULL, 2, sides, 0, NULL));
-  const weft_out others =
-      weft__b_mul(G, weft__b_conj(G, cumulate(G, matrix, false)), weft__b_conj(G, cumulate(G, matrix, true)));
+  const weft_out others = weft__b_mul(G, weft__b_conj(G, reduce_grad_cumulate(G, matrix, false)),
+                                      weft__b_conj(G, reduce_grad_cumulate(G, matrix, true)));
   const weft_out back =
       weft__b_transpose(G, weft__b_reshape(G, others, turned_shape), weft__b_unary(G, "InvertPermutation", order));
-  return give(b, weft__b_reshape(G, weft__b_mul(G, spread(b), back), dims));
+  return reduce_grad_set_dx(b, weft__b_reshape(G, weft__b_mul(G, reduce_grad_spread(b), back), dims));
 }

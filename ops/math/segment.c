@@ -121,8 +121,8 @@ static void fill_neutral(kind what, weft_dtype type, weft_dtype seen_as, void *z
 }
 
 /* Combines rows of k->in[0] into out by id, as floats where they are 16-bit ones. */
-static weft_err combine(kernel *k, kind what, const int64_t *id, int64_t rows, int64_t inner, weft_tensor *out,
-                        void (*after)(weft_dtype seen_as, void *z, const void *arg), const void *arg) {
+static weft_err segment_combine(kernel *k, kind what, const int64_t *id, int64_t rows, int64_t inner, weft_tensor *out,
+                                void (*after)(weft_dtype seen_as, void *z, const void *arg), const void *arg) {
   const weft_tensor *x = k->in[0];
   const weft_dtype seen_as = weft__is_16bit(x->dtype) ? WEFT_FLOAT : x->dtype;
   segment_job j = {.loop = combine_of(what)->loop[seen_as],
@@ -183,7 +183,7 @@ static bool starts_with(const shape *s, const shape *head) {
   return true;
 }
 
-static weft_err unsorted(kernel *k, kind what) {
+static weft_err segment_unsorted(kernel *k, kind what) {
   const shape *data = &k->in[0]->shape, *heads = &k->in[1]->shape;
   if (k->in[2]->shape.rank != 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "num_segments should be a scalar, not shape %s",
@@ -201,15 +201,16 @@ static weft_err unsorted(kernel *k, kind what) {
   if (!out) return weft__out_refused(&s);
   weft_err err = weft__segment_ids(k, 1, &ids);
   if (!err) err = check_ids(k, ids.data, rows, segments);
-  if (!err) err = combine(k, what, ids.data, rows, weft__shape_product(data, heads->rank, data->rank), out, NULL, NULL);
+  if (!err)
+    err = segment_combine(k, what, ids.data, rows, weft__shape_product(data, heads->rank, data->rank), out, NULL, NULL);
   weft__tensor_clear(&ids);
   return err;
 }
 
-static weft_err unsorted_sum_cpu(kernel *k) { return unsorted(k, SUM); }
-static weft_err unsorted_prod_cpu(kernel *k) { return unsorted(k, PROD); }
-static weft_err unsorted_max_cpu(kernel *k) { return unsorted(k, MAX); }
-static weft_err unsorted_min_cpu(kernel *k) { return unsorted(k, MIN); }
+static weft_err unsorted_sum_cpu(kernel *k) { return segment_unsorted(k, SUM); }
+static weft_err unsorted_prod_cpu(kernel *k) { return segment_unsorted(k, PROD); }
+static weft_err unsorted_max_cpu(kernel *k) { return segment_unsorted(k, MAX); }
+static weft_err unsorted_min_cpu(kernel *k) { return segment_unsorted(k, MIN); }
 
 static weft_err unsorted_infer(infer *s) {
   const shape *data = &s->in[0], *ids = &s->in[1];
@@ -270,12 +271,12 @@ static weft_err reduce_sorted(kernel *k, kind what, const int64_t *id, int64_t r
   for (int64_t r = 0; r < s.dim[0]; r++) count[r] = 0;
   for (int64_t i = 0; i < rows; i++) count[id[i]]++;
   const finish f = {.what = what, .count = count, .rows = s.dim[0], .inner = weft__shape_product(&s, 1, s.rank)};
-  const weft_err err = combine(k, what, id, rows, f.inner, out, finish_sorted, &f);
+  const weft_err err = segment_combine(k, what, id, rows, f.inner, out, finish_sorted, &f);
   weft__tensor_clear(&counts);
   return err;
 }
 
-static weft_err sorted(kernel *k, kind what) {
+static weft_err segment_sorted(kernel *k, kind what) {
   const shape *data = &k->in[0]->shape;
   if (k->in[1]->shape.rank != 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "segment_ids should be a vector.");
   const int64_t rows = k->in[1]->shape.dim[0];
@@ -288,11 +289,11 @@ static weft_err sorted(kernel *k, kind what) {
   return err;
 }
 
-static weft_err sum_cpu(kernel *k) { return sorted(k, SUM); }
-static weft_err mean_cpu(kernel *k) { return sorted(k, MEAN); }
-static weft_err prod_cpu(kernel *k) { return sorted(k, PROD); }
-static weft_err max_cpu(kernel *k) { return sorted(k, MAX); }
-static weft_err min_cpu(kernel *k) { return sorted(k, MIN); }
+static weft_err sum_cpu(kernel *k) { return segment_sorted(k, SUM); }
+static weft_err mean_cpu(kernel *k) { return segment_sorted(k, MEAN); }
+static weft_err prod_cpu(kernel *k) { return segment_sorted(k, PROD); }
+static weft_err max_cpu(kernel *k) { return segment_sorted(k, MAX); }
+static weft_err min_cpu(kernel *k) { return segment_sorted(k, MIN); }
 
 static weft_err sorted_infer(infer *s) {
   WEFT_TRY(weft__infer_rank_at_least(s, 0, 1));

@@ -12,21 +12,21 @@
 
 static bool is_unsorted(const backprop *b) { return b->n_in == 3; }
 
-static weft_out combine(backprop *b, const char *sorted, const char *unsorted, weft_out x) {
+static weft_out segment_grad_combine(backprop *b, const char *sorted, const char *unsorted, weft_out x) {
   const weft_out in[] = {x, IDS, is_unsorted(b) ? b->in[2] : WEFT_NONE};
   return weft__b_node(G, is_unsorted(b) ? unsorted : sorted, NULL, b->n_in, in, 0, NULL);
 }
 
-static weft_out pick(backprop *b, weft_out rows, weft_out ids) {
+static weft_out segment_grad_pick(backprop *b, weft_out rows, weft_out ids) {
   return weft__b_gather(G, rows, ids, weft__b_scalar(G, WEFT_INT32, 0));
 }
 
-static weft_out clipped(backprop *b) {
+static weft_out segment_grad_clipped(backprop *b) {
   return is_unsorted(b) ? weft__b_binary(G, "Maximum", IDS, weft__b_scalar_like(G, IDS, 0)) : IDS;
 }
 
 /* Of ids' shape with ones behind, to broadcast against data: is the row counted? */
-static weft_out counted(backprop *b) {
+static weft_out segment_grad_counted(backprop *b) {
   const weft_out yes = weft__b_binary(G, "GreaterEqual", IDS, weft__b_scalar_like(G, IDS, 0));
   const weft_out more = weft__b_sub(G, weft__b_rank(G, DATA), weft__b_rank(G, IDS));
   const int64_t one[] = {1};
@@ -37,23 +37,23 @@ static weft_out counted(backprop *b) {
   return weft__b_reshape(G, yes, dims);
 }
 
-static weft_out choose(weft_graph *g, weft_out c, weft_out x, weft_out y) {
+static weft_out segment_grad_choose(weft_graph *g, weft_out c, weft_out x, weft_out y) {
   return weft__b_node(g, "SelectV2", NULL, 3, (weft_out[]){c, x, y}, 0, NULL);
 }
 
 /* Each row's segment of y, 0 where the row was left out. */
-static weft_out spread(backprop *b, weft_out y) {
-  const weft_out rows = pick(b, y, clipped(b));
-  return is_unsorted(b) ? choose(G, counted(b), rows, weft__b_scalar_like(G, rows, 0)) : rows;
+static weft_out segment_grad_spread(backprop *b, weft_out y) {
+  const weft_out rows = segment_grad_pick(b, y, segment_grad_clipped(b));
+  return is_unsorted(b) ? segment_grad_choose(G, segment_grad_counted(b), rows, weft__b_scalar_like(G, rows, 0)) : rows;
 }
 
-static weft_err give(backprop *b, weft_out dx) {
+static weft_err segment_grad_set_dx(backprop *b, weft_out dx) {
   b->din[0] = GRAD_DENSE(dx);
   return WEFT_OK;
 }
 
-weft_err weft__segment_sum_grad(backprop *b) { return give(b, spread(b, DY)); }
-weft_err weft__unsorted_sum_grad(backprop *b) { return give(b, spread(b, DY)); }
+weft_err weft__segment_sum_grad(backprop *b) { return segment_grad_set_dx(b, segment_grad_spread(b, DY)); }
+weft_err weft__unsorted_sum_grad(backprop *b) { return segment_grad_set_dx(b, segment_grad_spread(b, DY)); }
 
 weft_err weft__segment_mean_grad(backprop *b) { /* dy over the size of the segment */
   const int64_t first[] = {-1}, one[] = {1};
@@ -64,16 +64,17 @@ weft_err weft__segment_mean_grad(backprop *b) { /* dy over the size of the segme
       weft__b_fill(G, weft__b_reshape(G, more, weft__b_ints(G, one, 1)), weft__b_scalar(G, WEFT_INT32, 1));
   const weft_out dims =
       weft__b_concat(G, 2, (weft_out[]){weft__b_ints(G, first, 1), tail}, weft__b_scalar(G, WEFT_INT32, 0));
-  return give(b, pick(b, weft__b_div(G, DY, weft__b_reshape(G, sizes, dims)), IDS));
+  return segment_grad_set_dx(b, segment_grad_pick(b, weft__b_div(G, DY, weft__b_reshape(G, sizes, dims)), IDS));
 }
 
 /* Shared in equal parts by the rows that attain the extreme. */
 static weft_err extreme_grad(backprop *b) {
-  weft_out hit = weft__b_binary(G, "Equal", DATA, pick(b, b->out[0], clipped(b)));
-  if (is_unsorted(b)) hit = weft__b_binary(G, "LogicalAnd", hit, counted(b));
-  const weft_out hits = combine(b, "SegmentSum", "UnsortedSegmentSum", weft__b_cast(G, hit, weft__out_type(G, DY)));
-  const weft_out shares = pick(b, weft__b_div(G, DY, hits), clipped(b));
-  return give(b, choose(G, hit, shares, weft__b_scalar_like(G, shares, 0)));
+  weft_out hit = weft__b_binary(G, "Equal", DATA, segment_grad_pick(b, b->out[0], segment_grad_clipped(b)));
+  if (is_unsorted(b)) hit = weft__b_binary(G, "LogicalAnd", hit, segment_grad_counted(b));
+  const weft_out hits =
+      segment_grad_combine(b, "SegmentSum", "UnsortedSegmentSum", weft__b_cast(G, hit, weft__out_type(G, DY)));
+  const weft_out shares = segment_grad_pick(b, weft__b_div(G, DY, hits), segment_grad_clipped(b));
+  return segment_grad_set_dx(b, segment_grad_choose(G, hit, shares, weft__b_scalar_like(G, shares, 0)));
 }
 
 weft_err weft__segment_extreme_grad(backprop *b) { return extreme_grad(b); }
@@ -83,13 +84,17 @@ weft_err weft__unsorted_extreme_grad(backprop *b) { return extreme_grad(b); }
 static weft_err prod_grad(backprop *b) {
   const weft_out zero = weft__b_scalar_like(G, DATA, 0), one = weft__b_scalar_like(G, DATA, 1);
   const weft_out is_zero = weft__b_binary(G, "Equal", DATA, zero);
-  const weft_out zeros = combine(b, "SegmentSum", "UnsortedSegmentSum", weft__b_cast(G, is_zero, WEFT_INT32));
+  const weft_out zeros =
+      segment_grad_combine(b, "SegmentSum", "UnsortedSegmentSum", weft__b_cast(G, is_zero, WEFT_INT32));
   const weft_out many = weft__b_binary(G, "Greater", zeros, weft__b_scalar(G, WEFT_INT32, 1));
-  const weft_out dy = choose(G, many, weft__b_scalar_like(G, DY, 0), DY);
-  const weft_out others = combine(b, "SegmentProd", "UnsortedSegmentProd", choose(G, is_zero, one, DATA));
-  const weft_out ids = clipped(b);
-  const weft_out quotient = weft__b_div(G, pick(b, b->out[0], ids), DATA);
-  return give(b, weft__b_mul(G, spread(b, dy), choose(G, is_zero, pick(b, others, ids), quotient)));
+  const weft_out dy = segment_grad_choose(G, many, weft__b_scalar_like(G, DY, 0), DY);
+  const weft_out others =
+      segment_grad_combine(b, "SegmentProd", "UnsortedSegmentProd", segment_grad_choose(G, is_zero, one, DATA));
+  const weft_out ids = segment_grad_clipped(b);
+  const weft_out quotient = weft__b_div(G, segment_grad_pick(b, b->out[0], ids), DATA);
+  return segment_grad_set_dx(b,
+                             weft__b_mul(G, segment_grad_spread(b, dy),
+                                         segment_grad_choose(G, is_zero, segment_grad_pick(b, others, ids), quotient)));
 }
 
 weft_err weft__segment_prod_grad(backprop *b) { return prod_grad(b); }

@@ -58,7 +58,7 @@ static weft_err choose_each(kernel *k, const weft_tensor *cond, const shape *s) 
   return WEFT_OK;
 }
 
-static weft_err choose(kernel *k, const weft_tensor *cond, const shape *s) {
+static weft_err select_choose(kernel *k, const weft_tensor *cond, const shape *s) {
   if (cond->shape.rank == 0) {
     const int from = *TENSOR_DATA(cond, bool) ? 1 : 2;
     if (weft__shape_equal(&k->in[from]->shape, s)) return weft__forward(k, 0, from, s);
@@ -72,7 +72,7 @@ static weft_err choose(kernel *k, const weft_tensor *cond, const shape *s) {
 }
 
 /* ---- Select ---- */
-static weft_err differ(const kernel *k, int i, int j) {
+static weft_err select_differ(const kernel *k, int i, int j) {
   return weft__kernel_fail(
       k, WEFT_INVALID_ARGUMENT,
       "Inputs to operation %s of type %s must have the same size and shape.  Input %d: %s != input %d: %s",
@@ -82,18 +82,18 @@ static weft_err differ(const kernel *k, int i, int j) {
 static weft_err select_cpu(kernel *k) {
   const shape *c = &k->in[0]->shape, *t = &k->in[1]->shape, *e = &k->in[2]->shape;
   if (c->rank == 0 || c->rank == 1 || weft__shape_equal(c, t)) {
-    if (!weft__shape_equal(t, e)) return weft__shape_equal(c, t) ? differ(k, 0, 2) : differ(k, 1, 2);
+    if (!weft__shape_equal(t, e)) return weft__shape_equal(c, t) ? select_differ(k, 0, 2) : select_differ(k, 1, 2);
   } else {
-    return differ(k, 0, 1);
+    return select_differ(k, 0, 1);
   }
-  if (c->rank == 0 || weft__shape_equal(c, t)) return choose(k, k->in[0], t);
+  if (c->rank == 0 || weft__shape_equal(c, t)) return select_choose(k, k->in[0], t);
   if (t->rank < 1 || t->dim[0] != c->dim[0])
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Number of batches of 'then' must match size of 'cond', but saw: %lld vs. %lld",
                              (long long)(t->rank < 1 ? 0 : t->dim[0]), (long long)c->dim[0]);
   weft_tensor column = *k->in[0]; /* a view of the vector that broadcasts along the first dimension */
   for (column.shape.rank = 1; column.shape.rank < t->rank; column.shape.rank++) column.shape.dim[column.shape.rank] = 1;
-  return choose(k, &column, t);
+  return select_choose(k, &column, t);
 }
 
 static weft_err select_infer(infer *s) {
@@ -128,7 +128,7 @@ static weft_err select_v2_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "condition %s, then %s, and else %s must be broadcastable",
                              weft__shape_text(&k->in[0]->shape), weft__shape_text(&k->in[1]->shape),
                              weft__shape_text(&k->in[2]->shape));
-  return choose(k, k->in[0], &s);
+  return select_choose(k, k->in[0], &s);
 }
 
 static weft_err select_v2_infer(infer *s) {

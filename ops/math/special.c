@@ -113,38 +113,46 @@ static const elem_op zeta_op = {60 * COST_CALL, {ROWS_FLOAT(hurwitz)}};
 #define X b->in[0]
 #define DY b->dout[0]
 
-static weft_err give(backprop *b, weft_out dx) {
+static weft_err special_set_dx(backprop *b, weft_out dx) {
   b->din[0] = GRAD_DENSE(dx);
   return WEFT_OK;
 }
 
-static weft_out times(weft_graph *g, double c, weft_out x) { return weft__b_mul(g, weft__b_scalar_like(g, x, c), x); }
+static weft_out special_times(weft_graph *g, double c, weft_out x) {
+  return weft__b_mul(g, weft__b_scalar_like(g, x, c), x);
+}
 
-static weft_out bell(backprop *b) { /* e^-x^2 */
+static weft_out special_bell(backprop *b) { /* e^-x^2 */
   return weft__b_unary(G, "Exp", weft__b_neg(G, weft__b_unary(G, "Square", X)));
 }
 
-static weft_err erf_grad(backprop *b) { return give(b, weft__b_mul(G, times(G, 2 / sqrt(M_PI), DY), bell(b))); }
-static weft_err erfc_grad(backprop *b) { return give(b, weft__b_mul(G, times(G, -2 / sqrt(M_PI), DY), bell(b))); }
+static weft_err erf_grad(backprop *b) {
+  return special_set_dx(b, weft__b_mul(G, special_times(G, 2 / sqrt(M_PI), DY), special_bell(b)));
+}
+static weft_err erfc_grad(backprop *b) {
+  return special_set_dx(b, weft__b_mul(G, special_times(G, -2 / sqrt(M_PI), DY), special_bell(b)));
+}
 
 static weft_err erfinv_grad(backprop *b) {
   const weft_out grown = weft__b_unary(G, "Exp", weft__b_unary(G, "Square", b->out[0]));
-  return give(b, weft__b_mul(G, DY, times(G, sqrt(M_PI) / 2, grown)));
+  return special_set_dx(b, weft__b_mul(G, DY, special_times(G, sqrt(M_PI) / 2, grown)));
 }
 
 static weft_err ndtri_grad(backprop *b) {
-  const weft_out half = times(G, 0.5, weft__b_unary(G, "Square", b->out[0]));
-  return give(b, weft__b_mul(G, DY, times(G, sqrt(2 * M_PI), weft__b_unary(G, "Exp", half))));
+  const weft_out half = special_times(G, 0.5, weft__b_unary(G, "Square", b->out[0]));
+  return special_set_dx(b, weft__b_mul(G, DY, special_times(G, sqrt(2 * M_PI), weft__b_unary(G, "Exp", half))));
 }
 
-static weft_err lgamma_grad(backprop *b) { return give(b, weft__b_mul(G, DY, weft__b_unary(G, "Digamma", X))); }
+static weft_err lgamma_grad(backprop *b) {
+  return special_set_dx(b, weft__b_mul(G, DY, weft__b_unary(G, "Digamma", X)));
+}
 
 static weft_err digamma_grad(backprop *b) {
-  return give(b, weft__b_mul(G, DY, weft__b_binary(G, "Polygamma", weft__b_scalar_like(G, X, 1), X)));
+  return special_set_dx(b, weft__b_mul(G, DY, weft__b_binary(G, "Polygamma", weft__b_scalar_like(G, X, 1), X)));
 }
 
 /* Towards the second argument alone. */
-static weft_err second(backprop *b, weft_out dx) {
+static weft_err special_second(backprop *b, weft_out dx) {
   weft__b_unbroadcast(G, b->in[1], b->out[0], &dx, NULL);
   b->din[1] = GRAD_DENSE(dx);
   return WEFT_OK;
@@ -152,13 +160,13 @@ static weft_err second(backprop *b, weft_out dx) {
 
 static weft_err polygamma_grad(backprop *b) {
   const weft_out next = weft__b_add(G, X, weft__b_scalar_like(G, X, 1));
-  return second(b, weft__b_mul(G, DY, weft__b_binary(G, "Polygamma", next, b->in[1])));
+  return special_second(b, weft__b_mul(G, DY, weft__b_binary(G, "Polygamma", next, b->in[1])));
 }
 
 static weft_err zeta_grad(backprop *b) {
   const weft_out next = weft__b_add(G, X, weft__b_scalar_like(G, X, 1));
   const weft_out slope = weft__b_mul(G, weft__b_neg(G, X), weft__b_binary(G, "Zeta", next, b->in[1]));
-  return second(b, weft__b_mul(G, DY, slope));
+  return special_second(b, weft__b_mul(G, DY, slope));
 }
 
 /* ---- cases ---- */

@@ -143,67 +143,71 @@ static const elem_op is_finite_op = {COST_CHEAP, {ROWS_FLOAT(is_finite)}};
 #define X weft__b_conj(G, b->in[0])
 #define Y weft__b_conj(G, b->out[0])
 
-static weft_err give(backprop *b, weft_out dx) {
+static weft_err unary_set_dx(backprop *b, weft_out dx) {
   b->din[0] = GRAD_DENSE(dx);
   return WEFT_OK;
 }
 
-static weft_out f(weft_graph *g, const char *name, weft_out x) { return weft__b_unary(g, name, x); }
+static weft_out unary_op(weft_graph *g, const char *name, weft_out x) { return weft__b_unary(g, name, x); }
 static weft_out one_like(weft_graph *g, weft_out x) { return weft__b_scalar_like(g, x, 1); }
 
-static weft_err neg_grad(backprop *b) { return give(b, weft__b_neg(G, DY)); }
-static weft_err abs_grad(backprop *b) { return give(b, weft__b_mul(G, DY, f(G, "Sign", b->in[0]))); }
-static weft_err sign_grad(backprop *b) { return give(b, weft__b_zeros_like(G, b->in[0])); }
+static weft_err neg_grad(backprop *b) { return unary_set_dx(b, weft__b_neg(G, DY)); }
+static weft_err abs_grad(backprop *b) { return unary_set_dx(b, weft__b_mul(G, DY, unary_op(G, "Sign", b->in[0]))); }
+static weft_err sign_grad(backprop *b) { return unary_set_dx(b, weft__b_zeros_like(G, b->in[0])); }
 
 static weft_err square_grad(backprop *b) {
   const weft_out x = X;
-  return give(b, weft__b_mul(G, DY, weft__b_mul(G, weft__b_scalar_like(G, x, 2), x)));
+  return unary_set_dx(b, weft__b_mul(G, DY, weft__b_mul(G, weft__b_scalar_like(G, x, 2), x)));
 }
 
-static weft_err sqrt_grad(backprop *b) { return give(b, weft__b_binary(G, "SqrtGrad", b->out[0], DY)); }
-static weft_err rsqrt_grad(backprop *b) { return give(b, weft__b_binary(G, "RsqrtGrad", b->out[0], DY)); }
-static weft_err reciprocal_grad(backprop *b) { return give(b, weft__b_binary(G, "ReciprocalGrad", b->out[0], DY)); }
-static weft_err inv_grad(backprop *b) { return give(b, weft__b_binary(G, "InvGrad", b->out[0], DY)); }
-static weft_err exp_grad(backprop *b) { return give(b, weft__b_mul(G, DY, Y)); }
-static weft_err expm1_grad(backprop *b) { return give(b, weft__b_mul(G, DY, f(G, "Exp", X))); }
-static weft_err log_grad(backprop *b) { return give(b, weft__b_mul(G, DY, f(G, "Reciprocal", X))); }
+static weft_err sqrt_grad(backprop *b) { return unary_set_dx(b, weft__b_binary(G, "SqrtGrad", b->out[0], DY)); }
+static weft_err rsqrt_grad(backprop *b) { return unary_set_dx(b, weft__b_binary(G, "RsqrtGrad", b->out[0], DY)); }
+static weft_err reciprocal_grad(backprop *b) {
+  return unary_set_dx(b, weft__b_binary(G, "ReciprocalGrad", b->out[0], DY));
+}
+static weft_err inv_grad(backprop *b) { return unary_set_dx(b, weft__b_binary(G, "InvGrad", b->out[0], DY)); }
+static weft_err exp_grad(backprop *b) { return unary_set_dx(b, weft__b_mul(G, DY, Y)); }
+static weft_err expm1_grad(backprop *b) { return unary_set_dx(b, weft__b_mul(G, DY, unary_op(G, "Exp", X))); }
+static weft_err log_grad(backprop *b) { return unary_set_dx(b, weft__b_mul(G, DY, unary_op(G, "Reciprocal", X))); }
 
 static weft_err log1p_grad(backprop *b) {
   const weft_out x = X;
-  return give(b, weft__b_mul(G, DY, f(G, "Reciprocal", weft__b_add(G, one_like(G, x), x))));
+  return unary_set_dx(b, weft__b_mul(G, DY, unary_op(G, "Reciprocal", weft__b_add(G, one_like(G, x), x))));
 }
 
-static weft_err sigmoid_grad(backprop *b) { return give(b, weft__b_binary(G, "SigmoidGrad", Y, DY)); }
-static weft_err tanh_grad(backprop *b) { return give(b, weft__b_binary(G, "TanhGrad", Y, DY)); }
-static weft_err sin_grad(backprop *b) { return give(b, weft__b_mul(G, DY, f(G, "Cos", X))); }
-static weft_err cos_grad(backprop *b) { return give(b, weft__b_mul(G, weft__b_neg(G, DY), f(G, "Sin", X))); }
+static weft_err sigmoid_grad(backprop *b) { return unary_set_dx(b, weft__b_binary(G, "SigmoidGrad", Y, DY)); }
+static weft_err tanh_grad(backprop *b) { return unary_set_dx(b, weft__b_binary(G, "TanhGrad", Y, DY)); }
+static weft_err sin_grad(backprop *b) { return unary_set_dx(b, weft__b_mul(G, DY, unary_op(G, "Cos", X))); }
+static weft_err cos_grad(backprop *b) {
+  return unary_set_dx(b, weft__b_mul(G, weft__b_neg(G, DY), unary_op(G, "Sin", X)));
+}
 
 static weft_err tan_grad(backprop *b) {
-  return give(b, weft__b_mul(G, f(G, "Square", f(G, "Reciprocal", f(G, "Cos", X))), DY));
+  return unary_set_dx(b, weft__b_mul(G, unary_op(G, "Square", unary_op(G, "Reciprocal", unary_op(G, "Cos", X))), DY));
 }
 
 /* 1/sqrt(1 - x^2) */
 static weft_out arc_slope(backprop *b) {
-  const weft_out x = X, rest = weft__b_sub(G, one_like(G, x), f(G, "Square", x));
-  return f(G, "Reciprocal", f(G, "Sqrt", rest));
+  const weft_out x = X, rest = weft__b_sub(G, one_like(G, x), unary_op(G, "Square", x));
+  return unary_op(G, "Reciprocal", unary_op(G, "Sqrt", rest));
 }
 
-static weft_err asin_grad(backprop *b) { return give(b, weft__b_mul(G, DY, arc_slope(b))); }
-static weft_err acos_grad(backprop *b) { return give(b, weft__b_mul(G, weft__b_neg(G, DY), arc_slope(b))); }
+static weft_err asin_grad(backprop *b) { return unary_set_dx(b, weft__b_mul(G, DY, arc_slope(b))); }
+static weft_err acos_grad(backprop *b) { return unary_set_dx(b, weft__b_mul(G, weft__b_neg(G, DY), arc_slope(b))); }
 
 static weft_err atan_grad(backprop *b) {
-  const weft_out x = X, sum = weft__b_add(G, one_like(G, x), f(G, "Square", x));
-  return give(b, weft__b_mul(G, DY, f(G, "Reciprocal", sum)));
+  const weft_out x = X, sum = weft__b_add(G, one_like(G, x), unary_op(G, "Square", x));
+  return unary_set_dx(b, weft__b_mul(G, DY, unary_op(G, "Reciprocal", sum)));
 }
 
-static weft_err sinh_grad(backprop *b) { return give(b, weft__b_mul(G, DY, f(G, "Cosh", X))); }
-static weft_err cosh_grad(backprop *b) { return give(b, weft__b_mul(G, DY, f(G, "Sinh", X))); }
-static weft_err asinh_grad(backprop *b) { return give(b, weft__b_div(G, DY, f(G, "Cosh", Y))); }
-static weft_err acosh_grad(backprop *b) { return give(b, weft__b_div(G, DY, f(G, "Sinh", Y))); }
+static weft_err sinh_grad(backprop *b) { return unary_set_dx(b, weft__b_mul(G, DY, unary_op(G, "Cosh", X))); }
+static weft_err cosh_grad(backprop *b) { return unary_set_dx(b, weft__b_mul(G, DY, unary_op(G, "Sinh", X))); }
+static weft_err asinh_grad(backprop *b) { return unary_set_dx(b, weft__b_div(G, DY, unary_op(G, "Cosh", Y))); }
+static weft_err acosh_grad(backprop *b) { return unary_set_dx(b, weft__b_div(G, DY, unary_op(G, "Sinh", Y))); }
 
 static weft_err atanh_grad(backprop *b) {
-  const weft_out x = X, rest = weft__b_sub(G, one_like(G, x), f(G, "Square", x));
-  return give(b, weft__b_mul(G, DY, f(G, "Reciprocal", rest)));
+  const weft_out x = X, rest = weft__b_sub(G, one_like(G, x), unary_op(G, "Square", x));
+  return unary_set_dx(b, weft__b_mul(G, DY, unary_op(G, "Reciprocal", rest)));
 }
 
 /* ---- cases ---- */

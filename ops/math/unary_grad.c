@@ -39,7 +39,7 @@ static const elem_op sqrt_op = {COST_CHEAP, {ROWS_FLOAT(sqrt_grad), ROWS_COMPLEX
 static const elem_op rsqrt_op = {
     COST_CHEAP, {ROWS_FLOAT(rsqrt_grad), ROWS_COMPLEX(rsqrt_grad)}, ROWS_ROUNDED(rsqrt_grad)};
 
-static weft_err pairwise(kernel *k, const elem_op *e) {
+static weft_err unary_grad_pairwise(kernel *k, const elem_op *e) {
   const int64_t nx = weft__tensor_count(k->in[0]), ny = weft__tensor_count(k->in[1]);
   if (nx != ny || !weft__shape_compatible(&k->in[0]->shape, &k->in[1]->shape))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
@@ -48,41 +48,43 @@ static weft_err pairwise(kernel *k, const elem_op *e) {
   return weft__elementwise(k, e, NULL);
 }
 
-static weft_err tanh_cpu(kernel *k) { return pairwise(k, &tanh_op); }
-static weft_err sigmoid_cpu(kernel *k) { return pairwise(k, &sigmoid_op); }
-static weft_err reciprocal_cpu(kernel *k) { return pairwise(k, &reciprocal_op); }
-static weft_err sqrt_cpu(kernel *k) { return pairwise(k, &sqrt_op); }
-static weft_err rsqrt_cpu(kernel *k) { return pairwise(k, &rsqrt_op); }
+static weft_err tanh_cpu(kernel *k) { return unary_grad_pairwise(k, &tanh_op); }
+static weft_err sigmoid_cpu(kernel *k) { return unary_grad_pairwise(k, &sigmoid_op); }
+static weft_err reciprocal_cpu(kernel *k) { return unary_grad_pairwise(k, &reciprocal_op); }
+static weft_err sqrt_cpu(kernel *k) { return unary_grad_pairwise(k, &sqrt_op); }
+static weft_err rsqrt_cpu(kernel *k) { return unary_grad_pairwise(k, &rsqrt_op); }
 
 /* ---- second derivatives: towards y and towards dy ---- */
 #define G b->graph
 #define DZ b->dout[0]
 
-static weft_err give(backprop *b, weft_out dy, weft_out ddy) {
+static weft_err unary_grad_set_dx(backprop *b, weft_out dy, weft_out ddy) {
   b->din[0] = GRAD_DENSE(dy);
   b->din[1] = GRAD_DENSE(ddy);
   return WEFT_OK;
 }
 
-static weft_out times(weft_graph *g, double c, weft_out x) { return weft__b_mul(g, weft__b_scalar_like(g, x, c), x); }
+static weft_out unary_grad_times(weft_graph *g, double c, weft_out x) {
+  return weft__b_mul(g, weft__b_scalar_like(g, x, c), x);
+}
 
 static weft_err tanh_grad_grad(backprop *b) {
   const weft_out y = weft__b_conj(G, b->in[0]), dy = weft__b_conj(G, b->in[1]);
-  const weft_out towards_y = weft__b_mul(G, weft__b_mul(G, times(G, -2, DZ), dy), y);
-  return give(b, towards_y, weft__b_binary(G, "TanhGrad", y, DZ));
+  const weft_out towards_y = weft__b_mul(G, weft__b_mul(G, unary_grad_times(G, -2, DZ), dy), y);
+  return unary_grad_set_dx(b, towards_y, weft__b_binary(G, "TanhGrad", y, DZ));
 }
 
 static weft_err sigmoid_grad_grad(backprop *b) {
   const weft_out y = weft__b_conj(G, b->in[0]), dy = weft__b_conj(G, b->in[1]);
   const weft_out p = weft__b_mul(G, DZ, dy);
-  const weft_out towards_y = weft__b_sub(G, p, weft__b_mul(G, times(G, 2, p), y));
-  return give(b, towards_y, weft__b_binary(G, "SigmoidGrad", y, DZ));
+  const weft_out towards_y = weft__b_sub(G, p, weft__b_mul(G, unary_grad_times(G, 2, p), y));
+  return unary_grad_set_dx(b, towards_y, weft__b_binary(G, "SigmoidGrad", y, DZ));
 }
 
 static weft_err inverse_grad_grad(backprop *b, const char *itself) {
   const weft_out y = weft__b_conj(G, b->in[0]), dz = weft__b_conj(G, DZ);
-  const weft_out towards_y = weft__b_mul(G, weft__b_mul(G, times(G, -2, dz), b->in[1]), y);
-  return give(b, towards_y, weft__b_binary(G, itself, y, DZ));
+  const weft_out towards_y = weft__b_mul(G, weft__b_mul(G, unary_grad_times(G, -2, dz), b->in[1]), y);
+  return unary_grad_set_dx(b, towards_y, weft__b_binary(G, itself, y, DZ));
 }
 
 static weft_err reciprocal_grad_grad(backprop *b) { return inverse_grad_grad(b, "ReciprocalGrad"); }
@@ -91,14 +93,14 @@ static weft_err inv_grad_grad(backprop *b) { return inverse_grad_grad(b, "InvGra
 static weft_err sqrt_grad_grad(backprop *b) {
   const weft_out q = weft__b_div(G, DZ, b->in[0]);
   const weft_out towards_y = weft__b_mul(G, weft__b_neg(G, weft__b_conj(G, q)), b->out[0]);
-  return give(b, towards_y, times(G, 0.5, q));
+  return unary_grad_set_dx(b, towards_y, unary_grad_times(G, 0.5, q));
 }
 
 static weft_err rsqrt_grad_grad(backprop *b) {
   const weft_out y = weft__b_conj(G, b->in[0]), dz = weft__b_conj(G, DZ);
   const weft_out towards_y =
-      weft__b_mul(G, weft__b_mul(G, times(G, -1.5, dz), b->in[1]), weft__b_unary(G, "Square", y));
-  return give(b, towards_y, weft__b_binary(G, "RsqrtGrad", y, DZ));
+      weft__b_mul(G, weft__b_mul(G, unary_grad_times(G, -1.5, dz), b->in[1]), weft__b_unary(G, "Square", y));
+  return unary_grad_set_dx(b, towards_y, weft__b_binary(G, "RsqrtGrad", y, DZ));
 }
 
 static const op_case pair_cases[] = {

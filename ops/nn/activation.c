@@ -81,7 +81,7 @@ static const elem_op selu_grad_op = {COST_CHEAP, {ROWS_FLOAT(selu_grad)}, ROWS_R
 static const elem_op softplus_grad_op = {COST_VECTOR, {ROWS_FLOAT(softplus_grad)}, ROWS_ROUNDED(softplus_grad)};
 static const elem_op softsign_grad_op = {COST_CHEAP, {ROWS_FLOAT(softsign_grad)}, ROWS_ROUNDED(softsign_grad)};
 
-static weft_err pairwise(kernel *k, const elem_op *e, const void *arg) {
+static weft_err activation_pairwise(kernel *k, const elem_op *e, const void *arg) {
   if (!weft__shape_equal(&k->in[0]->shape, &k->in[1]->shape))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Inputs to operation %s of type %s must have the same size and shape.  Input 0: %s != "
@@ -91,35 +91,37 @@ static weft_err pairwise(kernel *k, const elem_op *e, const void *arg) {
   return weft__elementwise(k, e, arg);
 }
 
-static weft_err relu_grad_cpu(kernel *k) { return pairwise(k, &relu_grad_op, NULL); }
-static weft_err relu6_grad_cpu(kernel *k) { return pairwise(k, &relu6_grad_op, NULL); }
-static weft_err elu_grad_cpu(kernel *k) { return pairwise(k, &elu_grad_op, NULL); }
-static weft_err selu_grad_cpu(kernel *k) { return pairwise(k, &selu_grad_op, NULL); }
-static weft_err softplus_grad_cpu(kernel *k) { return pairwise(k, &softplus_grad_op, NULL); }
-static weft_err softsign_grad_cpu(kernel *k) { return pairwise(k, &softsign_grad_op, NULL); }
+static weft_err relu_grad_cpu(kernel *k) { return activation_pairwise(k, &relu_grad_op, NULL); }
+static weft_err relu6_grad_cpu(kernel *k) { return activation_pairwise(k, &relu6_grad_op, NULL); }
+static weft_err elu_grad_cpu(kernel *k) { return activation_pairwise(k, &elu_grad_op, NULL); }
+static weft_err selu_grad_cpu(kernel *k) { return activation_pairwise(k, &selu_grad_op, NULL); }
+static weft_err softplus_grad_cpu(kernel *k) { return activation_pairwise(k, &softplus_grad_op, NULL); }
+static weft_err softsign_grad_cpu(kernel *k) { return activation_pairwise(k, &softsign_grad_op, NULL); }
 
 static weft_err leaky_relu_grad_cpu(kernel *k) {
   const float alpha = weft__node_float(k->node, "alpha", 0.2f);
-  return pairwise(k, &leaky_relu_grad_op, &alpha);
+  return activation_pairwise(k, &leaky_relu_grad_op, &alpha);
 }
 
 /* ---- derivatives as graphs ---- */
 #define G b->graph
 #define DY b->dout[0]
 
-static weft_err give(backprop *b, weft_out dx) {
+static weft_err activation_set_dx(backprop *b, weft_out dx) {
   b->din[0] = GRAD_DENSE(dx);
   return WEFT_OK;
 }
 
-static weft_err relu_back(backprop *b) { return give(b, weft__b_binary(G, "ReluGrad", DY, b->out[0])); }
-static weft_err relu6_back(backprop *b) { return give(b, weft__b_binary(G, "Relu6Grad", DY, b->out[0])); }
-static weft_err elu_back(backprop *b) { return give(b, weft__b_binary(G, "EluGrad", DY, b->out[0])); }
-static weft_err selu_back(backprop *b) { return give(b, weft__b_binary(G, "SeluGrad", DY, b->out[0])); }
-static weft_err softsign_back(backprop *b) { return give(b, weft__b_binary(G, "SoftsignGrad", DY, b->in[0])); }
+static weft_err relu_back(backprop *b) { return activation_set_dx(b, weft__b_binary(G, "ReluGrad", DY, b->out[0])); }
+static weft_err relu6_back(backprop *b) { return activation_set_dx(b, weft__b_binary(G, "Relu6Grad", DY, b->out[0])); }
+static weft_err elu_back(backprop *b) { return activation_set_dx(b, weft__b_binary(G, "EluGrad", DY, b->out[0])); }
+static weft_err selu_back(backprop *b) { return activation_set_dx(b, weft__b_binary(G, "SeluGrad", DY, b->out[0])); }
+static weft_err softsign_back(backprop *b) {
+  return activation_set_dx(b, weft__b_binary(G, "SoftsignGrad", DY, b->in[0]));
+}
 
 static weft_err softplus_back(backprop *b) {
-  return give(b, weft__b_mul(G, DY, weft__b_unary(G, "Sigmoid", b->in[0])));
+  return activation_set_dx(b, weft__b_mul(G, DY, weft__b_unary(G, "Sigmoid", b->in[0])));
 }
 
 static weft_out leaky_slope(backprop *b, weft_out x) {
@@ -127,7 +129,7 @@ static weft_out leaky_slope(backprop *b, weft_out x) {
   return weft__b_node(G, "LeakyReluGrad", NULL, 2, (weft_out[]){DY, x}, 1, &alpha);
 }
 
-static weft_err leaky_relu_back(backprop *b) { return give(b, leaky_slope(b, b->in[0])); }
+static weft_err leaky_relu_back(backprop *b) { return activation_set_dx(b, leaky_slope(b, b->in[0])); }
 
 /* Of piecewise linear functions: the gradient op again, and nothing towards where the pieces are chosen. */
 static weft_err linear_grad_back(backprop *b, weft_out towards_dy) {

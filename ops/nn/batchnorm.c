@@ -93,7 +93,7 @@ static void sum_blocks(void *arg, int64_t begin, int64_t end) {
 }
 
 /* s and t (may be NULL) of every channel, divided by `count`. */
-static weft_err sums(kernel *k, norm *j, double count, float *s, float *t) {
+static weft_err batchnorm_sums(kernel *k, norm *j, double count, float *s, float *t) {
   const int64_t C = j->channels, row = C * j->inner;
   j->block = row < 16384 ? 16384 / (row ? row : 1) : 1;
   const int64_t blocks = (j->outer + j->block - 1) / j->block;
@@ -151,7 +151,7 @@ WEFT_TARGET_CLONES static void grad_rows(void *arg, int64_t begin, int64_t end) 
   }
 }
 
-static void apply(kernel *k, norm *j, pool_loop *loop) {
+static void batchnorm_apply(kernel *k, norm *j, pool_loop *loop) {
   const int64_t row = j->channels * j->inner;
   if (row) weft__kernel_loop(k, j->outer, row / 4 + 1, loop, j);
 }
@@ -200,10 +200,10 @@ static weft_err batch_moments(kernel *k, norm *j, float factor, const norm_out *
   const double count = (double)(j->outer * j->inner);
   const float *old_mean = k->in[3]->data, *old_variance = k->in[4]->data;
   j->what = MEAN;
-  WEFT_TRY(sums(k, j, count, o->saved_mean, NULL));
+  WEFT_TRY(batchnorm_sums(k, j, count, o->saved_mean, NULL));
   j->what = SPREAD;
   j->mean = o->saved_mean;
-  WEFT_TRY(sums(k, j, count, o->saved_variance, NULL));
+  WEFT_TRY(batchnorm_sums(k, j, count, o->saved_variance, NULL));
   const double unbias = count > 1 ? count / (count - 1) : 1; /* what users see is the unbiased estimate */
   for (int64_t c = 0; c < j->channels; c++) {
     const float mean = o->saved_mean[c], variance = (float)((double)o->saved_variance[c] * unbias);
@@ -250,7 +250,7 @@ static weft_err norm_apply(kernel *k, norm *j, const float *mean, const float *v
     q[c] = offset[c] - mean[c] * p[c];
   }
   j->p = p, j->q = q;
-  apply(k, j, forward_rows);
+  batchnorm_apply(k, j, forward_rows);
   weft__free(p);
   return WEFT_OK;
 }
@@ -336,7 +336,7 @@ static weft_err grad_run(kernel *k, norm *j, float *d_scale, float *d_offset) {
   float *q = p + C, *r = q + C;
   j->mean = k->in[3]->data;
   j->what = GRADIENT;
-  weft_err err = sums(k, j, 1, d_offset, d_scale);
+  weft_err err = batchnorm_sums(k, j, 1, d_offset, d_scale);
   for (int64_t c = 0; c < C && !err; c++) {
     const float inverse = 1 / sqrtf(variance[c] + epsilon);
     p[c] = scale[c] * inverse;
@@ -345,7 +345,7 @@ static weft_err grad_run(kernel *k, norm *j, float *d_scale, float *d_offset) {
     d_scale[c] *= inverse;
   }
   j->p = p, j->q = q, j->r = r;
-  if (!err) apply(k, j, grad_rows);
+  if (!err) batchnorm_apply(k, j, grad_rows);
   weft__free(p);
   return err;
 }

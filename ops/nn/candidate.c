@@ -59,17 +59,17 @@ static weft_err draw_all(const sampler *s, philox_reader *r, int64_t range, bool
   return WEFT_OK;
 }
 
-static float expected(double p, int64_t n, int64_t tries) {
+static float candidate_expected(double p, int64_t n, int64_t tries) {
   return (float)(tries == n ? p * (double)n : -expm1((double)tries * log1p(-p)));
 }
 
 /* A class that cannot be drawn is expected never; its probability is still asked of the formula. */
 static void expect_all(const sampler *s, const int64_t *classes, int64_t count, int64_t range, int64_t n, int64_t tries,
                        float *out) {
-  for (int64_t i = 0; i < count; i++) out[i] = expected(s->probability(classes[i], range), n, tries);
+  for (int64_t i = 0; i < count; i++) out[i] = candidate_expected(s->probability(classes[i], range), n, tries);
 }
 
-static weft_err check(kernel *k, int64_t range, int64_t n, bool unique) {
+static weft_err candidate_check(kernel *k, int64_t range, int64_t n, bool unique) {
   const weft_tensor *classes = k->in[0];
   const int64_t num_true = weft__node_int(k->node, "num_true", 1);
   if (classes->shape.rank != 2) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "true_classes must be a matrix");
@@ -88,10 +88,10 @@ static weft_err check(kernel *k, int64_t range, int64_t n, bool unique) {
   return WEFT_OK;
 }
 
-static weft_err sample(kernel *k, const sampler *s) {
+static weft_err candidate_sample(kernel *k, const sampler *s) {
   const int64_t range = weft__node_int(k->node, "range_max", 0), n = weft__node_int(k->node, "num_sampled", 0);
   const bool unique = weft__node_bool(k->node, "unique", false);
-  WEFT_TRY(check(k, range, n, unique));
+  WEFT_TRY(candidate_check(k, range, n, unique));
   const weft_tensor *classes = k->in[0];
   weft_tensor *drawn = weft__out(k, 0, &SHAPE1(n)), *of_true = weft__out(k, 1, &classes->shape);
   weft_tensor *of_drawn = weft__out(k, 2, &SHAPE1(n));
@@ -107,8 +107,8 @@ static weft_err sample(kernel *k, const sampler *s) {
   return WEFT_OK;
 }
 
-static weft_err log_uniform_cpu(kernel *k) { return sample(k, &log_uniform); }
-static weft_err uniform_cpu(kernel *k) { return sample(k, &uniform); }
+static weft_err log_uniform_cpu(kernel *k) { return candidate_sample(k, &log_uniform); }
+static weft_err uniform_cpu(kernel *k) { return candidate_sample(k, &uniform); }
 
 static weft_err sample_infer(infer *s) {
   shape classes;

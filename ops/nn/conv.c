@@ -142,8 +142,8 @@ static weft_err float_run(kernel *k, int pass, const window *w, const conv *c, c
   return err;
 }
 
-static weft_err run(kernel *k, int pass, const window *w, const conv *c, const weft_tensor *a, const weft_tensor *b,
-                    const shape *s) {
+static weft_err conv_run(kernel *k, int pass, const window *w, const conv *c, const weft_tensor *a,
+                         const weft_tensor *b, const shape *s) {
   weft_tensor *out = weft__out(k, 0, s);
   if (!out) return weft__out_refused(s);
   if (weft__tensor_count(out) == 0) return WEFT_OK;
@@ -169,7 +169,7 @@ weft_err weft__conv2d(kernel *k, conv_after *after) {
   const bool direct =
       k->in[0]->dtype == WEFT_FLOAT && !w->channels_second && c.groups == 1; /* parts of the result itself */
   if (direct) c.after = after;
-  WEFT_TRY(run(k, FORWARD, w, &c, k->in[0], k->in[1], &s));
+  WEFT_TRY(conv_run(k, FORWARD, w, &c, k->in[0], k->in[1], &s));
   if (after) after->done = direct;
   return WEFT_OK;
 }
@@ -205,7 +205,7 @@ static weft_err conv_input_cpu(kernel *k) {
                              x.rank);
   WEFT_TRY(conv_sizes(k, w, &x, f, &c));
   WEFT_TRY(weft__conv_check_dy(k, w, &c));
-  return run(k, TO_INPUT, w, &c, k->in[1], k->in[2], &x);
+  return conv_run(k, TO_INPUT, w, &c, k->in[1], k->in[2], &x);
 }
 
 static weft_err conv_filter_cpu(kernel *k) {
@@ -215,7 +215,7 @@ static weft_err conv_filter_cpu(kernel *k) {
   WEFT_TRY(weft__conv_shape_input(k, 1, "filter_sizes", &f));
   WEFT_TRY(conv_sizes(k, w, &k->in[0]->shape, &f, &c));
   WEFT_TRY(weft__conv_check_dy(k, w, &c));
-  return run(k, TO_FILTER, w, &c, k->in[0], k->in[2], &f);
+  return conv_run(k, TO_FILTER, w, &c, k->in[0], k->in[2], &f);
 }
 
 /* ---- shapes ---- */

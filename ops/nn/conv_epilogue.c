@@ -26,7 +26,7 @@ static void finish_part(const void *arg, float *part, int64_t n) {
   }
 }
 
-static bool repeat(float *to, int64_t span, int64_t channels, const weft_tensor *t) {
+static bool conv_epilogue_repeat(float *to, int64_t span, int64_t channels, const weft_tensor *t) {
   if (t->shape.rank != 1 || t->shape.dim[0] != channels) return false;
   for (int64_t i = 0; i < span; i++) to[i] = TENSOR_DATA(t, float)[i % channels];
   return true;
@@ -43,7 +43,7 @@ static weft_err conv_epilogue_cpu(kernel *k) {
   const int n = weft__epilogue_operands(k, e, NULL, in);
   for (int i = 0; i < n && ready; i++) {
     if (i == e->from) continue;
-    ready = repeat(room[i], f.span, channels, in[i]);
+    ready = conv_epilogue_repeat(room[i], f.span, channels, in[i]);
     f.in[i] = room[i];
   }
   kernel first = weft__fused_first(k, &e->first, 0);

@@ -45,9 +45,9 @@ static weft_err read_frames(const kernel *k, int lengths, weft_err wrong_length,
   return WEFT_OK;
 }
 
-static int64_t at(const frames *f, int64_t t, int64_t b) { return (t * f->batch + b) * f->classes; }
+static int64_t ctc_at(const frames *f, int64_t t, int64_t b) { return (t * f->batch + b) * f->classes; }
 
-static void put(weft_tensor *t, int64_t i, double x) {
+static void ctc_put(weft_tensor *t, int64_t i, double x) {
   if (t->dtype == WEFT_DOUBLE)
     TENSOR_DATA(t, double)[i] = x;
   else
@@ -82,54 +82,57 @@ static double log_add(double a, double b) {
 
 static double log_sum(const frames *f, int64_t t, int64_t b) {
   double max = -INFINITY, sum = 0;
-  for (int64_t c = 0; c < f->classes; c++) max = fmax(max, weft__tensor_double(f->x, at(f, t, b) + c));
-  for (int64_t c = 0; c < f->classes; c++) sum += exp(weft__tensor_double(f->x, at(f, t, b) + c) - max);
+  for (int64_t c = 0; c < f->classes; c++) max = fmax(max, weft__tensor_double(f->x, ctc_at(f, t, b) + c));
+  for (int64_t c = 0; c < f->classes; c++) sum += exp(weft__tensor_double(f->x, ctc_at(f, t, b) + c) - max);
   return sum == 0 ? -INFINITY : max + log(sum);
 }
 
 static double log_chance(const loss *l, const path *p, int64_t t, int64_t b, int64_t u) {
-  return weft__tensor_double(l->f.x, at(&l->f, t, b) + p->class_of[u]) - p->norm[t];
+  return weft__tensor_double(l->f.x, ctc_at(&l->f, t, b) + p->class_of[u]) - p->norm[t];
 }
 
-static bool stays(const loss *l, const path *p, int64_t u) { return l->merge || p->class_of[u] == l->f.classes - 1; }
+static bool ctc_stays(const loss *l, const path *p, int64_t u) {
+  return l->merge || p->class_of[u] == l->f.classes - 1;
+}
 
 /* May place u be reached from u - 2, past the blank between them? */
-static bool skips(const loss *l, const path *p, int64_t u) {
+static bool ctc_skips(const loss *l, const path *p, int64_t u) {
   if (u < 2 || p->class_of[u] == l->f.classes - 1) return false;
   return !(l->merge && p->class_of[u] == p->class_of[u - 2]);
 }
 
-static void forward(const loss *l, const path *p, int64_t b) {
+static void ctc_forward(const loss *l, const path *p, int64_t b) {
   for (int64_t t = 0; t < p->frames; t++) {
     double *now = p->alpha + t * p->places;
     const double *last = t > 0 ? now - p->places : now;
     for (int64_t u = 0; u < p->places; u++) {
       double sum = t == 0 && u < 2 ? 0 : -INFINITY;
-      if (t > 0 && stays(l, p, u)) sum = log_add(sum, last[u]);
+      if (t > 0 && ctc_stays(l, p, u)) sum = log_add(sum, last[u]);
       if (t > 0 && u > 0) sum = log_add(sum, last[u - 1]);
-      if (t > 0 && skips(l, p, u)) sum = log_add(sum, last[u - 2]);
+      if (t > 0 && ctc_skips(l, p, u)) sum = log_add(sum, last[u - 2]);
       now[u] = sum + log_chance(l, p, t, b, u);
     }
   }
 }
 
 /* beta of frame t from that of frame t + 1, where what the frame itself says is left out. */
-static void backward(const loss *l, const path *p, int64_t t, int64_t b) {
+static void ctc_backward(const loss *l, const path *p, int64_t t, int64_t b) {
   for (int64_t u = 0; u < p->places; u++) {
     double sum = -INFINITY;
     if (t == p->frames - 1) {
       p->beta[u] = u >= p->places - 2 ? 0 : -INFINITY;
       continue;
     }
-    if (stays(l, p, u)) sum = log_add(sum, p->next[u] + log_chance(l, p, t + 1, b, u));
+    if (ctc_stays(l, p, u)) sum = log_add(sum, p->next[u] + log_chance(l, p, t + 1, b, u));
     if (u + 1 < p->places) sum = log_add(sum, p->next[u + 1] + log_chance(l, p, t + 1, b, u + 1));
-    if (u + 2 < p->places && skips(l, p, u + 2)) sum = log_add(sum, p->next[u + 2] + log_chance(l, p, t + 1, b, u + 2));
+    if (u + 2 < p->places && ctc_skips(l, p, u + 2))
+      sum = log_add(sum, p->next[u + 2] + log_chance(l, p, t + 1, b, u + 2));
     p->beta[u] = sum;
   }
 }
 
 static void write_gradient(const loss *l, const path *p, int64_t t, int64_t b, double log_p) {
-  const int64_t first = at(&l->f, t, b);
+  const int64_t first = ctc_at(&l->f, t, b);
   for (int64_t c = 0; c < l->f.classes; c++) p->held[c] = -INFINITY;
   for (int64_t u = 0; u < p->places; u++) {
     double *held = &p->held[p->class_of[u]];
@@ -137,19 +140,19 @@ static void write_gradient(const loss *l, const path *p, int64_t t, int64_t b, d
   }
   for (int64_t c = 0; c < l->f.classes; c++) {
     const double soft = exp(weft__tensor_double(l->f.x, first + c) - p->norm[t]);
-    put(l->gradient, first + c, log_p == -INFINITY ? soft : soft - exp(p->held[c] - log_p));
+    ctc_put(l->gradient, first + c, log_p == -INFINITY ? soft : soft - exp(p->held[c] - log_p));
   }
 }
 
-static void solve(const loss *l, path *p, int64_t b) {
+static void ctc_solve(const loss *l, path *p, int64_t b) {
   for (int64_t t = 0; t < p->frames; t++) p->norm[t] = log_sum(&l->f, t, b);
-  forward(l, p, b);
+  ctc_forward(l, p, b);
   const double *end = p->alpha + (p->frames - 1) * p->places;
   double log_p = end[p->places - 1];
   if (p->places > 1) log_p = log_add(log_p, end[p->places - 2]);
-  put(l->loss, b, -log_p);
+  ctc_put(l->loss, b, -log_p);
   for (int64_t t = p->frames - 1; t >= 0; t--) {
-    backward(l, p, t, b);
+    ctc_backward(l, p, t, b);
     write_gradient(l, p, t, b, log_p);
     double *swap = p->beta;
     p->beta = p->next;
@@ -185,7 +188,7 @@ static void solve_batch(loss *l, int64_t b) {
   p.held = p.next + places;
   p.class_of = (int32_t *)(void *)(p.held + l->f.classes);
   lay_path(l, b, &p);
-  solve(l, &p, b);
+  ctc_solve(l, &p, b);
   weft__free(room);
 }
 
@@ -310,7 +313,7 @@ static weft_err loss_grad(backprop *b) {
 static int64_t best_class(const frames *f, int64_t t, int64_t b) {
   int64_t best = 0;
   for (int64_t c = 1; c < f->classes; c++)
-    if (weft__tensor_double(f->x, at(f, t, b) + c) > weft__tensor_double(f->x, at(f, t, b) + best)) best = c;
+    if (weft__tensor_double(f->x, ctc_at(f, t, b) + c) > weft__tensor_double(f->x, ctc_at(f, t, b) + best)) best = c;
   return best;
 }
 
@@ -324,7 +327,7 @@ static int64_t *best_classes(const frames *f, int64_t max_time) {
 }
 
 /* Blanks (and repetitions) left out of the best classes of `count` frames, in place; how many remain. */
-static int64_t decode(int64_t *best, int64_t count, int64_t blank, bool merge) {
+static int64_t ctc_decode(int64_t *best, int64_t count, int64_t blank, bool merge) {
   int64_t n = 0, last = -1;
   for (int64_t t = 0; t < count; t++) {
     const int64_t c = best[t];
@@ -347,8 +350,9 @@ static weft_err greedy_blank(const kernel *k, int64_t classes, int64_t *blank) {
 static void greedy_score(const frames *f, const int64_t *best, int64_t max_time, weft_tensor *score) {
   for (int64_t b = 0; b < f->batch; b++) {
     double sum = 0;
-    for (int64_t t = 0; t < f->length[b]; t++) sum -= weft__tensor_double(f->x, at(f, t, b) + best[b * max_time + t]);
-    put(score, b, sum);
+    for (int64_t t = 0; t < f->length[b]; t++)
+      sum -= weft__tensor_double(f->x, ctc_at(f, t, b) + best[b * max_time + t]);
+    ctc_put(score, b, sum);
   }
 }
 
@@ -361,7 +365,7 @@ static weft_err greedy_write(kernel *k, const frames *f, int64_t blank, int64_t 
   if (!score) return WEFT_OOM;
   greedy_score(f, best, max_time, score);
   for (int64_t b = 0; b < f->batch; b++) {
-    total += length[b] = decode(best + b * max_time, f->length[b], blank, merge);
+    total += length[b] = ctc_decode(best + b * max_time, f->length[b], blank, merge);
     if (length[b] > longest) longest = length[b];
   }
   weft_tensor *index = weft__out(k, 0, &SHAPE2(total, 2)), *values = weft__out(k, 1, &SHAPE1(total));
@@ -431,14 +435,14 @@ typedef struct search {
   double *chance;   /* of each class at the frame */
 } search;
 
-static int better(const void *a, const void *b) {
+static int ctc_better(const void *a, const void *b) {
   const beam *x = a, *y = b;
   if (x->total != y->total) return x->total > y->total ? -1 : 1;
   return x->order < y->order ? -1 : 1;
 }
 
 /* Prefix i after one more frame that adds nothing to it, or only now its last label. */
-static beam stay(search *s, int64_t i) {
+static beam ctc_stay(search *s, int64_t i) {
   const beam *old = &s->now[i];
   beam b = *old;
   b.blank = old->total + s->chance[s->f.classes - 1];
@@ -455,12 +459,12 @@ static beam stay(search *s, int64_t i) {
   return b;
 }
 
-static beam grow(const search *s, const beam *old, int32_t c) {
+static beam ctc_grow(const search *s, const beam *old, int32_t c) {
   const double chance = (old->last == c ? old->blank : old->total) + s->chance[c];
   return (beam){.node = -1, .parent = old->node, .last = c, .blank = -INFINITY, .label = chance, .total = chance};
 }
 
-static weft_err adopt(search *s, beam *b) {
+static weft_err ctc_adopt(search *s, beam *b) {
   if (b->node >= 0) return WEFT_OK;
   WEFT_TRY(WEFT_ARRAY_RESERVE(s->tree, s->room, s->nodes + 1));
   WEFT_TRY(WEFT_ARRAY_RESERVE(s->place, s->place_room, s->nodes + 1));
@@ -470,20 +474,20 @@ static weft_err adopt(search *s, beam *b) {
   return WEFT_OK;
 }
 
-static weft_err advance(search *s) {
+static weft_err ctc_advance(search *s) {
   const int64_t classes = s->f.classes;
   int64_t n = 0;
   memset(s->taken, 0, (size_t)(s->width * classes));
   for (int64_t i = 0; i < s->kept; i++) s->place[s->now[i].node] = i;
-  for (int64_t i = 0; i < s->kept; i++) s->next[n++] = stay(s, i);
+  for (int64_t i = 0; i < s->kept; i++) s->next[n++] = ctc_stay(s, i);
   for (int64_t i = 0; i < s->kept; i++)
     for (int32_t c = 0; c < classes - 1; c++)
-      if (!s->taken[i * classes + c]) s->next[n++] = grow(s, &s->now[i], c);
+      if (!s->taken[i * classes + c]) s->next[n++] = ctc_grow(s, &s->now[i], c);
   for (int64_t i = 0; i < s->kept; i++) s->place[s->now[i].node] = -1;
   for (int64_t i = 0; i < n; i++) s->next[i].order = i;
-  qsort(s->next, (size_t)n, sizeof *s->next, better);
+  qsort(s->next, (size_t)n, sizeof *s->next, ctc_better);
   for (s->kept = 0; s->kept < n && s->kept < s->width && s->next[s->kept].total > -INFINITY; s->kept++) {
-    WEFT_TRY(adopt(s, &s->next[s->kept]));
+    WEFT_TRY(ctc_adopt(s, &s->next[s->kept]));
     s->now[s->kept] = s->next[s->kept];
   }
   return WEFT_OK;
@@ -493,17 +497,18 @@ static weft_err search_batch(search *s, int64_t b) {
   s->nodes = 0;
   s->kept = 1;
   s->now[0] = (beam){.node = -1, .parent = -1, .last = -1, .label = -INFINITY};
-  WEFT_TRY(adopt(s, &s->now[0]));
+  WEFT_TRY(ctc_adopt(s, &s->now[0]));
   for (int64_t t = 0; t < s->f.length[b]; t++) {
     const double sum = log_sum(&s->f, t, b);
-    for (int64_t c = 0; c < s->f.classes; c++) s->chance[c] = weft__tensor_double(s->f.x, at(&s->f, t, b) + c) - sum;
-    WEFT_TRY(advance(s));
+    for (int64_t c = 0; c < s->f.classes; c++)
+      s->chance[c] = weft__tensor_double(s->f.x, ctc_at(&s->f, t, b) + c) - sum;
+    WEFT_TRY(ctc_advance(s));
   }
   return WEFT_OK;
 }
 
 /* The labels of a prefix, last one first, equal neighbours as one if asked; NULL: only counted. */
-static int64_t spell(const search *s, int64_t node, bool merge, int64_t *to) {
+static int64_t ctc_spell(const search *s, int64_t node, bool merge, int64_t *to) {
   int64_t n = 0;
   int32_t last = -1;
   for (; s->tree[node].parent >= 0; node = s->tree[node].parent) {
@@ -521,11 +526,11 @@ typedef struct found {
   int64_t count, room;
 } found;
 
-static weft_err note(const search *s, found *f, int64_t node, bool merge, int64_t *length) {
-  const int64_t n = *length = spell(s, node, merge, NULL);
+static weft_err ctc_note(const search *s, found *f, int64_t node, bool merge, int64_t *length) {
+  const int64_t n = *length = ctc_spell(s, node, merge, NULL);
   if (n) WEFT_TRY(WEFT_ARRAY_RESERVE(f->labels, f->room, f->count + n));
   int64_t *to = f->labels ? f->labels + f->count : NULL;
-  spell(s, node, merge, to);
+  ctc_spell(s, node, merge, to);
   for (int64_t i = 0; i < n / 2; i++) {
     const int64_t x = to[i];
     to[i] = to[n - 1 - i];
@@ -543,8 +548,8 @@ static weft_err search_all(kernel *k, search *s, int64_t paths, found *f, weft_t
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Less leaves in the beam search than requested: %lld of %lld",
                                (long long)s->kept, (long long)paths);
     for (int64_t p = 0; p < paths; p++) {
-      WEFT_TRY(note(s, f, s->now[p].node, merge, &f->length[b * paths + p]));
-      put(score, b * paths + p, s->now[p].total);
+      WEFT_TRY(ctc_note(s, f, s->now[p].node, merge, &f->length[b * paths + p]));
+      ctc_put(score, b * paths + p, s->now[p].total);
     }
   }
   return WEFT_OK;

@@ -33,14 +33,14 @@ static weft_err read_formats(const kernel *k, formats *f) {
   return WEFT_OK;
 }
 
-static int place(const char *format, int n, char letter) {
+static int data_format_place(const char *format, int n, char letter) {
   const char *at = memchr(format, letter, (size_t)n);
   return at ? weft__int_sat(at - format) : 0;
 }
 
-static int64_t get(const weft_tensor *t, int64_t i) { return weft__tensor_int(t, i); }
+static int64_t data_format_get(const weft_tensor *t, int64_t i) { return weft__tensor_int(t, i); }
 
-static void set(weft_tensor *t, int64_t i, int64_t x) {
+static void data_format_set(weft_tensor *t, int64_t i, int64_t x) {
   if (t->dtype == WEFT_INT32)
     TENSOR_DATA(t, int32_t)[i] = (int32_t)x;
   else
@@ -78,7 +78,8 @@ static weft_err permute_cpu(kernel *k) {
   if (!y) return WEFT_OOM;
   const int64_t width = s->rank == 2 ? 2 : 1;
   for (int i = 0; i < f.n; i++)
-    for (int64_t j = 0; j < width; j++) set(y, i * width + j, get(x, place(f.from, f.n, f.to[i]) * width + j));
+    for (int64_t j = 0; j < width; j++)
+      data_format_set(y, i * width + j, data_format_get(x, data_format_place(f.from, f.n, f.to[i]) * width + j));
   return WEFT_OK;
 }
 
@@ -89,7 +90,7 @@ static weft_err map_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_OOM;
   for (int64_t i = 0, n = weft__tensor_count(x); i < n; i++)
-    set(y, i, place(f.to, f.n, f.from[(get(x, i) % f.n + f.n) % f.n]));
+    data_format_set(y, i, data_format_place(f.to, f.n, f.from[(data_format_get(x, i) % f.n + f.n) % f.n]));
   return WEFT_OK;
 }
 

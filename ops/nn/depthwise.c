@@ -202,12 +202,12 @@ typedef struct times_job {
 DEFINE_TIMES(floats, float)
 DEFINE_TIMES(doubles, double)
 
-static void repeat(const kernel *k, weft_dtype type, void *to, const void *from, int64_t n, int64_t times) {
+static void depthwise_repeat(const kernel *k, weft_dtype type, void *to, const void *from, int64_t n, int64_t times) {
   times_job j = {from, to, times};
   weft__kernel_loop(k, n, times, type == WEFT_DOUBLE ? doubles_repeat : floats_repeat, &j);
 }
 
-static void gather(const kernel *k, weft_dtype type, void *to, const void *from, int64_t n, int64_t times) {
+static void depthwise_gather(const kernel *k, weft_dtype type, void *to, const void *from, int64_t n, int64_t times) {
   times_job j = {from, to, times};
   weft__kernel_loop(k, n, times, type == WEFT_DOUBLE ? doubles_gather : floats_gather, &j);
 }
@@ -224,7 +224,8 @@ static void gather_slices(weft_dtype type, void *to, const char *from, int64_t n
 /* ---- putting it together ---- */
 
 /* a, b and out dense with the channels last: image and filter, filter and dy, or image and dy. */
-static weft_err compute(kernel *k, weft_dtype type, int pass, const conv *c, const void *a, const void *b, void *out) {
+static weft_err depthwise_compute(kernel *k, weft_dtype type, int pass, const conv *c, const void *a, const void *b,
+                                  void *out) {
   const window_axis *h = &c->at[0], *w = &c->at[1];
   const int64_t times = c->out_ch / c->in_ch, pixels = c->batch * h->in * w->in, taps = h->size * w->size;
   const int64_t rows = c->batch * h->out;
@@ -238,7 +239,7 @@ static weft_err compute(kernel *k, weft_dtype type, int pass, const conv *c, con
     if (pass == TO_INPUT) {
       j.out = wide_image.data;
     } else {
-      repeat(k, type, wide_image.data, a, pixels * c->in_ch, times);
+      depthwise_repeat(k, type, wide_image.data, a, pixels * c->in_ch, times);
       j.a = wide_image.data;
     }
   }
@@ -256,7 +257,7 @@ static weft_err compute(kernel *k, weft_dtype type, int pass, const conv *c, con
       weft__kernel_loop(k, j.slices, cost * (rows / j.slices), filter_slices, &j);
   }
   if (!err && pass == TO_FILTER) gather_slices(type, out, filters.data, taps * c->out_ch, j.slices);
-  if (!err && pass == TO_INPUT && times > 1) gather(k, type, out, wide_image.data, pixels * c->in_ch, times);
+  if (!err && pass == TO_INPUT && times > 1) depthwise_gather(k, type, out, wide_image.data, pixels * c->in_ch, times);
   weft__tensor_clear(&wide_image);
   weft__tensor_clear(&filters);
   return err;
@@ -268,13 +269,14 @@ static weft_err as_floats(kernel *k, int pass, bool turn, const conv *c, const w
   weft_err err = weft__image_in(k, &va, a, turn && pass != TO_INPUT);
   if (!err) err = weft__image_in(k, &vb, b, turn && pass != FORWARD);
   if (!err) err = weft__image_out(k, &vout, out, turn && pass != TO_FILTER);
-  if (!err) err = compute(k, WEFT_FLOAT, pass, c, va.data, vb.data, vout.data);
+  if (!err) err = depthwise_compute(k, WEFT_FLOAT, pass, c, va.data, vb.data, vout.data);
   if (!err) weft__image_store(k, &vout, out, turn && pass != TO_FILTER);
   weft__image_finish(&va), weft__image_finish(&vb), weft__image_finish(&vout);
   return err;
 }
 
-static weft_err run(kernel *k, int pass, const conv *c, const weft_tensor *a, const weft_tensor *b, const shape *s) {
+static weft_err depthwise_run(kernel *k, int pass, const conv *c, const weft_tensor *a, const weft_tensor *b,
+                              const shape *s) {
   const window *w = k->state;
   weft_tensor *out = weft__out(k, 0, s);
   if (!out) return weft__out_refused(s);
@@ -286,10 +288,10 @@ static weft_err run(kernel *k, int pass, const conv *c, const weft_tensor *a, co
   if (out->dtype != WEFT_DOUBLE) return as_floats(k, pass, w->channels_second, c, a, b, out);
   if (w->channels_second)
     return weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "%s of doubles with the channels second", k->node->op_name);
-  return compute(k, WEFT_DOUBLE, pass, c, a->data, b->data, out->data);
+  return depthwise_compute(k, WEFT_DOUBLE, pass, c, a->data, b->data, out->data);
 }
 
-static weft_err sizes(const kernel *k, const shape *x, const shape *f, conv *c) {
+static weft_err depthwise_sizes(const kernel *k, const shape *x, const shape *f, conv *c) {
   const window *w = k->state;
   WEFT_TRY(weft__conv_check_attrs(k, w));
   if (x->rank != 4)
@@ -315,27 +317,27 @@ static weft_err sizes(const kernel *k, const shape *x, const shape *f, conv *c) 
 static weft_err depthwise_cpu(kernel *k) {
   const window *w = k->state;
   conv c;
-  WEFT_TRY(sizes(k, &k->in[0]->shape, &k->in[1]->shape, &c));
+  WEFT_TRY(depthwise_sizes(k, &k->in[0]->shape, &k->in[1]->shape, &c));
   const shape s = weft__image_shape(w, c.batch, c.at[0].out, c.at[1].out, c.out_ch);
-  return run(k, FORWARD, &c, k->in[0], k->in[1], &s);
+  return depthwise_run(k, FORWARD, &c, k->in[0], k->in[1], &s);
 }
 
 static weft_err depthwise_input_cpu(kernel *k) {
   shape x;
   conv c;
   WEFT_TRY(weft__conv_shape_input(k, 0, "input_sizes", &x));
-  WEFT_TRY(sizes(k, &x, &k->in[1]->shape, &c));
+  WEFT_TRY(depthwise_sizes(k, &x, &k->in[1]->shape, &c));
   WEFT_TRY(weft__conv_check_dy(k, k->state, &c));
-  return run(k, TO_INPUT, &c, k->in[1], k->in[2], &x);
+  return depthwise_run(k, TO_INPUT, &c, k->in[1], k->in[2], &x);
 }
 
 static weft_err depthwise_filter_cpu(kernel *k) {
   shape f;
   conv c;
   WEFT_TRY(weft__conv_shape_input(k, 1, "filter_sizes", &f));
-  WEFT_TRY(sizes(k, &k->in[0]->shape, &f, &c));
+  WEFT_TRY(depthwise_sizes(k, &k->in[0]->shape, &f, &c));
   WEFT_TRY(weft__conv_check_dy(k, k->state, &c));
-  return run(k, TO_FILTER, &c, k->in[0], k->in[2], &f);
+  return depthwise_run(k, TO_FILTER, &c, k->in[0], k->in[2], &f);
 }
 
 /* ---- shapes ---- */

@@ -59,7 +59,7 @@ static weft_err pool_sizes(const kernel *k, const window *w, const shape *s, poo
   return WEFT_OK;
 }
 
-static shape pooled(const window *w, const pool_job *j) {
+static shape pool_pooled(const window *w, const pool_job *j) {
   return w->channels_second ? SHAPE4(j->batch, j->channels, j->h.out, j->w.out)
                             : SHAPE4(j->batch, j->h.out, j->w.out, j->channels);
 }
@@ -167,7 +167,7 @@ static weft_err plan_max(const kernel *k, int inputs, max_plan *p) {
   WEFT_TRY(call_window(k, inputs, &p->w));
   WEFT_TRY(loops_for(k, &p->w, x->dtype, &p->loops));
   WEFT_TRY(pool_sizes(k, &p->w, &x->shape, &p->j));
-  p->pooled = pooled(&p->w, &p->j);
+  p->pooled = pool_pooled(&p->w, &p->j);
   return WEFT_OK;
 }
 
@@ -293,7 +293,7 @@ static weft_err avg_pool_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
   WEFT_TRY(pool_sizes(k, w, &x->shape, &j));
   WEFT_TRY(no_depth(k, w, "AvgPooling"));
-  const shape s = pooled(w, &j);
+  const shape s = pool_pooled(w, &j);
   weft_tensor *y = weft__out(k, 0, &s);
   if (!y) return WEFT_OOM;
   const bool is_double = x->dtype == WEFT_DOUBLE;
@@ -312,7 +312,7 @@ static weft_err avg_pool_grad_cpu(kernel *k) {
                              weft__shape_text(&s));
   WEFT_TRY(pool_sizes(k, w, &s, &j));
   WEFT_TRY(no_depth(k, w, "AvgPoolingGrad"));
-  const shape want = pooled(w, &j);
+  const shape want = pool_pooled(w, &j);
   WEFT_TRY(weft__window_expect_shape(k, 1, "grad", &want));
   weft_tensor *dx = weft__out(k, 0, &s);
   if (!dx) return weft__out_refused(&s);
@@ -387,7 +387,7 @@ static weft_err avg_grad_infer(infer *s) {
 /* ---- gradients ---- */
 
 /* A node of another type with this one's attributes. */
-static weft_out like(backprop *b, const char *type, int n, const weft_out *in) {
+static weft_out pool_like(backprop *b, const char *type, int n, const weft_out *in) {
   static const char *const names[] = {"ksize",       "strides",           "padding",
                                       "data_format", "explicit_paddings", "include_batch_in_index"};
   attr attrs[6];
@@ -402,13 +402,13 @@ static weft_out like(backprop *b, const char *type, int n, const weft_out *in) {
 
 static weft_err max_pool_grad(backprop *b) {
   const weft_out in[] = {b->in[0], b->out[0], b->dout[0]};
-  b->din[0] = GRAD_DENSE(like(b, "MaxPoolGrad", 3, in));
+  b->din[0] = GRAD_DENSE(pool_like(b, "MaxPoolGrad", 3, in));
   return weft__b_ok(b->graph);
 }
 
 static weft_err max_pool_v2_grad(backprop *b) {
   const weft_out in[] = {b->in[0], b->out[0], b->dout[0], b->in[1], b->in[2]};
-  b->din[0] = GRAD_DENSE(like(b, "MaxPoolGradV2", 5, in));
+  b->din[0] = GRAD_DENSE(pool_like(b, "MaxPoolGradV2", 5, in));
   return weft__b_ok(b->graph);
 }
 
@@ -418,7 +418,7 @@ static weft_err second_grad(backprop *b, const char *type) {
   for (int i = 3; i < b->n_in; i++) in[i] = b->in[i];
   b->din[0] = GRAD_DENSE(weft__b_zeros_like(b->graph, b->in[0]));
   b->din[1] = GRAD_DENSE(weft__b_zeros_like(b->graph, b->in[1]));
-  b->din[2] = GRAD_DENSE(like(b, type, b->n_in, in));
+  b->din[2] = GRAD_DENSE(pool_like(b, type, b->n_in, in));
   return weft__b_ok(b->graph);
 }
 
@@ -428,18 +428,18 @@ static weft_err max_pool_grad_grad_grad(backprop *b) { return second_grad(b, "Ma
 
 static weft_err arg_max_grad(backprop *b) {
   const weft_out in[] = {b->in[0], b->dout[0], b->out[1]};
-  b->din[0] = GRAD_DENSE(like(b, "MaxPoolGradWithArgmax", 3, in));
+  b->din[0] = GRAD_DENSE(pool_like(b, "MaxPoolGradWithArgmax", 3, in));
   return weft__b_ok(b->graph);
 }
 
 static weft_err avg_pool_grad(backprop *b) {
   const weft_out in[] = {weft__b_shape(b->graph, b->in[0]), b->dout[0]};
-  b->din[0] = GRAD_DENSE(like(b, "AvgPoolGrad", 2, in));
+  b->din[0] = GRAD_DENSE(pool_like(b, "AvgPoolGrad", 2, in));
   return weft__b_ok(b->graph);
 }
 
 static weft_err avg_pool_grad_grad(backprop *b) {
-  b->din[1] = GRAD_DENSE(like(b, "AvgPool", 1, b->dout));
+  b->din[1] = GRAD_DENSE(pool_like(b, "AvgPool", 1, b->dout));
   return weft__b_ok(b->graph);
 }
 

@@ -59,7 +59,8 @@ typedef struct product_size {
 } product_size;
 
 /* c (m, n) = a (m, depth) b (depth, n), or c += that. */
-static void product(const kernel *k, product_size of, matrix a, matrix b, float *c, int64_t c_row, bool add) {
+static void recurrent_block_product(const kernel *k, product_size of, matrix a, matrix b, float *c, int64_t c_row,
+                                    bool add) {
   const gemm g = {.type = WEFT_FLOAT,
                   .m = of.m,
                   .n = of.n,
@@ -95,8 +96,10 @@ static void lstm_forward(const kernel *k, const lstm *l, const float *x, const f
                          const lstm_step *s) {
   const int64_t n = l->units, row = 4 * n;
   for (int64_t r = 0; r < l->batch; r++) memcpy(gates + r * row, l->b, (size_t)row * sizeof *gates);
-  product(k, (product_size){l->batch, row, l->inputs}, (matrix){x, l->inputs}, (matrix){l->w, row}, gates, row, true);
-  product(k, (product_size){l->batch, row, n}, (matrix){h, n}, (matrix){l->w + l->inputs * row, row}, gates, row, true);
+  recurrent_block_product(k, (product_size){l->batch, row, l->inputs}, (matrix){x, l->inputs}, (matrix){l->w, row},
+                          gates, row, true);
+  recurrent_block_product(k, (product_size){l->batch, row, n}, (matrix){h, n}, (matrix){l->w + l->inputs * row, row},
+                          gates, row, true);
   for (int64_t r = 0; r < l->batch; r++)
     for (int64_t u = 0; u < n; u++) {
       const int64_t e = r * n + u;
@@ -286,14 +289,14 @@ static void lstm_block_back(const kernel *k, const lstm *l, views *v, int64_t us
     lstm_backward(l, c, &now, &b);
     const float *x = v->in[1].data + t * l->batch * l->inputs;
     float *dw = v->out[3].data;
-    product(k, (product_size){l->batch, l->inputs, row}, (matrix){gates, row}, (matrix){l->w, row, true},
-            v->out[0].data + t * l->batch * l->inputs, l->inputs, false);
-    product(k, (product_size){l->batch, n, row}, (matrix){gates, row}, (matrix){l->w + l->inputs * row, row, true},
-            h_next, n, false);
-    product(k, (product_size){l->inputs, row, l->batch}, (matrix){x, l->inputs, true}, (matrix){gates, row}, dw, row,
-            true);
-    product(k, (product_size){n, row, l->batch}, (matrix){h, n, true}, (matrix){gates, row}, dw + l->inputs * row, row,
-            true);
+    recurrent_block_product(k, (product_size){l->batch, l->inputs, row}, (matrix){gates, row},
+                            (matrix){l->w, row, true}, v->out[0].data + t * l->batch * l->inputs, l->inputs, false);
+    recurrent_block_product(k, (product_size){l->batch, n, row}, (matrix){gates, row},
+                            (matrix){l->w + l->inputs * row, row, true}, h_next, n, false);
+    recurrent_block_product(k, (product_size){l->inputs, row, l->batch}, (matrix){x, l->inputs, true},
+                            (matrix){gates, row}, dw, row, true);
+    recurrent_block_product(k, (product_size){n, row, l->batch}, (matrix){h, n, true}, (matrix){gates, row},
+                            dw + l->inputs * row, row, true);
     for (int64_t r = 0; r < l->batch; r++)
       for (int64_t g = 0; g < row; g++) v->out[7].data[g] += gates[r * row + g];
   }
@@ -348,9 +351,10 @@ static weft_err gru_read(const kernel *k, gru *g) {
 static void gru_gates(const kernel *k, const gru *g, const float *x, const float *h, const float *w, const float *bias,
                       int64_t n, float *out) {
   for (int64_t r = 0; r < g->batch; r++) memcpy(out + r * n, bias, (size_t)n * sizeof *out);
-  product(k, (product_size){g->batch, n, g->inputs}, (matrix){x, g->inputs}, (matrix){w, n}, out, n, true);
-  product(k, (product_size){g->batch, n, g->units}, (matrix){h, g->units}, (matrix){w + g->inputs * n, n}, out, n,
-          true);
+  recurrent_block_product(k, (product_size){g->batch, n, g->inputs}, (matrix){x, g->inputs}, (matrix){w, n}, out, n,
+                          true);
+  recurrent_block_product(k, (product_size){g->batch, n, g->units}, (matrix){h, g->units},
+                          (matrix){w + g->inputs * n, n}, out, n, true);
 }
 
 /* scratch: (batch, 3 units). */
@@ -400,15 +404,17 @@ static void gru_backward(const kernel *k, const gru *g, views *v, float *scratch
     dc_bar[e] = dh[e] * (1 - u[e]) * (1 - c[e] * c[e]);
     dru[e / n * 2 * n + n + e % n] = dh[e] * (h[e] - c[e]) * u[e] * (1 - u[e]);
   }
-  product(k, (product_size){g->batch, m, n}, (matrix){dc_bar, n}, (matrix){w_c, n, true}, dx, m, false);
-  product(k, (product_size){g->batch, n, n}, (matrix){dc_bar, n}, (matrix){w_c + m * n, n, true}, scratch, n, false);
+  recurrent_block_product(k, (product_size){g->batch, m, n}, (matrix){dc_bar, n}, (matrix){w_c, n, true}, dx, m, false);
+  recurrent_block_product(k, (product_size){g->batch, n, n}, (matrix){dc_bar, n}, (matrix){w_c + m * n, n, true},
+                          scratch, n, false);
   for (int64_t e = 0; e < size; e++) {
     dru[e / n * 2 * n + e % n] = scratch[e] * h[e] * r[e] * (1 - r[e]);
     dh_prev[e] = dh[e] * u[e] + scratch[e] * r[e];
   }
-  product(k, (product_size){g->batch, m, 2 * n}, (matrix){dru, 2 * n}, (matrix){w_ru, 2 * n, true}, dx, m, true);
-  product(k, (product_size){g->batch, n, 2 * n}, (matrix){dru, 2 * n}, (matrix){w_ru + m * 2 * n, 2 * n, true}, dh_prev,
-          n, true);
+  recurrent_block_product(k, (product_size){g->batch, m, 2 * n}, (matrix){dru, 2 * n}, (matrix){w_ru, 2 * n, true}, dx,
+                          m, true);
+  recurrent_block_product(k, (product_size){g->batch, n, 2 * n}, (matrix){dru, 2 * n},
+                          (matrix){w_ru + m * 2 * n, 2 * n, true}, dh_prev, n, true);
 }
 
 static weft_err gru_grad_cpu(kernel *k) {

@@ -80,7 +80,7 @@ static weft_err find_top(kernel *k, const weft_tensor *x, int64_t rows, int64_t 
   return WEFT_OK;
 }
 
-static void fetch(const weft_tensor *x, int64_t r, int64_t place, weft_tensor *out, int64_t i) {
+static void topk_fetch(const weft_tensor *x, int64_t r, int64_t place, weft_tensor *out, int64_t i) {
   const size_t size = weft__dtype_size(x->dtype);
   const int64_t n = x->shape.dim[x->shape.rank - 1];
   memcpy((char *)out->data + (size_t)i * size, (const char *)x->data + (size_t)(r * n + place) * size, size);
@@ -109,7 +109,7 @@ static weft_err top_k(kernel *k, int64_t top) {
   if (!values || !places) return WEFT_OOM;
   const weft_err err = find_top(k, x, rows, top, &at);
   for (int64_t i = 0; !err && i < rows * top; i++) {
-    fetch(x, i / top, TENSOR_DATA(&at, int64_t)[i], values, i);
+    topk_fetch(x, i / top, TENSOR_DATA(&at, int64_t)[i], values, i);
     put_index(places, i, TENSOR_DATA(&at, int64_t)[i]);
   }
   weft__tensor_clear(&at);
@@ -191,7 +191,7 @@ static weft_err nth_cpu(kernel *k) {
   weft_tensor *out = weft__out(k, 0, &s), at = {0};
   if (!out) return WEFT_OOM;
   const weft_err err = find_top(k, x, rows, top, &at);
-  for (int64_t r = 0; !err && r < rows; r++) fetch(x, r, TENSOR_DATA(&at, int64_t)[r * top + top - 1], out, r);
+  for (int64_t r = 0; !err && r < rows; r++) topk_fetch(x, r, TENSOR_DATA(&at, int64_t)[r * top + top - 1], out, r);
   weft__tensor_clear(&at);
   return err;
 }

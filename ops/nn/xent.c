@@ -86,7 +86,7 @@ static weft_err xent_run(kernel *k, xent_job *j, const weft_tensor *x, const wef
 /* ---- the dense form ---- */
 
 /* t (of at most two axes) repeated to `to`, which it broadcasts to; t itself, shared, when it has that shape. */
-static weft_err spread(kernel *k, weft_tensor *out, const weft_tensor *t, const shape *to) {
+static weft_err xent_spread(kernel *k, weft_tensor *out, const weft_tensor *t, const shape *to) {
   if (weft__shape_equal(&t->shape, to)) {
     weft__tensor_share(out, t);
     return WEFT_OK;
@@ -114,8 +114,8 @@ static weft_err xent_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional");
   weft_tensor bx = {0}, bl = {0};
-  weft_err err = spread(k, &bx, x, &s);
-  if (!err) err = spread(k, &bl, l, &s);
+  weft_err err = xent_spread(k, &bx, x, &s);
+  if (!err) err = xent_spread(k, &bl, l, &s);
   weft_tensor *loss = err ? NULL : weft__out(k, 0, &SHAPE1(s.dim[0]));
   weft_tensor *dx = loss ? weft__out(k, 1, &s) : NULL;
   if (!err && !dx) err = WEFT_OOM;

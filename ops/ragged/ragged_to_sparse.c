@@ -21,7 +21,7 @@ static weft_err sparse_infer(infer *s) {
 }
 
 /* The longest row of a level. */
-static int64_t widest(const weft_tensor *splits) {
+static int64_t ragged_to_sparse_widest(const weft_tensor *splits) {
   int64_t most = 0;
   for (int64_t i = 1; i < splits->shape.dim[0]; i++) {
     const int64_t n = weft__index_at(splits, i) - weft__index_at(splits, i - 1);
@@ -69,7 +69,7 @@ static weft_err sparse_cpu(kernel *k) {
   if (!place || !dims) return WEFT_OOM;
   int64_t *d = TENSOR_DATA(dims, int64_t);
   d[0] = k->in[0]->shape.dim[0] - 1;
-  for (int i = 0; i < levels; i++) d[i + 1] = widest(k->in[i]);
+  for (int i = 0; i < levels; i++) d[i + 1] = ragged_to_sparse_widest(k->in[i]);
   for (int i = 1; i < values->shape.rank; i++) d[levels + i] = values->shape.dim[i];
   if (n) put_places(k, levels, depth, TENSOR_DATA(place, int64_t));
   return weft__forward(k, 1, levels, &SHAPE1(n));

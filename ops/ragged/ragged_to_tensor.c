@@ -24,7 +24,7 @@ static bool is_rowids(const plan *p, int level) {
   return s.size == 12 && !memcmp(s.data, "VALUE_ROWIDS", 12);
 }
 
-static const weft_tensor *partition(const kernel *k, const plan *p, int level) {
+static const weft_tensor *ragged_to_tensor_partition(const kernel *k, const plan *p, int level) {
   return k->in[PARTITIONS + p->first + level];
 }
 
@@ -70,8 +70,9 @@ static weft_err first_size(const kernel *k, const plan *p, int64_t *rows) {
 }
 
 /* Checks the partition of a level over `rows` rows, and stores the number of its items and the longest row. */
-static weft_err measure(const kernel *k, const plan *p, int level, int64_t rows, int64_t *items, int64_t *most) {
-  const weft_tensor *t = partition(k, p, level);
+static weft_err ragged_to_tensor_measure(const kernel *k, const plan *p, int level, int64_t rows, int64_t *items,
+                                         int64_t *most) {
+  const weft_tensor *t = ragged_to_tensor_partition(k, p, level);
   *most = 0;
   if (t->shape.rank != 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "a row partition must be a vector, not of shape %s",
@@ -103,7 +104,7 @@ static weft_err measure(const kernel *k, const plan *p, int level, int64_t rows,
 }
 
 /* The dimension that the argument `shape` asks for; -1 where it leaves it open. */
-static int64_t wanted(const kernel *k, int d) {
+static int64_t ragged_to_tensor_wanted(const kernel *k, int d) {
   const weft_tensor *t = k->in[FIRST_SHAPE];
   return t->shape.rank == 0 ? -1 : weft__index_at(t, d);
 }
@@ -127,7 +128,7 @@ static weft_err check_shape(const kernel *k, const plan *p) {
                              "the ragged tensor has rank %d",
                              weft__shape_text(&t->shape), (long long)weft__tensor_count(t), rank);
   for (int d = 0; d < rank; d++) {
-    const int64_t want = wanted(k, d), is = d > p->levels ? values->shape.dim[d - p->levels] : want;
+    const int64_t want = ragged_to_tensor_wanted(k, d), is = d > p->levels ? values->shape.dim[d - p->levels] : want;
     if (want < -1 || (want >= 0 && want != is))
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Inner dimension %d of the shape is %lld, not %lld", d,
                                (long long)want, (long long)is);
@@ -143,10 +144,10 @@ static weft_err plan_shape(const kernel *k, plan *p) {
   WEFT_TRY(first_size(k, p, &rows));
   const shape *values = &k->in[VALUES]->shape;
   p->out.rank = p->levels + values->rank;
-  p->out.dim[0] = wanted(k, 0) >= 0 ? wanted(k, 0) : rows;
+  p->out.dim[0] = ragged_to_tensor_wanted(k, 0) >= 0 ? ragged_to_tensor_wanted(k, 0) : rows;
   for (int level = 0; level < p->levels; level++) {
-    WEFT_TRY(measure(k, p, level, rows, &items, &most));
-    p->out.dim[level + 1] = wanted(k, level + 1) >= 0 ? wanted(k, level + 1) : most;
+    WEFT_TRY(ragged_to_tensor_measure(k, p, level, rows, &items, &most));
+    p->out.dim[level + 1] = ragged_to_tensor_wanted(k, level + 1) >= 0 ? ragged_to_tensor_wanted(k, level + 1) : most;
     rows = items;
   }
   if (rows != values->dim[0])
@@ -159,7 +160,7 @@ static weft_err plan_shape(const kernel *k, plan *p) {
 /* The places of a level's items from those of its rows: row * width + number in the row. */
 static void place_items(const kernel *k, const plan *p, int level, const int64_t *rows, int64_t n_rows,
                         int64_t *items) {
-  const weft_tensor *t = partition(k, p, level);
+  const weft_tensor *t = ragged_to_tensor_partition(k, p, level);
   const int64_t width = p->out.dim[level + 1];
   if (is_rowids(p, level)) {
     for (int64_t i = 0, at = 0; i < t->shape.dim[0]; i++) {
@@ -175,7 +176,7 @@ static void place_items(const kernel *k, const plan *p, int level, const int64_t
 }
 
 static int64_t items_of(const kernel *k, const plan *p, int level) {
-  const weft_tensor *t = partition(k, p, level);
+  const weft_tensor *t = ragged_to_tensor_partition(k, p, level);
   return is_rowids(p, level) ? t->shape.dim[0] : weft__index_at(t, t->shape.dim[0] - 1);
 }
 

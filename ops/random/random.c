@@ -104,7 +104,7 @@ static void normal_bfloat16(const fill *f, const uint32_t *w, int64_t blocks, vo
 /* ---- filling ---- */
 
 /* Writes `blocks` groups from `first` on, of which the tensor's last may be cut short. */
-static void put(const fill *f, const uint32_t *words, int64_t first, int64_t blocks, convert *fn) {
+static void random_put(const fill *f, const uint32_t *words, int64_t first, int64_t blocks, convert *fn) {
   const int64_t begin = first * f->group, room = f->n - begin;
   if (blocks * f->group <= room) {
     fn(f, words, blocks, f->out + (size_t)begin * f->size);
@@ -121,7 +121,7 @@ static void fill_blocks(void *arg, int64_t begin, int64_t end) {
   for (int64_t b = begin; b < end; b += CHUNK) {
     const int64_t blocks = end - b < CHUNK ? end - b : CHUNK;
     weft__philox_blocks(&f->gen, (uint64_t)b, 1, blocks, words);
-    put(f, words, b, blocks, f->convert);
+    random_put(f, words, b, blocks, f->convert);
   }
 }
 
@@ -155,7 +155,7 @@ static void truncate_double(const philox *gen, uint64_t block, double y[2]) {
   memcpy(y, kept, sizeof kept);
 }
 
-/* Copies numbers already made: what put() is given for a truncated normal. */
+/* Copies numbers already made: what random_put() is given for a truncated normal. */
 static void store_float(const fill *f, const uint32_t *y, int64_t blocks, void *out) {
   memcpy(out, y, (size_t)(blocks * f->group) * f->size);
 }
@@ -191,7 +191,7 @@ static void fill_truncated(void *arg, int64_t begin, int64_t end) {
         truncate_double(&f->gen, (uint64_t)(b + i) * stride, y.d + 2 * i);
       else
         truncate_float(&f->gen, (uint64_t)(b + i) * stride, y.f + 4 * i);
-    put(f, y.bits, b, blocks, f->convert);
+    random_put(f, y.bits, b, blocks, f->convert);
   }
 }
 
@@ -225,7 +225,7 @@ static const family families[] = {
     [RANDOM_TRUNCATED] = {fill_truncated, store_half, store_bfloat16, store_float, store_float, 120},
 };
 
-static convert *converter(random_kind kind, weft_dtype type) {
+static convert *random_converter(random_kind kind, weft_dtype type) {
   const size_t size = weft__dtype_size(type);
   if (kind == RANDOM_BITS) return whole_words;
   if (kind == RANDOM_BELOW) return size == 8 ? uniform_int64 : uniform_int32;
@@ -245,7 +245,7 @@ weft_err weft__random_fill(kernel *k, random_kind kind, const philox *gen, int64
 weft_err weft__random_fill_at(kernel *k, int at, random_kind kind, const philox *gen, int64_t low, uint64_t range) {
   const weft_dtype type = weft__dtype_base(k->node->out_type[0]);
   const bool whole = kind == RANDOM_BELOW || kind == RANDOM_BITS;
-  fill f = {.convert = converter(kind, type), .low = low, .range = range};
+  fill f = {.convert = random_converter(kind, type), .low = low, .range = range};
   shape s;
   if (!f.convert) return weft__kernel_no_type(k, type);
   WEFT_TRY(random_shape(k, at, &s));

@@ -86,15 +86,15 @@ static float box_area(const box *b) {
 }
 
 /* x rounded to an int from 0 to MAX_SIDE; 0 for NaN.  A plain conversion is undefined outside the range of int. */
-static int rounded(double x) { return x >= MAX_SIDE ? MAX_SIDE : x > 0 ? (int)lrint(x) : 0; }
+static int random_crop_rounded(double x) { return x >= MAX_SIDE ? MAX_SIDE : x > 0 ? (int)lrint(x) : 0; }
 
-static int width_for(int height, float ratio) { return rounded((double)((float)height * ratio)); }
+static int width_for(int height, float ratio) { return random_crop_rounded((double)((float)height * ratio)); }
 
 /* The greatest height that the area allows and whose width fits the image. */
-static int tallest(const bounds *b, float max_area, float ratio) {
-  int height = rounded((double)sqrtf(max_area / ratio));
+static int random_crop_tallest(const bounds *b, float max_area, float ratio) {
+  int height = random_crop_rounded((double)sqrtf(max_area / ratio));
   if (width_for(height, ratio) > b->width) {
-    height = rounded(floor((b->width + 0.5 - 1e-7) / (double)ratio));
+    height = random_crop_rounded(floor((b->width + 0.5 - 1e-7) / (double)ratio));
     if (width_for(height, ratio) > b->width) height--;
   }
   return height < b->height ? height : b->height;
@@ -104,8 +104,8 @@ static int tallest(const bounds *b, float max_area, float ratio) {
 static bool draw_box(const bounds *b, float ratio, philox_reader *r, box *out) {
   const float image = (float)b->width * (float)b->height;
   const float min_area = b->min_area * image, max_area = b->max_area * image;
-  const int most = tallest(b, max_area, ratio);
-  int height = rounded((double)sqrtf(min_area / ratio));
+  const int most = random_crop_tallest(b, max_area, ratio);
+  int height = random_crop_rounded((double)sqrtf(min_area / ratio));
   if (height > most) height = most;
   if (height < most) height += (int)weft__philox_below(r, (uint32_t)(most - height + 1));
   int width = width_for(height, ratio);
@@ -122,7 +122,7 @@ static bool draw_box(const bounds *b, float ratio, philox_reader *r, box *out) {
 }
 
 /* Does the crop hold enough of any box? */
-static bool covers(const box *crop, const box *boxes, int64_t n, float part) {
+static bool random_crop_covers(const box *crop, const box *boxes, int64_t n, float part) {
   if (box_area(crop) <= 0) return false;
   for (int64_t i = 0; i < n; i++) {
     const box *o = &boxes[i];
@@ -138,14 +138,15 @@ static bool covers(const box *crop, const box *boxes, int64_t n, float part) {
 
 /* The first rectangle drawn that holds enough of a box; the whole image if no attempt succeeds.  Billions of attempts may
  * be asked for, so the loop stops when the step is cancelled or its deadline has passed. */
-static weft_err sample(const kernel *k, const bounds *b, const box *boxes, int64_t n, philox_reader *r, box *out) {
+static weft_err random_crop_sample(const kernel *k, const bounds *b, const box *boxes, int64_t n, philox_reader *r,
+                                   box *out) {
   *out = (box){0, 0, b->height, b->width};
   if (b->height == 0 || b->width == 0) return WEFT_OK; /* no rectangle fits */
   for (int64_t i = 0; i < b->attempts; i++) {
     if (i % ATTEMPTS_PER_CHECK == 0) WEFT_TRY(weft__step_check_time(k->step));
     const float ratio = weft__philox_to_float(weft__philox_word(r)) * (b->max_ratio - b->min_ratio) + b->min_ratio;
     box crop;
-    if (!draw_box(b, ratio, r, &crop) || !covers(&crop, boxes, n, b->covered)) continue;
+    if (!draw_box(b, ratio, r, &crop) || !random_crop_covers(&crop, boxes, n, b->covered)) continue;
     *out = crop;
     return WEFT_OK;
   }
@@ -255,7 +256,7 @@ static void store_int(weft_tensor *t, int64_t i, int64_t v) {
   memcpy((char *)t->data + (size_t)i * weft__dtype_size(t->dtype), &v, weft__dtype_size(t->dtype));
 }
 
-static weft_err give(kernel *k, const bounds *b, const box *crop) {
+static weft_err random_crop_return(kernel *k, const bounds *b, const box *crop) {
   weft_tensor *begin = weft__out(k, 0, &SHAPE1(3)), *size = begin ? weft__out(k, 1, &SHAPE1(3)) : NULL;
   weft_tensor *area = size ? weft__out(k, 2, &SHAPE3(1, 1, 4)) : NULL;
   if (!area) return WEFT_OOM;
@@ -286,9 +287,9 @@ static weft_err sample_cpu(kernel *k) {
   if (!err) err = weft__random_take(k, (uint64_t)b.attempts, &gen);
   if (!err) {
     philox_reader r = weft__philox_reader(gen);
-    err = sample(k, &b, boxes, n, &r, &crop);
+    err = random_crop_sample(k, &b, boxes, n, &r, &crop);
   }
-  if (!err) err = give(k, &b, &crop);
+  if (!err) err = random_crop_return(k, &b, &crop);
   weft__free(boxes);
   return err;
 }

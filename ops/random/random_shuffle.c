@@ -52,7 +52,7 @@ static weft_err copy_elements(const copy_job *c, int64_t n) {
 }
 
 /* given NULL: the node's own generator. */
-static weft_err shuffle(kernel *k, const philox *given) {
+static weft_err random_shuffle_run(kernel *k, const philox *given) {
   const weft_tensor *x = k->in[0];
   const int64_t n = x->shape.rank > 0 ? x->shape.dim[0] : 1;
   if (n <= 1 || weft__tensor_count(x) == 0) return weft__forward(k, 0, 0, &x->shape);
@@ -76,12 +76,12 @@ static weft_err shuffle(kernel *k, const philox *given) {
   return err;
 }
 
-static weft_err shuffle_cpu(kernel *k) { return shuffle(k, NULL); }
+static weft_err shuffle_cpu(kernel *k) { return random_shuffle_run(k, NULL); }
 
 static weft_err stateless_cpu(kernel *k) {
   philox gen;
   WEFT_TRY(weft__random_from_key(k, 1, &gen));
-  return shuffle(k, &gen);
+  return random_shuffle_run(k, &gen);
 }
 
 static const op_case stateless_cases[] = {

@@ -26,7 +26,7 @@ typedef struct source {
 
 static void next_block(source *s, uint32_t w[4]) { weft__philox_blocks(s->gen, s->block++, 1, 1, w); }
 
-static double uniform(source *s) {
+static double rejection_uniform(source *s) {
   if (s->uniforms == 0) {
     uint32_t w[4];
     next_block(s, w);
@@ -50,7 +50,7 @@ static double normal(source *s) {
 static double draw_gamma(source *s, double alpha) {
   if (!(alpha >= 0)) return NAN;
   if (alpha == 0 || isinf(alpha)) return alpha;
-  if (alpha == 1) return -log1p(-uniform(s));
+  if (alpha == 1) return -log1p(-rejection_uniform(s));
   const bool small = alpha < 1;
   const double d = alpha + (small ? 1 : 0) - 1.0 / 3, c = 1 / (3 * sqrt(d));
   for (int tries = 0; tries < MOST_TRIES; tries++) {
@@ -58,9 +58,9 @@ static double draw_gamma(source *s, double alpha) {
     double v = 1 + c * x;
     if (v <= 0) continue;
     v = v * v * v;
-    const double u = uniform(s);
+    const double u = rejection_uniform(s);
     if (!(u < 1 - 0.0331 * (x * x) * (x * x)) && !(log(u) < 0.5 * x * x + d * (1 - v + log(v)))) continue;
-    return small ? d * v * pow(uniform(s), 1 / alpha) : d * v;
+    return small ? d * v * pow(rejection_uniform(s), 1 / alpha) : d * v;
   }
   return NAN;
 }
@@ -69,14 +69,14 @@ static double draw_few(source *s, double rate) {
   const double end = exp(-rate);
   double product = 1;
   for (int k = 0; k < MOST_TRIES; k++)
-    if ((product *= uniform(s)) <= end) return k;
+    if ((product *= rejection_uniform(s)) <= end) return k;
   return NAN;
 }
 
 static double draw_many(source *s, double rate, double highest) {
   const double b = 0.931 + 2.53 * sqrt(rate), a = -0.059 + 0.02483 * b, scale = 1.1239 + 1.1328 / (b - 3.4);
   for (int tries = 0; tries < MOST_TRIES; tries++) {
-    const double u = uniform(s) - 0.5, v = uniform(s), us = 0.5 - fabs(u);
+    const double u = rejection_uniform(s) - 0.5, v = rejection_uniform(s), us = 0.5 - fabs(u);
     const double k = floor((2 * a / us + b) * u + rate + 0.43);
     if (k > highest) continue;
     if (us >= 0.07 && v <= 0.9277 - 3.6224 / (b - 2)) return k;
@@ -96,7 +96,7 @@ static double draw_poisson(source *s, double rate, double highest) {
 static double binomial_by_gaps(source *s, double count, double prob) {
   double sum = 0;
   for (int n = 0; n < MOST_TRIES; n++) {
-    sum += ceil(log(uniform(s)) / log1p(-prob));
+    sum += ceil(log(rejection_uniform(s)) / log1p(-prob));
     if (sum > count) return n;
   }
   return NAN;
@@ -119,7 +119,7 @@ static double binomial_by_rejection(source *s, double count, double prob) {
   const double a = -0.0873 + 0.0248 * b + 0.01 * prob, c = count * prob + 0.5, limit = 0.92 - 4.2 / b;
   const double odds = prob / (1 - prob), alpha = (2.83 + 5.1 / b) * deviation, mode = floor((count + 1) * prob);
   for (int tries = 0; tries < MOST_TRIES; tries++) {
-    const double u = uniform(s) - 0.5, v = uniform(s), us = 0.5 - fabs(u);
+    const double u = rejection_uniform(s) - 0.5, v = rejection_uniform(s), us = 0.5 - fabs(u);
     const double k = floor((2 * a / us + b) * u + c);
     if (us >= 0.07 && v <= limit) return k;
     if (k < 0 || k > count) continue;
@@ -155,7 +155,7 @@ typedef struct draw {
   bool poisson;
 } draw;
 
-static void put(weft_tensor *t, int64_t i, double x) {
+static void rejection_put(weft_tensor *t, int64_t i, double x) {
   switch (t->dtype) {
   case WEFT_HALF: TENSOR_DATA(t, uint16_t)[i] = weft__half_from_float((float)x); break;
   case WEFT_FLOAT: TENSOR_DATA(t, float)[i] = (float)x; break;
@@ -179,7 +179,7 @@ static void draw_range(void *arg, int64_t begin, int64_t end) {
       const double of = weft__tensor_double(d->of, kind);
       x = d->poisson ? draw_poisson(&s, of, d->highest) : draw_gamma(&s, of);
     }
-    put(d->out, sample * d->kinds + kind, x);
+    rejection_put(d->out, sample * d->kinds + kind, x);
   }
 }
 
@@ -205,7 +205,7 @@ static weft_err out_shape(const kernel *k, shape *out) {
 }
 
 /* gen NULL: the node's own generator.  of: the input that has the distributions. */
-static weft_err run(kernel *k, bool poisson, const philox *gen, int of, const shape *s) {
+static weft_err rejection_run(kernel *k, bool poisson, const philox *gen, int of, const shape *s) {
   draw d = {.of = k->in[of], .kinds = weft__tensor_count(k->in[of]), .poisson = poisson};
   if (!(d.out = weft__out(k, 0, s))) return weft__out_refused(s);
   const int64_t n = weft__tensor_count(d.out);
@@ -223,13 +223,13 @@ static weft_err run(kernel *k, bool poisson, const philox *gen, int of, const sh
 static weft_err gamma_cpu(kernel *k) {
   shape s;
   WEFT_TRY(out_shape(k, &s));
-  return run(k, false, NULL, 1, &s);
+  return rejection_run(k, false, NULL, 1, &s);
 }
 
 static weft_err poisson_cpu(kernel *k) {
   shape s;
   WEFT_TRY(out_shape(k, &s));
-  return run(k, true, NULL, 1, &s);
+  return rejection_run(k, true, NULL, 1, &s);
 }
 
 static bool ends_with(const shape *s, const shape *last) {
@@ -256,7 +256,7 @@ static weft_err stateless_cpu(kernel *k, bool poisson) {
   shape s;
   WEFT_TRY(key ? weft__random_from_key(k, 1, &gen) : weft__random_from_seed(k, 1, &gen));
   WEFT_TRY(stateless_shape(k, of, &s));
-  return run(k, poisson, &gen, of, &s);
+  return rejection_run(k, poisson, &gen, of, &s);
 }
 
 static weft_err binomial_cpu(kernel *k) {

@@ -48,7 +48,7 @@ static philox from_state(const int64_t state[LENGTH]) {
                   .key = {(uint32_t)key, (uint32_t)(key >> 32)}};
 }
 
-static weft_err draw(kernel *k, random_kind kind, int64_t low, uint64_t range) {
+static weft_err rng_state_draw(kernel *k, random_kind kind, int64_t low, uint64_t range) {
   int64_t before[LENGTH];
   shape s;
   WEFT_TRY(check_algorithm(k, 1));
@@ -58,15 +58,15 @@ static weft_err draw(kernel *k, random_kind kind, int64_t low, uint64_t range) {
   return weft__random_fill_at(k, 2, kind, &gen, low, range);
 }
 
-static weft_err uniform_cpu(kernel *k) { return draw(k, RANDOM_UNIFORM, 0, 0); }
-static weft_err normal_cpu(kernel *k) { return draw(k, RANDOM_NORMAL, 0, 0); }
-static weft_err truncated_cpu(kernel *k) { return draw(k, RANDOM_TRUNCATED, 0, 0); }
+static weft_err uniform_cpu(kernel *k) { return rng_state_draw(k, RANDOM_UNIFORM, 0, 0); }
+static weft_err normal_cpu(kernel *k) { return rng_state_draw(k, RANDOM_NORMAL, 0, 0); }
+static weft_err truncated_cpu(kernel *k) { return rng_state_draw(k, RANDOM_TRUNCATED, 0, 0); }
 
 static weft_err bits_cpu(kernel *k) {
   const weft_dtype type = k->node->out_type[0];
   const size_t size = weft__dtype_size(type);
   if (weft__dtype_class(type) == CLASS_FLOAT || (size != 4 && size != 8)) return weft__kernel_no_type(k, type);
-  return draw(k, RANDOM_BITS, 0, 0);
+  return rng_state_draw(k, RANDOM_BITS, 0, 0);
 }
 
 static weft_err below_cpu(kernel *k) {
@@ -79,7 +79,7 @@ static weft_err below_cpu(kernel *k) {
   if (is_unsigned ? (uint64_t)low >= (uint64_t)high : low >= high)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Need minval < maxval, got %lld >= %lld", (long long)low,
                              (long long)high);
-  return draw(k, RANDOM_BELOW, low, (uint64_t)high - (uint64_t)low);
+  return rng_state_draw(k, RANDOM_BELOW, low, (uint64_t)high - (uint64_t)low);
 }
 
 static weft_err skip_cpu(kernel *k) {

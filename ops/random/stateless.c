@@ -41,16 +41,16 @@ weft_err weft__random_from_key(const kernel *k, int i, philox *out) {
 /* The second version has three inputs where the first has the seed. */
 static bool is_second(const kernel *k) { return k->n_in >= 4 && k->in[1]->dtype == WEFT_UINT64; }
 
-static weft_err draw(kernel *k, random_kind kind) {
+static weft_err stateless_draw(kernel *k, random_kind kind) {
   philox gen;
   WEFT_TRY(is_second(k) ? weft__random_from_key(k, 1, &gen) : weft__random_from_seed(k, 1, &gen));
   return weft__random_fill(k, kind, &gen, 0, 0);
 }
 
-static weft_err uniform_cpu(kernel *k) { return draw(k, RANDOM_UNIFORM); }
-static weft_err normal_cpu(kernel *k) { return draw(k, RANDOM_NORMAL); }
-static weft_err truncated_cpu(kernel *k) { return draw(k, RANDOM_TRUNCATED); }
-static weft_err bits_cpu(kernel *k) { return draw(k, RANDOM_BITS); }
+static weft_err uniform_cpu(kernel *k) { return stateless_draw(k, RANDOM_UNIFORM); }
+static weft_err normal_cpu(kernel *k) { return stateless_draw(k, RANDOM_NORMAL); }
+static weft_err truncated_cpu(kernel *k) { return stateless_draw(k, RANDOM_TRUNCATED); }
+static weft_err bits_cpu(kernel *k) { return stateless_draw(k, RANDOM_BITS); }
 
 static weft_err below_cpu(kernel *k) {
   philox gen;

@@ -24,7 +24,7 @@ static bool same_value(const sequence *a, int64_t i, const sequence *b, int64_t 
 }
 
 /* row: room for b->n + 1 numbers. */
-static int64_t distance(const sequence *a, const sequence *b, int64_t *row) {
+static int64_t edit_distance_between(const sequence *a, const sequence *b, int64_t *row) {
   for (int64_t j = 0; j <= b->n; j++) row[j] = j;
   for (int64_t i = 0; i < a->n; i++) {
     int64_t diagonal = row[0];
@@ -40,7 +40,7 @@ static int64_t distance(const sequence *a, const sequence *b, int64_t *row) {
   return row[b->n];
 }
 
-static float result(const kernel *k, int64_t edits, int64_t truth) {
+static float edit_distance_result(const kernel *k, int64_t edits, int64_t truth) {
   if (!weft__node_bool(k->node, "normalize", true)) return (float)edits;
   if (truth == 0) return edits ? INFINITY : 0;
   return (float)edits / (float)truth;
@@ -97,7 +97,7 @@ static weft_err put_next(const kernel *k, weft_tensor *out, int64_t *a, int64_t 
   const int64_t *where = order <= 0 ? p : q;
   int64_t at = 0;
   for (int64_t d = 0; d + 1 < depth; d++) at = at * out->shape.dim[d] + where[d];
-  TENSOR_DATA(out, float)[at] = result(k, distance(&s, &t, room), t.n);
+  TENSOR_DATA(out, float)[at] = edit_distance_result(k, edit_distance_between(&s, &t, room), t.n);
   *a += s.n;
   *b += t.n;
   return WEFT_OK;

@@ -26,7 +26,7 @@ typedef struct items {
   item *at;
 } items;
 
-static int compare(const void *a, const void *b) {
+static int set_compare(const void *a, const void *b) {
   const item *x = a, *y = b;
   if (x->set != y->set) return x->set < y->set ? -1 : 1;
   if (!x->text) return x->number < y->number ? -1 : x->number > y->number;
@@ -48,10 +48,10 @@ static void item_set(item *i, int64_t set, const weft_tensor *values, int64_t at
 }
 
 static void items_order(items *i) {
-  qsort(i->at, (size_t)i->n, sizeof *i->at, compare);
+  qsort(i->at, (size_t)i->n, sizeof *i->at, set_compare);
   int64_t n = 0;
   for (int64_t j = 0; j < i->n; j++)
-    if (!n || compare(&i->at[n - 1], &i->at[j]) != 0) i->at[n++] = i->at[j];
+    if (!n || set_compare(&i->at[n - 1], &i->at[j]) != 0) i->at[n++] = i->at[j];
   i->n = n;
 }
 
@@ -127,10 +127,10 @@ static weft_err read_operation(kernel *k, int *takes) {
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Invalid set_operation %s.", name);
 }
 
-static int64_t walk(const items *a, const items *b, int takes, item *out) {
+static int64_t set_walk(const items *a, const items *b, int takes, item *out) {
   int64_t n = 0;
   for (int64_t i = 0, j = 0; i < a->n || j < b->n;) {
-    const int order = i == a->n ? 1 : j == b->n ? -1 : compare(&a->at[i], &b->at[j]);
+    const int order = i == a->n ? 1 : j == b->n ? -1 : set_compare(&a->at[i], &b->at[j]);
     const item *next = order <= 0 ? &a->at[i] : &b->at[j];
     if (takes & (order < 0 ? ONLY_A : order > 0 ? ONLY_B : BOTH)) out[n++] = *next;
     i += order <= 0;
@@ -140,7 +140,7 @@ static int64_t walk(const items *a, const items *b, int takes, item *out) {
 }
 
 /* Items in order as a sparse tensor: each at its place in its set. */
-static weft_err give(kernel *k, const shape *sets, const item *got, int64_t n) {
+static weft_err set_return(kernel *k, const shape *sets, const item *got, int64_t n) {
   const int64_t depth = sets->rank + 1;
   weft_tensor *places = weft__out(k, 0, &SHAPE2(n, depth)), *values = weft__out(k, 1, &SHAPE1(n));
   weft_tensor *dims = weft__out(k, 2, &SHAPE1(depth));
@@ -161,7 +161,7 @@ static weft_err give(kernel *k, const shape *sets, const item *got, int64_t n) {
 
 typedef weft_err reader_fn(kernel *k, int in, shape *sets, items *out);
 
-static weft_err operate(kernel *k, reader_fn *first, reader_fn *second, int second_in) {
+static weft_err set_operate(kernel *k, reader_fn *first, reader_fn *second, int second_in) {
   shape sets, other;
   items a = {0}, b = {0};
   int takes;
@@ -173,14 +173,14 @@ static weft_err operate(kernel *k, reader_fn *first, reader_fn *second, int seco
                             weft__shape_text(&other));
   item *got = err ? NULL : weft__alloc((size_t)(a.n + b.n + 1) * sizeof *got);
   if (!err && !got) err = WEFT_OOM;
-  if (!err) err = give(k, &sets, got, walk(&a, &b, takes, got));
+  if (!err) err = set_return(k, &sets, got, set_walk(&a, &b, takes, got));
   weft__free(got), weft__free(a.at), weft__free(b.at);
   return err;
 }
 
-static weft_err dense_dense_cpu(kernel *k) { return operate(k, read_dense, read_dense, 1); }
-static weft_err dense_sparse_cpu(kernel *k) { return operate(k, read_dense, read_sparse, 1); }
-static weft_err sparse_sparse_cpu(kernel *k) { return operate(k, read_sparse, read_sparse, 3); }
+static weft_err dense_dense_cpu(kernel *k) { return set_operate(k, read_dense, read_dense, 1); }
+static weft_err dense_sparse_cpu(kernel *k) { return set_operate(k, read_dense, read_sparse, 1); }
+static weft_err sparse_sparse_cpu(kernel *k) { return set_operate(k, read_sparse, read_sparse, 3); }
 
 static weft_err size_cpu(kernel *k) {
   shape sets;

@@ -22,7 +22,7 @@ static weft_err add_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err check(kernel *k) {
+static weft_err sparse_add_check(kernel *k) {
   const weft_tensor *a = k->in[0], *b = k->in[3];
   if (a->shape.rank != 2 || b->shape.rank != 2)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
@@ -50,7 +50,7 @@ static double size_of(const weft_tensor *t, int64_t i) {
 }
 
 /* The sum, place by place, into scratch of full length; how many there are. */
-static int64_t merge(kernel *k, int64_t *places, weft_tensor *sums) {
+static int64_t sparse_add_merge(kernel *k, int64_t *places, weft_tensor *sums) {
   const int64_t n = k->in[0]->shape.dim[0], m = k->in[3]->shape.dim[0], depth = k->in[0]->shape.dim[1];
   const int64_t *a = k->in[0]->data, *b = k->in[3]->data;
   const double least = weft__tensor_double(k->in[6], 0);
@@ -73,7 +73,7 @@ static int64_t merge(kernel *k, int64_t *places, weft_tensor *sums) {
 }
 
 static weft_err add_cpu(kernel *k) {
-  WEFT_TRY(check(k));
+  WEFT_TRY(sparse_add_check(k));
   const int64_t most = k->in[0]->shape.dim[0] + k->in[3]->shape.dim[0], depth = k->in[0]->shape.dim[1];
   const weft_dtype type = k->in[1]->dtype;
   if (!weft__combine_has(COMBINE_ADD, type)) return weft__kernel_no_type(k, type);
@@ -81,7 +81,7 @@ static weft_err add_cpu(kernel *k) {
   weft_err err = weft__scratch(k, &places, WEFT_INT64, &SHAPE2(most + 1, depth));
   if (!err) err = weft__scratch(k, &sums, type, &SHAPE1(most + 1));
   if (!err) {
-    const int64_t n = merge(k, places.data, &sums);
+    const int64_t n = sparse_add_merge(k, places.data, &sums);
     weft_tensor *at = weft__out(k, 0, &SHAPE2(n, depth)), *values = weft__out(k, 1, &SHAPE1(n));
     weft_tensor *whole = weft__out(k, 2, &SHAPE1(depth));
     if (at && values && whole) {
@@ -115,7 +115,7 @@ static weft_err add_grad_infer(infer *s) {
 }
 
 /* Each operand's entry gets the gradient of its place in the sum, if it is there. */
-static weft_err spread(kernel *k, int out, const weft_tensor *places) {
+static weft_err sparse_add_spread(kernel *k, int out, const weft_tensor *places) {
   const weft_tensor *dy = k->in[0], *sum = k->in[3];
   const int64_t n = places->shape.dim[0], m = sum->shape.dim[0], depth = places->shape.dim[1];
   const int64_t *a = places->data, *s = sum->data;
@@ -140,8 +140,8 @@ static weft_err add_grad_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "gradient %s, indices %s and %s and those of the sum %s do not fit", weft__shape_text(dy),
                              weft__shape_text(a), weft__shape_text(b), weft__shape_text(sum));
-  WEFT_TRY(spread(k, 0, k->in[1]));
-  return spread(k, 1, k->in[2]);
+  WEFT_TRY(sparse_add_spread(k, 0, k->in[1]));
+  return sparse_add_spread(k, 1, k->in[2]);
 }
 
 static const op_case add_cases[] = {

@@ -122,8 +122,9 @@ static bool in_box(const int64_t *row, int64_t depth, const int64_t *start, cons
   return true;
 }
 
-static weft_err cut(kernel *k, int first_out, int apart, const weft_tensor *indices, const weft_tensor *from,
-                    const int64_t *start, const int64_t *size, const int64_t *dims) {
+static weft_err sparse_concat_cut(kernel *k, int first_out, int apart, const weft_tensor *indices,
+                                  const weft_tensor *from, const int64_t *start, const int64_t *size,
+                                  const int64_t *dims) {
   const int64_t n = indices->shape.dim[0], depth = indices->shape.dim[1], *row = TENSOR_DATA(indices, int64_t);
   int64_t count = 0, at = 0;
   for (int64_t i = 0; i < n; i++) count += in_box(row + i * depth, depth, start, size);
@@ -185,7 +186,7 @@ static weft_err slice_cpu(kernel *k) {
     if (start[d] >= have || __builtin_sub_overflow(have, start[d], &rest)) rest = 0;
     dims[d] = size[d] < rest ? size[d] : rest;
   }
-  return cut(k, 0, 1, k->in[0], k->in[1], start, size, dims);
+  return sparse_concat_cut(k, 0, 1, k->in[0], k->in[1], start, size, dims);
 }
 
 static weft_err slice_grad(backprop *b) {
@@ -275,7 +276,7 @@ static weft_err split_cpu(kernel *k) {
   WEFT_TRY(weft__sparse_inside(k, indices, shape_in));
   for (int64_t i = 0; i < n; i++) {
     dims[axis] = length / n + (i < length % n);
-    WEFT_TRY(cut(k, weft__int_sat(i), weft__int_sat(n), indices, values, start, dims, dims));
+    WEFT_TRY(sparse_concat_cut(k, weft__int_sat(i), weft__int_sat(n), indices, values, start, dims, dims));
     start[axis] += dims[axis];
   }
   return WEFT_OK;

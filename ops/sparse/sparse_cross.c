@@ -193,8 +193,8 @@ static weft_err put_ragged(crossing *x, const int64_t *splits, int64_t most) {
 }
 
 /* Adds the columns with `collect`, and puts out the combinations. */
-static weft_err cross(crossing *x, weft_err (*collect)(crossing *),
-                      weft_err (*put)(crossing *, const int64_t *, int64_t)) {
+static weft_err sparse_cross_run(crossing *x, weft_err (*collect)(crossing *),
+                                 weft_err (*put)(crossing *, const int64_t *, int64_t)) {
   kernel *k = x->k;
   int64_t *splits = NULL, most = 0;
   x->columns = weft__alloc_zero((size_t)k->n_in + 1, sizeof *x->columns);
@@ -240,7 +240,7 @@ static weft_err cross_cpu(kernel *k) {
   if (x.hashed != (weft__node_type(k->node, "out_type") == WEFT_INT64))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "hashed_output needs out_type int64, text needs out_type string");
-  return cross(&x, collect_sparse, put_sparse);
+  return sparse_cross_run(&x, collect_sparse, put_sparse);
 }
 
 static weft_err cross_v2_cpu(kernel *k) {
@@ -248,7 +248,7 @@ static weft_err cross_v2_cpu(kernel *k) {
   WEFT_TRY(weft__kernel_scalar(k, k->n_in - 1, "sep"));
   const str *s = TENSOR_DATA(sep, str);
   crossing x = {.k = k, .separator = s->size ? s->data : "", .separator_size = s->size};
-  return cross(&x, collect_sparse, put_sparse);
+  return sparse_cross_run(&x, collect_sparse, put_sparse);
 }
 
 typedef struct ragged_inputs { /* where each kind of input begins */
@@ -289,7 +289,7 @@ static weft_err ragged_cross_cpu(kernel *k) {
   if (x.hashed != (weft__node_type(k->node, "out_values_type") == WEFT_INT64))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "hashed_output needs out_values_type int64, text needs out_values_type string");
-  return cross(&x, collect_ragged, put_ragged);
+  return sparse_cross_run(&x, collect_ragged, put_ragged);
 }
 
 static weft_err ragged_cross_infer(infer *s) {

@@ -33,7 +33,7 @@ static weft_err check_pair(const kernel *k) {
 }
 
 /* One walk over both: counts the places, and with `at` writes them and their values. */
-static int64_t walk(const kernel *k, combine_op how, int64_t *at, weft_tensor *values) {
+static int64_t sparse_extreme_walk(const kernel *k, combine_op how, int64_t *at, weft_tensor *values) {
   static const char zero[16];
   const int64_t n = k->in[0]->shape.dim[0], m = k->in[3]->shape.dim[0], depth = k->in[0]->shape.dim[1];
   const int64_t *a = k->in[0]->data, *b = k->in[3]->data;
@@ -56,10 +56,10 @@ static int64_t walk(const kernel *k, combine_op how, int64_t *at, weft_tensor *v
 static weft_err extreme(kernel *k, combine_op how) {
   WEFT_TRY(check_pair(k));
   if (!weft__combine_has(how, k->in[1]->dtype)) return weft__kernel_no_type(k, k->in[1]->dtype);
-  const int64_t n = walk(k, how, NULL, NULL);
+  const int64_t n = sparse_extreme_walk(k, how, NULL, NULL);
   weft_tensor *at = weft__out(k, 0, &SHAPE2(n, k->in[0]->shape.dim[1])), *values = weft__out(k, 1, &SHAPE1(n));
   if (!at || !values) return WEFT_OOM;
-  walk(k, how, TENSOR_DATA(at, int64_t), values);
+  sparse_extreme_walk(k, how, TENSOR_DATA(at, int64_t), values);
   return WEFT_OK;
 }
 

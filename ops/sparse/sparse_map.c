@@ -95,7 +95,7 @@ static weft_err add_many_cpu(kernel *k) {
 
 /* ---- taking: n tensors become the rows of one ---- */
 
-static weft_err fits(kernel *k, const sparse_map_entry *s, int64_t i, int64_t *depth, int64_t *dims) {
+static weft_err sparse_map_fits(kernel *k, const sparse_map_entry *s, int64_t i, int64_t *depth, int64_t *dims) {
   const weft_dtype wanted = weft__node_type(k->node, "dtype");
   const int64_t own = s->dims.shape.dim[0];
   if (s->values.dtype != wanted)
@@ -116,10 +116,10 @@ static weft_err fits(kernel *k, const sparse_map_entry *s, int64_t i, int64_t *d
   return WEFT_OK;
 }
 
-static weft_err stack(kernel *k, const sparse_map_entry *all, int64_t n) {
+static weft_err sparse_map_stack(kernel *k, const sparse_map_entry *all, int64_t n) {
   int64_t depth = 0, dims[WEFT_MAX_RANK], total = 0, at = 0;
   for (int64_t i = 0; i < n; i++) {
-    WEFT_TRY(fits(k, &all[i], i, &depth, dims));
+    WEFT_TRY(sparse_map_fits(k, &all[i], i, &depth, dims));
     total += all[i].values.shape.dim[0];
   }
   weft_tensor *places = weft__out(k, 0, &SHAPE2(total, depth + 1)), *values = weft__out(k, 1, &SHAPE1(total));
@@ -158,7 +158,7 @@ static weft_err take_cpu(kernel *k) {
       err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Unable to find SparseTensor: %lld in map: %s",
                               (long long)number, weft__node_str(k->node, "shared_name").data);
   }
-  if (!err) err = stack(k, all, n);
+  if (!err) err = sparse_map_stack(k, all, n);
   for (int64_t i = 0; i < n; i++) weft__sparse_map_entry_clear(&all[i]);
   weft__free(all);
   return err;

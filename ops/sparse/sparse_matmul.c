@@ -40,7 +40,7 @@ static pool_loop *loop_of(weft_dtype type) {
                                : NULL;
 }
 
-static weft_err check(kernel *k) {
+static weft_err sparse_matmul_check(kernel *k) {
   const shape *places = &k->in[0]->shape, *values = &k->in[1]->shape, *dims = &k->in[2]->shape, *b = &k->in[3]->shape;
   if (b->rank != 2)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Tensor 'b' is not a matrix: %s", weft__shape_text(b));
@@ -74,7 +74,7 @@ static weft_err matmul_cpu(kernel *k) {
   if (!loop)
     return weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "products of %s are not supported",
                              weft__dtype_short(p.values->dtype));
-  WEFT_TRY(check(k));
+  WEFT_TRY(sparse_matmul_check(k));
   const int64_t *d = TENSOR_DATA(k->in[2], int64_t), *b = p.b->shape.dim;
   const int64_t inner = d[!p.flip_a], columns = b[!p.flip_b];
   if (inner != b[p.flip_b])

@@ -79,7 +79,7 @@ static shape result_shape(const kernel *k, const groups *g) {
 }
 
 /* Entries [begin, end) as one value at `to`. */
-static void fold(const kernel *k, const groups *g, combine_op how, int64_t begin, int64_t end, void *to) {
+static void sparse_reduce_fold(const kernel *k, const groups *g, combine_op how, int64_t begin, int64_t end, void *to) {
   const weft_tensor *values = k->in[1];
   memcpy(to, weft__element_const(values->dtype, values->data, g->entries[begin].at), weft__dtype_size(values->dtype));
   for (int64_t i = begin + 1; i < end; i++)
@@ -96,7 +96,7 @@ static weft_err to_dense(kernel *k, const groups *g, combine_op how) {
     for (int64_t j = 0; j < g->depth; j++)
       if (!g->reduced[j]) at = at * TENSOR_DATA(k->in[2], int64_t)[j] + g->entries[i].row[d++];
     end = group_end(g, i);
-    fold(k, g, how, i, end, weft__element(out->dtype, out->data, at));
+    sparse_reduce_fold(k, g, how, i, end, weft__element(out->dtype, out->data, at));
   }
   return WEFT_OK;
 }
@@ -118,12 +118,12 @@ static weft_err to_sparse(kernel *k, const groups *g, combine_op how) {
       else if (keep)
         *place++ = 0;
     end = group_end(g, i);
-    fold(k, g, how, i, end, weft__element(values->dtype, values->data, at++));
+    sparse_reduce_fold(k, g, how, i, end, weft__element(values->dtype, values->data, at++));
   }
   return WEFT_OK;
 }
 
-static weft_err reduce(kernel *k, combine_op how, weft_err (*give)(kernel *, const groups *, combine_op)) {
+static weft_err sparse_reduce_run(kernel *k, combine_op how, weft_err (*give)(kernel *, const groups *, combine_op)) {
   groups g = {0};
   if (!weft__combine_has(how, k->in[1]->dtype)) return weft__kernel_no_type(k, k->in[1]->dtype);
   WEFT_TRY(read_axes(k, &g));
@@ -133,10 +133,10 @@ static weft_err reduce(kernel *k, combine_op how, weft_err (*give)(kernel *, con
   return err;
 }
 
-static weft_err sum_cpu(kernel *k) { return reduce(k, COMBINE_ADD, to_dense); }
-static weft_err max_cpu(kernel *k) { return reduce(k, COMBINE_MAX, to_dense); }
-static weft_err sum_sparse_cpu(kernel *k) { return reduce(k, COMBINE_ADD, to_sparse); }
-static weft_err max_sparse_cpu(kernel *k) { return reduce(k, COMBINE_MAX, to_sparse); }
+static weft_err sum_cpu(kernel *k) { return sparse_reduce_run(k, COMBINE_ADD, to_dense); }
+static weft_err max_cpu(kernel *k) { return sparse_reduce_run(k, COMBINE_MAX, to_dense); }
+static weft_err sum_sparse_cpu(kernel *k) { return sparse_reduce_run(k, COMBINE_ADD, to_sparse); }
+static weft_err max_sparse_cpu(kernel *k) { return sparse_reduce_run(k, COMBINE_MAX, to_sparse); }
 
 static weft_err reduce_infer(infer *s) {
   const weft_tensor *dims = weft__infer_value(s, 2), *axes = weft__infer_value(s, 3);
@@ -161,7 +161,7 @@ static weft_err reduce_infer(infer *s) {
 /* ---- gradients: every entry takes the gradient of its group ---- */
 
 /* int64 [depth]: 0 for each reduced dimension, 1 for those that stay. */
-static weft_out stays(weft_graph *g, weft_out dims, weft_out axes) {
+static weft_out sparse_reduce_stays(weft_graph *g, weft_out dims, weft_out axes) {
   const int64_t column[] = {-1, 1}, row[] = {1, -1}, last = 1;
   const weft_out depth = weft__b_size(g, dims), zero = weft__b_scalar(g, WEFT_INT32, 0);
   const weft_out range =
@@ -180,7 +180,7 @@ static weft_out of_groups(weft_graph *g, weft_out kept, weft_out indices, weft_o
 
 static weft_err sum_grad(backprop *b) {
   weft_graph *g = b->graph;
-  const weft_out indices = b->in[0], dims = b->in[2], mask = stays(g, dims, b->in[3]);
+  const weft_out indices = b->in[0], dims = b->in[2], mask = sparse_reduce_stays(g, dims, b->in[3]);
   const weft_out one = weft__b_scalar(g, WEFT_INT64, 1);
   const weft_out kept = weft__b_add(g, weft__b_mul(g, dims, mask), weft__b_sub(g, one, mask));
   b->din[1] = GRAD_DENSE(of_groups(g, weft__b_reshape(g, b->dout[0], kept), indices, mask));
@@ -195,7 +195,7 @@ static weft_err softmax_grad(backprop *b) {
   const weft_out axes = weft__b_ints(g, &last, 1);
   const weft_out in[] = {indices, weft__b_mul(g, y, dy), dims, axes};
   const weft_out sums = weft__b_node(g, "SparseReduceSum", NULL, 4, in, 1, (attr[]){A_BOOL("keep_dims", true)});
-  const weft_out own = of_groups(g, sums, indices, stays(g, dims, axes));
+  const weft_out own = of_groups(g, sums, indices, sparse_reduce_stays(g, dims, axes));
   b->din[1] = GRAD_DENSE(weft__b_mul(g, weft__b_sub(g, dy, own), y));
   return WEFT_OK;
 }

@@ -26,8 +26,8 @@ static weft_err check_picks(const kernel *k, const int64_t *index, const int64_t
 }
 
 /* Rows in, rows out, as floats where they are 16-bit ones; `count` (or NULL) is of the segments. */
-static weft_err run(kernel *k, const weft_tensor *x, segment_job *j, const int64_t *count, scale how,
-                    weft_tensor *out) {
+static weft_err sparse_segment_run(kernel *k, const weft_tensor *x, segment_job *j, const int64_t *count, scale how,
+                                   weft_tensor *out) {
   const weft_dtype seen_as = weft__is_16bit(x->dtype) ? WEFT_FLOAT : x->dtype;
   widened xs = {0}, zs = {0};
   j->loop = weft__add_op.loop[seen_as];
@@ -68,7 +68,7 @@ static weft_err pick_and_combine(kernel *k, scale how, const int64_t *index, con
   if (!out) return weft__out_refused(&s);
   segment_job j = {.id = id, .from = index, .rows = n, .inner = weft__shape_product(&s, 1, s.rank)};
   weft_err err = count_ids(k, id, n, segments, &counts);
-  if (!err) err = run(k, k->in[0], &j, counts.data, how, out);
+  if (!err) err = sparse_segment_run(k, k->in[0], &j, counts.data, how, out);
   weft__tensor_clear(&counts);
   return err;
 }
@@ -83,7 +83,7 @@ static weft_err check_vectors(const kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err forward(kernel *k, scale how) {
+static weft_err sparse_segment_forward(kernel *k, scale how) {
   WEFT_TRY(check_vectors(k));
   weft_tensor index = {0}, id = {0};
   const int64_t n = k->in[1]->shape.dim[0];
@@ -101,9 +101,9 @@ static weft_err forward(kernel *k, scale how) {
   return err;
 }
 
-static weft_err sum_cpu(kernel *k) { return forward(k, SUM); }
-static weft_err mean_cpu(kernel *k) { return forward(k, MEAN); }
-static weft_err sqrt_n_cpu(kernel *k) { return forward(k, SQRT_N); }
+static weft_err sum_cpu(kernel *k) { return sparse_segment_forward(k, SUM); }
+static weft_err mean_cpu(kernel *k) { return sparse_segment_forward(k, MEAN); }
+static weft_err sqrt_n_cpu(kernel *k) { return sparse_segment_forward(k, SQRT_N); }
 
 static weft_err forward_infer(infer *s) {
   WEFT_TRY(weft__infer_rank_at_least(s, 0, 1));
@@ -199,7 +199,7 @@ static weft_err number_rows(kernel *k, int64_t *index, int64_t n, int64_t *rows)
   return which ? WEFT_OK : WEFT_OOM;
 }
 
-static weft_err backward(kernel *k, scale how) {
+static weft_err sparse_segment_backward(kernel *k, scale how) {
   WEFT_TRY(check_vectors(k));
   if (k->in[3]->shape.rank != 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "output_dim0 should be a scalar.");
   weft_tensor index = {0}, id = {0};
@@ -217,9 +217,9 @@ static weft_err backward(kernel *k, scale how) {
   return err;
 }
 
-static weft_err sum_grad_cpu(kernel *k) { return backward(k, SUM); }
-static weft_err mean_grad_cpu(kernel *k) { return backward(k, MEAN); }
-static weft_err sqrt_n_grad_cpu(kernel *k) { return backward(k, SQRT_N); }
+static weft_err sum_grad_cpu(kernel *k) { return sparse_segment_backward(k, SUM); }
+static weft_err mean_grad_cpu(kernel *k) { return sparse_segment_backward(k, MEAN); }
+static weft_err sqrt_n_grad_cpu(kernel *k) { return sparse_segment_backward(k, SQRT_N); }
 
 static weft_err backward_infer(infer *s) {
   WEFT_TRY(weft__infer_rank_at_least(s, 0, 1));

@@ -47,7 +47,7 @@ static weft_err pack_with(const weft_tensor *t, str *to, text *content) {
   return err;
 }
 
-static weft_err pack(const weft_tensor *t, str *to) {
+static weft_err sparse_serialize_pack(const weft_tensor *t, str *to) {
   text content = {0};
   const weft_err err = pack_with(t, to, &content);
   weft__text_finish(&content);
@@ -56,7 +56,7 @@ static weft_err pack(const weft_tensor *t, str *to) {
 
 /* Makes element i of the output a string or a variant with the tensor. */
 static weft_err put_tensor(weft_tensor *out, int64_t i, const weft_tensor *t) {
-  if (out->dtype == WEFT_STRING) return pack(t, TENSOR_DATA(out, str) + i);
+  if (out->dtype == WEFT_STRING) return sparse_serialize_pack(t, TENSOR_DATA(out, str) + i);
   held_tensors *v = NULL;
   WEFT_TRY(weft__held_tensors_create(&v, HELD_TENSOR, 1));
   weft__held_tensors_put(out, i, v);
@@ -120,7 +120,7 @@ typedef struct sparse_part {
   weft_tensor *t[3]; /* indices, values, shape */
 } sparse_part;
 
-static weft_err unpack(const kernel *k, const str *s, weft_tensor **out) {
+static weft_err sparse_serialize_unpack(const kernel *k, const str *s, weft_tensor **out) {
   ProtobufCMessage *proto = NULL;
   if (weft__proto_unpack(&proto, &tensorflow__tensor_proto__descriptor, s->size ? s->data : "", s->size) != WEFT_OK)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Could not parse serialized_sparse: %s", weft__error_message());
@@ -133,7 +133,7 @@ static weft_err unpack(const kernel *k, const str *s, weft_tensor **out) {
 
 /* Tensor `at` of three of part i, out of a string or a variant. */
 static weft_err read_tensor(const kernel *k, int64_t i, int at, weft_tensor **out) {
-  if (k->in[0]->dtype == WEFT_STRING) return unpack(k, TENSOR_DATA(k->in[0], str) + 3 * i + at, out);
+  if (k->in[0]->dtype == WEFT_STRING) return sparse_serialize_unpack(k, TENSOR_DATA(k->in[0], str) + 3 * i + at, out);
   const held_tensors *v = weft__held_tensors_at(k->in[0], 3 * i + at, HELD_TENSOR);
   if (v) return weft__tensor_create_like(out, &v->t[0]);
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Could not get a tensor from serialized_sparse[%lld, %d]",

@@ -38,7 +38,7 @@ static int64_t count_lines(const vocabulary *v) {
   return n;
 }
 
-static weft_err column(const vocabulary *v, str line, int64_t number, int64_t index, str *out) {
+static weft_err lookup_file_column(const vocabulary *v, str line, int64_t number, int64_t index, str *out) {
   const int64_t most = v->key_index > v->value_index ? v->key_index : v->value_index;
   int64_t n = 0;
   for (char *at = line.data, *end = line.data + line.size;; n++) {
@@ -54,14 +54,14 @@ static weft_err column(const vocabulary *v, str line, int64_t number, int64_t in
 }
 
 /* What one index takes of one line, as element `number` of the tensor. */
-static weft_err take(vocabulary *v, str line, int64_t number, int64_t index, weft_tensor *to) {
+static weft_err lookup_file_take(vocabulary *v, str line, int64_t number, int64_t index, weft_tensor *to) {
   if (index == LINE_NUMBER) {
     /* Wraps around, as TensorFlow's sum does: any offset is allowed. */
     TENSOR_DATA(to, int64_t)[number] = (int64_t)((uint64_t)number + (uint64_t)v->offset);
     return WEFT_OK;
   }
   str part = line;
-  if (index != WHOLE_LINE) WEFT_TRY(column(v, line, number, index, &part));
+  if (index != WHOLE_LINE) WEFT_TRY(lookup_file_column(v, line, number, index, &part));
   if (to->dtype == WEFT_STRING) return weft__str_set(&TENSOR_DATA(to, str)[number], part.data, part.size);
   void *place = (char *)to->data + (size_t)number * weft__dtype_size(to->dtype);
   if (weft__number_read(&v->room, part.data, part.size, to->dtype, place)) return WEFT_OK;
@@ -75,8 +75,8 @@ static weft_err take_all(vocabulary *v, int64_t n, weft_tensor *keys, weft_tenso
   size_t at = 0;
   str line;
   for (int64_t i = 0; i < n && next_line(&v->bytes, &at, &line); i++) {
-    WEFT_TRY(take(v, line, i, v->key_index, keys));
-    WEFT_TRY(take(v, line, i, v->value_index, values));
+    WEFT_TRY(lookup_file_take(v, line, i, v->key_index, keys));
+    WEFT_TRY(lookup_file_take(v, line, i, v->value_index, values));
   }
   return WEFT_OK;
 }
@@ -92,7 +92,7 @@ static weft_err check_index(const char *what, const char *lower, int64_t index, 
   return WEFT_OK;
 }
 
-static weft_err fill(vocabulary *v, lookup *t) {
+static weft_err lookup_file_fill(vocabulary *v, lookup *t) {
   const lookup_spec *spec = weft__lookup_spec(t);
   weft_tensor keys = {0}, values = {0};
   plain_locale plain;
@@ -135,7 +135,7 @@ static weft_err fill_cpu(kernel *k) {
   weft_err err = path ? WEFT_OK : WEFT_OOM;
   if (!err && !weft__lookup_spec((lookup *)r)->fixed)
     err = weft__fail(WEFT_INVALID_ARGUMENT, "the table is not initializable");
-  if (!err) err = fill(&v, (lookup *)r);
+  if (!err) err = lookup_file_fill(&v, (lookup *)r);
   weft__text_finish(&v.bytes);
   weft__text_finish(&v.room);
   weft__free(path);

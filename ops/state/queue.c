@@ -79,7 +79,7 @@ static weft_err queue_cpu(kernel *k) {
 
 /* ---- asking ---- */
 
-static weft_err find(const kernel *k, queue **out) {
+static weft_err queue_find(const kernel *k, queue **out) {
   if (weft__node_int(k->node, "timeout_ms", -1) != -1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Timeout not supported yet.");
   return weft__kernel_in(k, weft__kernel_resource(k, 0, QUEUE_TYPE, (resource **)out));
@@ -112,32 +112,32 @@ static weft_err check_signature(const kernel *k, const queue *q, const char *lis
   return err;
 }
 
-static void done(void *arg, weft_err err, element *const *got, int64_t n) {
+static void queue_done(void *arg, weft_err err, element *const *got, int64_t n) {
   (void)got, (void)n;
   kernel *k = arg;
   weft__kernel_done(k, weft__kernel_in(k, err));
 }
 
-static weft_err enqueue(kernel *k, bool many) {
+static weft_err queue_enqueue(kernel *k, bool many) {
   queue *q = NULL;
-  WEFT_TRY(find(k, &q));
+  WEFT_TRY(queue_find(k, &q));
   weft_err err = check_signature(k, q, "Tcomponents", true);
   if (err == WEFT_OK) {
     weft__kernel_defer(k);
-    weft__queue_enqueue(q, k->in + 1, many, k->step->cancel, done, k);
+    weft__queue_enqueue(q, k->in + 1, many, k->step->cancel, queue_done, k);
   }
   weft__object_release((object *)q);
   return err;
 }
 
-static weft_err enqueue_cpu(kernel *k) { return enqueue(k, false); }
-static weft_err enqueue_many_cpu(kernel *k) { return enqueue(k, true); }
+static weft_err enqueue_cpu(kernel *k) { return queue_enqueue(k, false); }
+static weft_err enqueue_many_cpu(kernel *k) { return queue_enqueue(k, true); }
 
 static weft_err close_cpu(kernel *k) {
   queue *q = NULL;
-  WEFT_TRY(find(k, &q));
+  WEFT_TRY(queue_find(k, &q));
   weft__kernel_defer(k);
-  weft__queue_close(q, weft__node_bool(k->node, "cancel_pending_enqueues", false), k->step->cancel, done, k);
+  weft__queue_close(q, weft__node_bool(k->node, "cancel_pending_enqueues", false), k->step->cancel, queue_done, k);
   weft__object_release((object *)q);
   return WEFT_OK;
 }
@@ -152,7 +152,7 @@ static void dequeue_done(void *arg, weft_err err, element *const *got, int64_t n
 
 static weft_err dequeue_cpu(kernel *k) {
   queue *q = NULL;
-  WEFT_TRY(find(k, &q));
+  WEFT_TRY(queue_find(k, &q));
   weft_err err = check_signature(k, q, "component_types", false);
   if (err == WEFT_OK) {
     weft__sync_token_requested(k, q);
@@ -202,7 +202,7 @@ static weft_err dequeue_batch(kernel *k, queue *q, bool up_to, int64_t n) {
 static weft_err dequeue_some(kernel *k, bool up_to) {
   queue *q = NULL;
   WEFT_TRY(weft__kernel_scalar(k, 1, "n"));
-  WEFT_TRY(find(k, &q));
+  WEFT_TRY(queue_find(k, &q));
   weft_err err = dequeue_batch(k, q, up_to, weft__tensor_int(k->in[1], 0));
   weft__object_release((object *)q);
   return err;
@@ -213,7 +213,7 @@ static weft_err dequeue_up_to_cpu(kernel *k) { return dequeue_some(k, true); }
 
 static weft_err size_cpu(kernel *k) {
   queue *q = NULL;
-  WEFT_TRY(find(k, &q));
+  WEFT_TRY(queue_find(k, &q));
   int64_t size = weft__queue_size(q);
   weft__object_release((object *)q);
   weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
@@ -224,7 +224,7 @@ static weft_err size_cpu(kernel *k) {
 
 static weft_err is_closed_cpu(kernel *k) {
   queue *q = NULL;
-  WEFT_TRY(find(k, &q));
+  WEFT_TRY(queue_find(k, &q));
   bool closed = weft__queue_is_closed(q);
   weft__object_release((object *)q);
   weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);

@@ -371,7 +371,7 @@ static weft_out variable_shape(backprop *b) {
 }
 
 /* x[1:] of a vector. */
-static weft_out tail(weft_graph *g, weft_out x) {
+static weft_out scatter_var_tail(weft_graph *g, weft_out x) {
   const int64_t zero = 0, one = 1;
   weft_out in[4] = {x, weft__b_ints(g, &one, 1), weft__b_ints(g, &zero, 1), weft__b_ints(g, &one, 1)};
   return weft__b_node(g, "StridedSlice", NULL, 4, in, 1, (attr[]){A_INT("end_mask", 1)});
@@ -381,7 +381,7 @@ static weft_err gather_grad(backprop *b) {
   weft_graph *g = b->graph;
   const int64_t zero = 0, minus_one = -1;
   weft_out all = weft__b_reshape(g, weft__b_size(g, b->in[1]), weft__b_ints(g, (int64_t[]){1}, 1));
-  weft_out of = variable_shape(b), rows[2] = {all, tail(g, of)};
+  weft_out of = variable_shape(b), rows[2] = {all, scatter_var_tail(g, of)};
   weft_out to = weft__b_concat(g, 2, rows, weft__b_scalar(g, WEFT_INT32, (double)zero));
   b->din[0] = (grad_value){WEFT_NONE, weft__b_reshape(g, b->in[1], weft__b_ints(g, &minus_one, 1)),
                            weft__b_reshape(g, b->dout[0], to), of};

@@ -57,7 +57,7 @@ static void request_done(void *arg, weft_err err, const weft_tensor *got, int64_
   weft__kernel_done(k, weft__kernel_in(k, err));
 }
 
-static weft_err ask(kernel *k, staging *s, const staging_request *r) {
+static weft_err staging_ask(kernel *k, staging *s, const staging_request *r) {
   weft__kernel_defer(k);
   weft__staging_ask(s, r, k->step->cancel, request_done, k);
   return WEFT_OK;
@@ -66,13 +66,13 @@ static weft_err ask(kernel *k, staging *s, const staging_request *r) {
 static weft_err stage_cpu(kernel *k) {
   staging *s = NULL;
   WEFT_TRY(find_area(k, &s));
-  return ask(k, s, &(staging_request){.act = STAGING_PUT, .n = k->n_in, .part = k->in});
+  return staging_ask(k, s, &(staging_request){.act = STAGING_PUT, .n = k->n_in, .part = k->in});
 }
 
 static weft_err unstage_cpu(kernel *k) {
   staging *s = NULL;
   WEFT_TRY(find_area(k, &s));
-  return ask(k, s, &(staging_request){.act = STAGING_TAKE_ANY, .n = k->n_out});
+  return staging_ask(k, s, &(staging_request){.act = STAGING_TAKE_ANY, .n = k->n_out});
 }
 
 static weft_err peek_cpu(kernel *k) {
@@ -81,7 +81,7 @@ static weft_err peek_cpu(kernel *k) {
   WEFT_TRY(weft__kernel_scalar(k, 0, "index"));
   const int64_t index = weft__tensor_int(k->in[0], 0);
   if (index < 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "index %lld is below 0", (long long)index);
-  return ask(k, s, &(staging_request){.act = STAGING_PEEK, .key = index, .n = k->n_out});
+  return staging_ask(k, s, &(staging_request){.act = STAGING_PEEK, .key = index, .n = k->n_out});
 }
 
 /* The places of a tuple that input i names: as many as tensors, each once. */
@@ -113,7 +113,7 @@ static weft_err ask_map(kernel *k, staging_act act, int key, int indices, int n)
     r.key = TENSOR_DATA(k->in[key], int64_t)[0];
   }
   if (act == STAGING_PUT) r.part = k->in + 2;
-  return ask(k, s, &r);
+  return staging_ask(k, s, &r);
 }
 
 static weft_err map_stage_cpu(kernel *k) { return ask_map(k, STAGING_PUT, 0, 1, k->n_in - 2); }

@@ -32,7 +32,7 @@ static weft_err find_by_name(const kernel *k, const weft_tensor *t, tensor_array
 }
 
 /* The array behind argument 0; borrowed for the kernel. */
-static weft_err find(const kernel *k, tensor_array **out) {
+static weft_err tensor_array_find(const kernel *k, tensor_array **out) {
   if (!k->ref[0] && k->in[0]->dtype == WEFT_RESOURCE)
     return weft__kernel_in(k, weft__handle_get(k->in[0], TENSOR_ARRAY_TYPE, (resource **)out));
   if (!k->ref[0]) return find_by_name(k, k->in[0], out);
@@ -178,7 +178,7 @@ static weft_err name_gradient(kernel *k, tensor_array *g, char **out) {
 static weft_err gradient_out(kernel *k, const shape *prepend) {
   tensor_array *a = NULL, *g = NULL;
   char *name = NULL;
-  WEFT_TRY(find(k, &a));
+  WEFT_TRY(tensor_array_find(k, &a));
   WEFT_TRY(weft__kernel_in(k, weft__tensor_array_gradient(a, weft__node_str(k->node, "source").data, prepend, &g)));
   weft_err err = k->node->out_type[0] == WEFT_RESOURCE ? WEFT_OK : name_gradient(k, g, &name);
   if (err == WEFT_OK) err = out_handle(k, g, name ? name : weft__node_str(k->node, "source").data);
@@ -199,7 +199,7 @@ static weft_err gradient_with_shape_cpu(kernel *k) {
 static weft_err write_cpu(kernel *k) {
   tensor_array *a = NULL;
   WEFT_TRY(weft__kernel_scalar(k, 1, "index"));
-  WEFT_TRY(find(k, &a));
+  WEFT_TRY(tensor_array_find(k, &a));
   WEFT_TRY(write_element(k, a, weft__tensor_int(k->in[1], 0), k->in[2]));
   return pass_flow(k, 0);
 }
@@ -208,7 +208,7 @@ static weft_err read_cpu(kernel *k) {
   tensor_array *a = NULL;
   weft_tensor t = {0};
   WEFT_TRY(weft__kernel_scalar(k, 1, "index"));
-  WEFT_TRY(find(k, &a));
+  WEFT_TRY(tensor_array_find(k, &a));
   WEFT_TRY(read_element(k, a, weft__tensor_int(k->in[1], 0), &t));
   weft_err err = weft__out_share(k, 0, &t);
   weft__tensor_clear(&t);
@@ -218,7 +218,7 @@ static weft_err read_cpu(kernel *k) {
 static weft_err size_cpu(kernel *k) {
   tensor_array *a = NULL;
   int64_t size = 0;
-  WEFT_TRY(find(k, &a));
+  WEFT_TRY(tensor_array_find(k, &a));
   WEFT_TRY(weft__kernel_in(k, weft__tensor_array_size(a, &size, NULL)));
   weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
   if (!out) return WEFT_OOM;
@@ -228,7 +228,7 @@ static weft_err size_cpu(kernel *k) {
 
 static weft_err close_cpu(kernel *k) {
   tensor_array *a = NULL;
-  WEFT_TRY(find(k, &a));
+  WEFT_TRY(tensor_array_find(k, &a));
   weft__tensor_array_close(a);
   return WEFT_OK;
 }
@@ -272,7 +272,7 @@ static weft_err empty_shape(kernel *k, tensor_array *a, const char *attr_name, b
       weft__shape_text(&given));
 }
 
-static weft_err pack(kernel *k, const elements *e, const shape *one) {
+static weft_err tensor_array_pack(kernel *k, const elements *e, const shape *one) {
   shape all = {one->rank + 1, {e->n}};
   if (all.rank > WEFT_MAX_RANK) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "rank %d is too high", all.rank);
   memcpy(all.dim + 1, one->dim, (size_t)one->rank * sizeof *one->dim);
@@ -304,7 +304,7 @@ static weft_err gather_elements(kernel *k, tensor_array *a, int64_t n, const wef
                             "TensorArray was passed element_shape %s which does not match the "
                             "Tensor at index 0: %s",
                             weft__shape_text(&want), weft__shape_text(&one));
-  if (err == WEFT_OK) err = pack(k, &e, &one);
+  if (err == WEFT_OK) err = tensor_array_pack(k, &e, &one);
   elements_finish(&e);
   return err;
 }
@@ -314,14 +314,14 @@ static weft_err gather_cpu(kernel *k) {
   if (k->in[1]->shape.rank != 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected indices to be a vector, but received shape: %s",
                              weft__shape_text(&k->in[1]->shape));
-  WEFT_TRY(find(k, &a));
+  WEFT_TRY(tensor_array_find(k, &a));
   return gather_elements(k, a, weft__tensor_count(k->in[1]), k->in[1]);
 }
 
 static weft_err pack_cpu(kernel *k) {
   tensor_array *a = NULL;
   int64_t n = 0;
-  WEFT_TRY(find(k, &a));
+  WEFT_TRY(tensor_array_find(k, &a));
   WEFT_TRY(weft__kernel_in(k, weft__tensor_array_size(a, &n, NULL)));
   return gather_elements(k, a, n, NULL);
 }
@@ -371,7 +371,7 @@ static weft_err concat_cpu(kernel *k) {
   elements e;
   shape all = SHAPE_UNKNOWN;
   int64_t n = 0;
-  WEFT_TRY(find(k, &a));
+  WEFT_TRY(tensor_array_find(k, &a));
   WEFT_TRY(weft__kernel_in(k, weft__tensor_array_size(a, &n, NULL)));
   weft_err err = read_many(k, a, n, NULL, &e);
   if (err == WEFT_OK && n) err = concat_shape(k, &e, &all);
@@ -427,7 +427,7 @@ static weft_err scatter_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Expected len(indices) == values.shape[0], but saw: %lld vs. %lld", (long long)n,
                              (long long)rows->shape.dim[0]);
-  WEFT_TRY(find(k, &a));
+  WEFT_TRY(tensor_array_find(k, &a));
   WEFT_TRY(weft__kernel_in(k, weft__tensor_array_size(a, &size, &dynamic)));
   for (int64_t i = 0; i < n && !dynamic; i++)
     if (weft__tensor_int(index, i) >= size)
@@ -454,7 +454,7 @@ static weft_err unpack_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Input value for unpack must be at least a vector but received shape: %s",
                              weft__shape_text(&k->in[1]->shape));
-  WEFT_TRY(find(k, &a));
+  WEFT_TRY(tensor_array_find(k, &a));
   WEFT_TRY(check_count(k, a, k->in[1]->shape.dim[0], "the input"));
   for (int64_t i = 0; i < k->in[1]->shape.dim[0]; i++) WEFT_TRY(write_rows(k, a, i, k->in[1], i, -1));
   return pass_flow(k, 0);
@@ -486,7 +486,7 @@ static weft_err split_cpu(kernel *k) {
   const weft_tensor *rows = k->in[1], *lengths = k->in[2];
   int64_t n = weft__tensor_count(lengths), from = 0;
   WEFT_TRY(check_lengths(k, rows, lengths));
-  WEFT_TRY(find(k, &a));
+  WEFT_TRY(tensor_array_find(k, &a));
   WEFT_TRY(check_count(k, a, n, "lengths"));
   for (int64_t i = 0; i < n; i++) {
     int64_t count = TENSOR_DATA(lengths, int64_t)[i];

@@ -69,7 +69,7 @@ static weft_err reserve_cpu(kernel *k) {
 }
 
 /* Row i of t as a tensor of its own. */
-static weft_err row(weft_tensor *out, const weft_tensor *t, int64_t i) {
+static weft_err tensor_list_row(weft_tensor *out, const weft_tensor *t, int64_t i) {
   shape s = {.rank = t->shape.rank - 1};
   memcpy(s.dim, t->shape.dim + 1, sizeof *s.dim * (size_t)s.rank);
   int64_t count = weft__shape_count(&s);
@@ -91,7 +91,7 @@ static weft_err from_tensor_cpu(kernel *k) {
   WEFT_TRY(weft__tensor_list_create(&l, k->in[0]->dtype, &s, k->in[0]->shape.dim[0]));
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < l->n && !err; i++) {
-    err = row(&l->t[i], k->in[0], i);
+    err = tensor_list_row(&l->t[i], k->in[0], i);
     if (!err) err = check_shape(k, l, &l->t[i]);
   }
   if (!err) return weft__variant_output(k, 0, &l->base);
@@ -100,7 +100,7 @@ static weft_err from_tensor_cpu(kernel *k) {
 }
 
 /* Puts the rows of input `rows` where input `at` says; the list takes over its reference. */
-static weft_err scatter(kernel *k, tensor_list *l, int rows, int at) {
+static weft_err tensor_list_scatter(kernel *k, tensor_list *l, int rows, int at) {
   int64_t n = weft__tensor_count(k->in[at]);
   weft_err err = check_rows(k, rows);
   if (!err && k->in[rows]->shape.dim[0] != n)
@@ -114,7 +114,7 @@ static weft_err scatter(kernel *k, tensor_list *l, int rows, int at) {
       break;
     }
     weft__tensor_clear(&l->t[to]);
-    err = row(&l->t[to], k->in[rows], i);
+    err = tensor_list_row(&l->t[to], k->in[rows], i);
     if (!err) err = check_shape(k, l, &l->t[to]);
   }
   if (!err) return weft__variant_output(k, 0, &l->base);
@@ -136,7 +136,7 @@ static weft_err scatter_cpu(kernel *k) {
     if (weft__tensor_int(k->in[1], i) >= n) n = weft__tensor_int(k->in[1], i) + 1;
   }
   WEFT_TRY(weft__tensor_list_create(&l, k->in[0]->dtype, &s, n < 0 ? 0 : n));
-  return scatter(k, l, 0, 1);
+  return tensor_list_scatter(k, l, 0, 1);
 }
 
 static weft_err scatter_into_cpu(kernel *k) {
@@ -146,7 +146,7 @@ static weft_err scatter_into_cpu(kernel *k) {
   for (int64_t i = 0; i < weft__tensor_count(k->in[2]); i++)
     if (weft__tensor_int(k->in[2], i) >= n) n = weft__tensor_int(k->in[2], i) + 1;
   WEFT_TRY(weft__tensor_list_copy(&l, from, n > from->n ? n : from->n));
-  return scatter(k, l, 1, 2);
+  return tensor_list_scatter(k, l, 1, 2);
 }
 
 /* ---- one element ---- */
@@ -505,20 +505,20 @@ static weft_err gather_grad(backprop *b) {
   return WEFT_OK;
 }
 
-static grad_value gathered(backprop *b, weft_out rows, weft_out indices) {
+static grad_value tensor_list_gathered(backprop *b, weft_out rows, weft_out indices) {
   const weft_out in[] = {b->dout[0], indices, shape_behind(b, rows, 1)};
   return GRAD_DENSE(list_node(b, "TensorListGather", 3, in, type_of(b, rows)));
 }
 
 static weft_err scatter_grad(backprop *b) {
-  b->din[0] = gathered(b, b->in[0], b->in[1]);
+  b->din[0] = tensor_list_gathered(b, b->in[0], b->in[1]);
   return WEFT_OK;
 }
 
 static weft_err scatter_into_grad(backprop *b) {
   const weft_out in[] = {b->dout[0], weft__b_zeros_like(b->graph, b->in[1]), b->in[2]};
   b->din[0] = GRAD_DENSE(list_node(b, "TensorListScatterIntoExistingList", 3, in, type_of(b, b->in[1])));
-  b->din[1] = gathered(b, b->in[1], b->in[2]);
+  b->din[1] = tensor_list_gathered(b, b->in[1], b->in[2]);
   return WEFT_OK;
 }
 

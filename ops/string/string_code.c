@@ -8,7 +8,7 @@
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-static void encode(text *t, const str *s, bool pad) {
+static void string_code_encode(text *t, const str *s, bool pad) {
   for (size_t i = 0; i < s->size; i += 3) {
     size_t n = s->size - i < 3 ? s->size - i : 3;
     uint32_t bits = 0;
@@ -29,7 +29,7 @@ static weft_err encode_cpu(kernel *k) {
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < weft__tensor_count(x) && err == WEFT_OK; i++) {
     t.size = 0;
-    encode(&t, TENSOR_DATA(x, str) + i, pad);
+    string_code_encode(&t, TENSOR_DATA(x, str) + i, pad);
     err = t.failed ? WEFT_OOM : weft__str_set(TENSOR_DATA(y, str) + i, weft__text_get(&t), t.size);
   }
   weft__text_finish(&t);
@@ -37,7 +37,7 @@ static weft_err encode_cpu(kernel *k) {
 }
 
 /* Appends the bytes; returns what is wrong, or NULL. */
-static const char *decode(text *t, const str *s) {
+static const char *string_code_decode(text *t, const str *s) {
   size_t n = s->size;
   if (n % 4 == 0) /* padding is only that in a whole group of four */
     for (int i = 0; i < 2 && n > 0 && s->data[n - 1] == '='; i++) n--;
@@ -61,7 +61,7 @@ static weft_err decode_cpu(kernel *k) {
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < weft__tensor_count(x) && err == WEFT_OK; i++) {
     t.size = 0;
-    const char *wrong = decode(&t, TENSOR_DATA(x, str) + i);
+    const char *wrong = string_code_decode(&t, TENSOR_DATA(x, str) + i);
     if (wrong)
       err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s", wrong);
     else

@@ -17,14 +17,14 @@ typedef struct ngrams {
 
 static int64_t pad_of(const ngrams *g, int64_t width) { return g->pad < 0 || g->pad > width - 1 ? width - 1 : g->pad; }
 
-static int64_t windows(const ngrams *g, int64_t words, int64_t width) {
+static int64_t string_ngrams_windows(const ngrams *g, int64_t words, int64_t width) {
   const int64_t n = words + 2 * pad_of(g, width) - width + 1;
   return n > 0 ? n : 0;
 }
 
 static int64_t row_windows(const ngrams *g, int64_t words) {
   int64_t n = 0;
-  for (int i = 0; g->widths && i < g->widths->n; i++) n += windows(g, words, g->widths->is[i]);
+  for (int i = 0; g->widths && i < g->widths->n; i++) n += string_ngrams_windows(g, words, g->widths->is[i]);
   return n || !g->keep_short || !words ? n : 1;
 }
 
@@ -48,7 +48,7 @@ static weft_err put_window(const ngrams *g, const str *row, int64_t words, int64
 static weft_err put_row(const ngrams *g, const str *row, int64_t words, str *to) {
   int64_t made = 0;
   for (int i = 0; g->widths && i < g->widths->n; i++) {
-    const int64_t width = g->widths->is[i], n = windows(g, words, width), pad = pad_of(g, width);
+    const int64_t width = g->widths->is[i], n = string_ngrams_windows(g, words, width), pad = pad_of(g, width);
     for (int64_t j = 0; j < n; j++) WEFT_TRY(put_window(g, row, words, j - pad, width, &to[made++]));
   }
   if (made || !g->keep_short || !words) return WEFT_OK;

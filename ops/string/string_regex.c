@@ -17,7 +17,7 @@ static weft_err static_prepare(const weft_node *node, void **state) {
 
 static void static_unprepare(void *state) { weft__regex_destroy(state); }
 
-static weft_err compiled(kernel *k, const char *pattern, size_t size, regex **out) {
+static weft_err string_regex_compiled(kernel *k, const char *pattern, size_t size, regex **out) {
   weft_err err = weft__regex_create(out, pattern, size);
   if (err != WEFT_INVALID_ARGUMENT) return err;
   char why[512];
@@ -29,7 +29,7 @@ static weft_err compiled(kernel *k, const char *pattern, size_t size, regex **ou
 static weft_err static_regex(kernel *k, regex **out) {
   *out = k->state;
   attr_str pattern = weft__node_str(k->node, "pattern");
-  return *out ? WEFT_OK : compiled(k, pattern.data, pattern.size, out);
+  return *out ? WEFT_OK : string_regex_compiled(k, pattern.data, pattern.size, out);
 }
 
 static weft_err scalar_input(kernel *k, int i, const char *name, const str **out) {
@@ -67,7 +67,7 @@ static weft_err match_cpu(kernel *k) {
   const str *pattern;
   regex *r;
   WEFT_TRY(scalar_input(k, 1, "Pattern", &pattern));
-  WEFT_TRY(compiled(k, pattern->size ? pattern->data : "", pattern->size, &r));
+  WEFT_TRY(string_regex_compiled(k, pattern->size ? pattern->data : "", pattern->size, &r));
   weft_err err = match_all(k, r);
   weft__regex_destroy(r);
   return err;
@@ -110,7 +110,7 @@ static weft_err replace_cpu(kernel *k) {
   regex *r;
   WEFT_TRY(scalar_input(k, 1, "Pattern", &pattern));
   WEFT_TRY(scalar_input(k, 2, "Rewrite", &rewrite));
-  WEFT_TRY(compiled(k, pattern->size ? pattern->data : "", pattern->size, &r));
+  WEFT_TRY(string_regex_compiled(k, pattern->size ? pattern->data : "", pattern->size, &r));
   weft_err err = replace_in(k, r, rewrite->size ? rewrite->data : "", rewrite->size);
   weft__regex_destroy(r);
   return err;

@@ -59,7 +59,7 @@ static weft_err add_character(characters *all, int32_t c, size_t start) {
 }
 
 /* Adds the characters of one string. */
-static weft_err decode(const conversion *v, const str *s, characters *all) {
+static weft_err string_unicode_decode(const conversion *v, const str *s, characters *all) {
   const unsigned char *data = (const unsigned char *)(s->size ? s->data : "");
   unicode_encoding from = v->from;
   size_t at = 0;
@@ -110,7 +110,7 @@ static weft_err decode_cpu(kernel *k) {
   weft__index_put(splits, 0, 0);
   weft_err err = WEFT_OK;
   for (int64_t i = 0; i < n && !err; i++) {
-    err = decode(&v, TENSOR_DATA(in, str) + i, &all);
+    err = string_unicode_decode(&v, TENSOR_DATA(in, str) + i, &all);
     weft__index_put(splits, i + 1, all.n);
   }
   if (!err) err = put_characters(k, &all);
@@ -168,7 +168,7 @@ static weft_err encode_cpu(kernel *k) {
 static weft_err transcode_one(const conversion *v, const str *s, str *to) {
   characters all = {0};
   text made = {0};
-  weft_err err = decode(v, s, &all);
+  weft_err err = string_unicode_decode(v, s, &all);
   for (int64_t i = 0; i < all.n && !err; i++) {
     unsigned char bytes[4];
     weft__text_add(&made, (const char *)bytes, weft__unicode_write(v->to, all.c[i], bytes));

@@ -36,7 +36,7 @@ static weft_err substr_infer(infer *s) {
 }
 
 /* Where character n of s begins; the end if there are fewer. */
-static size_t character(const str *s, int64_t n) {
+static size_t strings_character(const str *s, int64_t n) {
   size_t i = 0;
   for (; i < s->size; i++)
     if (weft__utf8_begins(s->data[i]) && n-- == 0) break;
@@ -55,7 +55,7 @@ static weft_err substr_one(kernel *k, const str *s, int64_t pos, int64_t len, in
                              (long long)pos, weft__int_sat(s->size), s->size ? s->data : "", (long long)at);
   }
   int64_t to = len < 0 || len > length - from ? length : from + len;
-  size_t begin = utf8 ? character(s, from) : (size_t)from, end = utf8 ? character(s, to) : (size_t)to;
+  size_t begin = utf8 ? strings_character(s, from) : (size_t)from, end = utf8 ? strings_character(s, to) : (size_t)to;
   return weft__str_set(out, s->size ? s->data + begin : "", end - begin);
 }
 

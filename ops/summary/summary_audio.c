@@ -49,7 +49,7 @@ static weft_err put_sounds(text *summary, const kernel *k, const str *tag, const
   return summary->failed ? WEFT_OOM : WEFT_OK;
 }
 
-static weft_err check(const kernel *k, const weft_tensor *x, float rate) {
+static weft_err summary_audio_check(const kernel *k, const weft_tensor *x, float rate) {
   const shape *s = &x->shape;
   if (s->rank != 2 && s->rank != 3)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Tensor must be 3-D or 2-D, got: %s", weft__shape_text(s));
@@ -62,7 +62,7 @@ static weft_err check(const kernel *k, const weft_tensor *x, float rate) {
 }
 
 weft_err weft__summary_put_sounds(const kernel *k, text *summary, const str *tag, const weft_tensor *x, float rate) {
-  WEFT_TRY(check(k, x, rate));
+  WEFT_TRY(summary_audio_check(k, x, rate));
   return put_sounds(summary, k, tag, x, rate);
 }
 

@@ -68,7 +68,7 @@ static void put_histogram(text *t, const histogram *h) {
   weft__put_bytes(t, 7, count, n * sizeof *count);
 }
 
-static weft_err fill(const kernel *k, histogram *h, const weft_tensor *values, const char *name) {
+static weft_err summary_histogram_fill(const kernel *k, histogram *h, const weft_tensor *values, const char *name) {
   const int64_t n = weft__tensor_count(values);
   for (int64_t i = 0; i < n; i++) {
     const double v =
@@ -84,7 +84,7 @@ weft_err weft__summary_put_histogram(const kernel *k, text *summary, const str *
                                      const char *name) {
   histogram h;
   histogram_init(&h);
-  WEFT_TRY(fill(k, &h, x, name));
+  WEFT_TRY(summary_histogram_fill(k, &h, x, name));
   text spread = {0}, one = {0};
   put_histogram(&spread, &h);
   weft__put_bytes(&one, 1, tag->data, tag->size);

@@ -43,7 +43,7 @@ static scaling find_scaling(const picture_set *s, int64_t first) {
 static float as_half(float v) { return weft__half_to_float(weft__half_from_float(v)); }
 
 /* In the precision of the type, since what is behind the point is cut off. */
-static uint8_t scaled(weft_dtype type, double v, scaling by) {
+static uint8_t summary_image_scaled(weft_dtype type, double v, scaling by) {
   if (type == WEFT_DOUBLE) return (uint8_t)(int)(v * (double)by.scale + (double)by.offset);
   if (type == WEFT_HALF) return (uint8_t)(int)as_half(as_half((float)v * as_half(by.scale)) + by.offset);
   return (uint8_t)(int)((float)v * by.scale + by.offset);
@@ -58,7 +58,7 @@ static void scale_picture(const picture_set *s, int64_t first, uint8_t *out) {
       continue;
     }
     for (int64_t c = 0; c < s->depth; c++)
-      out[c] = scaled(s->images->dtype, weft__tensor_double(s->images, at + c), by);
+      out[c] = summary_image_scaled(s->images->dtype, weft__tensor_double(s->images, at + c), by);
   }
 }
 
@@ -87,7 +87,8 @@ static weft_err put_picture(text *summary, const picture_set *s, const str *tag,
   return err;
 }
 
-static weft_err check(const kernel *k, picture_set *set, const weft_tensor *images, const weft_tensor *color) {
+static weft_err summary_image_check(const kernel *k, picture_set *set, const weft_tensor *images,
+                                    const weft_tensor *color) {
   const shape *s = &images->shape;
   const bool right = s->rank == 4 && (s->dim[3] == 1 || s->dim[3] == 3 || s->dim[3] == 4);
   if (!right)
@@ -110,7 +111,7 @@ static weft_err check(const kernel *k, picture_set *set, const weft_tensor *imag
 weft_err weft__summary_put_images(const kernel *k, text *summary, const str *tag, const weft_tensor *x,
                                   const weft_tensor *bad_color) {
   picture_set set;
-  WEFT_TRY(check(k, &set, x, bad_color));
+  WEFT_TRY(summary_image_check(k, &set, x, bad_color));
   const int64_t most = weft__node_int(k->node, "max_images", 3), batch = x->shape.dim[0];
   uint8_t *room = weft__alloc((size_t)(set.height * set.width * set.depth) + 1);
   if (!room) return WEFT_OOM;

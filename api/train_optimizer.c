@@ -44,14 +44,14 @@ weft_out weft_clip_by_value(weft_graph *g, const char *name, weft_out x, weft_ou
 weft_out weft_clip_by_norm(weft_graph *g, const char *name, weft_out x, double norm) {
   API_NEED_OUT(NULL, g);
 
-  return weft__named_given(g, "clip_by_norm", 1, &x) ? weft__clip_by_norm(g, name, x, norm) : WEFT_NONE;
+  return weft__named_given(g, "clip_by_norm", 1, &x) ? weft__clip_by_norm(g, name, x, NUM(norm), 0, NULL) : WEFT_NONE;
 }
 
 weft_out weft_clip_by_average_norm(weft_graph *g, const char *name, weft_out x, double norm) {
   API_NEED_OUT(NULL, g);
 
   if (!weft__named_given(g, "clip_by_average_norm", 1, &x)) return WEFT_NONE;
-  return weft__clip_by_average_norm(g, name, x, norm);
+  return weft__clip_by_average_norm(g, name, x, NUM(norm));
 }
 
 weft_out weft_global_norm(weft_graph *g, const char *name, int n, const weft_gradient *d) {
@@ -75,7 +75,7 @@ weft_err weft_clip_by_global_norm(weft_graph *g, const char *name, int n, const 
     weft__free(in);
     return weft__b_ok(g);
   }
-  weft_out used = weft__clip_by_global_norm(g, name, n, in, limit, use_norm ? *use_norm : WEFT_NONE, in);
+  weft_out used = weft__clip_by_global_norm(g, name, n, in, NUM(limit), use_norm ? *use_norm : WEFT_NONE, in);
   gradients_to_public(n, in, clipped);
   if (norm) *norm = used;
   weft__free(in);

@@ -166,6 +166,37 @@ WEFT_API weft_out weft_noisy_linear_cosine_decay(weft_graph *g, const char *WEFT
 WEFT_API weft_out weft_piecewise_constant(weft_graph *g, const char *WEFT_OPTIONAL name, weft_out step, int n,
                                           const double *boundaries, const double *values);
 
+/* ---- helpers by name ---------------------------------------------------------------------------- */
+
+/* A parameter of a helper: an output, else a constant, else a number.  A constant or a number becomes a node with the name
+ * that TensorFlow gives it. */
+typedef struct weft_operand {
+  const weft_out *out; /* NULL: no output; WEFT_NONE: an operand that is left out */
+  const weft_tensor *constant;
+  double number;
+} weft_operand;
+typedef struct weft_helper_opts {
+  size_t size;
+  const char *name;    /* of its scope; NULL: TensorFlow's; one that ends in '/' is a scope that is open already */
+  const int64_t *axes; /* of clip_by_norm; NULL: all */
+  int n_axes;
+  bool flag; /* staircase or cycle of a decay */
+} weft_helper_opts;
+#define WEFT_HELPER_MAX_OPERANDS 65536
+/* Functions of TensorFlow's Python API that only add nodes, for front ends whose parameters may be numbers, arrays or
+ * outputs.  The functions above build the same nodes.  kind and operands:
+ *   "clip_by_value" (x, low, high), "clip_by_norm" and "clip_by_average_norm" (x, norm), "global_norm" (x...),
+ *   "clip_by_global_norm" (limit, norm, x...),
+ *   "exponential_decay", "natural_exp_decay", "inverse_time_decay" (rate, step, steps, factor),
+ *   "polynomial_decay" (rate, step, steps, end, power), "cosine_decay" (rate, step, steps, alpha),
+ *   "cosine_decay_restarts" (rate, step, steps, t_mul, m_mul, alpha),
+ *   "linear_cosine_decay" (rate, step, steps, periods, alpha, beta),
+ *   "noisy_linear_cosine_decay" (rate, step, steps, variance, variance_decay, periods, alpha, beta),
+ *   "piecewise_constant" (step, boundaries..., values...).
+ * x is an output.  out has room for one output, of clip_by_global_norm for one for each x. */
+WEFT_CHECKED weft_err weft_helper(weft_graph *g, const char *kind, int n, const weft_operand *operands,
+                                  const weft_helper_opts *WEFT_OPTIONAL opts, weft_out *out);
+
 /* ---- moving averages ---------------------------------------------------------------------------- */
 
 /* decay * average + (1 - decay) * value; with updates (a variable or output that counts; WEFT_NONE: none) decay is at

@@ -288,7 +288,7 @@ PyMODINIT_FUNC PyInit__weft(void) {
   if (!module) return NULL;
   main_thread = pthread_self();
   PyMethodDef *more[] = {ext_train_functions,   ext_save_functions,      ext_summary_functions, ext_pipeline_functions,
-                         ext_cluster_functions, ext_supervise_functions, ext_monitor_functions};
+                         ext_cluster_functions, ext_supervise_functions, ext_monitor_functions, ext_helper_functions};
   for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
     if (PyModule_AddFunctions(module, more[i]) != 0) {
       Py_DECREF(module);

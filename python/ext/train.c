@@ -148,70 +148,6 @@ static PyObject *optimizer_slot_names(PyObject *self, PyObject *capsule) {
   return names;
 }
 
-/* ---- learning rates -------------------------------------------------------------------------------- */
-
-/* decay(graph, kind, name, rate, step, steps, flag, a, b, c, d, e): kind is exponential, natural_exp, inverse_time
- * (a: factor, flag: staircase), polynomial (a: end, b: power, flag: cycle), cosine (a: alpha), cosine_restarts (t_mul,
- * m_mul, alpha), linear_cosine (periods, alpha, beta) or noisy_linear_cosine (variance, its decay, then the same). */
-static PyObject *decay(PyObject *self, PyObject *args) {
-  weft_graph *g;
-  const char *kind, *name;
-  double rate, steps, a, b, c, d, e;
-  weft_out step, made;
-  int flag;
-  (void)self;
-  if (!PyArg_ParseTuple(args, "O&szdO&dpddddd", to_graph, &g, &kind, &name, &rate, to_out, &step, &steps, &flag, &a, &b,
-                        &c, &d, &e))
-    return NULL;
-  if (strcmp(kind, "exponential") == 0)
-    made = weft_exponential_decay(g, name, rate, step, steps, a, flag);
-  else if (strcmp(kind, "natural_exp") == 0)
-    made = weft_natural_exp_decay(g, name, rate, step, steps, a, flag);
-  else if (strcmp(kind, "inverse_time") == 0)
-    made = weft_inverse_time_decay(g, name, rate, step, steps, a, flag);
-  else if (strcmp(kind, "polynomial") == 0)
-    made = weft_polynomial_decay(g, name, rate, step, steps, a, b, flag);
-  else if (strcmp(kind, "cosine_restarts") == 0)
-    made = weft_cosine_decay_restarts(g, name, rate, step, steps, a, b, c);
-  else if (strcmp(kind, "linear_cosine") == 0)
-    made = weft_linear_cosine_decay(g, name, rate, step, steps, a, b, c);
-  else if (strcmp(kind, "noisy_linear_cosine") == 0)
-    made = weft_noisy_linear_cosine_decay(g, name, rate, step, steps, a, b, c, d, e);
-  else
-    made = weft_cosine_decay(g, name, rate, step, steps, a);
-  return ext_made(g, made);
-}
-
-static double *to_doubles(PyObject *list, Py_ssize_t n) {
-  double *v = PyMem_Malloc(sizeof *v * (size_t)(n + 1));
-  for (Py_ssize_t i = 0; v && i < n; i++) {
-    PyObject *item = PySequence_GetItem(list, i);
-    v[i] = item ? PyFloat_AsDouble(item) : 0;
-    Py_XDECREF(item);
-  }
-  if (v && PyErr_Occurred()) {
-    PyMem_Free(v);
-    return NULL;
-  }
-  return v;
-}
-
-/* piecewise(graph, name, step, boundaries, values) */
-static PyObject *piecewise(PyObject *self, PyObject *args) {
-  weft_graph *g;
-  const char *name;
-  weft_out step, made = WEFT_NONE;
-  PyObject *boundaries, *values;
-  (void)self;
-  if (!PyArg_ParseTuple(args, "O&zO&OO", to_graph, &g, &name, to_out, &step, &boundaries, &values)) return NULL;
-  Py_ssize_t n = PySequence_Size(boundaries);
-  double *b = n < 0 ? NULL : to_doubles(boundaries, n), *v = b ? to_doubles(values, n + 1) : NULL;
-  if (v) made = weft_piecewise_constant(g, name, step, (int)n, b, v);
-  PyMem_Free(b);
-  PyMem_Free(v);
-  return v ? ext_made(g, made) : NULL;
-}
-
 /* ---- variables and averages ------------------------------------------------------------------------ */
 
 static PyObject *global_step_make(PyObject *self, PyObject *graph) {
@@ -350,8 +286,6 @@ PyMethodDef ext_train_functions[] = {
     {"optimizer_apply", optimizer_apply, METH_VARARGS, "The node that applies gradients."},
     {"optimizer_slot", optimizer_slot, METH_VARARGS, "optimizer_slot(optimizer, variable, slot)"},
     {"optimizer_slot_names", optimizer_slot_names, METH_O, "The names of its slots."},
-    {"decay", decay, METH_VARARGS, "A learning rate that falls."},
-    {"piecewise", piecewise, METH_VARARGS, "piecewise(graph, name, step, boundaries, values)"},
     {"global_step_make", global_step_make, METH_O, "The global step there is, or a new one."},
     {"report_uninitialized", report_uninitialized, METH_VARARGS, "report_uninitialized(graph, name, variables)"},
     {"average_create", average_create, METH_VARARGS, "average_create(graph, name, decay, updates, zero_debias)"},

@@ -1,13 +1,12 @@
 /* clip.c - clipping, node for node as TensorFlow's: infinities and NaN in a norm must come out the same way. */
 #include "train/model/clip.h"
 #include "base/alloc.h"
-#include <stdio.h>
+#include "graph/scope.h"
 
 weft_out weft__clip_by_value(weft_graph *g, const char *name, weft_out x, term low, term high) {
   weft__named_push(g, name, "clip_by_value");
   weft_out below = weft__named_binary(g, "Minimum", "Minimum", OUT(x), high);
-  weft_out in[] = {below, low.out};
-  if (in[1].node < 0) in[1] = weft__n_scalar(g, "y", weft__type_of(g, x), low.number);
+  weft_out in[] = {below, weft__named_term(g, "y", low, weft__type_of(g, x))};
   weft_out o = weft__n_scope_node(g, "Maximum", 2, in, 0, NULL);
   weft__b_pop(g);
   return o;
@@ -35,26 +34,22 @@ static weft_out clip_select(weft_graph *g, weft_out cond, weft_out x, weft_out y
   return weft__b_node(g, "Select", NULL, 3, (weft_out[]){cond, x, y}, 0, NULL);
 }
 
-static weft_out sum_of_squares(weft_graph *g, weft_out x) {
+static weft_out sum_of_squares(weft_graph *g, weft_out x, int n_axes, const int64_t *axes) {
   weft_out squared = weft__named_binary(g, "Mul", "mul", OUT(x), OUT(x));
-  int rank = squared.node < 0 ? 0 : weft__shape_of(g, x)->rank;
-  int64_t axes[WEFT_MAX_RANK];
-  for (int i = 0; i < rank; i++) axes[i] = i;
-  if (rank < 0) return weft__b_sum(g, squared, weft__b_unary(g, "Rank", x), true);
-  weft_out in[] = {squared, weft__named_ints(g, "Const", axes, rank)};
-  return weft__b_node(g, "Sum", NULL, 2, in, 1, &A_BOOL("keep_dims", true));
+  if (axes) return weft__named_reduce_axes(g, "Sum", "Sum", squared, n_axes, axes, true);
+  return weft__named_reduce_keep(g, "Sum", "Sum", squared);
 }
 
-weft_out weft__clip_by_norm(weft_graph *g, const char *name, weft_out x, double norm) {
+weft_out weft__clip_by_norm(weft_graph *g, const char *name, weft_out x, term norm, int n_axes, const int64_t *axes) {
   if (g->sticky.code || x.node < 0) return WEFT_NONE;
   weft__named_push(g, name, "clip_by_norm");
-  weft_out sum = sum_of_squares(g, x), o = WEFT_NONE;
+  weft_out sum = sum_of_squares(g, x, n_axes, axes), o = WEFT_NONE;
   weft_out positive = weft__named_binary(g, "Greater", "Greater", OUT(sum), NUM(0));
   if (positive.node >= 0) {
     weft_out safe = clip_select(g, positive, sum, ones_like(g, sum));
     weft_out length = clip_select(g, positive, weft__named_unary(g, "Sqrt", "Sqrt", safe), sum);
-    weft_out scaled = weft__named_binary(g, "Mul", "mul", OUT(x), NUM(norm));
-    weft_out most = weft__named_binary(g, "Maximum", "Maximum", OUT(length), NUM(norm));
+    weft_out scaled = weft__named_binary(g, "Mul", "mul", OUT(x), norm);
+    weft_out most = weft__named_binary(g, "Maximum", "Maximum", OUT(length), norm);
     weft_out clipped = weft__named_binary(g, "RealDiv", "truediv", OUT(scaled), OUT(most));
     o = weft__n_scope_node(g, "Identity", 1, &clipped, 0, NULL);
   }
@@ -68,7 +63,7 @@ static weft_out all_axes_range(weft_graph *g, weft_out x) {
   return weft__named_range(g, n);
 }
 
-weft_out weft__clip_by_average_norm(weft_graph *g, const char *name, weft_out x, double norm) {
+weft_out weft__clip_by_average_norm(weft_graph *g, const char *name, weft_out x, term norm) {
   if (g->sticky.code || x.node < 0) return WEFT_NONE;
   weft_dtype type = weft__type_of(g, x);
   int64_t count = weft__shape_count(weft__shape_of(g, x));
@@ -78,11 +73,11 @@ weft_out weft__clip_by_average_norm(weft_graph *g, const char *name, weft_out x,
   weft_out squared = weft__named_binary(g, "Mul", "mul", OUT(x), OUT(x));
   weft_out sum = weft__b_sum(g, squared, all_axes_range(g, x), false);
   weft_out inverse = weft__named_unary(g, "Rsqrt", "Rsqrt", sum);
-  weft_out scaled = weft__named_binary(g, "Mul", "mul", OUT(x), NUM(norm));
+  weft_out scaled = weft__named_binary(g, "Mul", "mul", OUT(x), norm);
   weft_out mean = weft__named_binary(g, "Mul", "mul", OUT(inverse), OUT(n));
   weft_out one = weft__n_scalar(g, "Const", type, 1);
   weft_out least = weft__named_binary(g, "Minimum", "Minimum", OUT(mean),
-                                      OUT(weft__named_binary(g, "RealDiv", "truediv", OUT(one), NUM(norm))));
+                                      OUT(weft__named_binary(g, "RealDiv", "truediv", OUT(one), norm)));
   weft_out clipped = weft__named_binary(g, "Mul", "mul", OUT(scaled), OUT(least));
   weft_out o = weft__n_scope_node(g, "Identity", 1, &clipped, 0, NULL);
   weft__b_pop(g);
@@ -109,8 +104,10 @@ weft_out weft__global_norm(weft_graph *g, const char *name, int n, const grad_va
     if (values_of(&d[i]).node >= 0) half[used++] = half_square(g, values_of(&d[i]));
   weft_out o = WEFT_NONE;
   if (half && !g->sticky.code) {
-    weft_out sum = weft__named_reduce(g, "Sum", "Sum", weft__named_pack(g, "stack", used, half, 0));
-    weft_out two = weft__n_scalar(g, "Const", WEFT_FLOAT, 2);
+    weft_out all =
+        used ? weft__named_pack(g, "stack", used, half, 0) : weft__named_full(g, "stack", WEFT_FLOAT, &SHAPE1(0), 0);
+    weft_out sum = weft__named_reduce(g, "Sum", "Sum", all);
+    weft_out two = weft__n_scalar(g, "Const", weft__type_of(g, sum), 2);
     o = weft__named_unary(g, "Sqrt", "global_norm", weft__named_binary(g, "Mul", "mul", OUT(sum), OUT(two)));
   }
   weft__b_pop(g);
@@ -119,31 +116,33 @@ weft_out weft__global_norm(weft_graph *g, const char *name, int n, const grad_va
 }
 
 /* limit * min(1 / norm, 1 / limit); the difference of the norm with itself is 0, or NaN when it is not finite. */
-static weft_out global_scale(weft_graph *g, weft_out norm, double limit) {
+static weft_out global_scale(weft_graph *g, weft_out norm, term limit) {
   weft_out inverse = weft__named_binary(g, "RealDiv", "truediv", NUM(1), OUT(norm));
   weft_out one = weft__n_scalar(g, "Const", weft__type_of(g, norm), 1);
-  weft_out bound = weft__named_binary(g, "RealDiv", "truediv", OUT(one), NUM(limit));
+  weft_out bound = weft__named_binary(g, "RealDiv", "truediv", OUT(one), limit);
   weft_out least = weft__named_binary(g, "Minimum", "Minimum", OUT(inverse), OUT(bound));
-  weft_out scale = weft__named_binary(g, "Mul", "mul", NUM(limit), OUT(least));
+  weft_out scale = weft__named_binary(g, "Mul", "mul", limit, OUT(least));
   weft_out nothing = weft__named_binary(g, "Sub", "sub", OUT(norm), OUT(norm));
   return weft__named_binary(g, "AddV2", "add", OUT(scale), OUT(nothing));
 }
 
+/* The node's name begins with the whole name of the scope that it is in, as TensorFlow's does. */
 static weft_out scale_one(weft_graph *g, int i, weft_out x, weft_out scale) {
-  char name[48];
-  snprintf(name, sizeof name, "clip_by_global_norm/_%d", i);
+  char *name = weft__sprintf("%s/_%d", weft__scope_prefix(g), i);
+  if (!name) weft__named_keep(g, WEFT_OOM);
   weft__b_push_colocate(g, x.node);
   weft_out scaled = weft__named_binary(g, "Mul", "mul", OUT(x), OUT(scale));
   weft__b_pop(g);
   weft__b_push_colocate(g, x.node);
   scaled = weft__named_unary(g, "Identity", name, scaled);
   weft__b_pop(g);
+  weft__free(name);
   return scaled;
 }
 
-weft_out weft__clip_by_global_norm(weft_graph *g, const char *name, int n, const grad_value *d, double limit,
+weft_out weft__clip_by_global_norm(weft_graph *g, const char *name, int n, const grad_value *d, term limit,
                                    weft_out use_norm, grad_value *clipped) {
-  if (use_norm.node < 0) use_norm = weft__global_norm(g, NULL, n, d);
+  if (use_norm.node < 0) use_norm = weft__global_norm(g, name, n, d);
   if (g->sticky.code) return WEFT_NONE;
   weft__named_push(g, name, "clip_by_global_norm");
   weft_out scale = global_scale(g, use_norm, limit);

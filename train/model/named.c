@@ -58,18 +58,39 @@ weft_out weft__named_number(weft_graph *g, double v, weft_dtype from, weft_dtype
 
 /* ---- operators ---- */
 
-static weft_dtype term_type(const weft_graph *g, term x, term y) {
+weft_dtype weft__term_type(const weft_graph *g, term x) {
   if (x.out.node >= 0) return weft__type_of(g, x.out);
-  return y.out.node >= 0 ? weft__type_of(g, y.out) : WEFT_FLOAT;
+  return x.constant ? x.constant->dtype : (weft_dtype)0;
+}
+
+bool weft__term_known(term x, double *value) {
+  if (x.out.node >= 0 || (x.constant && weft__tensor_count(x.constant) != 1)) return false;
+  *value = x.constant ? weft__tensor_double(x.constant, 0) : x.number;
+  return true;
+}
+
+weft_out weft__named_term(weft_graph *g, const char *name, term x, weft_dtype type) {
+  if (x.out.node >= 0) return x.out;
+  if (!x.constant) return weft__n_scalar(g, name, type ? type : WEFT_FLOAT, x.number);
+  if (type && x.constant->dtype != type && weft__tensor_count(x.constant) == 1 && x.constant->shape.rank == 0)
+    return weft__n_scalar(g, name, type, weft__tensor_double(x.constant, 0));
+  weft_tensor *copy = NULL;
+  weft__named_keep(g, weft__tensor_create_like(&copy, x.constant));
+  return weft__n_const(g, name, copy);
+}
+
+/* The type of a number beside another operand. */
+static weft_dtype number_type(const weft_graph *g, term x, term y) {
+  weft_dtype type = x.out.node >= 0 || (x.constant && y.out.node < 0) ? weft__term_type(g, x) : weft__term_type(g, y);
+  return type ? type : WEFT_FLOAT;
 }
 
 weft_out weft__named_binary(weft_graph *g, const char *type, const char *name, term x, term y) {
   if (g->sticky.code) return WEFT_NONE;
   weft__b_push_name(g, name);
-  weft_dtype number = term_type(g, x, y);
-  weft_out in[2] = {x.out, y.out};
-  if (in[0].node < 0) in[0] = weft__n_scalar(g, "x", number, x.number);
-  if (in[1].node < 0) in[1] = weft__n_scalar(g, "y", number, y.number);
+  weft_dtype number = number_type(g, x, y);
+  weft_out in[2] = {weft__named_term(g, "x", x, number)};
+  in[1] = weft__named_term(g, "y", y, number);
   weft_out o = weft__n_scope_node(g, type, 2, in, 0, NULL);
   weft__b_pop(g);
   return o;
@@ -114,6 +135,12 @@ weft_out weft__named_reduce(weft_graph *g, const char *type, const char *name, w
   if (x.node < 0) return WEFT_NONE;
   weft_out in[] = {x, every_axis(g, x)};
   return weft__b_node(g, type, name, 2, in, 0, NULL);
+}
+
+weft_out weft__named_reduce_keep(weft_graph *g, const char *type, const char *name, weft_out x) {
+  if (x.node < 0) return WEFT_NONE;
+  weft_out in[] = {x, every_axis(g, x)};
+  return weft__b_node(g, type, name, 2, in, 1, &A_BOOL("keep_dims", true));
 }
 
 weft_out weft__named_reduce_axes(weft_graph *g, const char *type, const char *name, weft_out x, int n,

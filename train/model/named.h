@@ -9,13 +9,15 @@
 
 #include "train/model/nodes.h"
 
-/* An operand: an output, or a number that becomes a constant of the other operand's type. */
+/* An operand: an output, a constant that is not in the graph yet, or a number, which becomes a constant of
+ * the other operand's type. */
 typedef struct term {
   weft_out out;
   double number;
+  const weft_tensor *constant; /* used where out is WEFT_NONE; NULL: the number is */
 } term;
-#define OUT(o) ((term){(o), 0})
-#define NUM(v) ((term){WEFT_NONE, (v)})
+#define OUT(o) ((term){(o), 0, NULL})
+#define NUM(v) ((term){WEFT_NONE, (v), NULL})
 
 /* What is known of an output; of one that could not be made: nothing, and float. */
 static inline const shape *weft__shape_of(const weft_graph *g, weft_out x) {
@@ -25,6 +27,14 @@ static inline const shape *weft__shape_of(const weft_graph *g, weft_out x) {
 static inline weft_dtype weft__type_of(const weft_graph *g, weft_out x) {
   return x.node < 0 ? WEFT_FLOAT : weft__out_type(g, x);
 }
+
+/* The output of an operand, or a constant called `name`.  A number has the type `type`; a constant of rank 0, too, unless
+ * type is 0. */
+weft_out weft__named_term(weft_graph *g, const char *name, term x, weft_dtype type);
+/* The type of an operand; of a number: 0. */
+weft_dtype weft__term_type(const weft_graph *g, term x);
+/* True if the operand is one number that is known now. */
+bool weft__term_known(term x, double *value);
 
 weft_out weft__named_unary(weft_graph *g, const char *type, const char *name, weft_out x);
 /* x OP y; a number becomes name/x or name/y, of float when both are numbers. */
@@ -45,6 +55,7 @@ typedef struct slice_bounds {
 weft_out weft__named_slice(weft_graph *g, weft_out x, slice_bounds b);
 /* tf.reduce_*(x) over every axis: axes in "Const" (or a Range where the rank is unknown). */
 weft_out weft__named_reduce(weft_graph *g, const char *type, const char *name, weft_out x);
+weft_out weft__named_reduce_keep(weft_graph *g, const char *type, const char *name, weft_out x); /* keepdims */
 /* tf.reduce_*(x, axes): axes in name/reduction_indices. */
 weft_out weft__named_reduce_axes(weft_graph *g, const char *type, const char *name, weft_out x, int n,
                                  const int64_t *axes, bool keep);

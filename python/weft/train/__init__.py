@@ -84,16 +84,6 @@ from weft._core.train.optimizer import (
     ProximalAdagradOptimizer,
     ProximalGradientDescentOptimizer,
     RMSPropOptimizer,
-    cosine_decay,
-    cosine_decay_restarts,
-    exponential_decay,
-    inverse_time_decay,
-    linear_cosine_decay,
-    natural_exp_decay,
-    noisy_linear_cosine_decay,
-    piecewise_constant,
-    piecewise_constant_decay,
-    polynomial_decay,
 )
 from weft._core.train.saver import (
     NewCheckpointReader,
@@ -108,6 +98,18 @@ from weft._core.train.saver import (
     load_variable,
     remove_checkpoint,
     update_checkpoint_state,
+)
+from weft._core.train.schedules import (
+    cosine_decay,
+    cosine_decay_restarts,
+    exponential_decay,
+    inverse_time_decay,
+    linear_cosine_decay,
+    natural_exp_decay,
+    noisy_linear_cosine_decay,
+    piecewise_constant,
+    piecewise_constant_decay,
+    polynomial_decay,
 )
 from weft._core.train.server import ClusterSpec
 from weft._core.train.supervisor import SessionManager, Supervisor, basic_train_loop

@@ -272,11 +272,19 @@ class Graph(GraphDetails):
 
     @contextlib.contextmanager
     def _made_by_library(self):
-        """The nodes that the library makes in here were made where the program is now."""
+        """The nodes that the library makes in here were made where the program is now, and in its cond or loop."""
         first = self._c.size()
+        asks = self._context is not None and not self._adapting
+        adapt = self._context.for_library() if asks else None
+        if asks:
+            self._c.adapter(adapt)
+            self._adapting = True
         try:
             yield
         finally:
+            if asks:
+                self._c.adapter(None)
+                self._adapting = False
             self._made_in.append((first, self._c.size(), made_at()))
 
     def _library_stack(self, node):
@@ -527,21 +535,12 @@ class Graph(GraphDetails):
     @contextlib.contextmanager
     def _differentiating(self):
         """While the library adds gradients: they belong to the context we are in, and a failure takes them out again."""
-        asks = self._context is not None and not self._adapting
-        adapt = self._context.for_library() if asks else None
-        if asks:
-            self._c.adapter(adapt)
-            self._adapting = True
         try:
             with self._made_by_library():
                 yield
         except BaseException:
             self._forget()
             raise
-        finally:
-            if asks:
-                self._c.adapter(None)
-                self._adapting = False
 
     def _forget(self):
         """The library has taken its newest nodes out again."""

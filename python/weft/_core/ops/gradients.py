@@ -4,9 +4,11 @@ import functools
 import inspect
 import itertools
 
-from weft._core.framework import errors
+import numpy as np
+
+from weft._core.framework import errors, library
 from weft._core.framework.absent import Named
-from weft._core.framework.build import constant, convert_to_tensor, op
+from weft._core.framework.build import constant, constant_value, convert_to_tensor, is_tensor, op
 from weft._core.framework.gradient_registry import gradient_of, registry
 from weft._core.framework.graph import GraphKeys, IndexedSlices, get_default_graph, name_scope
 from weft._core.framework.nest import flatten, pack_like
@@ -210,66 +212,58 @@ def recompute_grad(f):
     return functools.wraps(f)(recomputed)
 
 
+# ---- clipping ----
+
+def _values(t, name=None):
+    """What is clipped of a tensor or of slices."""
+    return convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name=name)
+
+
+def _like(t, clipped):
+    return IndexedSlices(clipped, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else clipped
+
+
 def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     with name_scope(name, "clip_by_value", [t, clip_value_min, clip_value_max]) as scope:
-        values = convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name="t")
-        low = op("Minimum", x=values, y=clip_value_max)
-        made = op("Maximum", scope, x=low, y=clip_value_min)
-        return IndexedSlices(made, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else made
+        x = _values(t, "t")
+        return _like(t, library.helper("clip_by_value", scope, [x, library.operand(clip_value_min, x),
+                                                                library.operand(clip_value_max, x)]))
 
 
 def clip_by_norm(t, clip_norm, axes=None, name=None):
-    from weft._core.ops import math_ops
     with name_scope(name, "clip_by_norm", [t, clip_norm]) as scope:
-        values = convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name="t")
-        squares = math_ops.reduce_sum(values * values, axes, keepdims=True)
-        pred = squares > 0
-        safe = op("Select", condition=pred, t=squares, e=op("OnesLike", x=squares))
-        norm = op("Select", condition=pred, t=op("Sqrt", x=safe), e=squares)
-        clipped = op("Identity", scope, input=(values * clip_norm) / math_ops.maximum(norm, clip_norm))
-        return IndexedSlices(clipped, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else clipped
+        x = _values(t, "t")
+        return _like(t, library.helper("clip_by_norm", scope, [x, library.operand(clip_norm, x)], _axes(axes)))
+
+
+def _axes(axes):
+    """Axes as a list of numbers; None means all."""
+    if axes is None:
+        return None
+    known = constant_value(convert_to_tensor(axes)) if is_tensor(axes) else axes
+    if known is None:
+        raise NotImplementedError("tf.clip_by_norm(axes=%s): axes must be known while the graph is built" % (axes,))
+    return [int(a) for a in np.ravel(known)]
 
 
 def global_norm(t_list, name=None):
-    from weft._core.ops import math_ops
     if not isinstance(t_list, (list, tuple)):
         raise TypeError("t_list should be a sequence")
-    with name_scope(name, "global_norm", t_list):
-        halves = []
-        for t in t_list:
-            if t is not None:
-                values = convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t)
-                with get_default_graph().colocate_with(values.op):
-                    halves.append(op("L2Loss", t=values))
-        total = math_ops.reduce_sum(op("Pack", "stack", values=halves))
-        return op("Sqrt", "global_norm", x=total * 2.0)
+    with name_scope(name, "global_norm", t_list) as scope:
+        return library.helper("global_norm", scope, [None if t is None else _values(t) for t in t_list])
 
 
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
-    from weft._core.ops import math_ops
-    if use_norm is None:
-        use_norm = global_norm(t_list, name)
+    if not isinstance(t_list, (list, tuple)):
+        raise TypeError("t_list should be a sequence")
+    use_norm = global_norm(t_list, name) if use_norm is None else convert_to_tensor(use_norm)
     with name_scope(name, "clip_by_global_norm", list(t_list) + [clip_norm]) as scope:
-        one = constant(1.0, use_norm.dtype.base_dtype)
-        scale = clip_norm * math_ops.minimum(1.0 / use_norm, one / clip_norm)
-        finite = use_norm - use_norm  # infinite norms make everything no number, as in TensorFlow
-        scale = scale + finite
-        out = []
-        for i, t in enumerate(t_list):
-            if t is None:
-                out.append(None)
-                continue
-            values = convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t)
-            with get_default_graph().colocate_with(values.op):
-                made = op("Identity", "%s_%d" % (scope, i), input=values * scale)
-            out.append(IndexedSlices(made, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else made)
-    return out, use_norm
+        values = [None if t is None else _values(t) for t in t_list]
+        made = library.outputs("clip_by_global_norm", scope, [library.operand(clip_norm, use_norm), use_norm] + values)
+    return [None if t is None else _like(t, clipped) for t, clipped in zip(t_list, made)], use_norm
 
 
 def clip_by_average_norm(t, clip_norm, name=None):
-    from weft._core.ops import math_ops
     with name_scope(name, "clip_by_average_norm", [t, clip_norm]) as scope:
         t = convert_to_tensor(t, name="t")
-        count = math_ops.cast(op("Size", input=t), t.dtype.base_dtype)
-        norm = op("Rsqrt", x=math_ops.reduce_sum(t * t))
-        return op("Identity", scope, input=t * clip_norm * math_ops.minimum(norm * count, 1.0 / clip_norm))
+        return library.helper("clip_by_average_norm", scope, [t, library.operand(clip_norm, t)])

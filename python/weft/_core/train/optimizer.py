@@ -4,7 +4,7 @@ import re
 from weft import _weft
 from weft._core.distribute import context
 from weft._core.framework.absent import Named
-from weft._core.framework.build import constant_value, convert_to_tensor
+from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.gradient_registry import gradient_of, rows_of
 from weft._core.framework.graph import (
     GraphKeys,
@@ -318,76 +318,6 @@ class FtrlOptimizer(library_updates.FtrlUpdates, Optimizer):
                          l2_regularization_strength=l2_regularization_strength,
                          **({"l2_shrinkage_regularization_strength": l2_shrinkage_regularization_strength}
                             if l2_shrinkage_regularization_strength else {}))
-
-
-# ---- learning rates ----
-
-def _known(value):
-    """A number, or None where it is known only when the graph runs."""
-    known = constant_value(value) if isinstance(value, Tensor) else value
-    return None if isinstance(known, Variable) or known is None else float(known)
-
-
-def _decay(kind, name, rate, step, steps, *more, flag=False):
-    if step is None:
-        raise ValueError("global_step is required for %s_decay." % kind)
-    graph = get_default_graph()
-    known = [_known(v() if callable(v) else v) for v in (rate, steps, *more)]
-    if None in known:
-        from weft._core.train.schedules import decay
-        return decay(kind, name, rate, step, steps, flag, *more)
-    step = convert_to_tensor(step) if not isinstance(step, Variable) else step
-    return graph._tensor(_weft.decay(graph._c, kind, name, known[0], _out(step), known[1], bool(flag),
-                                      *(known[2:] + [0.0] * 5)[:5]))
-
-
-def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
-    return _decay("exponential", name, learning_rate, global_step, decay_steps, decay_rate, flag=staircase)
-
-
-def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
-    return _decay("natural_exp", name, learning_rate, global_step, decay_steps, decay_rate, flag=staircase)
-
-
-def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
-    return _decay("inverse_time", name, learning_rate, global_step, decay_steps, decay_rate, flag=staircase)
-
-
-def polynomial_decay(learning_rate, global_step, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False, name=None):
-    return _decay("polynomial", name, learning_rate, global_step, decay_steps, end_learning_rate, power, flag=cycle)
-
-
-def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
-    return _decay("cosine", name, learning_rate, global_step, decay_steps, alpha)
-
-
-def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name=None):
-    return _decay("cosine_restarts", name, learning_rate, global_step, first_decay_steps, t_mul, m_mul, alpha)
-
-
-def linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None):
-    return _decay("linear_cosine", name, learning_rate, global_step, decay_steps, num_periods, alpha, beta)
-
-
-def noisy_linear_cosine_decay(learning_rate, global_step, decay_steps, initial_variance=1.0, variance_decay=0.55,
-                              num_periods=0.5, alpha=0.0, beta=0.001, name=None):
-    return _decay("noisy_linear_cosine", name, learning_rate, global_step, decay_steps, initial_variance, variance_decay,
-                  num_periods, alpha, beta)
-
-
-def piecewise_constant(x, boundaries, values, name=None):
-    if len(boundaries) != len(values) - 1:
-        raise ValueError("The length of boundaries should be 1 less than the length of values")
-    graph = get_default_graph()
-    x = x if isinstance(x, Variable) else convert_to_tensor(x)
-    known = [_known(v) for v in list(boundaries) + list(values)]
-    if None in known:
-        from weft._core.train.schedules import piecewise
-        return piecewise(x, boundaries, values, name)
-    return graph._tensor(_weft.piecewise(graph._c, name, _out(x), known[:len(boundaries)], known[len(boundaries):]))
-
-
-piecewise_constant_decay = piecewise_constant
 
 
 # ---- moving averages ----

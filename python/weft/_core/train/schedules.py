@@ -1,54 +1,82 @@
-"""Learning rates whose parameters are tensors: composed of nodes here; those of numbers are the library's."""
-from weft._core.framework.build import convert_to_tensor
-from weft._core.framework.graph import name_scope
-from weft._core.ops import array_ops, math_ops
-
-_NAMES = {"exponential": "ExponentialDecay", "natural_exp": "NaturalExpDecay", "inverse_time": "InverseTimeDecay",
-          "polynomial": "PolynomialDecay", "cosine": "CosineDecay"}
-
-
-def _floored(p, flag):
-    return math_ops.floor(p) if flag else p
+"""Learning rates that fall with the global step: the library's schedules under TensorFlow's names."""
+from weft._core.framework import library
+from weft._core.framework.build import convert_to_tensor, is_tensor
+from weft._core.framework.graph import get_default_graph, name_scope
+from weft._core.ops import math_ops
+from weft._core.ops.variables import Variable
 
 
-def _polynomial(rate, step, steps, end, power, cycle):
-    if cycle:
-        times = math_ops.ceil(step / steps)
-        steps = steps * math_ops.maximum(times, 1.0)
-    else:
-        step = math_ops.minimum(step, steps)
-    return (rate - end) * math_ops.pow(1.0 - step / steps, power) + end
+def _decay(kind, scope_name, name, rate, step, steps, *more, flag=False):
+    """The library's schedule; rate, steps and more may be functions, numbers or tensors."""
+    if step is None:
+        raise ValueError("global_step is required for %s." % kind)
+    rate, steps, *more = (v() if callable(v) and not isinstance(v, Variable) else v for v in (rate, steps, *more))
+    with name_scope(name, scope_name, [rate, step, steps, *more]) as scope:
+        rate = convert_to_tensor(rate, name="initial_learning_rate")
+        if flag and kind == "polynomial_decay" and is_tensor(steps) and steps.dtype.base_dtype != rate.dtype.base_dtype:
+            raise TypeError("`x` and `y` must have the same dtype, got %r != %r." % (rate.dtype.base_dtype, steps.dtype.base_dtype))
+        operands = [library.operand(v) for v in (_variable(step), _variable(steps), *map(_variable, more))]
+        return library.helper(kind, scope, [rate, *operands], flag=bool(flag))
 
 
-def decay(kind, name, rate, step, steps, flag, a, b=0.0, *more):
-    """tf.train.KIND_decay with `a` its decay_rate, end or alpha, `b` a power."""
-    if kind not in _NAMES:
-        raise NotImplementedError("tf.train.%s_decay of tensors is not in Weft: give it numbers" % kind)
-    with name_scope(name, _NAMES[kind], [rate, step, steps, a, b]) as scope:
-        rate = convert_to_tensor(rate, name="learning_rate")
-        dtype = rate.dtype.base_dtype
-        step, steps, a, b = (math_ops.cast(convert_to_tensor(v), dtype) for v in (step, steps, a, b))
-        p = step / steps
-        if kind == "exponential":
-            made = rate * math_ops.pow(a, _floored(p, flag))
-        elif kind == "natural_exp":
-            made = rate * math_ops.exp(-a * _floored(p, flag))
-        elif kind == "inverse_time":
-            made = rate / (1.0 + a * _floored(p, flag))
-        elif kind == "polynomial":
-            made = _polynomial(rate, step, steps, a, b, flag)
-        else:
-            wave = 0.5 * (1.0 + math_ops.cos(3.141592653589793 * math_ops.minimum(step, steps) / steps))
-            made = rate * ((1.0 - a) * wave + a)
-        return array_ops.identity(made, name=scope)
+def _variable(x):
+    """A variable is read by the library, in the scope where TensorFlow reads it."""
+    return x._ref() if isinstance(x, Variable) and get_default_graph().outer is None else x
 
 
-def piecewise(x, boundaries, values, name):
-    """The value of the first boundary that x does not pass."""
-    with name_scope(name, "PiecewiseConstant", [x]) as scope:
+def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
+    return _decay("exponential_decay", "ExponentialDecay", name, learning_rate, global_step, decay_steps, decay_rate, flag=staircase)
+
+
+def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
+    decay_rate = decay_rate() if callable(decay_rate) and not isinstance(decay_rate, Variable) else decay_rate
+    factor = math_ops.exp(math_ops.negative(decay_rate))
+    return exponential_decay(learning_rate, global_step, decay_steps, factor, staircase, name)
+
+
+def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
+    return _decay("inverse_time_decay", "InverseTimeDecay", name, learning_rate, global_step, decay_steps, decay_rate, flag=staircase)
+
+
+def polynomial_decay(learning_rate, global_step, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False, name=None):
+    return _decay("polynomial_decay", "PolynomialDecay", name, learning_rate, global_step, decay_steps, end_learning_rate, power,
+                  flag=cycle)
+
+
+def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0, name=None):
+    return _decay("cosine_decay", "CosineDecay", name, learning_rate, global_step, decay_steps, alpha)
+
+
+def cosine_decay_restarts(learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0, name=None):
+    return _decay("cosine_decay_restarts", "SGDRDecay", name, learning_rate, global_step, first_decay_steps, t_mul, m_mul, alpha)
+
+
+def linear_cosine_decay(learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001, name=None):
+    return _decay("linear_cosine_decay", "LinearCosineDecay", name, learning_rate, global_step, decay_steps, num_periods, alpha, beta)
+
+
+def noisy_linear_cosine_decay(learning_rate, global_step, decay_steps, initial_variance=1.0, variance_decay=0.55,
+                              num_periods=0.5, alpha=0.0, beta=0.001, name=None):
+    return _decay("noisy_linear_cosine_decay", "NoisyLinearCosineDecay", name, learning_rate, global_step, decay_steps,
+                  initial_variance, variance_decay, num_periods, alpha, beta)
+
+
+def piecewise_constant(x, boundaries, values, name=None):
+    if len(boundaries) != len(values) - 1:
+        raise ValueError("The length of boundaries should be 1 less than the length of values")
+    with name_scope(name, "PiecewiseConstant", [x, boundaries, values]) as scope:
         x = convert_to_tensor(x)
-        made = convert_to_tensor(values[-1])
-        for boundary, value in reversed(list(zip(boundaries, values))):
-            below = math_ops.less_equal(x, math_ops.cast(convert_to_tensor(boundary), x.dtype.base_dtype))
-            made = array_ops.where(below, convert_to_tensor(value, made.dtype.base_dtype), made)
-        return array_ops.identity(made, name=scope)
+        limits = [library.operand(b) for b in boundaries]
+        for limit in map(library.dtype_of, limits):
+            wide = (x.dtype.base_dtype.name, limit.name) == ("int64", "int32")
+            if limit != x.dtype.base_dtype and not wide:
+                raise ValueError("Boundaries (%s) must have the same dtype as x (%s)." % (limit, x.dtype.base_dtype))
+        choices = [library.operand(v) for v in values]
+        for choice in map(library.dtype_of, choices[1:]):
+            if choice != library.dtype_of(choices[0]):
+                raise ValueError("Values must have elements all with the same dtype (%s vs %s)." % (
+                    library.dtype_of(choices[0]), choice))
+        return library.helper("piecewise_constant", scope, [x, *limits, *choices])
+
+
+piecewise_constant_decay = piecewise_constant

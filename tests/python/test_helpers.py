@@ -1,0 +1,171 @@
+"""Functions that only add nodes (clipping, learning rates, losses, embeddings, images): TensorFlow's nodes and values.
+
+Python calls the library for them.  A row is a program; both systems must make the same nodes in the same order, unless the
+row says that only the values agree, and give the same values.
+"""
+import numpy as np
+import pytest
+
+from both import both, both_raise, compare, oracle, run, weft
+
+X = np.array([[3.0, -4.0, 0.5], [-0.5, 2.0, 1.0]], np.float32)
+
+
+def x(tf, shape=(2, 3), dtype="float32", name="x"):
+    """A tensor that is fed with X, or with its first elements."""
+    return tf.placeholder(getattr(tf, dtype), shape, name)
+
+
+def number(tf, name="n", dtype="float32"):
+    return tf.placeholder(getattr(tf, dtype), [], name)
+
+
+def slices(tf):
+    return tf.IndexedSlices(x(tf), tf.constant([1, 2]), tf.constant([5, 3]))
+
+
+FEEDS = {"x": X, "n": np.float32(1.5), "m": np.float32(0.25), "step": 7, "steps": 10, "wide": np.float64(0.5)}
+
+CLIPS = {
+    "value": lambda tf: tf.clip_by_value(x(tf), -1.0, 1.0),
+    "value_rows": lambda tf: tf.clip_by_value(x(tf), [-1.0, 0.0, 0.0], np.ones([3])),
+    "value_tensors": lambda tf: tf.clip_by_value(x(tf, None), number(tf, "m"), number(tf), name="mine"),
+    "value_array": lambda tf: tf.clip_by_value(X.astype(np.int32), -1, 1),
+    "value_slices": lambda tf: tf.clip_by_value(slices(tf), -1.0, 1.0).values,
+    "norm": lambda tf: tf.clip_by_norm(x(tf), 2.0),
+    "norm_unknown": lambda tf: tf.clip_by_norm(x(tf, None), 2),
+    "norm_axes": lambda tf: tf.clip_by_norm(x(tf), 2.0, axes=[1]),
+    "norm_axis": lambda tf: tf.clip_by_norm(x(tf), 2.0, axes=0),
+    "norm_tensor": lambda tf: tf.clip_by_norm(x(tf, (None, 3)), number(tf), name="mine"),
+    "norm_rows": lambda tf: tf.clip_by_norm(x(tf), np.ones([3], np.float32)),
+    "norm_slices": lambda tf: tf.clip_by_norm(slices(tf), 1.0).values,
+    "norm_list": lambda tf: tf.clip_by_norm([3.0, 4.0], 1),
+    "average_norm": lambda tf: tf.clip_by_average_norm(x(tf), 0.5),
+    "average_norm_tensor": lambda tf: tf.clip_by_average_norm(x(tf, None), number(tf)),
+    "global_norm": lambda tf: tf.global_norm([x(tf), None, number(tf)]),
+    "global_norm_of_none": lambda tf: tf.global_norm([None]),
+    "global_norm_double": lambda tf: tf.global_norm([number(tf, "wide", "float64")], name="mine"),
+    "by_global_norm": lambda tf: tf.clip_by_global_norm([x(tf), None, number(tf)], 2.0)[0][::2],
+    "by_global_norm_in_scope": lambda tf: tf.clip_by_global_norm([x(tf), slices(tf).values], 2, name="a/b")[0],
+    "by_global_norm_tensor": lambda tf: tf.clip_by_global_norm([x(tf)], number(tf), name="mine")[0],
+    "by_global_norm_given": lambda tf: tf.clip_by_global_norm([x(tf)], 2.0, use_norm=number(tf))[0],
+}
+
+
+def step(tf):
+    return number(tf, "step", "int64")
+
+
+DECAYS = {
+    "exponential": lambda tf: tf.train.exponential_decay(0.1, step(tf), 10, 0.9),
+    "exponential_staircase": lambda tf: tf.train.exponential_decay(0.1, step(tf), 10, 0.9, True, name="mine"),
+    "exponential_tensors": lambda tf: tf.train.exponential_decay(number(tf), step(tf), number(tf, "steps", "int32"), number(tf, "m")),
+    "exponential_double": lambda tf: tf.train.exponential_decay(np.float64(0.1), step(tf), 10.0, 1),
+    "exponential_constants": lambda tf: tf.train.exponential_decay(tf.constant(0.1), step(tf), tf.constant(10), tf.constant(0.9)),
+    "exponential_number": lambda tf: tf.train.exponential_decay(0.1, 3, 10, 0.9),
+    "natural_exp": lambda tf: tf.train.natural_exp_decay(0.1, step(tf), 10, 0.9),
+    "natural_exp_tensors": lambda tf: tf.train.natural_exp_decay(number(tf), step(tf), number(tf, "steps", "int32"), number(tf, "m")),
+    "inverse_time": lambda tf: tf.train.inverse_time_decay(0.1, step(tf), 3, 0.9, True),
+    "inverse_time_tensors": lambda tf: tf.train.inverse_time_decay(number(tf), step(tf), number(tf, "steps", "int32"), number(tf, "m")),
+    "polynomial": lambda tf: tf.train.polynomial_decay(0.1, step(tf), 30, power=2),
+    "polynomial_cycle": lambda tf: tf.train.polynomial_decay(0.1, step(tf), 3, 0.01, 2, cycle=True),
+    "polynomial_tensors": lambda tf: tf.train.polynomial_decay(number(tf), step(tf), number(tf, "steps", "int32"), number(tf, "m"), 0.5),
+    "cosine": lambda tf: tf.train.cosine_decay(0.1, step(tf), 10, alpha=0.1),
+    "cosine_tensors": lambda tf: tf.train.cosine_decay(number(tf), step(tf), number(tf, "steps", "int32"), alpha=number(tf, "m")),
+    "linear_cosine": lambda tf: tf.train.linear_cosine_decay(0.1, step(tf), 10),
+    "linear_cosine_tensors": lambda tf: tf.train.linear_cosine_decay(number(tf), step(tf), number(tf, "steps", "int32"),
+                                                                     number(tf, "m"), 0.1, 0.2),
+    "noisy_linear_cosine": lambda tf: tf.train.noisy_linear_cosine_decay(number(tf), step(tf), 10, number(tf, "m")),
+    "double": lambda tf: tf.train.inverse_time_decay(number(tf, "wide", "float64"), step(tf), 10, 0.5),
+}
+# The values only: TensorFlow builds a cond where Weft chooses by Select, which is faster (train/model/schedule.c).
+VALUES = {
+    "restarts": lambda tf: tf.train.cosine_decay_restarts(0.1, step(tf), 3, alpha=0.1),
+    "restarts_tensors": lambda tf: tf.train.cosine_decay_restarts(number(tf), step(tf), 3, number(tf, "m"), number(tf, "m2"),
+                                                                  number(tf, "wide2")),
+    "restarts_equal": lambda tf: tf.train.cosine_decay_restarts(0.1, step(tf), 3, number(tf, "one")),
+    "piecewise": lambda tf: tf.train.piecewise_constant(step(tf), [3, 7, 9], [0.1, 0.2, 0.3, 0.4]),
+    "piecewise_integers": lambda tf: tf.train.piecewise_constant(number(tf, "steps", "int32"), [3, 15], [1, 2, 3]),
+    "piecewise_tensors": lambda tf: tf.train.piecewise_constant(number(tf), [number(tf, "m"), 5.0], [number(tf, "m"), 0.2, 0.3]),
+}
+FEEDS.update(m2=np.float32(0.75), wide2=np.float32(0.1), one=np.float32(1))
+
+
+def fed(program):
+    """The feeds of the placeholders that a program makes; a second one of a name has _1 after it."""
+    with weft.Graph().as_default() as graph:
+        program(weft)
+        return {op.name: FEEDS[op.name.split("_")[0]] for op in graph.get_operations() if op.type == "Placeholder"}
+
+
+def test_clipping_makes_the_nodes_of_tensorflow():
+    for program in CLIPS.values():
+        both(program, fed(program))
+
+
+def test_decays_make_the_nodes_of_tensorflow():
+    for program in DECAYS.values():
+        both(program, fed(program))
+
+
+def test_schedules_that_choose_have_the_values_of_tensorflow():
+    for program in VALUES.values():
+        both(program, fed(program), same_nodes=False)
+
+
+REFUSED = {
+    "boundaries": lambda tf: tf.train.piecewise_constant(number(tf), [3, 5], [0.1, 0.2, 0.3]),
+    "values": lambda tf: tf.train.piecewise_constant(step(tf), [3], [0.1, 2]),
+    "lengths": lambda tf: tf.train.piecewise_constant(step(tf), [3], [0.1]),
+    "no_step": lambda tf: tf.train.exponential_decay(0.1, None, 10, 0.9),
+    "cycle": lambda tf: tf.train.polynomial_decay(number(tf), step(tf), number(tf, "steps", "int32"), cycle=True),
+    "natural_int": lambda tf: tf.train.natural_exp_decay(0.1, step(tf), 10, 1),
+    "no_list": lambda tf: tf.global_norm(x(tf)),
+    "clip_type": lambda tf: tf.clip_by_value(x(tf, dtype="int32"), number(tf), number(tf)),
+    "clip_shape": lambda tf: tf.clip_by_value(x(tf), np.zeros([5], np.float32), 1.0),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_tensorflow_refuses_is_refused(name):
+    both_raise(REFUSED[name])
+
+
+def in_cond(tf):
+    t, yes = x(tf), tf.placeholder_with_default(True, [])
+    return tf.cond(yes, lambda: tf.clip_by_norm(t, 1.0) + tf.losses.mean_squared_error(t, 2.0 * t), lambda: t)
+
+
+def in_loop(tf):
+    t = x(tf)
+    limit = number(tf)
+    return tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, tf.clip_by_value(y + t, -limit, limit) * tf.train.exponential_decay(
+        0.5, i, 2, 0.9)), [0, t])[1]
+
+
+def gradient_in_loop(tf):
+    t = x(tf)
+    y = tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, tf.clip_by_norm(y * t, 3.0)), [0, t])[1]
+    return tf.gradients(y, t)[0]
+
+
+@pytest.mark.parametrize("program", [in_cond, in_loop, gradient_in_loop])
+def test_helpers_work_in_conds_and_loops(program):
+    both(program, fed(program), same_nodes=False)
+
+
+def test_a_helper_in_a_function_captures_tensors():
+    def captures(tf):
+        limit = tf.constant([1.5])[0]
+        return tf.map_fn(lambda row: tf.clip_by_value(row, -limit, limit), tf.constant(X))
+    both(captures, same_nodes=False)
+    (_, (ours,), _), (_, (theirs,), _) = run(weft, mapped), run(oracle, mapped)
+    compare(ours, theirs)
+
+
+def mapped(tf):
+    limit = tf.constant(1.5)
+    data = tf.data.Dataset.from_tensor_slices(X).map(lambda row: tf.clip_by_norm(tf.clip_by_value(row, -1.0, limit), limit))
+    iterator = tf.data.make_initializable_iterator(data)
+    tf.add_to_collection(tf.GraphKeys.TABLE_INITIALIZERS, iterator.initializer)
+    return iterator.get_next()

@@ -1,0 +1,155 @@
+/* helper.c - the table of helpers: which function builds each, and how many operands it takes. */
+#include "train/model/helper.h"
+#include "base/alloc.h"
+#include "base/suggest.h"
+#include "train/model/clip.h"
+#include "train/model/schedule.h"
+#include <string.h>
+
+typedef struct call { /* one call of a helper */
+  weft_graph *g;
+  int n;
+  const term *in;
+  const weft_helper_opts *o;
+  weft_out *out;
+} call;
+
+/* ---- clipping: the tensor is an output, the bounds are operands ---- */
+
+static void clip_by_value(const call *c) {
+  *c->out = weft__clip_by_value(c->g, c->o->name, c->in[0].out, c->in[1], c->in[2]);
+}
+
+static void clip_by_norm(const call *c) {
+  *c->out = weft__clip_by_norm(c->g, c->o->name, c->in[0].out, c->in[1], c->o->n_axes, c->o->axes);
+}
+
+static void clip_by_average_norm(const call *c) {
+  *c->out = weft__clip_by_average_norm(c->g, c->o->name, c->in[0].out, c->in[1]);
+}
+
+/* Operands as gradients: slices were replaced by their values. */
+static grad_value *dense(weft_graph *g, int n, const term *in) {
+  grad_value *d = weft__alloc_zero((size_t)n + 1, sizeof *d);
+  if (!weft__named_keep(g, d ? WEFT_OK : WEFT_OOM)) return NULL;
+  for (int i = 0; i < n; i++)
+    d[i] = (grad_value){.dense = in[i].out, .indices = WEFT_NONE, .values = WEFT_NONE, .dense_shape = WEFT_NONE};
+  return d;
+}
+
+static void global_norm(const call *c) {
+  grad_value *d = dense(c->g, c->n, c->in);
+  if (d) *c->out = weft__global_norm(c->g, c->o->name, c->n, d);
+  weft__free(d);
+}
+
+/* limit, norm, then the tensors. */
+static void clip_by_global_norm(const call *c) {
+  const int n = c->n - 2;
+  grad_value *d = dense(c->g, n, c->in + 2);
+  if (d) weft__clip_by_global_norm(c->g, c->o->name, n, d, c->in[0], c->in[1].out, d);
+  for (int i = 0; d && i < n; i++) c->out[i] = d[i].dense;
+  weft__free(d);
+}
+
+/* ---- learning rates: rate, step, steps, then what the schedule has of its own ---- */
+
+static decay decay_of(const call *c) {
+  return (decay){c->o->name, c->in[0], c->in[1], c->in[2], c->n > 3 ? c->in[3] : NUM(0), c->o->flag};
+}
+
+static void exponential_decay(const call *c) {
+  decay d = decay_of(c);
+  *c->out = weft__exponential_decay(c->g, &d);
+}
+
+static void natural_exp_decay(const call *c) {
+  decay d = decay_of(c);
+  *c->out = weft__natural_exp_decay(c->g, &d);
+}
+
+static void inverse_time_decay(const call *c) {
+  decay d = decay_of(c);
+  *c->out = weft__inverse_time_decay(c->g, &d);
+}
+
+static void polynomial_decay(const call *c) {
+  decay d = decay_of(c);
+  *c->out = weft__polynomial_decay(c->g, &d, c->in[3], c->in[4], c->o->flag);
+}
+
+static void cosine_decay(const call *c) {
+  decay d = decay_of(c);
+  *c->out = weft__cosine_decay(c->g, &d, c->in[3]);
+}
+
+static void cosine_decay_restarts(const call *c) {
+  decay d = decay_of(c);
+  *c->out = weft__cosine_decay_restarts(c->g, &d, c->in[3], c->in[4], c->in[5]);
+}
+
+static void linear_cosine_decay(const call *c) {
+  decay d = decay_of(c);
+  *c->out = weft__linear_cosine_decay(c->g, &d, &(wave){.periods = c->in[3], .alpha = c->in[4], .beta = c->in[5]});
+}
+
+static void noisy_linear_cosine_decay(const call *c) {
+  decay d = decay_of(c);
+  wave w = {c->in[5], c->in[6], c->in[7], .noisy = true, .variance = c->in[3], .variance_decay = c->in[4]};
+  *c->out = weft__linear_cosine_decay(c->g, &d, &w);
+}
+
+/* The step, the boundaries, and one value more than those. */
+static void piecewise_constant(const call *c) {
+  const int boundaries = c->n / 2 - 1;
+  *c->out = weft__piecewise_constant(c->g, c->o->name, c->in[0], boundaries, c->in + 1, c->in + 1 + boundaries);
+}
+
+/* ---- the table ---- */
+
+static const struct helper_kind {
+  const char *name;
+  int least, most;
+  void (*build)(const call *c);
+  bool of_output; /* the first operand must be an output */
+} kinds[] = {
+    {"clip_by_average_norm", 2, 2, clip_by_average_norm, true},
+    {"clip_by_global_norm", 2, WEFT_HELPER_MAX_OPERANDS, clip_by_global_norm},
+    {"clip_by_norm", 2, 2, clip_by_norm, true},
+    {"clip_by_value", 3, 3, clip_by_value, true},
+    {"cosine_decay", 4, 4, cosine_decay},
+    {"cosine_decay_restarts", 6, 6, cosine_decay_restarts},
+    {"exponential_decay", 4, 4, exponential_decay},
+    {"global_norm", 0, WEFT_HELPER_MAX_OPERANDS, global_norm},
+    {"inverse_time_decay", 4, 4, inverse_time_decay},
+    {"linear_cosine_decay", 6, 6, linear_cosine_decay},
+    {"natural_exp_decay", 4, 4, natural_exp_decay},
+    {"noisy_linear_cosine_decay", 8, 8, noisy_linear_cosine_decay},
+    {"piecewise_constant", 2, WEFT_HELPER_MAX_OPERANDS, piecewise_constant},
+    {"polynomial_decay", 5, 5, polynomial_decay},
+};
+
+static weft_err find_helper(const char *kind, int n, const term *in, const struct helper_kind **found) {
+  suggestion s = {.what = "helper", .name = kind};
+  *found = NULL;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    weft__suggest_offer(&s, kinds[i].name);
+    if (strcmp(kinds[i].name, kind) == 0) *found = &kinds[i];
+  }
+  if (!*found) return weft__suggest_fail(&s, WEFT_INVALID_ARGUMENT);
+  if (n < (*found)->least || n > (*found)->most)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%s: takes %d to %d operands, got %d", kind, (*found)->least,
+                      (*found)->most, n);
+  if ((*found)->of_output && in[0].out.node < 0)
+    return weft__fail(WEFT_INVALID_ARGUMENT, "%s: operand 0 must be an output of the graph", kind);
+  return WEFT_OK;
+}
+
+weft_err weft__helper(weft_graph *g, const char *kind, int n, const term *in, const weft_helper_opts *o,
+                      weft_out *out) {
+  const struct helper_kind *found;
+  WEFT_TRY(find_helper(kind, n, in, &found));
+  for (int i = 0; i < n || i == 0; i++) out[i] = WEFT_NONE;
+  found->build(&(call){g, n, in, o, out});
+  return weft__b_ok(g);
+}

@@ -256,7 +256,41 @@ static void restore_frame(const cuda_graph *r, frame *f, const plan_gpu_segment 
   }
 }
 
-/* Captures the segment and launches it.  If it cannot be captured, the caller runs its items, now and in later runs. */
+static bool variables_ready(const cuda_graph *r) {
+  for (int i = 0; i < r->n_var; i++) {
+    const held_variable *h = &r->var[i];
+    if (h->v->value.data != h->data || (h->written && !weft__tensor_writable(&h->v->value))) return false;
+  }
+  return true;
+}
+
+static void lock_variables(const cuda_graph *r, bool on) {
+  for (int i = 0; i < r->n_var; i++) {
+    if (on)
+      pthread_mutex_lock(&r->var[i].v->lock);
+    else
+      pthread_mutex_unlock(&r->var[i].v->lock);
+  }
+}
+
+static int by_address(const void *a, const void *b) {
+  const held_variable *x = a, *y = b;
+  return (uintptr_t)x->v < (uintptr_t)y->v ? -1 : (uintptr_t)x->v > (uintptr_t)y->v;
+}
+
+/* Launches the graph unless a variable was replaced, or is shared where the graph writes it; *done says which.  The locks
+ * keep other steps from doing either until the graph is queued. */
+static weft_err launch_locked(cuda_graph *r, device *d, bool *done) {
+  weft_err err = WEFT_OK;
+  lock_variables(r, true);
+  *done = variables_ready(r);
+  if (*done) err = d->ops->graph_launch(d, r->graph);
+  lock_variables(r, false);
+  return err;
+}
+
+/* Captures the segment and launches it.  If it cannot be captured, the caller runs its items, now and in later runs.  If
+ * another step reads or replaces a variable between the two, the caller runs the items, and the next run captures. */
 static weft_err record(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s, bool *done) {
   device *d = s->device;
   bool good = true;
@@ -282,10 +316,12 @@ static weft_err record(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_se
   f->recording = false;
   weft_err ended = d->ops->capture_end(d, &r->graph);
   if (!err && !ended && good && variables_stayed(r) && note_outputs(r, f, s)) {
-    *done = true;
-    return d->ops->graph_launch(d, r->graph);
+    if (r->var) qsort(r->var, (size_t)r->n_var, sizeof *r->var, by_address); /* the order of the locks */
+    err = launch_locked(r, d, done);
+    if (*done) return err;
+  } else {
+    r->never_capture = true;
   }
-  r->never_capture = true;
   restore_frame(r, f, s);
   graph_reset(r, d);
   return WEFT_OK; /* an error of a kernel comes again when it is run */
@@ -302,34 +338,8 @@ static bool inputs_stayed(const cuda_graph *r, const frame *f) {
   return true;
 }
 
-static bool variables_ready(const cuda_graph *r) {
-  for (int i = 0; i < r->n_var; i++) {
-    const held_variable *h = &r->var[i];
-    if (h->v->value.data != h->data || (h->written && !weft__tensor_writable(&h->v->value))) return false;
-  }
-  return true;
-}
-
-static void lock_variables(const cuda_graph *r, bool on) {
-  for (int i = 0; i < r->n_var; i++) {
-    if (on)
-      pthread_mutex_lock(&r->var[i].v->lock);
-    else
-      pthread_mutex_unlock(&r->var[i].v->lock);
-  }
-}
-
-static int by_address(const void *a, const void *b) {
-  const held_variable *x = a, *y = b;
-  return (uintptr_t)x->v < (uintptr_t)y->v ? -1 : (uintptr_t)x->v > (uintptr_t)y->v;
-}
-
 static weft_err launch_graph(cuda_graph *r, frame *f, const plan_gpu_segment *s, bool *done) {
-  weft_err err = WEFT_OK;
-  lock_variables(r, true);
-  *done = variables_ready(r);
-  if (*done) err = s->device->ops->graph_launch(s->device, r->graph);
-  lock_variables(r, false);
+  const weft_err err = launch_locked(r, s->device, done);
   for (int i = 0; *done && i < r->n_out; i++) {
     const graph_slot *p = &r->out[i];
     if (p->t.buf) weft__tensor_share(&f->slot[p->slot].t, &p->t);
@@ -343,11 +353,7 @@ weft_err weft__cuda_graph_run(frame *f, plan_run *run, int gpu_segment, bool *do
   const plan_gpu_segment *s = &f->plan->straight.gpu_segment[gpu_segment];
   *done = false;
   if (r->never_capture || r->runs++ == 0) return WEFT_OK;
-  if (!r->graph) {
-    weft_err err = record(r, f, run, s, done);
-    if (r->var) qsort(r->var, (size_t)r->n_var, sizeof *r->var, by_address);
-    return err;
-  }
+  if (!r->graph) return record(r, f, run, s, done);
   if (inputs_stayed(r, f)) return launch_graph(r, f, s, done);
   return WEFT_OK;
 }

@@ -62,6 +62,21 @@ static weft_err numerics_cpu(kernel *k) {
                            nan ? "NaN" : "");
 }
 
+/* CheckNumericsV2 tells the two infinities apart. */
+static weft_err signs_cpu(kernel *k) {
+  static const char *const found[8] = {"",    "-Inf",         "+Inf",         "-Inf and +Inf",
+                                       "NaN", "-Inf and NaN", "+Inf and NaN", "-Inf, +Inf, and NaN"};
+  const weft_tensor *x = k->in[0];
+  if (all_finite(x)) return weft__forward(k, 0, 0, &x->shape);
+  int kinds = 0;
+  for (int64_t i = 0; i < weft__tensor_count(x); i++) {
+    const double v = weft__tensor_double(x, i);
+    if (!isfinite(v)) kinds |= isnan(v) ? 4 : v > 0 ? 2 : 1;
+  }
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s : Tensor had %s values",
+                           weft__node_str(k->node, "message").data, found[kinds]);
+}
+
 static weft_err numerics_grad(backprop *b) {
   text message = {0};
   weft__text_printf(&message, "Not a number (NaN) or infinity (Inf) values detected in gradient. b'%s'",
@@ -155,6 +170,9 @@ OPS(check) = {
      .no_grad = true, .cases = assert_cases},
     {"CheckNumerics(tensor:T) -> (output:T) | T:type{bfloat16,half,float,double} message:string ; stateful",
      "The input; fails where it holds infinities or no numbers.", .infer = weft__infer_same, .cpu = numerics_cpu,
+     .grad = numerics_grad, .cases = numerics_cases},
+    {"CheckNumericsV2(tensor:T) -> (output:T) | T:type{bfloat16,half,float,double} message:string ; stateful",
+     "CheckNumerics, with the sign of infinities in the message.", .infer = weft__infer_same, .cpu = signs_cpu,
      .grad = numerics_grad, .cases = numerics_cases},
     {"Print(input:T, data:@U) -> (output:T) | T:type U:list(type)>=0 message:string='' first_n:int=-1 summarize:int=3 "
      "; stateful",

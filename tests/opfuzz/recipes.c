@@ -353,6 +353,8 @@ const char *const fuzz_recipes[] = {
     "i64[] 3) Tcontext_dense=[int64] context_dense_shapes=[[]]",
     DENSE_TABLE("MutableDenseHashTableV2", "V2"), DENSE_TABLE("MutableDenseHashTable", ""),
     DENSE_TABLE("AnonymousMutableDenseHashTable", "V2"),
+    "v = TemporaryVariable() dtype=float shape=[2] var_name='t'\na = Assign(v; f32[2] 1 2)\n"
+    "x = DestroyTemporaryVariable(a) var_name='t'",
     "s = Stage(f32[2] 1 2) dtypes=[float] shared_name='a'\nn = StageSize(^s) dtypes=[float] shared_name='a'\n"
     "p = StagePeek(i32[] 0; ^n) dtypes=[float] shared_name='a'\nx = Unstage(^p) dtypes=[float] shared_name='a'\n"
     "c = StageClear(^x) dtypes=[float] shared_name='a'",

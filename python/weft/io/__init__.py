@@ -9,6 +9,7 @@ from weft._core.ops.io_ops import (
     FixedLenSequenceFeature,
     VarLenFeature,
     decode_base64,
+    decode_compressed,
     decode_csv,
     decode_raw,
     encode_base64,
@@ -34,11 +35,11 @@ from weft.io import gfile
 __all__ = [
     "FixedLenFeature", "FixedLenSequenceFeature", "PaddingFIFOQueue", "PriorityQueue", "QueueBase", "RaggedFeature",
     "RandomShuffleQueue", "SparseFeature", "TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter",
-    "VarLenFeature", "decode_and_crop_jpeg", "decode_base64", "decode_bmp", "decode_csv", "decode_gif",
-    "decode_image", "decode_jpeg", "decode_png", "decode_raw", "deserialize_many_sparse", "encode_base64",
-    "encode_jpeg", "encode_png", "extract_jpeg_shape", "gfile", "is_jpeg", "match_filenames_once", "matching_files",
-    "parse_example", "parse_sequence_example", "parse_single_example", "parse_single_sequence_example",
-    "parse_tensor", "read_file", "serialize_many_sparse", "serialize_sparse", "serialize_tensor",
-    "tf_record_iterator", "write_file", "write_graph",
+    "VarLenFeature", "decode_and_crop_jpeg", "decode_base64", "decode_bmp", "decode_compressed", "decode_csv",
+    "decode_gif", "decode_image", "decode_jpeg", "decode_png", "decode_raw", "deserialize_many_sparse",
+    "encode_base64", "encode_jpeg", "encode_png", "extract_jpeg_shape", "gfile", "is_jpeg", "match_filenames_once",
+    "matching_files", "parse_example", "parse_sequence_example", "parse_single_example",
+    "parse_single_sequence_example", "parse_tensor", "read_file", "serialize_many_sparse", "serialize_sparse",
+    "serialize_tensor", "tf_record_iterator", "write_file", "write_graph",
 ]
 __getattr__ = _publish(__name__)

@@ -3,6 +3,7 @@ from weft._core.framework.graph import set_random_seed
 from weft._core.nn.sampled import (
     all_candidate_sampler,
     fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler,
     log_uniform_candidate_sampler,
     uniform_candidate_sampler,
 )
@@ -38,9 +39,9 @@ from weft.random import experimental
 __all__ = [
     "Algorithm", "Generator", "all_candidate_sampler", "categorical", "create_rng_state", "experimental",
     "fixed_unigram_candidate_sampler", "fold_in", "gamma", "get_global_generator", "get_seed",
-    "log_uniform_candidate_sampler", "multinomial", "normal", "poisson", "set_global_generator", "set_random_seed",
-    "shuffle", "split", "stateless_binomial", "stateless_categorical", "stateless_gamma", "stateless_multinomial",
-    "stateless_normal", "stateless_poisson", "stateless_truncated_normal", "stateless_uniform", "truncated_normal",
-    "uniform", "uniform_candidate_sampler",
+    "learned_unigram_candidate_sampler", "log_uniform_candidate_sampler", "multinomial", "normal", "poisson",
+    "set_global_generator", "set_random_seed", "shuffle", "split", "stateless_binomial", "stateless_categorical",
+    "stateless_gamma", "stateless_multinomial", "stateless_normal", "stateless_poisson", "stateless_truncated_normal",
+    "stateless_uniform", "truncated_normal", "uniform", "uniform_candidate_sampler",
 ]
 __getattr__ = _publish(__name__)

@@ -112,6 +112,30 @@ def max_pool_with_argmax(input, ksize, strides, padding, data_format="NHWC", Tar
               Targmax=Targmax or output_dtype or dtypes.int64, include_batch_in_index=include_batch_in_index)
 
 
+def _fractional_pool(kind, name_of, what):
+    def pool(value, pooling_ratio, pseudo_random=False, overlapping=False, deterministic=False, seed=0, seed2=0, name=None):
+        return op(kind, name, value=value, pooling_ratio=list(pooling_ratio), pseudo_random=pseudo_random, overlapping=overlapping,
+                  deterministic=deterministic, seed=seed, seed2=seed2)
+    pool.__name__ = pool.__qualname__ = name_of
+    pool.__doc__ = """The %s of windows of random sizes: (output, borders of the rows, borders of the columns)
+
+    Args:
+      value: images, a tensor of four dimensions.
+      pooling_ratio: four numbers, how many times smaller each dimension becomes; the first and the last are 1.
+      pseudo_random: whether the sizes follow from one random number rather than from a random order.
+      overlapping: whether a window includes the border of the next one.
+      deterministic: whether every run has the same windows.
+      seed: a number that the windows follow from, if deterministic.
+      seed2: another such number.
+      name: a name for the operation.
+    """ % what
+    return pool
+
+
+fractional_max_pool = _fractional_pool("FractionalMaxPool", "fractional_max_pool", "maximum")
+fractional_avg_pool = _fractional_pool("FractionalAvgPool", "fractional_avg_pool", "mean")
+
+
 def sufficient_statistics(x, axes, shift=None, keep_dims=None, name=None, keepdims=None):
     """What the mean and variance are computed from: the count, the sum, the sum of squares, and the shift.
 

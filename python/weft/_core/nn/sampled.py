@@ -23,6 +23,9 @@ uniform_candidate_sampler.__name__ = uniform_candidate_sampler.__qualname__ = "u
 log_uniform_candidate_sampler = _sampler("LogUniformCandidateSampler")
 log_uniform_candidate_sampler.__name__ = log_uniform_candidate_sampler.__qualname__ = "log_uniform_candidate_sampler"
 
+learned_unigram_candidate_sampler = _sampler("LearnedUnigramCandidateSampler")
+learned_unigram_candidate_sampler.__name__ = learned_unigram_candidate_sampler.__qualname__ = "learned_unigram_candidate_sampler"
+
 
 def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None, name=None):
     """Every class once: (classes, how often each true class is expected, how often each sampled one is)

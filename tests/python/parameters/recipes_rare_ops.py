@@ -1,0 +1,13 @@
+"""Recipes of functions of ops that few programs use; values.py has the names in them."""
+RECIPES = """
+tf.nn.fractional_max_pool(IMAGE, [1.0, 1.5, 1.4, 1.0], deterministic=True, seed=1, seed2=2) ; pseudo_random=True, overlapping=True,
+    seed=5, seed2=9, pooling_ratio=[1.0, 2.0, 2.0, 1.0]
+tf.nn.fractional_max_pool(IMAGE, [1.0, 1.5, 1.4, 1.0]) ; deterministic=True ; it[0].shape
+tf.nn.fractional_avg_pool(IMAGE, [1.0, 1.5, 1.4, 1.0], deterministic=True, seed=1, seed2=2) ; pseudo_random=True, overlapping=True,
+    seed=5, seed2=9, pooling_ratio=[1.0, 2.0, 2.0, 1.0]
+tf.nn.fractional_avg_pool(IMAGE, [1.0, 1.5, 1.4, 1.0]) ; deterministic=True ; it[0].shape
+tf.nn.learned_unigram_candidate_sampler(tf.constant([[1], [2]], tf.int64), 1, 3, True, 9, seed=3) ; num_sampled=2, unique=False,
+    range_max=12, seed=5
+tf.decode_compressed(tf.constant(['x', 'y']))
+tf.decode_compressed(tf.constant(b'x\\x9cK\\x04\\x00\\x00b\\x00b'), compression_type='ZLIB') ; compression_type='GZIP'
+"""

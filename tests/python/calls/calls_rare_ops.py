@@ -37,7 +37,8 @@ def learned_classes(tf):
     true = tf.placeholder(tf.int64, [None, 2])
     drawn = tf.nn.learned_unigram_candidate_sampler(true, 2, 6, False, 8, seed=1)
     unique = tf.random.learned_unigram_candidate_sampler(true, 2, 4, True, 8, seed=2)
-    old = tf.raw_ops.ThreadUnsafeUnigramCandidateSampler(true_classes=true, num_true=2, num_sampled=5, unique=False, range_max=8, seed=1, seed2=2)
+    old = tf.raw_ops.ThreadUnsafeUnigramCandidateSampler(true_classes=true, num_true=2, num_sampled=5, unique=False,
+                                                         range_max=8, seed=1, seed2=2)
     with tf.Session() as sess:
         return [sess.run(fetched, {true: [[1, 2], [i, 7]]}) for i in range(4) for fetched in (drawn, [drawn[0], unique], list(old))]
 

@@ -131,7 +131,8 @@ static void put_shape(const weft_tensor *x, double *to) {
 }
 
 static void summarize(const weft_tensor *x, int64_t mode, double id, double *to) {
-  const element_counts c = mode == SHAPE_ONLY ? (element_counts){0} : count_kinds(x);
+  element_counts c = {0};
+  if (mode != SHAPE_ONLY) c = count_kinds(x);
   const double size = (double)weft__tensor_count(x), type = (double)x->dtype, rank = x->shape.rank;
   const double full[] = {id, -1, type, rank, size, c.low, c.high, c.nan, c.negative, c.zero, c.positive};
   const double concise[] = {id, size, c.low, c.high, c.nan}, shaped[] = {id, type, rank, size};

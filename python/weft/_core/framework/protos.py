@@ -19,7 +19,26 @@ OptimizerOptions = message("OptimizerOptions", "1 bool do_common_subexpression_e
     "2 bool do_constant_folding", "6 int max_folded_constant_in_bytes", "4 bool do_function_inlining",
     "3 enum opt_level", "5 enum global_jit_level", "7 bool cpu_global_jit", L1=0, L0=-1, DEFAULT=0, OFF=-1, ON_1=1,
     ON_2=2)
-GraphOptions = message("GraphOptions", "2 bool enable_recv_scheduling", (3, OptimizerOptions, "optimizer_options"),
+AutoParallelOptions = message("AutoParallelOptions", "1 bool enable", "2 int32 num_replicas")
+ScopedAllocatorOptions = message("ScopedAllocatorOptions", "1 repeated string enable_op")
+RewriterConfig = message("RewriterConfig", *("%d enum %s" % (n, name) for n, name in (
+    (1, "layout_optimizer"), (3, "constant_folding"), (4, "memory_optimization"), (7, "arithmetic_optimization"),
+    (8, "dependency_optimization"), (9, "loop_optimization"), (10, "function_optimization"), (11, "debug_stripper"),
+    (12, "meta_optimizer_iterations"), (13, "shape_optimization"), (14, "remapping"), (15, "scoped_allocator_optimization"),
+    (18, "pin_to_host_optimization"), (22, "implementation_selector"), (23, "auto_mixed_precision"),
+    (24, "common_subgraph_elimination"), (25, "auto_mixed_precision_mkl"), (28, "use_plugin_optimizers"),
+    (29, "auto_mixed_precision_cpu"), (30, "experimental_conditional_code_motion"),
+    (31, "auto_mixed_precision_onednn_bfloat16"), (50, "cpu_layout_conversion"))),
+    "2 bool disable_model_pruning", (5, AutoParallelOptions, "auto_parallel"),
+    "6 string memory_optimizer_target_node_name_scope", (16, ScopedAllocatorOptions, "scoped_allocator_opts"),
+    "17 int32 min_graph_nodes", "19 bool disable_meta_optimizer", "20 int meta_optimizer_timeout_ms",
+    "21 bool fail_on_optimizer_errors", "26 bool experimental_disable_compressed_tensor_optimization",
+    "27 bool experimental_disable_folding_quantization_emulation", "32 bool disable_tfg_optimizer",
+    "100 repeated string optimizers", DEFAULT=0, ON=1, OFF=2, AGGRESSIVE=3, EXPERIMENTAL_MLIR=4, EXPERIMENTAL_BOTH=5,
+    NO_CONVERSION_ON_CPU=0, NCHW_TO_NHWC=1, NHWC_TO_NCHW=2, DEFAULT_NUM_ITERS=0, ONE=1, TWO=2, DEFAULT_MEM_OPT=0,
+    NO_MEM_OPT=1, MANUAL=2, HEURISTICS=3, SWAPPING_HEURISTICS=4, RECOMPUTATION_HEURISTICS=5, SCHEDULING_HEURISTICS=6)
+GraphOptions = message("GraphOptions", (10, RewriterConfig, "rewrite_options"),
+    "2 bool enable_recv_scheduling", (3, OptimizerOptions, "optimizer_options"),
     "4 int build_cost_model", "9 int build_cost_model_after", "5 bool infer_shapes", "6 bool place_pruned_graph",
     "7 bool enable_bfloat16_sendrecv", "8 int32 timeline_step")
 RPCOptions = message("RPCOptions", "1 bool use_rpc_for_inprocess_master", "2 string compression_algorithm",

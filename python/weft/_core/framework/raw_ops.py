@@ -1,6 +1,6 @@
 """tf.raw_ops: a function for every op of the library, by the op's own name, made when it is asked for.
 
-Arguments are the inputs in the order of the definition, then the attributes, then `name`.
+Arguments are the inputs in the order of the definition, then the attributes, those without a default first, then `name`.
 """
 import inspect
 
@@ -11,7 +11,8 @@ NAMES = [name for name in opdef.names() if not name.startswith("_")]
 
 def function(kind):
     definition = opdef.get(kind)
-    order = [a.name for a in definition.inputs] + [n for n in definition.attrs if n not in definition.inferred]
+    given = [n for n in definition.attrs if n not in definition.inferred]
+    order = [a.name for a in definition.inputs] + sorted(given, key=lambda n: definition.attrs[n].default is not None)
 
     def call(*args, **kwargs):
         name = kwargs.pop("name", None)

@@ -17,11 +17,36 @@ from weft._core.run import older
 from weft._core.run.modules import MODULES
 
 
+class _Joined(types.ModuleType):
+    """Several modules as one: a name is that of the first of them that has it."""
+
+    def __init__(self, modules):
+        super().__init__(modules[0].__name__)
+        self.__dict__.update({k: v for m in reversed(modules) for k, v in vars(m).items() if not k.startswith("__")})
+        self.__dict__["__all__"] = sorted({n for m in modules for n in absent.public_names(m)})
+        self._modules = modules
+
+    def __getattr__(self, name):
+        if not name.startswith("__"):
+            for module in self._modules[:-1]:
+                try:
+                    return getattr(module, name)
+                except AttributeError:
+                    pass
+        return getattr(self._modules[-1], name)
+
+
+def _target(modules):
+    """The module of an entry of the table, which may join several."""
+    found = [importlib.import_module(m) for m in modules.split()]
+    return found[0] if len(found) == 1 else _Joined(found)
+
+
 def _attribute(name):
     """tensorflow.a.b as weft.a.b, where that exists; the longest beginning that the table has leads to its module."""
     parts = name.split(".")
     known = max(n for n in range(1, len(parts) + 1) if n == 1 or MODULES.get(".".join(parts[:n])))
-    found = importlib.import_module(MODULES[".".join(parts[:known])])
+    found = _target(MODULES[".".join(parts[:known])])
     for part in parts[known:]:
         if part == "python":
             continue
@@ -79,13 +104,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 raise ImportError(absent.said(name, _beside(name)))
         if target is None:
             return self._wrap(name, {})
-        try:
-            module = importlib.import_module(target)
-        except ModuleNotFoundError as e:
-            if e.name != target:
-                raise
-            raise ImportError(absent.said(name, _beside(name))) from None
-        return self._wrap(name, {}, module)
+        return self._wrap(name, {}, _target(target))
 
     def _wrap(self, name, names, module=None):
         made = _Package(name)

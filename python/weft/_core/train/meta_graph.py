@@ -213,6 +213,9 @@ def read_meta_graph(path):
         raise OSError("Cannot parse file %s: %s." % (os.fsdecode(path), e)) from None
 
 
+read_meta_graph_file = read_meta_graph
+
+
 def _prefixed(saver_def, scope):
     """A copy whose names are below the scope."""
     made = protos.SaverDef.FromString(saver_def.SerializeToString())

@@ -464,8 +464,8 @@ class CheckpointReader(metaclass=Named):
     def debug_string(self):
         from weft._core.framework.dtypes import datatype_name
         types = self.get_variable_to_dtype_map()
-        return "\n".join("%s (%s) %s" % (n, datatype_name(types[n].as_datatype_enum), list(shape))
-                         for n, (_, shape) in self._rows.items()).encode()
+        return "".join("%s (%s) [%s]\n" % (n, datatype_name(types[n].as_datatype_enum), ",".join(map(str, shape)))
+                       for n, (_, shape) in self._rows.items()).encode()
 
 
 NewCheckpointReader = CheckpointReader

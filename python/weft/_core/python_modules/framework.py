@@ -1,0 +1,146 @@
+"""Small modules of tensorflow.python.framework: common_shapes, device, op_def_registry, smart_cond, test_util."""
+import functools
+
+from weft._core.framework import opdef, protos
+from weft._core.framework.device_spec import DeviceSpec
+from weft._core.framework.graph import get_default_graph
+from weft._core.framework.tensor_shape import TensorShape
+from weft._core.ops.control_flow import case, smart_cond  # noqa: F401
+from weft._core.platform.test import TestCase, gpu_device_name, is_gpu_available  # noqa: F401
+from weft._core.python_modules.layers_utils import constant_value as smart_constant_value
+
+# ---- smart_cond ----
+
+def smart_case(pred_fn_pairs, default=None, exclusive=False, name="smart_case"):
+    """tf.case, of which only the branch that is known to be taken is built."""
+    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
+    known = [(smart_constant_value(p), f) for p, f in pairs]
+    if all(p is not None for p, _ in known):
+        chosen = [f for p, f in known if p]
+        if chosen or default is not None:
+            return (chosen[0] if chosen else default)()
+    return case(pairs, default, exclusive, name=name)
+
+
+# ---- common_shapes ----
+
+def _broadcast(x, y):
+    rank = max(x.ndims, y.ndims)
+    a, b = ([1] * (rank - s.ndims) + s.as_list() for s in (x, y))
+    made = []
+    for m, n in zip(a, b):
+        if m is None or n is None:
+            known = n if m is None else m
+            made.append(known if known is not None and known > 1 else None)
+        elif m == n or 1 in (m, n):
+            made.append(n if m == 1 else m)
+        else:
+            return None
+    return made
+
+
+def broadcast_shape(shape_x, shape_y):
+    """The shape that an elementwise op gives for inputs of two shapes."""
+    if shape_x.ndims is None or shape_y.ndims is None:
+        return TensorShape(None)
+    made = _broadcast(shape_x, shape_y)
+    if made is None:
+        raise ValueError("Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension pair they are either "
+                         "equal or one of them is 1. Received: %s and %s." % (shape_x, shape_y))
+    return TensorShape(made)
+
+
+def is_broadcast_compatible(shape_x, shape_y):
+    """Whether an elementwise op takes inputs of two shapes."""
+    return shape_x.ndims is not None and shape_y.ndims is not None and _broadcast(shape_x, shape_y) is not None
+
+
+# ---- device ----
+
+def canonical_name(device):
+    """The name of a device as nodes have it."""
+    if device is None:
+        return ""
+    return device.to_string() if isinstance(device, DeviceSpec) else DeviceSpec.from_string(device).to_string()
+
+
+def is_device_spec(obj):
+    """Whether an object is a tf.DeviceSpec."""
+    return isinstance(obj, DeviceSpec)
+
+
+def check_valid(spec):
+    """Raises an error if a text is not a device's name."""
+    DeviceSpec.from_string(spec)
+
+
+def merge_device(spec):
+    """A function of nodes for tf.device: their own devices, and this one where they have none."""
+    spec = spec if isinstance(spec, DeviceSpec) else DeviceSpec.from_string(spec or "")
+
+    def device_function(node_def):
+        made = DeviceSpec.from_string(spec.to_string())
+        made.merge_from(DeviceSpec.from_string(node_def.device or ""))
+        return made.to_string()
+    return device_function
+
+
+# ---- op_def_registry ----
+
+def _fill(made, args):
+    for arg in args:
+        made.add(name=arg.name, type=int(arg.type.as_datatype_enum) if arg.type is not None else 0, type_attr=arg.type_attr or "",
+                 number_attr=arg.number_attr or "", type_list_attr=arg.list_attr or "", is_ref=arg.is_ref)
+
+
+def get(name):
+    """The OpDef of an op, without the defaults of its attributes; None if there is no such op."""
+    if name not in opdef.names():
+        return None
+    definition, made = opdef.get(name), protos.OpDef(name=name)
+    _fill(made.input_arg, definition.inputs)
+    _fill(made.output_arg, definition.outputs)
+    for attr in definition.attrs.values():
+        made.attr.add(name=attr.name, type="list(%s)" % attr.kind if attr.is_list else attr.kind)
+    return made
+
+
+def get_registered_ops():
+    """{name: OpDef} of all ops."""
+    return {name: get(name) for name in opdef.names()}
+
+
+# ---- test_util ----
+
+TensorFlowTestCase = TestCase
+
+
+def _unchanged(*given, **kwargs):
+    """A decorator that changes nothing: tests run in graphs."""
+    return given[0] if len(given) == 1 and callable(given[0]) and not kwargs else (lambda f: f)
+
+
+run_in_graph_and_eager_modes = run_deprecated_v1 = run_v1_only = run_all_in_graph_and_eager_modes = _unchanged
+run_all_without_tensor_float_32 = run_without_tensor_float_32 = disable_xla = run_all_in_deprecated_graph_mode_only = _unchanged
+disable_control_flow_v2 = deprecated_graph_mode_only = _unchanged
+
+
+def run_v2_only(func=None, reason=None):
+    """A decorator that skips a test of TensorFlow 2."""
+    if func is None:
+        return functools.partial(run_v2_only, reason=reason)
+
+    @functools.wraps(func)
+    def skipped(self, *args, **kwargs):
+        self.skipTest("it needs TensorFlow 2")
+    return skipped
+
+
+def ops_used_by_graph_def(graph_def):
+    """The names of the ops of a graph and of its functions."""
+    return {n.op for n in graph_def.node} | {n.op for f in graph_def.library.function for n in f.node_def}
+
+
+def get_graph():
+    """The default graph."""
+    return get_default_graph()

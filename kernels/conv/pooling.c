@@ -9,6 +9,7 @@
 #include "base/paste.h"
 #include "base/target_clones.h"
 #include "kernels/simd/vmath.h"
+#include <float.h>
 #include <string.h>
 
 /* The positions of window o that are not padding: [first, last). */
@@ -21,6 +22,16 @@ static inline void pooling_reach(const window_axis *a, int64_t o, int64_t *first
 enum { RUN = 256 }; /* channels done at a time, so that what is between passes fits the stack */
 
 #define GREATER(a, b) ((a) > (b) ? (a) : (b))
+
+/* The lowest finite value of the type that `zero` has. */
+#define LOWEST(zero)                                                                                                   \
+  _Generic((zero), float                                                                                               \
+           : -FLT_MAX, double                                                                                          \
+           : -DBL_MAX, int8_t                                                                                          \
+           : INT8_MIN, int16_t                                                                                         \
+           : INT16_MIN, int32_t                                                                                        \
+           : INT32_MIN, int64_t                                                                                        \
+           : INT64_MIN, default : 0)
 
 #define STEM max_float
 #define T float

@@ -246,8 +246,10 @@ static void finish_sorted(weft_dtype seen_as, void *z, const void *arg) {
 }
 
 static weft_err check_sorted(const kernel *k, const int64_t *id, int64_t n) {
+  if (n > 0 && id[n - 1] < 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "segment ids must be >= 0");
+  if (n > 0 && id[n - 1] == INT64_MAX)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "segment id %lld is too large", (long long)id[n - 1]);
   const int64_t segments = n > 0 ? id[n - 1] + 1 : 0;
-  if (n > 0 && segments <= 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "segment ids must be >= 0");
   for (int64_t i = 0; i < n; i++) {
     if (i > 0 && id[i] < id[i - 1])
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "segment ids are not increasing");

@@ -455,6 +455,8 @@ static const op_case max_pool_cases[] = {
     {"f32[2,6,7,3] rand", NULL, POOL32 "padding='SAME'", 0},
     {"f32[2,7,7,2] rand", NULL, "ksize=[1,2,2,1] strides=[1,3,3,1] padding='VALID'", 0},
     {"f32[1,4,4,2] rand", NULL, POOL22 "padding='EXPLICIT' explicit_paddings=[0,0,1,0,1,1,0,0]", 0},
+    {"f32[1,4,0,2] rand", NULL, POOL22 "padding='EXPLICIT' explicit_paddings=[0,0,1,0,1,1,0,0]",
+     CASE_NO_GRAD | CASE_FIXED_TYPE}, /* all of a window is padding */
     {"f32[2,3,5,6] rand", NULL, "ksize=[1,1,2,2] strides=[1,1,2,2] padding='SAME' data_format='NCHW'",
      CASE_FIXED_TYPE | CASE_NO_GRAD | CASE_NO_PARITY},
     {"f32[1,2,2,6] rand", NULL, "ksize=[1,1,1,3] strides=[1,1,1,3] padding='VALID'", CASE_NO_GRAD},

@@ -3,6 +3,7 @@
  * A gradient is gathered: each element of the image looks at the windows it lies in, so that nothing is added
  * atomically and results repeat.  Where no two windows meet, each window writes the elements it has. */
 #include "kernels/conv/image.cuh"
+#include <float.h>
 
 struct pool_args {
   image in, out;
@@ -39,11 +40,14 @@ template <class T> __device__ int64_t window_best(const pool_args &a, const T *x
   return best;
 }
 
+/* What a window of an image without elements gives: all of it is padding. */
+template <class T> __device__ T lowest() { return sizeof(T) == sizeof(double) ? (T)-DBL_MAX : (T)-FLT_MAX; }
+
 template <class T> __global__ void max_kernel(const T *x, T *y, int64_t count, const pool_args a) {
   GPU_EACH(i, count) {
     const place p = image_place(a.out, i);
     const int64_t best = window_best(a, x, p.n, p.h, p.w, p.c);
-    y[i] = best < 0 ? (T)-INFINITY : x[best];
+    y[i] = best < 0 ? lowest<T>() : x[best];
   }
 }
 

@@ -91,8 +91,10 @@ static weft_err sparse_segment_forward(kernel *k, scale how) {
   if (!err) err = weft__segment_ids(k, 2, &id);
   if (!err && k->n_in > 3 && (k->in[3]->shape.rank != 0 || weft__tensor_int(k->in[3], 0) < 0))
     err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "num_segments should be a scalar that is not negative");
+  const int64_t last = !err && n > 0 ? TENSOR_DATA(&id, int64_t)[n - 1] : -1;
+  if (!err && last == INT64_MAX)
+    err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "segment id %lld is too large", (long long)last);
   if (!err) {
-    const int64_t last = n > 0 ? TENSOR_DATA(&id, int64_t)[n - 1] : -1;
     const int64_t segments = k->n_in > 3 ? weft__tensor_int(k->in[3], 0) : last < 0 ? 0 : last + 1;
     err = pick_and_combine(k, how, index.data, id.data, n, segments);
   }

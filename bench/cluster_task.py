@@ -5,7 +5,9 @@ One task of a cluster job of the bench, as a TensorFlow 1 program: on TensorFlow
 import argparse
 import sys
 
-from jobs import converse
+import shapes
+import tf_sparse
+from jobs import converse, tell_check
 from tf_jobs import dense, inputs, mean_loss, tf
 
 MIB = 1 << 20
@@ -71,9 +73,19 @@ def receive(mib):
     return build
 
 
+def sparse(name):
+    """A model with large tables. The fetches are (what a step runs, the loss)."""
+    def build(task):
+        shape = shapes.Shape(name, task.shape, task.optimizer)
+        model = tf_sparse.MODELS[name](tf, shape, first=task.task_index * tf_sparse.FED)
+        return (model.step, model.check), model.feed, []
+    return build
+
+
 # job -> what builds its graph: the fetches, the feed of step i, hooks
 JOBS = {"null": null, "linear": linear, "softmax-2ps-2w": softmax, "mlp-async-1w": mlp_async, "mlp-async-2w": mlp_async,
-        "mlp-sync-2w": mlp_sync, "recv4": receive(4), "recv64": receive(64), "late-worker": null}
+        "mlp-sync-2w": mlp_sync, "recv4": receive(4), "recv64": receive(64), "late-worker": null,
+        **{name + shapes.CLUSTER: sparse(name) for name in tf_sparse.MODELS}}
 
 
 def parse(arguments):
@@ -81,6 +93,8 @@ def parse(arguments):
     for name in ("ps_hosts", "worker_hosts", "job_name"):
         parser.add_argument("--" + name)
     parser.add_argument("--task_index", type=int)
+    parser.add_argument("--shape")
+    parser.add_argument("--optimizer", default="adagrad")
     return parser.parse_args(arguments)
 
 
@@ -93,6 +107,9 @@ def main(job, task):
     with tf.device(tf.train.replica_device_setter(worker_device="/job:worker/task:%d" % task.task_index, cluster=cluster)):
         fetches, feed, hooks = JOBS[job](task)
     with tf.train.MonitoredTrainingSession(master=server.target, is_chief=task.task_index == 0, hooks=hooks) as session:
+        if shapes.base(job) in tf_sparse.MODELS:
+            fetches, loss = fetches
+            tell_check(lambda i: session.run([loss, fetches], feed(i))[0])
         converse(lambda i: session.run(fetches, feed(i)), 20, on=bool(hooks))
 
 

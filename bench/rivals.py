@@ -22,7 +22,11 @@ from tasks import free_ports  # noqa: E402
 COLUMNS = {"weft": ("weft", "c"), "weft py": ("weft", "python"), "tf": ("tf", "python"), "torch": ("torch", "python"),
            "torch compiled": ("torch", "python")}
 CLUSTER_JOBS_IN_C = ("null", "linear", "recv4", "recv64", "late-worker", "small")
-TORCH_MODELS = ("softmax", "mlp", "cnn")
+JOBS_IN_C = ("empty", "add", "softmax", "mlp", "cnn")
+# The jobs that PyTorch has, and those that torch.compile compiles in reasonable time.
+TORCH_COMPILES = ("softmax", "mlp", "cnn", "resnet", "attention", "bn-cnn")
+TORCH_JOBS = (*TORCH_COMPILES, "lstm", "static-lstm", "word2vec", "many-vars", "while", "checkpoint", "dlrm", "deepfm",
+              "wide-deep")
 TORCH_SEATS = {"null": (0, 2), "mlp-sync-2w": (0, 2), "mlp-async-2w": (1, 2)}  # processes that serve, that step
 PACING = 20  # steps taken to see how many make up a turn, where all do the same number
 
@@ -38,18 +42,21 @@ def is_installed(system):
 
 # ---- what is started: (commands of servers, commands of those that step); None where a column has no part in a job ----
 
-def alone(column, job):
+def alone(column, job, arguments):
     system, face = COLUMNS[column]
     if system == "torch":
-        return [], [python("torch_jobs.py", job, *column.split()[1:])] if job in TORCH_MODELS else None
-    return [], [[str(BUILD / "bench" / "jobs"), job] if face == "c" else python("tf_jobs.py", system, job)]
+        known = TORCH_COMPILES if "compiled" in column else TORCH_JOBS
+        return [], [python("torch_jobs.py", job, *arguments, *column.split()[1:])] if job in known else None
+    if face == "c":
+        return [], [[str(BUILD / "bench" / "jobs"), job]] if job in JOBS_IN_C else None
+    return [], [python("tf_jobs.py", system, job, *arguments)]
 
 
-def task(column, job, hosts, role, index):
+def task(column, job, hosts, role, index, arguments=()):
     """The command of one task of a cluster."""
     system, face = COLUMNS[column]
     flags = [f"--ps_hosts={','.join(hosts['ps'])}", f"--worker_hosts={','.join(hosts['worker'])}",
-             f"--job_name={role}", f"--task_index={index}"]
+             f"--job_name={role}", f"--task_index={index}", *arguments]
     if face == "c":
         return [str(BUILD / "bench" / "cluster_jobs"), job, *flags]
     return python("cluster_task.py", system, job, *flags)
@@ -60,7 +67,7 @@ def make_hosts(ps, workers):
     return {"ps": names[:ps], "worker": names[ps:]}
 
 
-def cluster(column, job, ps, workers):
+def cluster(column, job, ps, workers, arguments=(), net=None):
     if column == "torch" and job in TORCH_SEATS:
         servers, steppers = TORCH_SEATS[job]
         port, = free_ports(1)
@@ -69,7 +76,7 @@ def cluster(column, job, ps, workers):
     if COLUMNS[column][0] == "torch" or (column == "weft" and job not in CLUSTER_JOBS_IN_C):
         return [], None
     hosts = make_hosts(ps, workers)
-    return [[task(column, job, hosts, role, i) for i in range(len(hosts[role]))] for role in ("ps", "worker")]
+    return [[task(column, job, hosts, role, i, arguments) for i in range(len(hosts[role]))] for role in ("ps", "worker")]
 
 
 # ---- processes ----
@@ -78,14 +85,16 @@ class Process:
     """A program that talks as jobs.py says, or one that only serves."""
 
     def __init__(self, command):
-        self.command, self.errors = command, tempfile.TemporaryFile()
+        self.command, self.errors, self.check = command, tempfile.TemporaryFile(), []
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
                                         text=True)
 
     def expect(self, what=None):
-        """The next line; or what it says on the way to the line `what`, which is not looked at."""
+        """The next line, or the first that is `what`; a line "check" on the way to it is kept."""
         line = self.process.stdout.readline()
         while line and what and line.strip() != what:
+            if line.startswith("check "):
+                self.check = [float(word) for word in line.split()[1:]]
             line = self.process.stdout.readline()
         if not line:
             self.errors.seek(0)
@@ -122,6 +131,7 @@ class Rival:
     def get_ready(self):
         for process in self.steppers:
             process.expect("ready")
+        self.check = self.steppers[0].check
         self.stop()
         self.pace = self.step(f"{PACING} steps") if self.together else None
 

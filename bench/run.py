@@ -1,20 +1,29 @@
 #!/usr/bin/env python3
-"""run.py [JOB...] [--face c|python] [--json FILE] - the same jobs on Weft, TensorFlow and PyTorch, in one go, interleaved.
+"""run.py [JOB...] [--shape SHAPE] [--face c|python] [--json FILE] - the same jobs on Weft, TensorFlow and PyTorch,
+interleaved.
 
 For every job each system is a process of its own (or a cluster of them) that warms up and then, in turn, runs for a while;
 the turns are repeated and the median counts, so that what else the machine does hits all alike.
 Only ratios taken in one run mean anything.
+
+A job with a shape (shapes.py) starts from the same values in all systems, and the losses of its first steps are compared:
+a row whose systems computed different things says so, and the run fails.
 """
 import argparse
 import dataclasses
 import json
+import os
+import platform
 import statistics
 import sys
+import time
 import typing
 
 import rivals
+import shapes
 from rivals import COLUMNS
 
+TORCH_ADAM_NEAR = 5e-3  # its SparseAdam leaves out the rows that a batch does not touch (torch_sparse.py)
 LONG = 10  # seconds; a measurement that takes so long is not repeated
 
 
@@ -28,6 +37,8 @@ class Job:
     together: tuple = ()  # the systems whose workers step together
     watch: typing.Callable = None  # column -> value, for a job without turns
     bytes: int = None  # that a step moves
+    near: float = 2e-3  # the largest relative difference of the losses that are compared
+    torch_near: float = None  # the same for PyTorch, where it draws random numbers of its own
 
 
 JOBS = {
@@ -36,6 +47,24 @@ JOBS = {
     "softmax": Job("steps/s", tf=5),
     "mlp": Job("steps/s", tf=1.5, torch=1.5),
     "cnn": Job("steps/s", tf=1.3, torch=1.3),
+    "lstm": Job("steps/s", tf=1.5, torch=1.2),
+    "static-lstm": Job("steps/s", tf=1.5, torch=1.2),
+    "resnet": Job("steps/s", tf=1.5, torch=1.2, near=2e-2),
+    "attention": Job("steps/s", tf=1.5, torch=1.2),
+    "word2vec": Job("steps/s", tf=1.5, torch_near=0.3),
+    "many-vars": Job("steps/s", tf=1.5),
+    "while": Job("steps/s", tf=1.5),
+    "bn-cnn": Job("steps/s", tf=1.5, torch=1.2),
+    "records": Job("steps/s", tf=1.5),
+    "jpeg": Job("steps/s", tf=1.2),
+    "checkpoint": Job("steps/s", tf=1.5),
+    "graph": Job("steps/s", tf=1.5),
+    "dlrm": Job("steps/s", tf=2),
+    "deepfm": Job("steps/s", tf=2),
+    "wide-deep": Job("steps/s", tf=2),
+    "dlrm-2ps-2w": Job("steps/s", tf=5, cluster=(2, 2), near=0.1),
+    "deepfm-2ps-2w": Job("steps/s", tf=5, cluster=(2, 2), near=0.1),
+    "wide-deep-2ps-2w": Job("steps/s", tf=5, cluster=(2, 2), near=0.1),
     "null": Job("us", tf=8, cluster=(1, 1), together=("torch",)),
     "linear": Job("steps/s", tf=8, cluster=(1, 1)),
     "softmax-2ps-2w": Job("steps/s", tf=5, cluster=(2, 2)),
@@ -48,6 +77,8 @@ JOBS = {
     "idle-ps": Job("MB", most={"c": 25}, watch=rivals.idle_ps_mb),
     "late-worker": Job("s", most={"c": 0.5, "python": 0.5}, watch=rivals.late_worker_seconds),
 }
+SPARSE = ("dlrm", "deepfm", "wide-deep")  # the jobs that take --optimizer
+NET_JOBS = ("null", "recv4", "recv64", "softmax-2ps-2w", "mlp-async-2w", "mlp-sync-2w")
 LESS_IS_BETTER = ("us", "s", "MB")
 
 
@@ -61,64 +92,132 @@ def left_out(name, column, error):
     print(f"{name}: {column} left out: {error}", file=sys.stderr)
 
 
-def start_rivals(name, columns):
-    """Those that have a part in the job, started one after the other and ready; one that fails is told and left out."""
-    job, started = JOBS[name], []
-    for column in columns:
-        commands = rivals.cluster(column, name, *job.cluster) if job.cluster else rivals.alone(column, name)
-        if commands[1] is None:
-            continue
-        rival = rivals.Rival(column, commands, COLUMNS[column][0] in job.together)
-        try:
-            rival.get_ready()
-            started.append(rival)
-        except (RuntimeError, OSError) as error:
-            left_out(name, column, error)
-            rival.leave()
-    return started
+@dataclasses.dataclass
+class Row:
+    """A job at one shape."""
+    name: str
+    shape: str = None
+    optimizer: str = None
+
+    @property
+    def job(self):
+        return JOBS[self.name]
+
+    @property
+    def label(self):
+        return " ".join(filter(None, (self.name, self.shape, self.optimizer)))
+
+    def arguments(self):
+        """What its programs are told besides the name of the job."""
+        told = {"--shape": self.shape, "--optimizer": self.optimizer}
+        return [f"{flag}={value}" for flag, value in told.items() if value]
 
 
-def measure_turns(name, columns, rounds, seconds):
-    """column -> (value, peak MB)"""
-    started = start_rivals(name, columns)
+def start_rival(row, column, net):
+    """A rival that is ready; None if it has no part in the job or fails, which is told."""
+    job = row.job
+    if job.cluster:
+        commands = rivals.cluster(column, row.name, *job.cluster, row.arguments(), net)
+    else:
+        commands = rivals.alone(column, row.name, row.arguments())
+    if commands[1] is None:
+        return None
+    rival = rivals.Rival(column, commands, COLUMNS[column][0] in job.together)
     try:
-        for _ in range(rounds):
+        rival.get_ready()
+        return rival
+    except (RuntimeError, OSError) as error:
+        left_out(row.label, column, error)
+        rival.leave()
+        return None
+
+
+@dataclasses.dataclass
+class Result:
+    value: float
+    peak: float = None  # MB
+    check: list = dataclasses.field(default_factory=list)
+
+
+def result_of(row, rivals_of_column):
+    """What the rivals of one column measured, one after the other."""
+    rate = statistics.median(rate for rival in rivals_of_column for rate in rival.rates)
+    return Result(value_of(row.job, rate), max(rival.peak for rival in rivals_of_column), rivals_of_column[0].check)
+
+
+def measure_turns(row, columns, options):
+    """column -> Result. All rivals are resident and take turns."""
+    started = list(filter(None, (start_rival(row, column, options.net) for column in columns)))
+    try:
+        for _ in range(options.rounds):
             for rival in started:
-                rival.turn(seconds)
-        return {rival.column: (value_of(JOBS[name], rival.rate()), rival.peak_mb()) for rival in started}
+                rival.turn(options.seconds)
+        for rival in started:
+            rival.peak = rival.peak_mb()
+        return {rival.column: result_of(row, [rival]) for rival in started}
     finally:
         for rival in started:
             rival.leave()
 
 
-def measure_watched(name, columns, rounds, _):
-    """column -> (value, None)"""
+def measure_one_resident(row, columns, options):
+    """The same, but a rival leaves before the next one starts: for tables that do not fit into memory together."""
+    done = {}
+    for _ in range(options.rounds):
+        for column in columns:
+            rival = start_rival(row, column, options.net)
+            if rival is None:
+                continue
+            try:
+                rival.turn(options.seconds)
+                rival.peak = rival.peak_mb()
+                done.setdefault(column, []).append(rival)
+            finally:
+                rival.leave()
+    return {column: result_of(row, those) for column, those in done.items()}
+
+
+def measure_watched(row, columns, options):
+    """column -> Result"""
     values = {column: [] for column in columns if COLUMNS[column][0] != "torch"}
-    for _ in range(rounds):
+    for _ in range(options.rounds):
         for column, seen in list(values.items()):
             try:
-                if not seen or JOBS[name].unit != "s" or seen[-1] < LONG:
-                    seen.append(JOBS[name].watch(column))
+                if not seen or row.job.unit != "s" or seen[-1] < LONG:
+                    seen.append(row.job.watch(column))
             except (RuntimeError, OSError) as error:
-                left_out(name, column, error)
+                left_out(row.label, column, error)
                 del values[column]
-    return {column: (statistics.median(seen), None) for column, seen in values.items()}
+    return {column: Result(statistics.median(seen)) for column, seen in values.items()}
+
+
+def differences(row, results):
+    """The columns whose losses differ from those of Weft from Python, with both."""
+    ours = results.get("weft py")
+    for column, theirs in results.items():
+        near = row.job.near
+        if COLUMNS[column][0] == "torch":
+            near = row.job.torch_near or (TORCH_ADAM_NEAR if row.optimizer == "adam" else near)
+        if not ours or not ours.check or not theirs.check:
+            continue
+        if any(abs(a - b) > near * max(abs(a), abs(b)) for a, b in zip(ours.check, theirs.check)):
+            yield f"{row.label}: {column} computed {theirs.check}, weft py {ours.check}"
 
 
 # ---- what is told ----
 
-def ratio(name, results, ours, theirs):
+def ratio(row, results, ours, theirs):
     """How many times better the first column is; None if either is absent."""
     if ours not in results or theirs not in results:
         return None
-    us, them = results[ours][0], results[theirs][0]
-    return them / us if JOBS[name].unit in LESS_IS_BETTER else us / them
+    us, them = results[ours].value, results[theirs].value
+    return them / us if row.job.unit in LESS_IS_BETTER else us / them
 
 
-def torch_column(name, results):
+def torch_column(row, results):
     """PyTorch counts with the faster of its two ways."""
     columns = [c for c in results if COLUMNS[c][0] == "torch"]
-    return max(columns, key=lambda c: ratio(name, results, c, columns[0]), default=None)
+    return max(columns, key=lambda c: ratio(row, results, c, columns[0]), default=None)
 
 
 def verdict(value, bar):
@@ -129,42 +228,56 @@ def verdict(value, bar):
 
 def ceiling(job, results):
     """Whether each face of Weft stays below what it may take."""
-    told = [f"{face} {'ok' if results[column][0] <= job.most[face] else 'ABOVE'} {job.most[face]}"
+    told = [f"{face} {'ok' if results[column].value <= job.most[face] else 'ABOVE'} {job.most[face]}"
             for column, (system, face) in COLUMNS.items() if system == "weft" and column in results and face in job.most]
     return ", ".join(told) or "-"
 
 
-def number(results, column, of=0):
-    value = results.get(column, (None, None))[of]
-    return "-" if value is None else f"{value:,.{0 if value >= 1000 or of else 2}f}"
+def number(results, column):
+    return "-" if column not in results else f"{results[column].value:,.{0 if results[column].value >= 1000 else 2}f}"
+
+
+def peak(results, column):
+    return "-" if column not in results or results[column].peak is None else f"{results[column].peak:,.0f}"
 
 
 def print_table(rows):
     head = ["job", "unit", "weft", "weft py", "tf", "torch", "weft vs tf", "py vs tf", "weft vs torch", "py vs torch",
             "at most", "MB weft", "py", "tf", "torch"]
     lines = [head]
-    for name, results in rows:
-        job, torch = JOBS[name], torch_column(name, results)
+    for row, results in rows:
+        job, torch = row.job, torch_column(row, results)
         shown = ("weft", "weft py", "tf", torch)
-        lines.append([name, job.unit, *(number(results, c) for c in shown),
-                      *(verdict(ratio(name, results, ours, "tf"), job.tf) for ours in shown[:2]),
-                      *(verdict(ratio(name, results, ours, torch), job.torch) for ours in shown[:2]),
-                      ceiling(job, results), *(number(results, c, 1) for c in shown)])
+        lines.append([row.label, job.unit, *(number(results, c) for c in shown),
+                      *(verdict(ratio(row, results, ours, "tf"), job.tf) for ours in shown[:2]),
+                      *(verdict(ratio(row, results, ours, torch), job.torch) for ours in shown[:2]),
+                      ceiling(job, results), *(peak(results, c) for c in shown)])
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     for line in lines:
         print("  ".join(cell.rjust(width) if i > 1 else cell.ljust(width)
                         for i, (cell, width) in enumerate(zip(line, widths))), flush=True)
 
 
-def json_lines(name, results):
-    for column in ("weft", "weft py", "tf", torch_column(name, results)):
+def json_lines(row, results):
+    for column in ("weft", "weft py", "tf", torch_column(row, results)):
         if column not in results:
             continue
         system, face = COLUMNS[column]
-        value, peak = results[column]
-        yield {"job": name, "system": system, "face": face, "value": round(value, 4), "unit": JOBS[name].unit}
-        if peak is not None:
-            yield {"job": name, "system": system, "face": face, "value": round(peak, 1), "unit": "MB"}
+        found = results[column]
+        same = {"job": row.name, **({"shape": row.shape} if row.shape else {}),
+                **({"optimizer": row.optimizer} if row.optimizer else {}), "system": system, "face": face}
+        yield {**same, "value": round(found.value, 4), "unit": row.job.unit}
+        if found.peak is not None:
+            yield {**same, "value": round(found.peak, 1), "unit": "MB"}
+
+
+def write_json(path, rows, options):
+    """One object a line; the first says when, where and how the others were measured."""
+    with open(path, "w") as out:
+        head = {"date": time.strftime("%Y-%m-%d"), "machine": platform.machine(), "cores": os.cpu_count(),
+                "rounds": options.rounds, "seconds": options.seconds, "net": options.net}
+        for line in (head, *(line for row, results in rows for line in json_lines(row, results))):
+            out.write(json.dumps(line) + "\n")
 
 
 def parse():
@@ -174,29 +287,53 @@ def parse():
     parser.add_argument("--json", metavar="FILE", help="write one object a line")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2, help="of one turn")
+    parser.add_argument("--shape", metavar="KEY=VALUE,...", help="of the jobs named; default: each of a job's shapes")
+    parser.add_argument("--optimizer", choices=("adagrad", "adam"), help=f"of {', '.join(SPARSE)}; default: both")
+    parser.add_argument("--net", choices=("plain", "10gbit"), help="each task of a cluster in a network namespace of its own")
+    parser.add_argument("--one-resident", action="store_true", help="a system leaves before the next starts")
+    parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out: it takes minutes")
     options = parser.parse_args()
     unknown = [job for job in options.jobs if job not in JOBS]
     if unknown:
         parser.error(f"unknown job {unknown[0]}; there are {', '.join(JOBS)}")
+    try:
+        for job in options.jobs if options.shape else []:
+            shapes.Shape(job, options.shape)
+    except ValueError as error:
+        parser.error(f"--shape: {error}")
+    if options.shape and not options.jobs:
+        parser.error("--shape: name the jobs that it is for")
     return options
+
+
+def rows_of(options):
+    for name in options.jobs or (NET_JOBS if options.net else JOBS):
+        optimizers = [options.optimizer] if options.optimizer else ["adagrad", "adam"]
+        for shape in [options.shape] if options.shape else shapes.of(name):
+            for optimizer in optimizers if shapes.base(name) in SPARSE else [None]:
+                yield Row(name, shape, optimizer)
+
+
+def measure(row, columns, options):
+    print(f"bench: {row.label}, {options.rounds} turns of {options.seconds:g} s each", file=sys.stderr)
+    if row.job.watch:
+        return measure_watched(row, columns, options)
+    return (measure_one_resident if options.one_resident else measure_turns)(row, columns, options)
 
 
 def main():
     options = parse()
     columns = [column for column, (system, face) in COLUMNS.items()
-               if rivals.is_installed(system) and (system != "weft" or options.face in (None, face))]
-    rows = []
-    for name in options.jobs or JOBS:
-        print(f"bench: {name}, {options.rounds} turns of {options.seconds:g} s each", file=sys.stderr)
-        measure = measure_watched if JOBS[name].watch else measure_turns
-        rows.append((name, measure(name, columns, options.rounds, options.seconds)))
+               if rivals.is_installed(system) and (system != "weft" or options.face in (None, face))
+               and not (options.no_compile and column == "torch compiled")]
+    rows = [(row, measure(row, columns, options)) for row in rows_of(options)]
     print_table(rows)
     if options.json:
-        with open(options.json, "w") as out:
-            for name, results in rows:
-                for line in json_lines(name, results):
-                    out.write(json.dumps(line) + "\n")
-    return 0 if all(any(COLUMNS[c][0] == "weft" for c in results) for _, results in rows) else 1
+        write_json(options.json, rows, options)
+    wrong = [each for row, results in rows for each in differences(row, results)]
+    for each in wrong:
+        print(f"bench: different results: {each}", file=sys.stderr)
+    return 0 if not wrong and all(any(COLUMNS[c][0] == "weft" for c in results) for _, results in rows) else 1
 
 
 if __name__ == "__main__":

@@ -1,10 +1,17 @@
-"""tf_jobs.py SYSTEM JOB - the bench's jobs in one process, as a TensorFlow 1 program: on TensorFlow, or on Weft."""
+"""tf_jobs.py SYSTEM JOB [--shape SHAPE] [--optimizer NAME]
+
+The bench's jobs in one process, as a TensorFlow 1 program: on TensorFlow, or on Weft.
+"""
 import sys
 
-from jobs import batches, converse
+import tf_models
+import tf_pipelines
+import tf_sparse
+from jobs import batches, converse, parse_job, tell_check
 from library import load
 
 tf = load(sys.argv[1])
+MODELS = {**tf_models.MODELS, **tf_sparse.MODELS}
 
 
 def dense(x, n, name):
@@ -52,7 +59,25 @@ def trainer(model):
     return optimizer.minimize(mean_loss(logits, y)), feed
 
 
-def main(job):
+def run_model(job, shape):
+    """Starts from the values that all systems share, and tells the losses of the first steps."""
+    model = MODELS[job](tf, shape)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        tf_models.load_shared(tf, session)
+        tell_check(lambda i: session.run([model.check, model.step], model.feed(i))[0])
+        converse(lambda i: session.run(model.step, model.feed(i)), 3)
+
+
+def main(job, shape):
+    if job in MODELS:
+        run_model(job, shape)
+        return
+    if job in tf_pipelines.JOBS:
+        with tf_pipelines.JOBS[job](tf, shape) as (step, check):
+            tell_check(check)
+            converse(step, 1)
+        return
     feed = lambda i: None  # noqa: E731
     if job == "empty":
         fetch = tf.no_op()
@@ -66,4 +91,4 @@ def main(job):
 
 
 if __name__ == "__main__":
-    main(sys.argv[2])
+    main(*parse_job(sys.argv[2:]))

@@ -1,10 +1,17 @@
-"""torch_jobs.py JOB [compiled] - the bench's jobs on PyTorch, eager or through torch.compile."""
+"""torch_jobs.py JOB [--shape SHAPE] [--optimizer NAME] [compiled] - the bench's jobs on PyTorch, eager or through
+torch.compile."""
 import sys
+import tempfile
 
 import torch
 from torch import nn
 
-from jobs import batches, converse
+import torch_models
+import torch_sparse
+from jobs import batches, converse, parse_job, tell_check
+from shapes import draw
+
+MODELS = {**torch_models.MODELS, **torch_sparse.MODELS}
 
 
 def conv_pool(inputs, outputs):
@@ -25,7 +32,51 @@ def cnn():
     return model, torch.optim.Adam, 1e-4
 
 
-def main(job, compiled):
+def run_model(job, shape, compiled):
+    model = MODELS[job](shape)
+    loss_of = torch.compile(model.loss) if compiled else model.loss
+
+    def train(i):
+        for optimizer in model.optimizers:
+            optimizer.zero_grad(set_to_none=True)
+        loss = loss_of(*model.feeds[i % len(model.feeds)])
+        loss.backward()
+        for optimizer in model.optimizers:
+            optimizer.step()
+        return loss.detach()
+
+    def infer(i):
+        with torch.inference_mode():
+            return loss_of(*model.feeds[i % len(model.feeds)])
+    step = train if model.optimizers else infer
+    tell_check(lambda i: step(i).item())
+    converse(step, 3)
+
+
+def checkpoint(s):
+    """Saves and restores variables."""
+    count = s.mib * (1 << 20) // 4 // s.variables
+    held = {f"v{i}": torch.from_numpy(draw(f"v{i}/table", [count])) for i in range(s.variables)}
+    with tempfile.TemporaryDirectory(dir=s.folder or None) as folder:
+        def step(i):
+            torch.save(held, f"{folder}/model")
+            for name, value in torch.load(f"{folder}/model").items():
+                held[name].copy_(value)
+
+        def check(i):
+            step(i)
+            return sum(value.square().mean().item() for value in held.values())
+        tell_check(check)
+        converse(step, 1)
+
+
+def main(job, shape, compiled):
+    if job == "checkpoint":
+        checkpoint(shape)
+        return
+    if job in MODELS:
+        run_model(job, shape, compiled)
+        return
     model, optimizer, rate = {"softmax": softmax, "mlp": mlp, "cnn": cnn}[job]()
     optimizer = optimizer(model.parameters(), lr=rate)
     loss_of = lambda x, y: nn.functional.cross_entropy(model(x), y)  # noqa: E731
@@ -43,4 +94,4 @@ def main(job, compiled):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], "compiled" in sys.argv[2:])
+    main(*parse_job([a for a in sys.argv[1:] if a != "compiled"]), "compiled" in sys.argv)

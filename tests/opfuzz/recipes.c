@@ -29,6 +29,10 @@
 #define WRITER                                                                                                         \
   "w = SummaryWriter() shared_name='w'\n"                                                                              \
   "c = CreateSummaryFileWriter(w; str[] \"logs\"; i32[] 10; i32[] 100; str[] \".x\")\n"
+#define BARRIER                                                                                                        \
+  "b = Barrier() component_types=[float,int32] shapes=[[2],[]] shared_name='b'\n"                                      \
+  "i = BarrierInsertMany(b; str[2] \"a\" \"b\"; f32[2,2] 1 2 3 4) component_index=0\n"                                 \
+  "j = BarrierInsertMany(b; str[1] \"b\"; i32[1] 5; ^i) component_index=1\n"
 #define STAGED_MAP(kind)                                                                                               \
   "s = " kind "Stage(i64[] 7; i32[1] 0; f32[2] 1 2) dtypes=[float] shared_name='a'\n"                                  \
   "u = " kind "Stage(i64[] 8; i32[1] 0; f32[2] 3 4; ^s) dtypes=[float] shared_name='a'\n"                              \
@@ -355,6 +359,12 @@ const char *const fuzz_recipes[] = {
     DENSE_TABLE("AnonymousMutableDenseHashTable", "V2"),
     "v = TemporaryVariable() dtype=float shape=[2] var_name='t'\na = Assign(v; f32[2] 1 2)\n"
     "x = DestroyTemporaryVariable(a) var_name='t'",
+    BARRIER "n = BarrierReadySize(b; ^j)\nm = BarrierIncompleteSize(b; ^n)\n"
+            "x = BarrierTakeMany(b; i32[] 1; ^m) component_types=[float,int32]",
+    BARRIER "c = BarrierClose(b; ^j)\n"
+            "x = BarrierTakeMany(b; i32[] 3; ^c) component_types=[float,int32] allow_small_batch=true",
+    "h = GetSessionHandle(f32[2] 1 2)\nx = GetSessionTensor(h) dtype=float\nd = DeleteSessionTensor(h; ^x)",
+    "m = MutexV2() shared_name='m'\nl = MutexLock(m)\nc = ConsumeMutexLock(l)",
     "s = Stage(f32[2] 1 2) dtypes=[float] shared_name='a'\nn = StageSize(^s) dtypes=[float] shared_name='a'\n"
     "p = StagePeek(i32[] 0; ^n) dtypes=[float] shared_name='a'\nx = Unstage(^p) dtypes=[float] shared_name='a'\n"
     "c = StageClear(^x) dtypes=[float] shared_name='a'",

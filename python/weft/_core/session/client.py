@@ -18,10 +18,12 @@ from weft._core.ragged import operators as _ragged_operators  # noqa: F401
 from weft._core.ragged.ragged_tensor import RaggedTensor
 from weft._core.ragged.ragged_value import nested as _nested_ragged
 from weft._core.session import device_config
+from weft._core.session.handles import TensorHandle, delete_session_tensor
 from weft._core.session.partial import PartialRuns
 
 _sessions = _Stack()
 text_results = False  # in Python 2 programs, what is fetched as text is str
+_DEAD_HANDLES = 10  # how many handles may be dropped before a run drops their tensors
 _open_sessions = weakref.WeakSet()  # closed before the servers when the program ends
 
 
@@ -42,10 +44,11 @@ def get_default_session():
 class _Fetch:
     """A compiled nest: which outputs and targets it needs, and how the values go back into its shape."""
 
-    __slots__ = ("outs", "targets", "rebuild", "places")
+    __slots__ = ("outs", "targets", "rebuild", "places", "session")
 
-    def __init__(self, graph, fetches):
+    def __init__(self, graph, fetches, session=None):
         self.outs, self.targets, self.places = [], [], {}
+        self.session = weakref.ref(session) if session is not None else None  # the session keeps this fetch
         self.rebuild = _mapper(graph, fetches, self, self.places)
 
     def out(self, tensor, places):
@@ -86,6 +89,9 @@ def _mapper(graph, fetch, into, places):
         into.targets.append(element._out)
         return lambda values: None
     place = into.out(element, places)
+    if element.op.type == "GetSessionHandle" and into.session is not None:
+        session, dtype = into.session, element.op.inputs[0].dtype
+        return lambda values: TensorHandle(values[place], dtype, session())
     return lambda values: values[place]
 
 
@@ -145,6 +151,8 @@ def _feed(graph, key, value):
                         "%s which was passed to the feed with key %s." % (value, key))
     if not graph.is_feedable(tensor):
         raise ValueError("Tensor %s may not be fed." % tensor)
+    if isinstance(value, TensorHandle):
+        value = value._value_for(tensor)
     c = graph._c
     number = c.dtype(tensor._out) % 100
     kind = dtypes._NUMPY.get(number)
@@ -238,6 +246,7 @@ class BaseSession:
         self._fetches, self._lock = {}, threading.Lock()
         self._c = self._open(device_config.session_config() if config is None else config)
         self._partial_runs, self._callables = PartialRuns(self), weakref.WeakSet()
+        self._handle_nodes, self._dead_handles = {}, []
         _open_sessions.add(self)
 
     def _open(self, config):
@@ -278,6 +287,23 @@ class BaseSession:
     def as_default(self):
         return _sessions.entered(self)
 
+    # ---- tensors that the session keeps ----
+
+    def _handle_node(self, make, handle, *args):
+        """The placeholder and the node that `make` adds for handles of this device, added once."""
+        key = make, handle.split(";")[-1], *args
+        if key not in self._handle_nodes:
+            with self._graph.as_default():
+                self._handle_nodes[key] = make(handle, *args)
+        return self._handle_nodes[key]
+
+    def _delete_dead_handles(self):
+        """Drops the tensors whose handles the program has dropped."""
+        dead, self._dead_handles = self._dead_handles, []
+        for handle in dead:
+            holder, deleter = self._handle_node(delete_session_tensor, handle)
+            self.run(deleter, {holder: handle})
+
     # ---- run ----
 
     def _compiled(self, fetches):
@@ -288,7 +314,7 @@ class BaseSession:
         except TypeError:  # something in it cannot be hashed
             key = found = None
         if found is None:
-            found = _Fetch(self._graph, fetches)
+            found = _Fetch(self._graph, fetches, self)
             if key is not None:
                 if len(self._fetches) > 1000:
                     self._fetches.clear()
@@ -299,6 +325,8 @@ class BaseSession:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         graph = self._graph
+        if len(self._dead_handles) >= _DEAD_HANDLES:
+            self._delete_dead_handles()
         if not graph._c.size():
             raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
         fetch = self._compiled(fetches)

@@ -121,7 +121,7 @@ weft_out weft_embedding_lookup(weft_graph *g, const char *name, int n, const wef
 
   if (!weft__named_given(g, "embedding_lookup", n, parts) || !weft__named_given(g, "embedding_lookup", 1, &ids))
     return WEFT_NONE;
-  return weft__embedding_lookup(g, n, parts, ids, div, name);
+  return weft__embedding_lookup(g, n, parts, ids, &(lookup_opts){.name = name, .div = div});
 }
 
 weft_out weft_l1_regularizer(weft_graph *g, double scale, weft_out w) {

@@ -44,7 +44,7 @@ weft_out weft_clip_by_value(weft_graph *g, const char *name, weft_out x, weft_ou
 weft_out weft_clip_by_norm(weft_graph *g, const char *name, weft_out x, double norm) {
   API_NEED_OUT(NULL, g);
 
-  return weft__named_given(g, "clip_by_norm", 1, &x) ? weft__clip_by_norm(g, name, x, NUM(norm), 0, NULL) : WEFT_NONE;
+  return weft__named_given(g, "clip_by_norm", 1, &x) ? weft__clip_by_norm(g, name, x, NUM(norm), NULL) : WEFT_NONE;
 }
 
 weft_out weft_clip_by_average_norm(weft_graph *g, const char *name, weft_out x, double norm) {

@@ -194,7 +194,10 @@ static bool constant_partial_shape(const weft_graph *g, weft_out o, shape *out, 
   if (a->depth >= MAX_DEPTH || --a->budget < 0) return false;
   a->depth++;
   const weft_node *n = g->node[o.node];
+  const int kept = a->budget / 2; /* for the op's rule: the search for the whole value must not use up everything */
+  a->budget -= kept;
   weft_tensor *t = constant_value(g, o, a);
+  a->budget = (a->budget > 0 ? a->budget : 0) + kept;
   bool ok = false;
   *out = SHAPE_UNKNOWN;
   if (t)

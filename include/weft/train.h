@@ -177,23 +177,21 @@ typedef struct weft_operand {
 } weft_operand;
 typedef struct weft_helper_opts {
   size_t size;
-  const char *name;    /* of its scope; NULL: TensorFlow's; one that ends in '/' is a scope that is open already */
-  const int64_t *axes; /* of clip_by_norm; NULL: all */
-  int n_axes;
-  bool flag; /* staircase or cycle of a decay */
+  const char *name; /* of its scope; NULL: TensorFlow's; one that ends in '/' is a scope that is open already */
+  bool flag;        /* staircase or cycle of a decay; div of embedding_lookup */
 } weft_helper_opts;
 #define WEFT_HELPER_MAX_OPERANDS 65536
 /* Functions of TensorFlow's Python API that only add nodes, for front ends whose parameters may be numbers, arrays or
  * outputs.  The functions above build the same nodes.  kind and operands:
- *   "clip_by_value" (x, low, high), "clip_by_norm" and "clip_by_average_norm" (x, norm), "global_norm" (x...),
- *   "clip_by_global_norm" (limit, norm, x...),
+ *   "clip_by_value" (x, low, high), "clip_by_norm" (x, norm, and axes unless all), "clip_by_average_norm" (x, norm),
+ *   "global_norm" (x...), "clip_by_global_norm" (limit, norm, x...), "embedding_lookup" (ids, max_norm, parts...),
  *   "exponential_decay", "natural_exp_decay", "inverse_time_decay" (rate, step, steps, factor),
  *   "polynomial_decay" (rate, step, steps, end, power), "cosine_decay" (rate, step, steps, alpha),
  *   "cosine_decay_restarts" (rate, step, steps, t_mul, m_mul, alpha),
  *   "linear_cosine_decay" (rate, step, steps, periods, alpha, beta),
  *   "noisy_linear_cosine_decay" (rate, step, steps, variance, variance_decay, periods, alpha, beta),
  *   "piecewise_constant" (step, boundaries..., values...).
- * x is an output.  out has room for one output, of clip_by_global_norm for one for each x. */
+ * x, ids and parts are outputs.  out has room for one output, of clip_by_global_norm for one for each x. */
 WEFT_CHECKED weft_err weft_helper(weft_graph *g, const char *kind, int n, const weft_operand *operands,
                                   const weft_helper_opts *WEFT_OPTIONAL opts, weft_out *out);
 
@@ -353,8 +351,9 @@ typedef struct weft_loss_opts {
   int axis;               /* of cosine_distance */
 } weft_loss_opts;
 /* kind: "absolute_difference", "cosine_distance", "hinge_loss", "huber_loss", "log_loss", "mean_pairwise_squared_error"
- * (whose reduction is its own), "mean_squared_error", "sigmoid_cross_entropy", "softmax_cross_entropy" or
- * "sparse_softmax_cross_entropy" (of logits).  opts may be NULL. */
+ * (whose reduction is its own), "mean_squared_error", "sigmoid_cross_entropy", "softmax_cross_entropy",
+ * "sparse_softmax_cross_entropy" (of logits) or "weighted_loss", whose predictions and labels both are the loss of each
+ * element.  opts may be NULL. */
 WEFT_API weft_out weft_loss(weft_graph *g, const char *kind, weft_out labels, weft_out predictions,
                             const weft_loss_opts *WEFT_OPTIONAL opts);
 /* The sum of the collection "losses", with "regularization_losses" if asked for.  name may be NULL. */

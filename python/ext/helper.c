@@ -55,20 +55,16 @@ static PyObject *outs_list(const weft_out *out, Py_ssize_t n) {
   return list;
 }
 
-/* helper(graph, kind, name, operands, axes, flag) -> outputs, as many as there are operands and at least one; -1 where
+/* helper(graph, kind, name, operands, flag) -> outputs, as many as there are operands and at least one; -1 where
  * the helper has none.  An operand is an output (int), a number (float) or a constant (dtype, shape, buffer). */
 static PyObject *helper(PyObject *self, PyObject *args) {
-  PyObject *graph, *list, *axes, *made = NULL;
+  PyObject *graph, *list, *made = NULL;
   const char *kind, *name;
   int flag;
-  int64_t dims[EXT_MAX_RANK];
   operands o = {0};
   (void)self;
-  if (!PyArg_ParseTuple(args, "O!szOOp", ext_graph_type, &graph, &kind, &name, &list, &axes, &flag)) return NULL;
-  int n_axes = ext_dims(axes, dims);
-  if (n_axes < -1) return NULL;
-  weft_helper_opts opts = {
-      .name = name, .axes = n_axes < 0 ? NULL : dims, .n_axes = n_axes < 0 ? 0 : n_axes, .flag = flag};
+  if (!PyArg_ParseTuple(args, "O!szOp", ext_graph_type, &graph, &kind, &name, &list, &flag)) return NULL;
+  weft_helper_opts opts = {.name = name, .flag = flag};
   weft_graph *g = ((graph_object *)graph)->g;
   weft_out *out = NULL;
   if (operands_read(&o, list) == 0 && (out = PyMem_Malloc(sizeof *out * (size_t)(o.n + 1)))) {
@@ -82,6 +78,6 @@ static PyObject *helper(PyObject *self, PyObject *args) {
 }
 
 PyMethodDef ext_helper_functions[] = {
-    {"helper", helper, METH_VARARGS, "helper(graph, kind, name, operands, axes, flag) -> outputs"},
+    {"helper", helper, METH_VARARGS, "helper(graph, kind, name, operands, flag) -> outputs"},
     {NULL, NULL, 0, NULL},
 };

@@ -36,6 +36,7 @@ CLIPS = {
     "norm_unknown": lambda tf: tf.clip_by_norm(x(tf, None), 2),
     "norm_axes": lambda tf: tf.clip_by_norm(x(tf), 2.0, axes=[1]),
     "norm_axis": lambda tf: tf.clip_by_norm(x(tf), 2.0, axes=0),
+    "norm_axes_tensor": lambda tf: tf.clip_by_norm(x(tf), 2.0, axes=tf.placeholder(tf.int32, [None], "axes")),
     "norm_tensor": lambda tf: tf.clip_by_norm(x(tf, (None, 3)), number(tf), name="mine"),
     "norm_rows": lambda tf: tf.clip_by_norm(x(tf), np.ones([3], np.float32)),
     "norm_slices": lambda tf: tf.clip_by_norm(slices(tf), 1.0).values,
@@ -88,7 +89,70 @@ VALUES = {
     "piecewise_integers": lambda tf: tf.train.piecewise_constant(number(tf, "steps", "int32"), [3, 15], [1, 2, 3]),
     "piecewise_tensors": lambda tf: tf.train.piecewise_constant(number(tf), [number(tf, "m"), 5.0], [number(tf, "m"), 0.2, 0.3]),
 }
-FEEDS.update(m2=np.float32(0.75), wide2=np.float32(0.1), one=np.float32(1))
+FEEDS.update(axes=[1], m2=np.float32(0.75), wide2=np.float32(0.1), one=np.float32(1))
+
+
+def table(tf, rows=(5, 2), name="t", **kwargs):
+    return tf.get_variable(name, rows, initializer=tf.constant_initializer(np.arange(1.0, 1 + rows[0] * rows[1]).reshape(rows)), **kwargs)
+
+
+def ids(tf, shape=(None,)):
+    return tf.placeholder(tf.int64, shape, "ids%d" % (2 if shape is None else len(shape)))
+
+
+def sparse(tf, values):
+    return tf.SparseTensor(tf.constant([[0, 0], [0, 1], [2, 0]], tf.int64), values, tf.constant([3, 2], tf.int64))
+
+
+FEEDS.update(ids1=[3, 0, 1], ids2=[[3, 0, 1], [2, 2, 0]], rows=np.arange(8, dtype=np.float32).reshape(4, 2))
+
+
+def rows(tf, shape=(None, 2)):
+    return tf.placeholder(tf.float32, shape, "rows")
+
+
+LOOKUPS = {
+    "one": lambda tf: tf.nn.embedding_lookup(table(tf), ids(tf)),
+    "one_resource": lambda tf: tf.nn.embedding_lookup(table(tf, use_resource=True), ids(tf), name="mine"),
+    "one_norm": lambda tf: tf.nn.embedding_lookup([table(tf)], ids(tf, (None, 3)), max_norm=2.0),
+    "one_norm_unknown": lambda tf: tf.nn.embedding_lookup(rows(tf, None), ids(tf, None), max_norm=2.0),
+    "one_norm_unknown_rows": lambda tf: tf.nn.embedding_lookup(rows(tf, None), ids(tf), max_norm=number(tf)),
+    "constants": lambda tf: tf.nn.embedding_lookup(np.ones([3, 2], np.float32), [1, 2]),
+    "parts": lambda tf: tf.nn.embedding_lookup([table(tf), table(tf, (5, 2), "u")], ids(tf, (None, 3))),
+    "parts_resource": lambda tf: tf.nn.embedding_lookup(
+        [table(tf, use_resource=True), table(tf, name="u", use_resource=True)], ids(tf), "div"),
+    "parts_div": lambda tf: tf.nn.embedding_lookup([table(tf), table(tf, (4, 2), "u")], ids(tf), "div", max_norm=2.0),
+    "parts_unknown": lambda tf: tf.nn.embedding_lookup([rows(tf), rows(tf)], ids(tf), "div"),
+    "parts_unknown_rows": lambda tf: tf.nn.embedding_lookup([rows(tf, None), rows(tf, None)], ids(tf, (None, 3))),
+    "parts_mixed": lambda tf: tf.nn.embedding_lookup([rows(tf), rows(tf, (4, 2))], ids(tf), "div"),
+    "partitioned": lambda tf: tf.nn.embedding_lookup(
+        tf.get_variable("p", [6, 2], partitioner=tf.fixed_size_partitioner(3)), ids(tf), "div"),
+}
+for _combiner in ("mean", "sum", "sqrtn"):
+    LOOKUPS["weighted_" + _combiner] = lambda tf, c=_combiner: tf.nn.embedding_lookup_sparse(
+        table(tf), sparse(tf, tf.constant([1, 4, 1])), sparse(tf, tf.constant([0.0, 0.5, 0.0])), combiner=c)
+# TensorFlow 2 reads the whole table where TensorFlow 1 gathered the rows that are asked for.
+SEGMENTS = {c: lambda tf, c=c: tf.nn.embedding_lookup_sparse(table(tf), sparse(tf, tf.constant([1, 4, 1])), None, combiner=c)
+            for c in ("mean", "sum", "sqrtn")}
+
+
+def weighted(**kwargs):
+    return lambda tf: tf.losses.compute_weighted_loss(x(tf), **{k: v(tf) if callable(v) else v for k, v in kwargs.items()})
+
+
+# The values, names and collections: TensorFlow adds nodes that check the weights, which Weft checks while building.
+LOSSES = {
+    "weighted": weighted(),
+    "weighted_number": weighted(weights=2, reduction="weighted_mean", scope="mine"),
+    "weighted_rows": weighted(weights=lambda tf: tf.constant([[0.0], [2.0]])),
+    "weighted_zero": weighted(weights=0.0),
+    "weighted_double": lambda tf: tf.losses.compute_weighted_loss(number(tf, "wide", "float64"), 2),
+    "weighted_integers": weighted(weights=lambda tf: tf.constant([[1], [0]])),
+    "log_no_epsilon": lambda tf: tf.losses.log_loss(tf.constant([0.5, 1.0]), tf.constant([0.25, 0.5]), epsilon=0.0),
+    "huber_no_delta": lambda tf: tf.losses.huber_loss(tf.zeros([2, 3]), x(tf), delta=0.0),
+}
+for _kind in ("none", "weighted_sum", "weighted_mean", "weighted_sum_over_batch_size", "weighted_sum_by_nonzero_weights"):
+    LOSSES[_kind] = weighted(reduction=_kind, weights=lambda tf: tf.constant([[0.0, 1.0, 2.0]]))
 
 
 def fed(program):
@@ -113,7 +177,35 @@ def test_schedules_that_choose_have_the_values_of_tensorflow():
         both(program, fed(program), same_nodes=False)
 
 
+def test_lookups_make_the_nodes_of_tensorflow():
+    for program in LOOKUPS.values():
+        both(program, fed(program))
+    for program in SEGMENTS.values():
+        both(program, same_nodes=False)
+
+
+def test_a_lookup_has_the_static_shape_of_tensorflow_and_a_sparse_gradient():
+    def shapes(tf):
+        made = [tf.nn.embedding_lookup([table(tf), table(tf, (5, 2), "u")], ids(tf, (None, 3)), s) for s in ("mod",)]
+        grad = tf.gradients(made, tf.trainable_variables())
+        return [str(m.shape) for m in made] + [type(g).__name__ for g in grad] + [g.values for g in grad]
+    both(shapes, {"ids2": FEEDS["ids2"]}, same_nodes=False)
+
+
+def test_weighted_losses_have_the_values_names_and_collection_of_tensorflow():
+    for program in LOSSES.values():
+        def named(tf, program=program):
+            made = program(tf)
+            return [made, made.name, [t.name for t in tf.losses.get_losses()] == [made.name]]
+        both(named, fed(program), same_nodes=False)
+
+
 REFUSED = {
+    "weights": lambda tf: tf.losses.compute_weighted_loss(x(tf), tf.ones([4, 3])),
+    "no_weights": lambda tf: tf.losses.compute_weighted_loss(x(tf), None),
+    "reduction": lambda tf: tf.losses.compute_weighted_loss(x(tf), reduction="mean"),
+    "no_params": lambda tf: tf.nn.embedding_lookup([], ids(tf)),
+    "strategy": lambda tf: tf.nn.embedding_lookup([rows(tf), rows(tf)], ids(tf), "other"),
     "boundaries": lambda tf: tf.train.piecewise_constant(number(tf), [3, 5], [0.1, 0.2, 0.3]),
     "values": lambda tf: tf.train.piecewise_constant(step(tf), [3], [0.1, 2]),
     "lengths": lambda tf: tf.train.piecewise_constant(step(tf), [3], [0.1]),

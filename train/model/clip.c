@@ -34,16 +34,16 @@ static weft_out clip_select(weft_graph *g, weft_out cond, weft_out x, weft_out y
   return weft__b_node(g, "Select", NULL, 3, (weft_out[]){cond, x, y}, 0, NULL);
 }
 
-static weft_out sum_of_squares(weft_graph *g, weft_out x, int n_axes, const int64_t *axes) {
+static weft_out sum_of_squares(weft_graph *g, weft_out x, const term *axes) {
   weft_out squared = weft__named_binary(g, "Mul", "mul", OUT(x), OUT(x));
-  if (axes) return weft__named_reduce_axes(g, "Sum", "Sum", squared, n_axes, axes, true);
+  if (axes) return weft__named_reduce_term(g, "Sum", "Sum", squared, *axes, true);
   return weft__named_reduce_keep(g, "Sum", "Sum", squared);
 }
 
-weft_out weft__clip_by_norm(weft_graph *g, const char *name, weft_out x, term norm, int n_axes, const int64_t *axes) {
+weft_out weft__clip_by_norm(weft_graph *g, const char *name, weft_out x, term norm, const term *axes) {
   if (g->sticky.code || x.node < 0) return WEFT_NONE;
   weft__named_push(g, name, "clip_by_norm");
-  weft_out sum = sum_of_squares(g, x, n_axes, axes), o = WEFT_NONE;
+  weft_out sum = sum_of_squares(g, x, axes), o = WEFT_NONE;
   weft_out positive = weft__named_binary(g, "Greater", "Greater", OUT(sum), NUM(0));
   if (positive.node >= 0) {
     weft_out safe = clip_select(g, positive, sum, ones_like(g, sum));

@@ -7,7 +7,7 @@
 
 weft_out weft__clip_by_value(weft_graph *g, const char *name, weft_out x, term low, term high);
 /* axes NULL: all of them. */
-weft_out weft__clip_by_norm(weft_graph *g, const char *name, weft_out x, term norm, int n_axes, const int64_t *axes);
+weft_out weft__clip_by_norm(weft_graph *g, const char *name, weft_out x, term norm, const term *axes);
 weft_out weft__clip_by_average_norm(weft_graph *g, const char *name, weft_out x, term norm);
 weft_out weft__global_norm(weft_graph *g, const char *name, int n, const grad_value *d);
 /* clipped and d may be the same; use_norm of WEFT_NONE is computed.  Returns the norm. */

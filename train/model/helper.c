@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/suggest.h"
 #include "train/model/clip.h"
+#include "train/model/layer.h"
 #include "train/model/schedule.h"
 #include <string.h>
 
@@ -21,7 +22,7 @@ static void clip_by_value(const call *c) {
 }
 
 static void clip_by_norm(const call *c) {
-  *c->out = weft__clip_by_norm(c->g, c->o->name, c->in[0].out, c->in[1], c->o->n_axes, c->o->axes);
+  *c->out = weft__clip_by_norm(c->g, c->o->name, c->in[0].out, c->in[1], c->n > 2 ? &c->in[2] : NULL);
 }
 
 static void clip_by_average_norm(const call *c) {
@@ -50,6 +51,20 @@ static void clip_by_global_norm(const call *c) {
   if (d) weft__clip_by_global_norm(c->g, c->o->name, n, d, c->in[0], c->in[1].out, d);
   for (int i = 0; d && i < n; i++) c->out[i] = d[i].dense;
   weft__free(d);
+}
+
+/* ---- embeddings: ids, the largest norm or none, then the parts of the table ---- */
+
+static void embedding_lookup(const call *c) {
+  const int n = c->n - 2;
+  const term *norm = &c->in[1];
+  weft_out *parts = weft__alloc((size_t)n * sizeof *parts);
+  if (!weft__named_keep(c->g, parts ? WEFT_OK : WEFT_OOM)) return;
+  for (int i = 0; i < n; i++) parts[i] = c->in[2 + i].out;
+  const bool clips = norm->out.node >= 0 || norm->constant || norm->number != 0;
+  const lookup_opts opts = {c->o->name, c->o->flag, clips ? norm : NULL};
+  *c->out = weft__embedding_lookup(c->g, n, parts, c->in[0].out, &opts);
+  weft__free(parts);
 }
 
 /* ---- learning rates: rate, step, steps, then what the schedule has of its own ---- */
@@ -115,10 +130,11 @@ static const struct helper_kind {
 } kinds[] = {
     {"clip_by_average_norm", 2, 2, clip_by_average_norm, true},
     {"clip_by_global_norm", 2, WEFT_HELPER_MAX_OPERANDS, clip_by_global_norm},
-    {"clip_by_norm", 2, 2, clip_by_norm, true},
+    {"clip_by_norm", 2, 3, clip_by_norm, true},
     {"clip_by_value", 3, 3, clip_by_value, true},
     {"cosine_decay", 4, 4, cosine_decay},
     {"cosine_decay_restarts", 6, 6, cosine_decay_restarts},
+    {"embedding_lookup", 3, WEFT_HELPER_MAX_OPERANDS, embedding_lookup, true},
     {"exponential_decay", 4, 4, exponential_decay},
     {"global_norm", 0, WEFT_HELPER_MAX_OPERANDS, global_norm},
     {"inverse_time_decay", 4, 4, inverse_time_decay},

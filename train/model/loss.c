@@ -128,6 +128,9 @@ static weft_out sparse_softmax(loss *l) {
 
 static weft_out loss_pairwise(loss *l);
 
+/* tf.losses.compute_weighted_loss: the program has the loss of each element. */
+static weft_out loss_given(loss *l) { return weft__b_cast(l->g, l->x, WEFT_FLOAT); }
+
 static const struct loss_kind {
   const char *name, *scope;
   weft_out (*each)(loss *l);
@@ -143,6 +146,7 @@ static const struct loss_kind {
     {"softmax_cross_entropy", "softmax_cross_entropy_loss", .each = loss_softmax},
     {"sparse_softmax_cross_entropy", "sparse_softmax_cross_entropy_loss", .each = sparse_softmax},
     {"mean_pairwise_squared_error", "mean_pairwise_squared_error", .whole = loss_pairwise},
+    {"weighted_loss", "weighted_loss", .each = loss_given},
 };
 
 /* ---- weights and reductions ---- */
@@ -254,6 +258,7 @@ weft_out weft__loss(weft_graph *g, const char *kind, weft_out labels, weft_out p
   if (k->each == sparse_softmax && each.node >= 0 && weights.node >= 0)
     weights = loss_squeeze(&l, weights, weft__shape_of(g, weights)->rank - weft__shape_of(g, each)->rank);
   weft_out value = k->whole ? each : loss_reduce(g, each, weights, o->reduction);
+  if (k->each == loss_given) value = weft__b_cast(g, value, weft__type_of(g, predictions));
   weft__b_pop(g);
   const char *name = value.node < 0 ? NULL : weft__n_out_name(g, value);
   const char *list = o->collection ? o->collection : "losses";

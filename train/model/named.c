@@ -143,6 +143,15 @@ weft_out weft__named_reduce_keep(weft_graph *g, const char *type, const char *na
   return weft__b_node(g, type, name, 2, in, 1, &A_BOOL("keep_dims", true));
 }
 
+weft_out weft__named_reduce_term(weft_graph *g, const char *type, const char *name, weft_out x, term axes, bool keep) {
+  if (x.node < 0) return WEFT_NONE;
+  weft__b_push_name(g, name);
+  weft_out in[] = {x, weft__named_term(g, "reduction_indices", axes, 0)};
+  weft_out o = weft__n_scope_node(g, type, 2, in, 1, &A_BOOL("keep_dims", keep));
+  weft__b_pop(g);
+  return o;
+}
+
 weft_out weft__named_reduce_axes(weft_graph *g, const char *type, const char *name, weft_out x, int n,
                                  const int64_t *axes, bool keep) {
   if (x.node < 0) return WEFT_NONE;

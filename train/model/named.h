@@ -59,6 +59,7 @@ weft_out weft__named_reduce_keep(weft_graph *g, const char *type, const char *na
 /* tf.reduce_*(x, axes): axes in name/reduction_indices. */
 weft_out weft__named_reduce_axes(weft_graph *g, const char *type, const char *name, weft_out x, int n,
                                  const int64_t *axes, bool keep);
+weft_out weft__named_reduce_term(weft_graph *g, const char *type, const char *name, weft_out x, term axes, bool keep);
 weft_out weft__named_reshape(weft_graph *g, weft_out x, int n, const int64_t *dims); /* "Reshape", "Reshape/shape" */
 weft_out weft__named_range(weft_graph *g, weft_out n);                               /* 0 .. n-1: "range" */
 weft_out weft__named_pack(weft_graph *g, const char *name, int n, const weft_out *x, int axis);

@@ -1,9 +1,10 @@
 """tf.losses: the library's losses under TensorFlow's names."""
 from weft import _weft
-from weft._core.framework import errors
+from weft._core.framework import dtypes, errors, library
 from weft._core.framework.absent import Named
-from weft._core.framework.build import convert_to_tensor, either
+from weft._core.framework.build import convert_to_tensor, either, is_tensor
 from weft._core.framework.graph import GraphKeys, get_collection, get_default_graph, name_scope
+from weft._core.ops.math_ops import cast
 
 
 class Reduction(metaclass=Named):
@@ -32,23 +33,43 @@ def _loss(kind, labels, predictions, weights, scope, collection, reduction, smoo
         raise ValueError("labels must not be None.")
     if predictions is None:
         raise ValueError("predictions must not be None.")
-    graph = get_default_graph()
     predictions = convert_to_tensor(predictions)
     labels = convert_to_tensor(labels) if kind.startswith("sparse") else _like(labels, predictions)
+    return _made(kind, labels, predictions, weights, scope, collection, reduction, smoothing, delta, epsilon, axis)
+
+
+_LEAST = 5e-324  # stands for 0 where 0 asks the library for its default; as a float32 it is 0
+
+
+def _made(kind, labels, predictions, weights, scope, collection, reduction, smoothing=0.0, delta=0.0, epsilon=0.0, axis=0):
+    if weights is None:
+        raise ValueError("weights must not be None.")
+    Reduction.validate(reduction)
+    graph = get_default_graph()
     one = isinstance(weights, (int, float)) and weights == 1
-    given = -1 if one else convert_to_tensor(weights, predictions.dtype.base_dtype)._out
+    dtype = dtypes.float32 if kind == "weighted_loss" else predictions.dtype.base_dtype
+    given = [labels, predictions] + ([] if one else [_weights(weights, dtype)])
+    labels, predictions, given = (library.outs(graph, given) + [-1])[:3]
+    graph._check_not_finalized()
     graph._last_loss_reduction = reduction
     try:
         with graph._made_by_library():
-            out = _weft.loss(graph._c, kind, labels._out, predictions._out, given, _REDUCTIONS[reduction],
-                             "" if collection is None else collection, scope, float(smoothing), float(delta), float(epsilon), axis)
+            out = _weft.loss(graph._c, kind, labels, predictions, given, _REDUCTIONS[reduction],
+                             "" if collection is None else collection, scope, float(smoothing), float(delta) or _LEAST,
+                             float(epsilon) or _LEAST, axis)
     except errors.InvalidArgumentError as e:  # TensorFlow's builders say so with Python's own class
         raise ValueError(e.message) from None
     return graph._tensor(out)
 
 
+def _weights(weights, dtype):
+    """Weights of the type of the losses; those of another type are cast."""
+    if is_tensor(weights):
+        return cast(convert_to_tensor(weights), dtype)
+    return convert_to_tensor(weights, dtype)
+
+
 def _like(labels, predictions):
-    from weft._core.ops.math_ops import cast
     return cast(convert_to_tensor(labels), predictions.dtype.base_dtype)
 
 
@@ -102,27 +123,10 @@ def sparse_softmax_cross_entropy(labels, logits, weights=1.0, scope=None, loss_c
 
 def compute_weighted_loss(losses, weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_BY):
     """One number of the losses of a batch, each times its weight."""
-    from weft._core.ops import array_ops, math_ops
-    get_default_graph()._last_loss_reduction = reduction
-    with name_scope(scope, "weighted_loss", [losses, weights]):
+    Reduction.validate(reduction)
+    with name_scope(scope, "weighted_loss", [losses, weights]) as inner:
         losses = convert_to_tensor(losses)
-        weights = math_ops.cast(convert_to_tensor(weights), losses.dtype.base_dtype)
-        each = losses * weights
-        total = math_ops.reduce_sum(each)
-        wide = weights * array_ops.ones_like(losses)
-        if reduction == Reduction.NONE:
-            made = each
-        elif reduction == Reduction.SUM:
-            made = total
-        elif reduction == Reduction.MEAN:
-            made = math_ops.div_no_nan(total, math_ops.reduce_sum(wide))
-        elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
-            made = math_ops.div_no_nan(total, math_ops.cast(array_ops.size(losses), losses.dtype.base_dtype))
-        else:
-            counted = math_ops.cast(math_ops.not_equal(wide, array_ops.zeros_like(wide)), losses.dtype.base_dtype)
-            made = math_ops.div_no_nan(total, math_ops.reduce_sum(counted))
-        add_loss(made, loss_collection)
-        return made
+        return _made("weighted_loss", losses, losses, weights, inner, loss_collection, reduction)
 
 
 def add_loss(loss, loss_collection=_LOSSES):

@@ -1,11 +1,12 @@
 """tf.nn: layers' arithmetic, losses of logits, embeddings."""
 import numpy as np
 
-from weft._core.framework import dtypes, wrap
-from weft._core.framework.build import constant, convert_to_tensor, either, is_number, op
+from weft._core.framework import dtypes, library, wrap
+from weft._core.framework.build import constant, convert_to_tensor, either, is_number, is_tensor, op
 from weft._core.framework.graph import Tensor, get_default_graph, name_scope
 from weft._core.ops import array_ops, math_ops, random_ops
 from weft._core.ops.sparse import SparseTensor
+from weft._core.ops.variables import Variable
 
 wrap.functions("""
 relu Relu features
@@ -406,55 +407,38 @@ def _pieces(params):
     return list(params) if isinstance(params, (list, tuple)) else [params]
 
 
+def _table(part, name):
+    """A part of a table: a variable that the library gathers from where it is, or a tensor."""
+    plain = isinstance(part, Variable) and part.graph.outer is None and getattr(part, "_caching_device", None) is None
+    return part._ref() if plain and get_default_graph().outer is None else convert_to_tensor(part, name=name)
+
+
 def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
     parts = _pieces(params)
     if not parts:
-        raise ValueError("Need at least one param")
-    graph = get_default_graph()
+        raise ValueError("Length of params is currently 0. Need at least one param.")
+    if len(parts) > 1 and partition_strategy not in ("mod", "div"):
+        raise ValueError("Unrecognized partition strategy: %s. Must be one of either `mod` or `div`." % partition_strategy)
     with name_scope(name, "embedding_lookup", parts + [ids]) as scope:
-        parts = [p if hasattr(p, "op") else convert_to_tensor(p, name="params_%d" % i if parts[1:] else "params")
-                 for i, p in enumerate(parts)]
+        tables = [_table(p, "params_%d" % i) for i, p in enumerate(parts)]
         ids = convert_to_tensor(ids, name="ids")
-        if len(parts) == 1:
-            with graph.colocate_with(parts[0].op):
-                made = _clip_rows(array_ops.gather(parts[0], ids, name=scope), max_norm)
-            return array_ops.identity(made)
-        flat = array_ops.reshape(ids, [-1])
-        where = math_ops.range(array_ops.size(flat))
-        n = len(parts)
-        assigned, local = _assign(parts, flat, n, partition_strategy)
-        assigned = math_ops.cast(assigned, dtypes.int32)
-        ids_of = array_ops.dynamic_partition(local, assigned, n)
-        places = array_ops.dynamic_partition(where, assigned, n)
-        found = []
-        for part, picked in zip(parts, ids_of):
-            with graph.colocate_with(part.op):
-                found.append(array_ops.gather(part, picked))
-        made = op("ParallelDynamicStitch", scope, indices=places, data=found)
-        tail = parts[0].get_shape().as_list()[1:]
-        made = array_ops.reshape(made, array_ops.concat([array_ops.shape(ids), tail], 0))
-        made.set_shape(ids.shape.concatenate(tail))
-        return _clip_rows(made, max_norm)
+        limit = None if max_norm is None else library.operand(max_norm, parts[0] if is_tensor(parts[0]) else tables[0])
+        return library.helper("embedding_lookup", scope, [ids, limit, *tables], flag=partition_strategy == "div")
 
 
-def _assign(parts, flat, n, strategy):
-    """Which piece holds each id, and its row there."""
-    if strategy == "mod":
-        return flat % n, flat // n
-    if strategy != "div":
-        raise ValueError("Unrecognized partition strategy: %s" % strategy)
-    total = sum(int(p.get_shape().as_list()[0]) for p in parts)
-    each, extra = total // n, total % n
-    assigned = math_ops.maximum(flat // (each + 1), (flat - extra) // each)
-    small = math_ops.cast(assigned < extra, flat.dtype.base_dtype)
-    return assigned, small * (flat % (each + 1)) + (1 - small) * ((flat - extra) % each)
-
-
-def _clip_rows(x, max_norm):
-    if max_norm is None:
-        return x
-    from weft._core.ops.gradients import clip_by_norm
-    return clip_by_norm(x, max_norm, axes=list(range(1, x.shape.ndims)))
+def _weighted_rows(rows, weights, segments, combiner, scope):
+    """The rows times their weights, added by segment; the mean divides by the weights, sqrtn by the root of their squares."""
+    weights = math_ops.cast(weights, rows.dtype.base_dtype) if weights.dtype.base_dtype != rows.dtype.base_dtype else weights
+    ones = array_ops.ones(array_ops.expand_dims(array_ops.rank(rows) - 1, 0), dtypes.int32)
+    weights = array_ops.reshape(weights, array_ops.concat([array_ops.shape(weights), ones], 0))
+    rows = rows * weights
+    if combiner == "sum":
+        return op("SegmentSum", scope, data=rows, segment_ids=segments)
+    total = math_ops.segment_sum(rows, segments)
+    if combiner == "mean":
+        return math_ops.div_no_nan(total, math_ops.segment_sum(weights, segments), name=scope)
+    squares = math_ops.segment_sum(math_ops.pow(weights, 2), segments)
+    return math_ops.div_no_nan(total, math_ops.sqrt(squares), name=scope)
 
 
 def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod", name=None, combiner=None,
@@ -465,21 +449,14 @@ def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod"
     if not isinstance(sp_ids, SparseTensor):
         raise TypeError("sp_ids must be SparseTensor")
     with name_scope(name, "embedding_lookup_sparse", _pieces(params) + [sp_ids.values]) as scope:
-        rows = math_ops.cast(sp_ids.indices[:, 0], dtypes.int32)
+        segments = sp_ids.indices[:, 0]
+        ids, at = array_ops.unique(sp_ids.values)
+        found = embedding_lookup(params, ids, partition_strategy, max_norm=max_norm)
         if sp_weights is None:
-            ids, at = array_ops.unique(sp_ids.values)
-            found = embedding_lookup(params, ids, partition_strategy, max_norm=max_norm)
             kind = {"sum": "SparseSegmentSum", "mean": "SparseSegmentMean", "sqrtn": "SparseSegmentSqrtN"}[combiner]
-            return op(kind, scope, data=found, indices=at, segment_ids=rows)
-        found = embedding_lookup(params, sp_ids.values, partition_strategy, max_norm=max_norm)
-        weights = math_ops.cast(sp_weights.values, found.dtype.base_dtype)
-        wide = array_ops.reshape(weights, array_ops.concat([array_ops.shape(weights), [1] * (found.shape.ndims - 1)], 0))
-        total = math_ops.segment_sum(found * wide, rows)
-        if combiner == "sum":
-            return array_ops.identity(total, name=scope)
-        if combiner == "mean":
-            return op("RealDiv", scope, x=total, y=math_ops.segment_sum(wide, rows))
-        return op("RealDiv", scope, x=total, y=math_ops.sqrt(math_ops.segment_sum(wide * wide, rows)))
+            return op(kind, scope, data=found, indices=at, segment_ids=segments)
+        segments = math_ops.cast(segments, dtypes.int32)
+        return _weighted_rows(array_ops.gather(found, at), sp_weights.values, segments, combiner, scope)
 
 
 def nce_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,

@@ -4,11 +4,9 @@ import functools
 import inspect
 import itertools
 
-import numpy as np
-
 from weft._core.framework import errors, library
 from weft._core.framework.absent import Named
-from weft._core.framework.build import constant, constant_value, convert_to_tensor, is_tensor, op
+from weft._core.framework.build import constant, convert_to_tensor, op
 from weft._core.framework.gradient_registry import gradient_of, registry
 from weft._core.framework.graph import GraphKeys, IndexedSlices, get_default_graph, name_scope
 from weft._core.framework.nest import flatten, pack_like
@@ -233,17 +231,8 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
 def clip_by_norm(t, clip_norm, axes=None, name=None):
     with name_scope(name, "clip_by_norm", [t, clip_norm]) as scope:
         x = _values(t, "t")
-        return _like(t, library.helper("clip_by_norm", scope, [x, library.operand(clip_norm, x)], _axes(axes)))
-
-
-def _axes(axes):
-    """Axes as a list of numbers; None means all."""
-    if axes is None:
-        return None
-    known = constant_value(convert_to_tensor(axes)) if is_tensor(axes) else axes
-    if known is None:
-        raise NotImplementedError("tf.clip_by_norm(axes=%s): axes must be known while the graph is built" % (axes,))
-    return [int(a) for a in np.ravel(known)]
+        over = [] if axes is None else [library.operand(axes)]
+        return _like(t, library.helper("clip_by_norm", scope, [x, library.operand(clip_norm, x), *over]))
 
 
 def global_norm(t_list, name=None):

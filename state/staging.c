@@ -98,7 +98,18 @@ static bool is_bare(const tuple *u, int n) {
   return true;
 }
 
+static weft_err check_bounds(const staging *s, const asked *a) {
+  for (int i = 0; i < a->n; i++)
+    if (a->index[i] < 0 || a->index[i] >= s->spec.n)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Tensor index '%d' out of bounds of a tuple of '%d' tensors",
+                        a->index[i], s->spec.n);
+  return WEFT_OK;
+}
+
+/* Tuples are made for spec.n tensors, which must be known by then and does not change any more. */
 static weft_err check_put(const staging *s, const asked *a, const tuple *u) {
+  if (!s->spec.n) return weft__fail(WEFT_INVALID_ARGUMENT, "a tuple of this staging area has no tensors");
+  WEFT_TRY(check_bounds(s, a));
   for (int i = 0; i < a->n; i++)
     if (u && u->t[a->index[i]].buf)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Tensor index '%d' for key '%lld' was already initialized '%d'.",
@@ -165,10 +176,7 @@ static bool serve_put(staging *s, asked *a) {
 }
 
 static weft_err copy_wanted(const staging *s, const asked *a, const tuple *u) {
-  for (int i = 0; i < a->n; i++)
-    if (a->index[i] >= s->spec.n)
-      return weft__fail(WEFT_INVALID_ARGUMENT, "Tensor index '%d' out of bounds of a tuple of '%d' tensors",
-                        a->index[i], s->spec.n);
+  WEFT_TRY(check_bounds(s, a));
   for (int i = 0; i < a->n; i++)
     if (!u->t[a->index[i]].buf)
       return weft__fail(WEFT_INVALID_ARGUMENT, "Tensor at index '%d' for key '%lld' has already been removed.",

@@ -67,16 +67,34 @@ def make_hosts(ps, workers):
     return {"ps": names[:ps], "worker": names[ps:]}
 
 
-def cluster(column, job, ps, workers, arguments=(), net=None):
+def on_network(network, commands):
+    """The commands of a cluster's tasks, each on a host of its own: first those of the servers."""
+    count = len(commands[0])
+    return [[network.enter(first + n) + command for n, command in enumerate(part)]
+            for first, part in ((0, commands[0]), (count, commands[1]))]
+
+
+def torch_cluster(job, network):
+    servers, steppers = TORCH_SEATS[job]
+    port, = free_ports(1)
+    host = network.address(0).split(":")[0] if network else "localhost"
+    ranks = [python("torch_cluster.py", job, rank, servers + steppers, host, port) for rank in range(servers + steppers)]
+    return [ranks[:servers], ranks[servers:]]
+
+
+def cluster(column, job, ps, workers, arguments=(), network=None):
     if column == "torch" and job in TORCH_SEATS:
-        servers, steppers = TORCH_SEATS[job]
-        port, = free_ports(1)
-        ranks = [python("torch_cluster.py", job, rank, servers + steppers, port) for rank in range(servers + steppers)]
-        return ranks[:servers], ranks[servers:]
-    if COLUMNS[column][0] == "torch" or (column == "weft" and job not in CLUSTER_JOBS_IN_C):
+        commands = torch_cluster(job, network)
+    elif COLUMNS[column][0] == "torch" or (column == "weft" and job not in CLUSTER_JOBS_IN_C):
         return [], None
-    hosts = make_hosts(ps, workers)
-    return [[task(column, job, hosts, role, i, arguments) for i in range(len(hosts[role]))] for role in ("ps", "worker")]
+    else:
+        hosts = make_hosts(ps, workers)
+        if network:
+            names = [network.address(i) for i in range(ps + workers)]
+            hosts = {"ps": names[:ps], "worker": names[ps:]}
+        commands = [[task(column, job, hosts, role, i, arguments) for i in range(len(hosts[role]))]
+                    for role in ("ps", "worker")]
+    return on_network(network, commands) if network else commands
 
 
 # ---- processes ----
@@ -124,8 +142,8 @@ class Process:
 class Rival:
     """The processes of one column on a job in turns: those that step, and those that serve them."""
 
-    def __init__(self, column, commands, together):
-        self.column, self.together, self.rates = column, together, []
+    def __init__(self, column, commands, together, network=None):
+        self.column, self.together, self.network, self.rates = column, together, network, []
         self.servers, self.steppers = ([Process(command) for command in part] for part in commands)
 
     def get_ready(self):
@@ -166,6 +184,8 @@ class Rival:
             process.leave()
         for process in self.servers:
             process.leave(0)
+        if self.network:
+            self.network.end()
 
 
 # ---- what is started and watched ----

@@ -21,6 +21,7 @@ import typing
 
 import rivals
 import shapes
+from net import Network
 from rivals import COLUMNS
 
 TORCH_ADAM_NEAR = 5e-3  # its SparseAdam leaves out the rows that a batch does not touch (torch_sparse.py)
@@ -77,6 +78,7 @@ JOBS = {
     "idle-ps": Job("MB", most={"c": 25}, watch=rivals.idle_ps_mb),
     "late-worker": Job("s", most={"c": 0.5, "python": 0.5}, watch=rivals.late_worker_seconds),
 }
+MOST_TORCH_RANKS = max(map(sum, rivals.TORCH_SEATS.values()))
 SPARSE = ("dlrm", "deepfm", "wide-deep")  # the jobs that take --optimizer
 NET_JOBS = ("null", "recv4", "recv64", "softmax-2ps-2w", "mlp-async-2w", "mlp-sync-2w")
 LESS_IS_BETTER = ("us", "s", "MB")
@@ -116,13 +118,16 @@ class Row:
 def start_rival(row, column, net):
     """A rival that is ready; None if it has no part in the job or fails, which is told."""
     job = row.job
+    network = Network(max(MOST_TORCH_RANKS, sum(job.cluster)), net) if net else None
     if job.cluster:
-        commands = rivals.cluster(column, row.name, *job.cluster, row.arguments(), net)
+        commands = rivals.cluster(column, row.name, *job.cluster, row.arguments(), network)
     else:
         commands = rivals.alone(column, row.name, row.arguments())
     if commands[1] is None:
+        if network:
+            network.end()
         return None
-    rival = rivals.Rival(column, commands, COLUMNS[column][0] in job.together)
+    rival = rivals.Rival(column, commands, COLUMNS[column][0] in job.together, network)
     try:
         rival.get_ready()
         return rival
@@ -301,6 +306,8 @@ def parse():
             shapes.Shape(job, options.shape)
     except ValueError as error:
         parser.error(f"--shape: {error}")
+    if options.net and any(not JOBS[job].cluster for job in options.jobs):
+        parser.error(f"--net is for jobs on clusters, such as {', '.join(NET_JOBS)}")
     if options.shape and not options.jobs:
         parser.error("--shape: name the jobs that it is for")
     return options

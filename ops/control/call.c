@@ -52,6 +52,10 @@ static weft_err prepare_while(const weft_node *n, void **state) {
   return prepare_named(n, 2, (const char *const[]){"cond", "body"}, state);
 }
 
+static weft_err prepare_for(const weft_node *n, void **state) {
+  return prepare_named(n, 1, (const char *const[]){"body"}, state);
+}
+
 static weft_err prepare_case(const weft_node *n, void **state) {
   int count = weft__function_count(n, "branches");
   functions *s = weft__alloc_zero(1, sizeof *s + sizeof s->f[0] * (size_t)count);
@@ -195,6 +199,55 @@ static weft_err while_cpu(kernel *k) {
   return err;
 }
 
+/* Calls the body with a number and the variables. */
+static weft_err for_iteration(loop *l, const weft_tensor *number, const weft_tensor **args) {
+  const functions *s = l->k->state;
+  WEFT_TRY(weft__step_check_time(l->k->step));
+  memset(l->next, 0, sizeof *l->next * (size_t)l->n);
+  args[0] = number;
+  for (int i = 0; i < l->n; i++) args[i + 1] = l->now[i];
+  WEFT_TRY(weft__function_call(s->f[0], l->k->step, l->n + 1, args, l->n, l->next));
+  destroy_all(l->made, l->n);
+  for (int i = 0; i < l->n; i++) l->now[i] = l->made[i] = l->next[i];
+  return WEFT_OK;
+}
+
+static weft_err for_run(loop *l, int64_t start, int64_t limit, int64_t delta, const weft_tensor **args) {
+  weft_err err = WEFT_OK;
+  for (int64_t i = start; !err && (delta > 0 ? i < limit : i > limit); i += delta) {
+    weft_tensor *number = NULL;
+    err = weft__tensor_scalar(&number, WEFT_INT32, (double)i);
+    if (!err) err = for_iteration(l, number, args);
+    weft_tensor_destroy(number);
+  }
+  return err;
+}
+
+static weft_err for_cpu(kernel *k) {
+  static const char *const names[] = {"start", "limit", "delta"};
+  int64_t range[3];
+  for (int i = 0; i < 3; i++) {
+    WEFT_TRY(weft__kernel_scalar(k, i, names[i]));
+    range[i] = TENSOR_DATA(k->in[i], int32_t)[0];
+  }
+  const int64_t start = range[0], limit = range[1], delta = range[2];
+  if ((start < limit && delta <= 0) || (start > limit && delta >= 0))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Invalid start/limit/delta: %lld %lld %lld", (long long)start,
+                             (long long)limit, (long long)delta);
+  const size_t n = (size_t)(k->n_in - 3);
+  void **memory = weft__alloc_zero(4 * n + 1, sizeof *memory);
+  if (!memory) return WEFT_OOM;
+  loop l = {k, k->n_in - 3, (const weft_tensor **)memory, (weft_tensor **)(memory + n),
+            (weft_tensor **)(memory + 2 * n)};
+  for (int i = 0; i < l.n; i++) l.now[i] = k->in[i + 3];
+  weft_err err = for_run(&l, start, limit, delta, (const weft_tensor **)(memory + 3 * n));
+  for (int i = 0; i < l.n && !err; i++)
+    err = l.made[i] ? weft__out_share(k, i, l.made[i]) : weft__forward(k, i, i + 3, &k->in[i + 3]->shape);
+  destroy_all(l.made, l.n);
+  weft__free(memory);
+  return err;
+}
+
 /* ---- a value that nobody reads ---- */
 
 static weft_err fake_cpu(kernel *k) {
@@ -256,6 +309,8 @@ OPS(call) = {
          weft__gradient_case, ""),
     CALL("Case", CASE_ATTRS, "What the function of that number, which acts, gives.", prepare_case, case_cpu,
          weft__gradient_case, " ; stateful"),
+    {"For(start:int32, limit:int32, delta:int32, input:@T) -> (output:@T) | T:list(type)>=0 body:func",
+     "Applies a function to each number of a range.", CALLS(for)},
     {"FakeParam() -> (output:dtype) | dtype:type shape:shape", "Stands in for a value that nobody reads.",
      .flags = OP_NO_FOLD, .infer = fake_infer, .cpu = fake_cpu},
     {.scenario = "tests/parity/test_functions.py"},

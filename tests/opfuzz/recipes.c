@@ -58,6 +58,7 @@ const char *const fuzz_functions[] = {
     "fn make_range -> d:0:variant\nd = RangeDataset(i64[] 0; i64[] 3; i64[] 1)" SCALARS,
     "fn three -> c:0:int64\nc = Identity(i64[] 3)",
     "fn double x:float -> y:0:float\ny = Mul(x; f32[] 2)",
+    "fn scale i:int32 x:float -> y:0:float\nf = Cast(i) DstT=float\ny = Mul(x; f)",
     "fn halve x:float -> y:0:float\ny = Mul(x; f32[] 0.5)",
     "fn below_three i:int32 x:float -> c:0:bool\nc = Less(i; i32[] 3)",
     "fn step i:int32 x:float -> n:0:int32 y:0:float\nn = AddV2(i; i32[] 1)\ny = Mul(x; f32[] 2)",
@@ -175,6 +176,10 @@ const char *const fuzz_recipes[] = {
     "p = SymbolicGradient(f32[2] 1 2; f32[2] 1 1) Tout=[float] f=@double",
     "p = StatelessIf(bool[] true; f32[2] 1 2) Tout=[float] then_branch=@double else_branch=@halve",
     "p = If(bool[] false; f32[2] 1 2) Tout=[float] then_branch=@double else_branch=@halve",
+    "p = For(i32[] 0; i32[] 3; i32[] 1; f32[2] 1 2) body=@scale",
+    "r = GenerateVocabRemapping(str[] \"vocab.txt\"; str[] \"vocab.txt\") new_vocab_offset=0 num_new_vocab=2",
+    "s = SaveV2(str[] \"ckpt/w\"; str[1] \"m\"; str[1] \"\"; f32[3,2] seq)\n"
+    "r = LoadAndRemapMatrix(str[] \"ckpt/w\"; str[] \"m\"; i64[2] 2 0; i64[2] 1 0; f32[0]; ^s) num_rows=2 num_cols=2",
     "p = StatelessWhile(i32[] 0; f32[2] 1 2) cond=@below_three body=@step",
     "p = While(i32[] 0; f32[2] 1 2) cond=@below_three body=@step",
     "p = StatelessCase(i32[] 1; f32[2] 1 2) Tout=[float] branches=@double,halve",

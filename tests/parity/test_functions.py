@@ -136,6 +136,14 @@ def variable_in_while(n):
         return [i, v.read_value()]
 
 
+@scenario([I(0), I(4), I(1)], [I(4), I(0), I(-1)], [I(0), I(5), I(2)], [I(3), I(3), I(0)], [I(5), I(-2), I(-3)])
+def for_of_a_range(start, limit, delta):
+    @function.Defun(tf.int32, tf.float32, tf.int32)
+    def body(i, x, n):
+        return x * 2.0 + tf.cast(i, tf.float32), n + 1
+    return list(raw.For(start=start, limit=limit, delta=delta, input=[tf.constant([1.0, 2.0]), tf.constant(0)], body=body))
+
+
 @scenario([F(1)])
 def string_predicate(x):
     branch = tf.function(lambda a: a + 1).get_concrete_function(tf.TensorSpec([], tf.float32))

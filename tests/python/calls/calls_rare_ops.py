@@ -49,3 +49,30 @@ def packed_strings(tf):
     return [tf.decode_compressed([b"a", b"b"]), tf.io.decode_compressed([[zlib.compress(text), b""]], compression_type="ZLIB"),
             tf.io.decode_compressed(gzip.compress(text, mtime=0), "GZIP", name="packed"),
             tf.io.decode_compressed(zlib.compress(bytes(range(256)) * 4)[:60], "ZLIB")]
+
+
+def feature(kind, values):
+    return '{"features": {"feature": {"a": {"%s": {"value": %s}}}}}' % (kind, values)
+
+
+@case
+def examples_of_json(tf):
+    both = """{"features": {"feature": {"b": {"int64List": {"value": ["1", -2, "9007199254740993"]}},
+        "a": {"float_list": {"value": [1.5, "NaN", "-Infinity", 2, "0.25"]}}, "d": {}, "e": {"int64_list": {"value": []}},
+        "c": {"bytesList": {"value": ["aGk=", "aGk", "_-8=", ""]}}}}}"""
+    return [tf.decode_json_example([[both, "{}"]]), tf.io.decode_json_example('{"features": {}}', name="one"),
+            tf.decode_json_example('{"features": null}'), tf.decode_json_example('{"features": {"feature": {}}}')]
+
+
+@case(nodes=False)
+def what_is_no_example_of_json(tf):
+    texts = ["[]", "", "bad", '{"foo": 1}', '{"features": 3}', '{"features": {"feature": {"a": {"other": {}}}}}', feature("int64List", '["x"]'),
+             feature("int64List", "[1.5]"), feature("floatList", '["1x"]'), feature("bytesList", '["%%"]'), feature("floatList", "3")]
+    said, given = [], tf.placeholder(tf.string)
+    with tf.Session() as sess:
+        for text in texts:
+            try:
+                said.append(sess.run(tf.decode_json_example(given), {given: text}))
+            except tf.errors.InvalidArgumentError:
+                said.append("refused")
+    return said

@@ -16,4 +16,5 @@ tf.get_session_tensor('a;0;/job:localhost/replica:0/task:0/device:CPU:0', tf.flo
 tf.delete_session_tensor('a;0;/job:localhost/replica:0/task:0/device:CPU:0') ;
     handle='a;0;/job:localhost/replica:0/task:0/device:CPU:1' ; it[1].device
 tf.CriticalSection() ; shared_name='shared', critical_section_def=3, import_scope='s' ; it.name
+tf.decode_json_example(['{}', '{"features": {"feature": {"a": {"int64List": {"value": ["1"]}}}}}'])
 """

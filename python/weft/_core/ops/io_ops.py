@@ -22,6 +22,7 @@ string_to_hash_bucket_strong StringToHashBucketStrong input num_buckets key
 string_to_hash_bucket_op StringToHashBucket string_tensor num_buckets
 encode_base64 EncodeBase64 input pad=False
 decode_base64 DecodeBase64 input
+decode_json_example DecodeJSONExample json_examples
 decode_compressed DecodeCompressed bytes:bytes compression_type=''
 regex_replace RegexReplace input pattern rewrite replace_global=True
 string_strip StringStrip input

@@ -66,8 +66,9 @@ def examples_of_json(tf):
 
 @case(nodes=False)
 def what_is_no_example_of_json(tf):
-    texts = ["[]", "", "bad", '{"foo": 1}', '{"features": 3}', '{"features": {"feature": {"a": {"other": {}}}}}', feature("int64List", '["x"]'),
-             feature("int64List", "[1.5]"), feature("floatList", '["1x"]'), feature("bytesList", '["%%"]'), feature("floatList", "3")]
+    texts = ["[]", "", "bad", '{"foo": 1}', '{"features": 3}', '{"features": {"feature": {"a": {"other": {}}}}}',
+             feature("int64List", '["x"]'), feature("int64List", "[1.5]"),
+             feature("floatList", '["1x"]'), feature("bytesList", '["%%"]'), feature("floatList", "3")]
     said, given = [], tf.placeholder(tf.string)
     with tf.Session() as sess:
         for text in texts:

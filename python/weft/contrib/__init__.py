@@ -17,15 +17,18 @@ from weft.contrib import (
 )
 
 __all__ = [
-    "checkpoint", "cluster_resolver", "crf", "cudnn_rnn", "data", "deprecated", "distribute", "distributions",
-    "eager", "estimator", "framework", "gan", "hooks", "image", "integrate", "layers", "learn", "legacy_seq2seq",
-    "lookup", "losses", "metrics", "nn", "opt", "predictor", "resampler", "rnn", "seq2seq", "signal", "slim",
-    "sparsemax", "staging", "summary", "text", "tfprof", "tpu", "training", "util",
+    "checkpoint", "cluster_resolver", "crf", "cudnn_rnn", "data", "deprecated", "distribute",
+    "distributions", "eager", "estimator", "factorization", "framework", "gan", "graph_editor",
+    "hooks", "image", "integrate", "layers", "learn", "legacy_seq2seq", "lookup", "losses",
+    "metrics", "nccl", "nn", "opt", "predictor", "resampler", "rnn", "saved_model", "seq2seq",
+    "signal", "slim", "sparsemax", "staging", "summary", "tensorboard", "text",
+    "tfprof", "tpu", "training", "util",
 ]
 _LATER = (
-    "cluster_resolver", "crf", "cudnn_rnn", "distribute", "distributions", "eager", "estimator", "gan", "hooks",
-    "image", "integrate", "nn", "opt", "predictor", "resampler", "seq2seq", "signal", "sparsemax", "staging", "summary",
-    "text", "tfprof", "tpu", "util",
+    "cluster_resolver", "crf", "cudnn_rnn", "distribute", "distributions", "eager", "estimator",
+    "factorization", "gan", "graph_editor", "hooks", "image", "integrate",
+    "nccl", "nn", "opt", "predictor", "resampler", "saved_model", "seq2seq", "signal",
+    "sparsemax", "staging", "summary", "tensorboard", "text", "tfprof", "tpu", "util",
 )
 __getattr__ = _publish(__name__, _LATER)
 

@@ -15,7 +15,9 @@ from weft._core.ops.lookup import (
     TextFileInitializer,
     TextFileStringTableInitializer,
     index_table_from_file,
+    index_table_from_file as string_to_index_table_from_file,
     index_table_from_tensor,
+    index_table_from_tensor as string_to_index_table_from_tensor,
     index_to_string,
     index_to_string_table_from_file,
     index_to_string_table_from_tensor,
@@ -28,6 +30,7 @@ __all__ = [
     "LookupInterface", "MutableDenseHashTable", "MutableHashTable", "StrongHashSpec", "TableInitializerBase",
     "TextFileIdTableInitializer", "TextFileIndex", "TextFileInitializer", "TextFileStringTableInitializer",
     "index_table_from_file", "index_table_from_tensor", "index_to_string", "index_to_string_table_from_file",
-    "index_to_string_table_from_tensor", "string_to_index",
+    "index_to_string_table_from_tensor", "string_to_index", "string_to_index_table_from_file",
+    "string_to_index_table_from_tensor",
 ]
 __getattr__ = _publish(__name__)

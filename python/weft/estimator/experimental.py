@@ -8,10 +8,11 @@ from weft._core.contrib.estimators import (
     stop_if_no_increase_hook,
 )
 from weft._core.estimator.canned import call_logit_fn, dnn_logit_fn_builder, linear_logit_fn_builder
+from weft._core.estimator.kmeans import KMeans
 from weft._core.public import publish as _publish
 
 __all__ = [
-    "InMemoryEvaluatorHook", "call_logit_fn", "dnn_logit_fn_builder", "linear_logit_fn_builder",
+    "InMemoryEvaluatorHook", "KMeans", "call_logit_fn", "dnn_logit_fn_builder", "linear_logit_fn_builder",
     "make_early_stopping_hook", "stop_if_higher_hook", "stop_if_lower_hook", "stop_if_no_decrease_hook",
     "stop_if_no_increase_hook",
 ]

@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import uses_contrib
+import uses_editor
 import uses_flags
 import uses_keras
 import uses_summary
@@ -22,7 +23,7 @@ EAPwBuyIfKiQI4ODvkB/TiilLKPk3xIR3SMt+vIooA/9k=
 GIF = "R0lGODlhAQABAIAAAP8AAAAAACwAAAAAAQABAAACAkQBADs="
 
 
-class Uses(uses_contrib.ContribUses, uses_flags.FlagUses, uses_keras.KerasUses, uses_summary.SummaryUses):
+class Uses(uses_contrib.ContribUses, uses_editor.EditorUses, uses_flags.FlagUses, uses_keras.KerasUses, uses_summary.SummaryUses):
     """The ways to use a result, for one system."""
 
     def __init__(self, tf):

@@ -131,6 +131,8 @@ enum { LARGE = 2 << 20 };
 enum { LARGE = 64 << 20 };
 #endif
 
+enum { BUSY_MS = 6000 }; /* for what takes milliseconds on an idle machine */
+
 static int64_t since_ms(int64_t start_ns) { return (weft__clock_now_ns() - start_ns) / NS_PER_MS; }
 
 /* ---- what they do ---- */
@@ -207,7 +209,7 @@ TEST_BOTH(10, a_deadline_ends_a_call_and_is_known_to_the_handler) {
   EXPECT_EQ_INT(reply.size, 0);
   int64_t start = weft__clock_now_ns();
   EXPECT_ERR(ask(c, "/test/hold", &(call_opts){.timeout_ms = 100}), WEFT_DEADLINE_EXCEEDED, "within 100 ms");
-  EXPECT(since_ms(start) < 2000);
+  EXPECT(since_ms(start) < BUSY_MS);
   for (int i = 0; i < 2000 && !atomic_load(&s.cancelled); i++) usleep(1000);
   EXPECT_EQ_INT(atomic_load(&s.cancelled), 1);
   weft__channel_destroy(c);
@@ -314,7 +316,7 @@ TEST_BOTH(10, a_destroyed_listener_ends_what_it_holds) {
   for (int i = 0; i < 2000 && atomic_load(&s.answered) < 5; i++) usleep(1000);
   int64_t start = weft__clock_now_ns();
   weft__listener_destroy(s.listener);
-  EXPECT(since_ms(start) < 2000);
+  EXPECT(since_ms(start) < BUSY_MS);
   for (int i = 0; i < 2000 && atomic_load(&n.failed) < 5; i++) usleep(1000);
   EXPECT_EQ_INT(atomic_load(&n.failed), 5);
   weft__channel_destroy(c);
@@ -329,7 +331,7 @@ TEST(no_server_is_unavailable_and_says_where) {
   int64_t start = weft__clock_now_ns();
   EXPECT_ERR(ask(c, "/test/echo", NULL), WEFT_UNAVAILABLE, address);
   EXPECT_CONTAINS(weft__error_message(), "Connection refused");
-  EXPECT(since_ms(start) < 2000);
+  EXPECT(since_ms(start) < BUSY_MS);
   EXPECT_ERR(ask(c, "/test/echo", &(call_opts){.wait_for_ready = true, .timeout_ms = 200}), WEFT_DEADLINE_EXCEEDED,
              address);
   weft__channel_destroy(c);

@@ -3,6 +3,7 @@
  * The functions of check.h and scratch.h live here too, so that a test file compiles quickly and a failure is
  * told the same way everywhere. */
 #include "tests/check.h"
+#include "base/sanitizer.h"
 #include "base/status.h"
 #include "tests/scratch.h"
 #include <ftw.h>
@@ -101,13 +102,20 @@ static bool is_wanted(const test_entry *e, int argc, char **argv) {
   return false;
 }
 
+/* A sanitizer's build takes several times as long. */
+#ifdef WEFT_SANITIZED
+enum { SLOWNESS = 3 };
+#else
+enum { SLOWNESS = 1 };
+#endif
+
 /* Gives the number of tests added. */
 static int add_tests(Suite *suite, int argc, char **argv) {
   int added = 0;
   for (test_entry *e = first; e; e = e->next) {
     if (!is_wanted(e, argc, argv)) continue;
     TCase *group = tcase_create(e->test->name);
-    tcase_set_timeout(group, e->seconds);
+    tcase_set_timeout(group, e->seconds * SLOWNESS);
     tcase_add_test(group, e->test);
     suite_add_tcase(suite, group);
     added++;

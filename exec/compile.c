@@ -5,6 +5,7 @@
 #include "exec/feeds.h"
 #include "exec/executors/dataflow_iteration.h"
 #include "exec/executors/frame.h"
+#include "exec/passes/defer_updates.h"
 #include "exec/passes/fuse.h"
 #include "exec/passes/relu_pool_swap.h"
 #include "exec/passes/order.h"
@@ -291,6 +292,7 @@ static weft_err make_plan(maker *m) {
   WEFT_TRY(connect_ends(m));
   if (m->where) WEFT_TRY(weft__insert_copies(m->p));
   m->n_slot = m->p->n_slot;
+  WEFT_TRY(weft__defer_updates(m->p));
   if (m->p->executor == PLAN_DATAFLOW) return weft__dataflow_map_create(&m->p->dataflow, m->p);
   WEFT_TRY(weft__fuse(m->p));
   WEFT_TRY(weft__swap_relu_pool(m->p));

@@ -1,4 +1,4 @@
-/* plan.c - what passes ask of a node. */
+/* plan.c - what passes ask of a node, and how they take items out of a plan. */
 #include "exec/plan.h"
 
 bool weft__takes_ref(const weft_node *n, int input) {
@@ -9,4 +9,18 @@ bool weft__takes_ref(const weft_node *n, int input) {
       return d->is_ref;
   }
   return false;
+}
+
+void weft__plan_remove_items(plan *p, const bool *gone, int *to) {
+  int n = 0;
+  for (int i = 0; i < p->n_item; i++) {
+    to[i] = n;
+    if (!gone[i]) p->item[n++] = p->item[i];
+  }
+  p->n_item = n;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < p->item[i].n_control; j++) p->item[i].control[j] = to[p->item[i].control[j]];
+  for (int s = 0; s < p->n_slot; s++) p->slot_item[s] = -1;
+  for (int i = 0; i < n; i++)
+    for (int o = 0; o < p->item[i].n_out; o++) p->slot_item[p->item[i].first_out + o] = i;
 }

@@ -111,5 +111,8 @@ typedef struct plan_devices { /* where the nodes run: device[of_node[id]] */
 
 /* Does data input i of the node stand for a variable itself, not its value? */
 bool weft__takes_ref(const weft_node *n, int i);
+/* Closes the gaps that items leave which a pass has replaced; `to` has room for every item.  No item that stays may wait
+ * for one that is gone. */
+void weft__plan_remove_items(plan *p, const bool *gone, int *to);
 
 #endif

@@ -25,7 +25,21 @@ typedef struct selection {
   const char *const *attrs; /* these are equal where the gradient belongs to the node; ended by NULL */
 } selection;
 
+/* What an op computes, for passes that look for a whole formula.  A Ref op has the role of its twin. */
+typedef enum fusion_role {
+  ROLE_NONE,
+  ROLE_ASSIGN,   /* gives input 1 to the variable that input 0 refers to or is the handle of, */
+  ROLE_SUBTRACT, /* ... subtracts input 1 from it, */
+  ROLE_ADD_ROWS, /* ... adds input 2 to the rows of it that input 1 names */
+  ROLE_PLUS,     /* its output is the sum of its two inputs, with broadcasting, */
+  ROLE_PRODUCT,  /* ... their product, */
+  ROLE_QUOTIENT, /* ... their quotient */
+  ROLE_ROOT      /* its output is the square root of its input */
+} fusion_role;
+
 struct fusion {
+  fusion_role role;
+
   /* Of an op with loops (op.elem): is this node nothing but its loops with broadcasting?  NULL: every node is. */
   bool (*elementwise)(const weft_node *n);
 
@@ -41,6 +55,9 @@ struct fusion {
    * node's.  State: fused_update. */
   const op *with_update;
   const update_form *update;
+
+  /* Runs the node with the variable itself in place of its value, input 0, of which the op reads some rows. */
+  const op *on_variable;
 
   const selection *selects;      /* the op is the forward one of this selection */
   const selection *selects_grad; /* the op is its gradient */

@@ -4,8 +4,8 @@
  * dropped or destroyed under it: what leaves the table is released afterwards.  `generation` lets a plan cache what a
  * stateful node found, and notice without a lock or a lookup that a resource has left the table since.
  *
- * Cycle with state/variable: a variable is a resource, and the handles of older ops are references to a variable that
- * holds the resource's name. */
+ * Cycle with state/variable, state/deferred: a variable is a resource, and the handles of older ops are references to a
+ * variable that holds the resource's name.  A variable applies its deferred steps before it is read. */
 #include "state/resource.h"
 
 #include "base/alloc.h"

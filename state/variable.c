@@ -2,11 +2,15 @@
  *
  * `lock` guards `value`: the tensor header and, while a kernel writes in place, its elements.  A reader holds it only to
  * take a reference to the buffer.  A writer that finds more references than the variable's own copies the buffer first,
- * so that the value that a reader got never changes. */
+ * so that the value that a reader got never changes.
+ *
+ * Rows of the value may lack steps that were deferred (state/deferred.h, which calls back here for the locks).  Every way
+ * to the value leads through variable_lock_settled, which applies them. */
 #include "state/variable.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "state/deferred.h"
 
 static void variable_destroy(object *o) {
   variable *v = (variable *)o;
@@ -20,6 +24,10 @@ static void variable_dropped(resource *r) {
   variable *v = (variable *)r;
   weft_tensor old = {0};
   pthread_mutex_lock(&v->lock);
+  if (v->deferred) {
+    weft__deferred_drop(v);
+    return;
+  }
   old = v->value;
   v->value = (weft_tensor){0};
   pthread_mutex_unlock(&v->lock);
@@ -49,8 +57,14 @@ weft_err weft__variable_uninitialized_error(const variable *v) {
   return weft__error_add_facts(err, ERROR_UNINITIALIZED);
 }
 
-weft_err weft__variable_read(variable *v, weft_tensor *out) {
+/* Locks the variable, and brings its value up to date. */
+static void variable_lock_settled(variable *v) {
   pthread_mutex_lock(&v->lock);
+  if (v->deferred) weft__deferred_settle(v);
+}
+
+weft_err weft__variable_read(variable *v, weft_tensor *out) {
+  variable_lock_settled(v);
   bool set = v->value.buf != NULL;
   if (set) weft__tensor_share(out, &v->value);
   pthread_mutex_unlock(&v->lock);
@@ -58,8 +72,14 @@ weft_err weft__variable_read(variable *v, weft_tensor *out) {
 }
 
 bool weft__variable_initialized(variable *v) {
+  shape ignored;
+  return weft__variable_value_shape(v, &ignored);
+}
+
+bool weft__variable_value_shape(variable *v, shape *out) {
   pthread_mutex_lock(&v->lock);
-  bool set = v->value.buf != NULL;
+  const bool set = v->value.buf && !v->dropped;
+  if (set) *out = v->value.shape;
   pthread_mutex_unlock(&v->lock);
   return set;
 }
@@ -70,7 +90,7 @@ weft_err weft__variable_assign(variable *v, const weft_tensor *t) {
                       weft__dtype_short(v->dtype), weft__dtype_short(t->dtype), v->name);
   weft_err err = WEFT_OK;
   weft_tensor old = {0};
-  pthread_mutex_lock(&v->lock);
+  variable_lock_settled(v);
   if (t->buf == v->value.buf && t->data == v->value.data && v->value.buf) {
     v->value.shape = t->shape;
   } else if (weft__tensor_writable(&v->value) && weft__dtype_is_plain(v->dtype) &&
@@ -103,8 +123,28 @@ static void variables_each_distinct(int n, variable *const *v, int (*act)(pthrea
   }
 }
 
-void weft__variable_lock(int n, variable *const *v) { variables_each_distinct(n, v, pthread_mutex_lock); }
+void weft__variable_lock_deferred(int n, variable *const *v) { variables_each_distinct(n, v, pthread_mutex_lock); }
 void weft__variable_unlock(int n, variable *const *v) { variables_each_distinct(n, v, pthread_mutex_unlock); }
+
+static int variables_first_deferred(int n, variable *const *v) {
+  int i = 0;
+  while (i < n && !v[i]->deferred) i++;
+  return i;
+}
+
+void weft__variable_lock(int n, variable *const *v) {
+  if (n == 1) {
+    variable_lock_settled(v[0]);
+    return;
+  }
+  weft__variable_lock_deferred(n, v);
+  for (int i = variables_first_deferred(n, v); i < n; i = variables_first_deferred(n, v)) {
+    weft__variable_unlock(n, v); /* its tables are locked in the order of their addresses, too */
+    variable_lock_settled(v[i]);
+    weft__variable_unlock(1, &v[i]);
+    weft__variable_lock_deferred(n, v);
+  }
+}
 
 weft_err weft__variable_writable(variable *v, weft_tensor **out) {
   if (!v->value.buf) return weft__variable_uninitialized_error(v);

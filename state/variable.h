@@ -12,6 +12,8 @@
 
 #define VARIABLE_TYPE "variable"
 
+typedef struct deferred_updates deferred_updates; /* state/deferred.h */
+
 struct variable {
   resource base; /* type VARIABLE_TYPE */
   pthread_mutex_t lock;
@@ -19,6 +21,8 @@ struct variable {
   shape declared;    /* the shape attribute */
   weft_tensor value; /* buf NULL: uninitialized */
   char *name;
+  deferred_updates *deferred; /* steps that some rows have not had yet; NULL: the value is up to date */
+  bool dropped;               /* it left its container while it had deferred steps */
 };
 
 /* The caller owns the one reference. */
@@ -29,13 +33,18 @@ weft_err weft__variable_read(variable *v, weft_tensor *out);
 /* Sets that error, with the fact ERROR_UNINITIALIZED, and returns its code. */
 weft_err weft__variable_uninitialized_error(const variable *v);
 bool weft__variable_initialized(variable *v);
+/* Stores the shape of the value, which may have deferred steps.  Returns false if the variable is uninitialized. */
+bool weft__variable_value_shape(variable *v, shape *out);
 /* Assigns t: copies it into the present buffer if that is not shared and has its size, else keeps the buffer of t. */
 weft_err weft__variable_assign(variable *v, const weft_tensor *t);
 
 /* For updates in place.  Lock one or several variables (in any order, with duplicates; they are locked in the order of
- * their addresses), and then get a writable value of each: the present buffer if it is not shared, else a copy. */
+ * their addresses), and then get a writable value of each: the present buffer if it is not shared, else a copy.  A locked
+ * variable is up to date: deferred steps are applied first. */
 void weft__variable_lock(int n, variable *const *v);
 void weft__variable_unlock(int n, variable *const *v);
+/* As weft__variable_lock, but leaves deferred steps as they are (for state/deferred.c). */
+void weft__variable_lock_deferred(int n, variable *const *v);
 /* The lock is held; *out is borrowed until it is released.  Returns FAILED_PRECONDITION if the variable is uninitialized. */
 weft_err weft__variable_writable(variable *v, weft_tensor **out);
 

@@ -103,31 +103,32 @@ static char *report_shape_text(arena *a, const shape *s) {
   return copy;
 }
 
-static void report_note_global_step(Weft__TaskReport *out, const char *name, const weft_tensor *t) {
-  if (strcmp(name, "global_step") != 0 || t->shape.rank != 0) return;
-  if (t->dtype == WEFT_INT64) out->global_step = *TENSOR_DATA(t, int64_t);
-  if (t->dtype == WEFT_INT32) out->global_step = *TENSOR_DATA(t, int32_t);
+static void report_note_global_step(Weft__TaskReport *out, const char *name, variable *v) {
+  weft_tensor t = {0};
+  if (strcmp(name, "global_step") != 0 || weft__variable_read(v, &t) != WEFT_OK) return;
+  if (t.dtype == WEFT_INT64 && t.shape.rank == 0) out->global_step = *TENSOR_DATA(&t, int64_t);
+  if (t.dtype == WEFT_INT32 && t.shape.rank == 0) out->global_step = *TENSOR_DATA(&t, int32_t);
+  weft__tensor_clear(&t);
 }
 
 static void report_list_variable(void *arg, const char *name, resource *found) {
   report_listing *l = arg;
   variable *v = (variable *)found;
-  weft_tensor now = {0};
+  shape now;
   Weft__VariableReport *one = weft__arena_alloc(l->a, sizeof *one);
   if (!one) return;
   weft__variable_report__init(one);
-  bool has = weft__variable_initialized(v) && weft__variable_read(v, &now) == WEFT_OK;
-  one->bytes = has ? (uint64_t)weft__shape_count(&now.shape) * weft__dtype_size(now.dtype) : 0;
+  const bool has = weft__variable_value_shape(v, &now); /* not its value: reading one may cost a pass over it */
+  one->bytes = has ? (uint64_t)weft__shape_count(&now) * weft__dtype_size(v->dtype) : 0;
   l->out->variables++;
   l->out->variable_bytes += one->bytes;
-  if (has) report_note_global_step(l->out, name, &now);
+  if (has) report_note_global_step(l->out, name, v);
   if (!l->brief && l->out->n_variable < VARIABLES_MAX) {
     one->name = weft__arena_strdup(l->a, name);
     one->type = weft__arena_strdup(l->a, weft__dtype_name(v->dtype));
-    one->shape = report_shape_text(l->a, has ? &now.shape : &v->declared);
+    one->shape = report_shape_text(l->a, has ? &now : &v->declared);
     if (one->name && one->type && one->shape) l->out->variable[l->out->n_variable++] = one;
   }
-  if (has) weft__tensor_clear(&now);
 }
 
 static int report_compare_size(const void *x, const void *y) {

@@ -361,22 +361,6 @@ static weft_err join_updates(finder *f) {
 
 /* ---- the pass ------------------------------------------------------------------------------------ */
 
-/* Closes the gaps that absorbed items leave. */
-static void plan_compact(finder *f, int *to) {
-  plan *p = f->p;
-  int n = 0;
-  for (int i = 0; i < p->n_item; i++) {
-    to[i] = n;
-    if (!f->gone[i]) p->item[n++] = p->item[i];
-  }
-  p->n_item = n;
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j < p->item[i].n_control; j++) p->item[i].control[j] = to[p->item[i].control[j]];
-  for (int s = 0; s < p->n_slot; s++) p->slot_item[s] = -1;
-  for (int i = 0; i < n; i++)
-    for (int o = 0; o < p->item[i].n_out; o++) p->slot_item[p->item[i].first_out + o] = i;
-}
-
 static void count_uses(finder *f) {
   const plan *p = f->p;
   for (int i = 0; i < p->n_item; i++) {
@@ -399,7 +383,7 @@ weft_err weft__fuse(plan *p) {
     err = find_groups(&f);
     if (!err) err = join_epilogues(&f);
     if (!err) err = join_updates(&f);
-    plan_compact(&f, to); /* also after a failure: what was absorbed so far is gone */
+    weft__plan_remove_items(p, f.gone, to); /* also after a failure: what was absorbed so far is gone */
   }
   weft__free(f.uses);
   weft__free(f.ordered);

@@ -5,9 +5,11 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
+#include "graph/fusion.h"
 #include "graph/op.h"
 #include "kernels/array/strided_copy.h"
 #include "kernels/array/index.h"
+#include "state/deferred.h"
 
 /* ---- copying rows ---- */
 
@@ -184,6 +186,53 @@ static weft_err gather_along(kernel *k, int64_t axis, int64_t batch) {
 }
 
 static weft_err gather_cpu(kernel *k) { return gather_along(k, 0, 0); }
+
+/* With the variable's value in place of input 0, up to date or not. */
+static weft_err gather_locked(kernel *k, deferred_updates *joined) {
+  const shape *p = &k->in[0]->shape;
+  if (joined && p->rank > 0) {
+    WEFT_TRY(check_indices(k, k->in[1], p->dim[0]));
+    weft__deferred_catch_up(joined, k->in[1], k->step->intra);
+  }
+  return gather_along(k, 0, 0);
+}
+
+/* Rows of a variable that may have deferred steps (state/deferred.h): only these rows are brought up to date.  The lock is
+ * held meanwhile.  Without such steps, and along other axes, the value is shared as for any other op. */
+static weft_err gather_from_variable(kernel *k, int64_t axis, int64_t batch) {
+  const weft_tensor *was = k->in[0];
+  variable *v = k->ref[0];
+  weft_tensor now = {0};
+  deferred_updates *joined = NULL;
+  weft_err err;
+  weft__deferred_lock_rows(v, &joined);
+  const bool rows = joined && axis == 0 && batch == 0;
+  if (rows) {
+    k->in[0] = &v->value;
+    err = gather_locked(k, joined);
+  }
+  weft__deferred_unlock_rows(v, joined);
+  if (!rows) {
+    WEFT_TRY(weft__variable_read(v, &now));
+    k->in[0] = &now;
+    err = gather_along(k, axis, batch);
+    weft__tensor_clear(&now);
+  }
+  k->in[0] = was;
+  return err;
+}
+
+static weft_err gather_variable_cpu(kernel *k) { return gather_from_variable(k, 0, 0); }
+
+static weft_err gather_variable_v2_cpu(kernel *k) {
+  if (k->in[2]->shape.rank != 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "axis must be scalar");
+  return gather_from_variable(k, weft__tensor_int(k->in[2], 0), weft__node_int(k->node, "batch_dims", 0));
+}
+
+static const op gather_variable_op = {.def = "_GatherVariable", .cpu = gather_variable_cpu};
+static const op gather_variable_v2_op = {.def = "_GatherVariableV2", .cpu = gather_variable_v2_cpu};
+static const fusion gather_fusion = {.on_variable = &gather_variable_op};
+static const fusion gather_v2_fusion = {.on_variable = &gather_variable_v2_op};
 
 static weft_err gather_v2_cpu(kernel *k) {
   if (k->in[2]->shape.rank != 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "axis must be scalar");
@@ -412,11 +461,11 @@ OPS(gather) = {
     {"GatherV2(params:Tparams, indices:Tindices, axis:Taxis) -> (output:Tparams) | batch_dims:int=0 Tparams:type "
      "Tindices:type{int16,int32,int64} Taxis:type{int32,int64}",
      "The slices of params along an axis that the indices name.", .infer = gather_v2_infer, .cpu = gather_v2_cpu,
-     .grad = gather_v2_grad, .cases = gather_v2_cases},
+     .grad = gather_v2_grad, .cases = gather_v2_cases, .fusion = &gather_v2_fusion},
     {"Gather(params:Tparams, indices:Tindices) -> (output:Tparams) | validate_indices:bool=true Tparams:type "
      "Tindices:type{int32,int64}",
      "The rows of params that the indices name.", .infer = gather_infer, .cpu = gather_cpu, .grad = gather_grad,
-     .cases = gather_cases},
+     .cases = gather_cases, .fusion = &gather_fusion},
     {"GatherNd(params:Tparams, indices:Tindices) -> (output:Tparams) | Tparams:type Tindices:type{int16,int32,int64}",
      "The slices of params that rows of indices name.", .infer = nd_infer, .cpu = nd_cpu, .grad = nd_grad,
      .cases = nd_cases},

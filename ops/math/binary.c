@@ -4,6 +4,7 @@
  * anything is computed, so that the loops stay plain. */
 #include "base/alloc.h"
 #include "graph/build.h"
+#include "graph/fusion.h"
 #include "kernels/elementwise/binary.h"
 #include "kernels/elementwise/integer.h"
 #include <tgmath.h>
@@ -374,9 +375,14 @@ static const op_case log_cases[] = {
     {0},
 };
 
+static const fusion plus = {ROLE_PLUS}, product = {ROLE_PRODUCT}, quotient = {ROLE_QUOTIENT};
+
 #define ROW(def_, doc_, cpu_, grad_, cases_)                                                                           \
   { def_, doc_, OP_INPLACE, weft__infer_broadcast, cpu_, .grad = grad_, .cases = cases_ }
-#define ADD add_cpu, .elem = &weft__add_op /* numbers can be fused */
+#define ADD add_cpu, .elem = &weft__add_op, .fusion = &plus /* numbers can be fused */
+#define PLUS ELEM(weft__add_op), .fusion = &plus
+#define PRODUCT ELEM(weft__mul_op), .fusion = &product
+#define QUOTIENT ELEM(real_div_op), .fusion = &quotient
 
 OPS(binary) = {
     ROW("Add(x:T, y:T) -> (z:T) | "
@@ -385,14 +391,14 @@ OPS(binary) = {
     ROW("AddV2(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,uint16,uint32,uint64,int8,int16,int32,int64,complex64,complex128} ; "
         "commutative aggregate",
-        "x + y.", ELEM(weft__add_op), add_grad, add_cases),
+        "x + y.", PLUS, add_grad, add_cases),
     ROW("Sub(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,int64,complex64,complex128,uint32,uint64}",
         "x - y.", ELEM(sub_op), sub_grad, product_cases),
     ROW("Mul(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,uint32,uint64,int64,complex64,complex128} ; "
         "commutative",
-        "x * y.", ELEM(weft__mul_op), mul_grad, product_cases),
+        "x * y.", PRODUCT, mul_grad, product_cases),
     ROW("MulNoNan(x:T, y:T) -> (z:T) | T:type{bfloat16,half,float,double,complex64,complex128}",
         "x * y, and 0 where y is 0 even if x is not finite.", ELEM(mul_no_nan_op), mul_no_nan_grad, product_cases),
     ROW("SquaredDifference(x:T, y:T) -> (z:T) | T:type{bfloat16,half,float,double,int32,int64,complex64,complex128} ; "
@@ -403,7 +409,7 @@ OPS(binary) = {
         "x / y; integers round towards 0.", div_cpu, div_grad, quotient_cases),
     ROW("RealDiv(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,uint32,uint64,int64,complex64,complex128}",
-        "x / y.", ELEM(real_div_op), real_div_grad, quotient_cases),
+        "x / y.", QUOTIENT, real_div_grad, quotient_cases),
     ROW("FloorDiv(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,uint32,uint64,int64,complex64,complex128}",
         "x / y rounded towards minus infinity.", floor_div_cpu, weft__backprop_none, int_quotient_cases),

@@ -4,6 +4,7 @@
  * functions, picked by type through tgmath.  Gradients that TensorFlow states with an op of their own
  * (TanhGrad, SqrtGrad, ...) are in unary_grad.c. */
 #include "graph/build.h"
+#include "graph/fusion.h"
 #include "kernels/elementwise/elementwise.h"
 #include <tgmath.h>
 
@@ -269,10 +270,13 @@ static const op_case kind_cases[] = {
     {"f32[5] 1 inf -inf nan 0"}, {"f32[] nan"}, {"f32[0]", "bool[0]"}, {"f64[3] nan inf 1"}, {"f16[3] nan inf 1"}, {0},
 };
 
+static const fusion square_root = {ROLE_ROOT};
+
 #define ROW(def_, doc_, cpu_, grad_, cases_)                                                                           \
   { def_, doc_, OP_INPLACE, weft__infer_same, cpu_, .grad = grad_, .cases = cases_ }
 #define FLOATS "T:type{bfloat16,half,float,double}"
 #define FLOATS_COMPLEX "T:type{bfloat16,half,float,double,complex64,complex128}"
+#define ROOT ELEM(sqrt_op), .fusion = &square_root
 
 OPS(unary) = {
     ROW("Neg(x:T) -> (y:T) | T:type{bfloat16,half,float,double,int8,int16,int32,int64,complex64,complex128}", "-x.",
@@ -284,7 +288,7 @@ OPS(unary) = {
     ROW("Square(x:T) -> (y:T) | "
         "T:type{bfloat16,half,float,double,int8,int16,int32,int64,uint8,uint16,uint32,uint64,complex64,complex128}",
         "x^2.", ELEM(square_op), square_grad, whole_cases),
-    ROW("Sqrt(x:T) -> (y:T) | " FLOATS_COMPLEX, "The square root.", ELEM(sqrt_op), sqrt_grad, positive_cases),
+    ROW("Sqrt(x:T) -> (y:T) | " FLOATS_COMPLEX, "The square root.", ROOT, sqrt_grad, positive_cases),
     ROW("Rsqrt(x:T) -> (y:T) | " FLOATS_COMPLEX, "1/sqrt(x).", ELEM(rsqrt_op), rsqrt_grad, positive_cases),
     ROW("Reciprocal(x:T) -> (y:T) | T:type{bfloat16,half,float,double,int8,int16,int32,int64,complex64,complex128}",
         "1/x.", ELEM(reciprocal_op), reciprocal_grad, positive_cases),

@@ -8,8 +8,9 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
+#include "graph/fusion.h"
 #include "state/combine.h"
-#include "state/variable.h"
+#include "state/deferred.h"
 #include <stdio.h>
 
 /* ---- places: a list of offsets into the variable, each the start of `width` elements ---- */
@@ -224,7 +225,8 @@ static void add_batch_offsets(places *p, int64_t batches, int64_t rows) {
   for (int64_t i = 0; i < p->count; i++) p->at[i] += i / each * rows;
 }
 
-static weft_err gather_rows(kernel *k, const weft_tensor *params) {
+/* `joined`: rows may have deferred steps, which are applied first (state/deferred.h); batch_dims is 0 then. */
+static weft_err gather_rows(kernel *k, const weft_tensor *params, deferred_updates *joined) {
   const weft_tensor *indices = k->in[1];
   int batch = weft__int_sat(weft__node_int(k->node, "batch_dims", 0));
   if (batch < 0) batch += indices->shape.rank;
@@ -247,6 +249,7 @@ static weft_err gather_rows(kernel *k, const weft_tensor *params) {
   weft_err err = row_places(k, indices, &of, &p);
   if (err == WEFT_OK) {
     if (batch && p.count) add_batch_offsets(&p, weft__shape_product(&indices->shape, 0, batch), of.dim[0]);
+    if (joined) weft__deferred_catch_up(joined, indices, k->step->intra);
     err = gather_places(k, params, &p, out);
   }
   weft__free(p.at);
@@ -273,18 +276,29 @@ static weft_err gather_nd(kernel *k, const weft_tensor *params) {
   return err;
 }
 
-static weft_err gather_variable(kernel *k, weft_err (*read)(kernel *, const weft_tensor *)) {
+static weft_err gather_cpu(kernel *k) {
+  variable *v = NULL;
+  deferred_updates *joined = NULL;
+  WEFT_TRY(weft__kernel_variable(k, 0, &v));
+  if (v->dtype != k->node->out_type[0]) return weft__kernel_no_type(k, v->dtype);
+  if (weft__node_int(k->node, "batch_dims", 0) == 0)
+    weft__deferred_lock_rows(v, &joined);
+  else
+    weft__variable_lock(1, &v);
+  weft_err err = v->value.buf ? gather_rows(k, &v->value, joined) : weft__variable_fail_uninitialized(k, v);
+  weft__deferred_unlock_rows(v, joined);
+  return err;
+}
+
+static weft_err gather_nd_cpu(kernel *k) {
   variable *v = NULL;
   WEFT_TRY(weft__kernel_variable(k, 0, &v));
   if (v->dtype != k->node->out_type[0]) return weft__kernel_no_type(k, v->dtype);
   weft__variable_lock(1, &v);
-  weft_err err = v->value.buf ? read(k, &v->value) : weft__variable_fail_uninitialized(k, v);
+  weft_err err = v->value.buf ? gather_nd(k, &v->value) : weft__variable_fail_uninitialized(k, v);
   weft__variable_unlock(1, &v);
   return err;
 }
-
-static weft_err gather_cpu(kernel *k) { return gather_variable(k, gather_rows); }
-static weft_err gather_nd_cpu(kernel *k) { return gather_variable(k, gather_nd); }
 
 /* ---- shape rules ---- */
 
@@ -453,6 +467,8 @@ static const op_case gather_nd_cases[] = {
     {0},
 };
 
+static const fusion adds_rows = {ROLE_ADD_ROWS};
+
 #define REF(NAME, TYPES, LOCK, DOC, FN, INFER, CASES, STOPS)                                                           \
   {                                                                                                                    \
     NAME "(ref:&T, indices:Tindices, updates:T) -> (output_ref:&T) | T:type" TYPES                                     \
@@ -472,11 +488,12 @@ static const op_case gather_nd_cases[] = {
         "; stateful",                                                                                                  \
         DOC, .infer = scatter_nd_infer, .cpu = FN, .cases = nd_cases                                                   \
   }
+#define ADD_ROWS add_cpu, .fusion = &adds_rows
 #define ORDERED "{half,bfloat16,float,double,int32,int64}"
 
 OPS(scatter_var) = {
     REF("ScatterUpdate", "", "true", "Replaces rows of a variable.", set_cpu, scatter_infer, update_cases, false),
-    REF("ScatterAdd", "{number}", "false", "Adds to rows of a variable.", add_cpu, scatter_infer, scatter_cases, true),
+    REF("ScatterAdd", "{number}", "false", "Adds to rows of a variable.", ADD_ROWS, scatter_infer, scatter_cases, true),
     REF("ScatterSub", "{number}", "false", "Subtracts from rows of a variable.", sub_cpu, scatter_infer, scatter_cases,
         true),
     REF("ScatterMul", "{number}", "false", "Multiplies rows of a variable.", mul_cpu, scatter_infer, scatter_cases,
@@ -494,7 +511,7 @@ OPS(scatter_var) = {
     REF("ScatterNdMax", "{number}", "false", "Raises places of a variable.", max_nd_cpu, scatter_nd_infer, nd_cases,
         false),
     RESOURCE("ResourceScatterUpdate", "", "Replaces rows of a variable.", set_cpu, string_cases),
-    RESOURCE("ResourceScatterAdd", "{number}", "Adds to rows of a variable.", add_cpu, scatter_cases),
+    RESOURCE("ResourceScatterAdd", "{number}", "Adds to rows of a variable.", ADD_ROWS, scatter_cases),
     RESOURCE("ResourceScatterSub", "{number}", "Subtracts from rows of a variable.", sub_cpu, scatter_cases),
     RESOURCE("ResourceScatterMul", "{number}", "Multiplies rows of a variable.", mul_cpu, scatter_cases),
     RESOURCE("ResourceScatterDiv", "{number}", "Divides rows of a variable.", div_cpu, scatter_cases),

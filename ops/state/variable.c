@@ -120,11 +120,9 @@ static weft_err shape_infer(infer *s) {
 
 static weft_err shape_cpu(kernel *k) {
   variable *v = NULL;
-  weft_tensor now = {0};
+  shape of;
   WEFT_TRY(weft__kernel_variable(k, 0, &v));
-  if (weft__variable_read(v, &now) != WEFT_OK) return weft__variable_fail_uninitialized(k, v);
-  shape of = now.shape;
-  weft__tensor_clear(&now);
+  if (!weft__variable_value_shape(v, &of)) return weft__variable_fail_uninitialized(k, v);
   weft_tensor *out = weft__out(k, 0, &SHAPE1(of.rank));
   if (!out) return WEFT_OOM;
   for (int i = 0; i < of.rank; i++) {
@@ -154,9 +152,8 @@ static weft_err assign_infer(infer *s) {
 /* What validate_shape compares with: the value's shape now or, before there is one, the declared one, of which TF
  * takes an unknown rank for a scalar. */
 static shape present_shape(variable *v) {
-  weft__variable_lock(1, &v);
-  shape s = v->value.buf ? v->value.shape : v->declared.rank < 0 ? SHAPE_SCALAR : v->declared;
-  weft__variable_unlock(1, &v);
+  shape s = v->declared.rank < 0 ? SHAPE_SCALAR : v->declared;
+  weft__variable_value_shape(v, &s);
   return s;
 }
 
@@ -367,7 +364,8 @@ static const op_case count_cases[] = {
 
 #define IS_RESOURCE .prepare = weft__resource_prepare, .unprepare = weft__resource_unprepare
 
-static const fusion adds = {.updates = &weft__update_add}, subtracts = {.updates = &weft__update_sub};
+static const fusion adds = {.updates = &weft__update_add}, assigns = {ROLE_ASSIGN};
+static const fusion subtracts = {ROLE_SUBTRACT, .updates = &weft__update_sub}, subtracts_by_handle = {ROLE_SUBTRACT};
 
 OPS(variable) = {
     {"VariableV2() -> (ref:&dtype) | shape:shape dtype:type container:string='' shared_name:string='' ; stateful",
@@ -392,10 +390,10 @@ OPS(variable) = {
      "The shape of the variable's value.", .infer = shape_infer, .cpu = shape_cpu, .no_grad = true,
      .cases = shape_cases, .flags = OP_SHAPE_ONLY, .anywhere = "output"},
     {"Assign(ref:&T, value:T) -> (output_ref:&T) | T:type validate_shape:bool=true use_locking:bool=true ; uninit",
-     "Gives the variable a value.", .infer = assign_infer, .cpu = assign_cpu, .no_grad = true, .cases = assign_cases,
-     .anywhere = ""},
+     "Gives the variable a value.", .infer = assign_infer, .cpu = assign_cpu, .fusion = &assigns, .no_grad = true,
+     .cases = assign_cases, .anywhere = ""},
     {"AssignVariableOp(resource:resource, value:dtype) -> () | dtype:type validate_shape:bool=false ; stateful",
-     "Gives the variable a value.", .infer = resource_assign_infer, .cpu = resource_assign_cpu,
+     "Gives the variable a value.", .infer = resource_assign_infer, .cpu = resource_assign_cpu, .fusion = &assigns,
      .cases = resource_assign_cases, .anywhere = ""},
     {"AssignAdd(ref:&T, value:T) -> (output_ref:&T) | T:type{number} use_locking:bool=false", "Adds to the variable.",
      .infer = update_infer, .cpu = add_cpu, .no_grad = true, .fusion = &adds, .cases = update_cases},
@@ -405,7 +403,8 @@ OPS(variable) = {
     {"AssignAddVariableOp(resource:resource, value:dtype) -> () | dtype:type ; stateful", "Adds to the variable.",
      .infer = resource_assign_infer, .cpu = resource_add_cpu, .cases = update_cases},
     {"AssignSubVariableOp(resource:resource, value:dtype) -> () | dtype:type ; stateful",
-     "Subtracts from the variable.", .infer = resource_assign_infer, .cpu = resource_sub_cpu, .cases = update_cases},
+     "Subtracts from the variable.", .infer = resource_assign_infer, .cpu = resource_sub_cpu,
+     .fusion = &subtracts_by_handle, .cases = update_cases},
     {"CountUpTo(ref:&T) -> (output:T) | limit:int T:type{int32,int64}", "Counts up; OUT_OF_RANGE at the limit.",
      .infer = count_infer, .cpu = count_cpu, .cases = count_cases},
     {"ResourceCountUpTo(resource:resource) -> (output:T) | limit:int T:type{int32,int64} ; stateful",

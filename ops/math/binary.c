@@ -81,6 +81,17 @@ EACH_FLOAT(BINARY_CALL, power, pow(x, y))
 EACH_COMPLEX(BINARY_CALL, power, x == 0 && y == 0 ? 1 : pow(x, y))
 EACH_SIGNED(BINARY_CALL, power, int_pow((uint64_t)x, (uint64_t)y))
 EACH_FLOAT(UNARY, power2, x *x)
+/* Exponents that programs write, without a call for each element.  Products of floats are exact or nearly so in double:
+ * the result is rounded once.  Those of doubles would be rounded twice, so they stay with pow.  A root of -0 is 0 and one
+ * of -infinity is infinity, as pow has it. */
+UNARY(power3, f32, float, double, (double)x *x *x)
+UNARY_CALL(power3, f64, double, double, pow(x, 3.0))
+UNARY(power4, f32, float, double, ((double)x * x) * ((double)x * x))
+UNARY_CALL(power4, f64, double, double, pow(x, 4.0))
+EACH_FLOAT(UNARY, inverse, 1 / x)
+EACH_FLOAT(UNARY, root, x == -(A)INFINITY ? (A)INFINITY : sqrt(x) + 0)
+UNARY(inverse_root, f32, float, double, x == -INFINITY ? 0 : 1 / (sqrt((double)x) + 0))
+UNARY_CALL(inverse_root, f64, double, double, pow(x, -0.5))
 EACH_FLOAT(BINARY_CALL, xlogy, x == 0 ? 0 : x * log(y))
 EACH_COMPLEX(BINARY_CALL, xlogy, x == 0 ? 0 : x * log(y))
 EACH_FLOAT(BINARY_CALL, xlog1py, x == 0 ? 0 : x * log1p(y))
@@ -94,6 +105,11 @@ EACH_FLOAT(BINARY_CALL, next_after, nextafter(x, y))
 
 static const elem_op pow_op = {COST_CALL, {ROWS_FLOAT(power), ROWS_SIGNED(power), ROWS_COMPLEX(power)}};
 static const elem_op square_op = {COST_CHEAP, {ROWS_FLOAT(power2)}};
+static const elem_op cube_op = {COST_CHEAP, {ROWS_FLOAT(power3)}};
+static const elem_op fourth_op = {COST_CHEAP, {ROWS_FLOAT(power4)}};
+static const elem_op inverse_op = {COST_CHEAP, {ROWS_FLOAT(inverse)}};
+static const elem_op root_op = {COST_VECTOR, {ROWS_FLOAT(root)}};
+static const elem_op inverse_root_op = {COST_VECTOR, {ROWS_FLOAT(inverse_root)}};
 static const elem_op xlogy_op = {COST_CALL, {ROWS_FLOAT(xlogy), ROWS_COMPLEX(xlogy)}, ROWS_ROUNDED(xlogy)};
 static const elem_op xlog1py_op = {COST_CALL, {ROWS_FLOAT(xlog1py), ROWS_COMPLEX(xlog1py)}, ROWS_ROUNDED(xlog1py)};
 static const elem_op atan2_op = {COST_CALL, {ROWS_FLOAT(arctan2)}};
@@ -159,14 +175,25 @@ static weft_err floor_div_cpu(kernel *k) { return binary_divide(k, &floor_div_op
 static weft_err floor_mod_cpu(kernel *k) { return binary_divide(k, &floor_mod_op); }
 static weft_err mod_cpu(kernel *k) { return binary_divide(k, &mod_op); }
 
+/* The loop for the exponents y. */
+static const elem_op *pow_loop(const weft_tensor *y) {
+  static const struct {
+    double exponent;
+    const elem_op *op;
+  } known[] = {{2, &square_op},   {3, &cube_op},   {4, &fourth_op},
+               {-1, &inverse_op}, {0.5, &root_op}, {-0.5, &inverse_root_op}};
+  if (y->shape.rank > 0 || weft__dtype_class(y->dtype) != CLASS_FLOAT) return &pow_op;
+  const double exponent = weft__tensor_double(y, 0);
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    if (known[i].exponent == exponent) return known[i].op;
+  return &pow_op;
+}
+
 static weft_err pow_cpu(kernel *k) {
   const weft_tensor *y = k->in[1];
   if (is_integer(y->dtype) && is_used(k) && any_int(y, is_negative))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Integers to negative integer powers are not allowed");
-  /* x**2 is what people write for a square. */
-  const bool square =
-      y->shape.rank == 0 && weft__dtype_class(y->dtype) == CLASS_FLOAT && weft__tensor_double(y, 0) == 2;
-  return weft__elementwise(k, square ? &square_op : &pow_op, NULL);
+  return weft__elementwise(k, pow_loop(y), NULL);
 }
 
 /* ---- gradients ---- */
@@ -358,6 +385,17 @@ static const op_case pow_cases[] = {
     {"f32[0]; f32[] 1", "f32[0]"},
     {"f32[2,3] pos; f32[3] pos", NULL, NULL, CASE_FIXED_TYPE},
     {"f32[33,65] pos; f32[] 2", NULL, NULL, CASE_FIXED_TYPE},
+    {"f32[33,65] normal; f32[] 3"},
+    {"f32[33,65] normal; f32[] 4"},
+    {"f32[33,65] pos; f32[] -1"},
+    {"f32[33,65] pos; f32[] 0.5"},
+    {"f32[33,65] pos; f32[] -0.5"},
+    {"f32[6] -0 0 -inf inf nan -2; f32[] 3", "f32[6] -0 0 -inf inf nan -8", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[6] -0 0 -inf inf nan -2; f32[] 4", "f32[6] 0 0 inf inf nan 16", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[6] -0 0 -inf inf nan -2; f32[] -1", "f32[6] -inf inf -0 0 nan -0.5", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[6] -0 0 -inf inf nan -2; f32[] 0.5", "f32[6] 0 0 inf inf nan nan", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[6] -0 0 -inf inf nan -2; f32[] -0.5", "f32[6] inf inf 0 0 nan nan", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[4] 1e13 -1e13 1e-15 -1e-16; f32[] 3", "f32[4] inf -inf 1e-45 -0", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f32[33,65] pos; f32[65] normal", NULL, NULL, CASE_FIXED_TYPE},
     {"f32[3] 0 -2 0; f32[3] 0 3 2", "f32[3] 1 -8 0", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"i32[2] 2 3; i32[2] -1 2", "error INVALID_ARGUMENT", NULL, CASE_FIXED_TYPE},

@@ -27,6 +27,7 @@ def wrap_session(c_session, graph, target, config, owner):
     made._fetches, made._lock, made._entered = {}, client.threading.Lock(), []
     made._c, made._owner = c_session, owner
     made._partial_runs, made._callables = PartialRuns(made), weakref.WeakSet()
+    made._handle_nodes, made._dead_handles = {}, []
     client._open_sessions.add(made)
     return made
 

@@ -1,7 +1,10 @@
 """tf.config.experimental: devices under their earlier names."""
 from weft._core.public import publish as _publish
 from weft._core.session.device_config import (
+    ClusterDeviceFilters,
     LogicalDeviceConfiguration as VirtualDeviceConfiguration,
+    enable_tensor_float_32_execution,
+    get_device_details,
     get_logical_device_configuration as get_virtual_device_configuration,
     get_memory_growth,
     get_visible_devices,
@@ -10,11 +13,13 @@ from weft._core.session.device_config import (
     set_logical_device_configuration as set_virtual_device_configuration,
     set_memory_growth,
     set_visible_devices,
+    tensor_float_32_execution_enabled,
 )
 
 __all__ = [
-    "VirtualDeviceConfiguration", "get_memory_growth", "get_virtual_device_configuration", "get_visible_devices",
-    "list_logical_devices", "list_physical_devices", "set_memory_growth", "set_virtual_device_configuration",
-    "set_visible_devices",
+    "ClusterDeviceFilters", "VirtualDeviceConfiguration", "enable_tensor_float_32_execution", "get_device_details",
+    "get_memory_growth", "get_virtual_device_configuration", "get_visible_devices", "list_logical_devices",
+    "list_physical_devices", "set_memory_growth", "set_virtual_device_configuration", "set_visible_devices",
+    "tensor_float_32_execution_enabled",
 ]
 __getattr__ = _publish(__name__)

@@ -1,6 +1,7 @@
 """tf.estimator.export: what a served model takes and gives."""
 from weft._core.estimator.export import (
     ClassificationOutput,
+    EvalOutput,
     ExportOutput,
     PredictOutput,
     RegressionOutput,
@@ -12,7 +13,7 @@ from weft._core.estimator.export import (
 from weft._core.public import publish as _publish
 
 __all__ = [
-    "ClassificationOutput", "ExportOutput", "PredictOutput", "RegressionOutput", "ServingInputReceiver",
+    "ClassificationOutput", "EvalOutput", "ExportOutput", "PredictOutput", "RegressionOutput", "ServingInputReceiver",
     "TensorServingInputReceiver", "build_parsing_serving_input_receiver_fn", "build_raw_serving_input_receiver_fn",
 ]
 __getattr__ = _publish(__name__)

@@ -58,3 +58,19 @@ class EditorUses:
             for _ in range(2):
                 sess.run(train)
             return sess.run([every[0], index[0], scores[0]])
+
+    def kept(self):
+        return Kept(self.tf)
+
+
+class Kept:
+    """A state of ones that a network begins with."""
+
+    def __init__(self, tf):
+        self.tf = tf
+
+    def state(self, name):
+        return self.tf.ones([3, 3])
+
+    def save_state(self, name, value):
+        return self.tf.identity(value)

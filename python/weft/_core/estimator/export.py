@@ -69,6 +69,38 @@ def build_parsing_serving_input_receiver_fn(feature_spec, default_batch_size=Non
     return serving_input_receiver_fn
 
 
+class SupervisedInputReceiver(collections.namedtuple("SupervisedInputReceiver", ("features", "labels", "receiver_tensors"))):
+    """What a model that is trained or evaluated takes: features, labels, and the tensors that are fed."""
+
+    def __new__(cls, features, labels, receiver_tensors):
+        return super().__new__(cls, features, labels, _receivers(receiver_tensors))
+
+
+def build_raw_supervised_input_receiver_fn(features, labels, default_batch_size=None):
+    """A function that makes placeholders like these features and labels, fed as they are.
+
+    Args:
+      features: a tensor, or a dict of tensors.
+      labels: a tensor, or a dict of tensors.
+      default_batch_size: the size of the first dimension; any by default.
+    """
+    def placeholders(given, single):
+        made = {}
+        for name, like in (given if isinstance(given, dict) else {single: given}).items():
+            dims = like.shape.as_list()
+            made[name] = array_ops.placeholder(like.dtype.base_dtype, [default_batch_size] + dims[1:], name=like.op.name)
+        return made
+    names = [set(given) if isinstance(given, dict) else {single} for given, single in ((features, "input"), (labels, "label"))]
+    if names[0] & names[1]:
+        raise ValueError("Features and labels must have distinct keys. Found overlapping keys: %s" % (names[0] & names[1]))
+
+    def supervised_input_receiver_fn():
+        x, y = placeholders(features, "input"), placeholders(labels, "label")
+        return SupervisedInputReceiver(x if isinstance(features, dict) else x["input"], y if isinstance(labels, dict) else y["label"],
+                                       {**x, **y})
+    return supervised_input_receiver_fn
+
+
 # ---- outputs ----
 
 class ExportOutput(metaclass=Named):
@@ -128,6 +160,43 @@ class ClassificationOutput(ExportOutput):
         return None if examples is None else saved_model.classification_signature_def(examples, self.classes, self.scores)
 
 
+class EvalOutput(ExportOutput):
+    """What an evaluation gives: a loss, predictions and metrics."""
+
+    method = "Eval"
+    LOSS_NAME, PREDICTIONS_NAME, METRICS_NAME = "loss", "predictions", "metrics"
+    METRIC_VALUE_SUFFIX, METRIC_UPDATE_SUFFIX = "value", "update_op"
+
+    def __init__(self, loss=None, predictions=None, metrics=None):
+        """Names the tensors.
+
+        Args:
+          loss: a tensor, or a dict of tensors.
+          predictions: a tensor, or a dict of tensors.
+          metrics: a dict of pairs of a value and an update.
+        """
+        self.loss = None if loss is None else self._named(loss, self.LOSS_NAME)
+        self.predictions = None if predictions is None else self._named(predictions, self.PREDICTIONS_NAME)
+        self.metrics = None if metrics is None else {
+            "%s/%s/%s" % (self.METRICS_NAME, name, suffix): getattr(part, "outputs", None) and part.outputs[0] or convert_to_tensor(part)
+            for name, pair in metrics.items() for suffix, part in zip((self.METRIC_VALUE_SUFFIX, self.METRIC_UPDATE_SUFFIX), pair)}
+
+    def _named(self, given, kind):
+        found = {"%s/%s" % (kind, k): v for k, v in given.items()} if isinstance(given, dict) else {kind: given}
+        for value in found.values():
+            if not isinstance(value, Tensor):
+                raise ValueError("%s output value must be a Tensor; got %s." % (kind, value))
+        return found
+
+    def as_signature_def(self, receiver_tensors):
+        """The SignatureDef over these inputs."""
+        made = {**(self.loss or {}), **(self.predictions or {}), **(self.metrics or {})}
+        infos = [{k: saved_model.build_tensor_info(v) for k, v in row.items()} for row in (receiver_tensors, made)]
+        return saved_model.build_signature_def(*infos, "tensorflow/supervised/eval")
+
+    signature = as_signature_def
+
+
 def _outputs(spec):
     given = spec.export_outputs
     if given is None:
@@ -148,7 +217,7 @@ def _outputs(spec):
 
 def signatures(spec, receiver):
     """SignatureDefs of a spec's outputs over a receiver's tensors, and over its alternatives."""
-    made, included = {}, {"Classify": [], "Regress": [], "Predict": []}
+    made, included = {}, {"Classify": [], "Regress": [], "Predict": [], "Eval": []}
     choices = [("", receiver.receiver_tensors)] + [
         (name + ":", tensors if isinstance(tensors, dict) else {"receiver_tensor": tensors})
         for name, tensors in (receiver.receiver_tensors_alternatives or {}).items()]

@@ -21,6 +21,7 @@ OptimizerOptions = message("OptimizerOptions", "1 bool do_common_subexpression_e
     ON_2=2)
 AutoParallelOptions = message("AutoParallelOptions", "1 bool enable", "2 int32 num_replicas")
 ScopedAllocatorOptions = message("ScopedAllocatorOptions", "1 repeated string enable_op")
+SummaryDescription = message("SummaryDescription", "1 string type_hint")
 RewriterConfig = message("RewriterConfig", *("%d enum %s" % (n, name) for n, name in (
     (1, "layout_optimizer"), (3, "constant_folding"), (4, "memory_optimization"), (7, "arithmetic_optimization"),
     (8, "dependency_optimization"), (9, "loop_optimization"), (10, "function_optimization"), (11, "debug_stripper"),

@@ -50,6 +50,42 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
 rnn = static_rnn
 
 
+def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_length=None, scope=None):
+    """A network over a list of inputs that begins with the state of a saver and gives it the last one.
+
+    Args:
+      cell: an RNNCell.
+      inputs: a list of tensors, one for each step.
+      state_saver: an object with `state(name)` and `save_state(name, value)`.
+      state_name: the name of the state, or a tuple of names if the cell has several.
+      sequence_length: the lengths of the rows.
+      scope: the variable scope; "rnn" by default.
+
+    Returns:
+      The list of outputs, and the last state; the last output is there once the state is saved.
+    """
+    several = isinstance(cell.state_size, (list, tuple))
+    if several != isinstance(state_name, (list, tuple)):
+        raise ValueError("Argument `state_name` should be the same type as `cell.state_size`. Received: state_name=%s, "
+                         "cell.state_size=%s." % (state_name, cell.state_size))
+    if not isinstance(inputs, (list, tuple)):
+        raise TypeError("Argument `inputs` must be a sequence. Received: %s" % (inputs,))
+    if not inputs:
+        raise ValueError("Argument `inputs` must not be empty.")
+    names = flatten(state_name) if several else [state_name]
+    if len(names) != len(flatten(cell.state_size)):
+        raise ValueError("Number of elements in `state_name` and `cell.state_size` are mismatched. Received: state_name=%s, "
+                         "cell.state_size=%s." % (state_name, cell.state_size))
+    start = [state_saver.state(name) for name in names]
+    first = pack_like(cell.state_size, start) if several else start[0]
+    outputs, state = static_rnn(cell, inputs, first, sequence_length=sequence_length, scope=scope)
+    saved = [state_saver.save_state(name, value) for name, value in zip(names, flatten(state))]
+    with control_dependencies(saved):
+        outputs[-1] = pack_like(outputs[-1], [array_ops.identity(x) for x in flatten(outputs[-1])])
+        kept = [array_ops.identity(x) for x in flatten(state)]
+    return outputs, pack_like(state, kept) if several else kept[0]
+
+
 def _masked(alive, new, old):
     """Rows whose sequence has ended keep the old value."""
     return array_ops.where(alive, new, old)

@@ -67,8 +67,8 @@ def _rank(public, fits, word):
                 return Assert(good, data or [message or "", "Tensor %s must have rank %s " % (x.name, word), rank, "Received shape: ",
                                              array_ops.shape(x)], summarize=summarize)
             if not fits(x.shape.ndims, int(wanted)):
-                raise ValueError("%s.  Tensor %s must have rank %s %d.  Received rank %d, shape %s" % (
-                    message or "", x.name, word, wanted, x.shape.ndims, x.shape))
+                raise ValueError("%s.  Tensor %s must have rank %s%d.  Received rank %d, shape %s" % (
+                    message or "", x.name, word and word + " ", wanted, x.shape.ndims, x.shape))
             return no_op(name="static_checks_determined_all_ok")
     check.__name__ = check.__qualname__ = public
     check.__module__ = __name__

@@ -5,6 +5,7 @@ A call here changes the configuration that later sessions without a `config` of 
 import collections
 
 from weft._core.framework import protos
+from weft._core.framework.absent import Named
 from weft._core.platform import logging
 
 PhysicalDevice = collections.namedtuple("PhysicalDevice", ["name", "device_type"])
@@ -223,3 +224,84 @@ def set_jit(enabled):
     _jit = "autoclustering" if enabled is True else enabled or ""
     if _jit:
         logging.warning("tf.config.optimizer.set_jit(%r): Weft has no XLA; graphs run without it, with the same results", enabled)
+
+
+# ---- tf.config.experimental and tf.config.optimizer ----
+
+_TOGGLES = ("layout_optimizer", "constant_folding", "shape_optimization", "remapping", "arithmetic_optimization",
+            "dependency_optimization", "loop_optimization", "function_optimization", "debug_stripper",
+            "scoped_allocator_optimization", "pin_to_host_optimization", "implementation_selector", "auto_mixed_precision",
+            "auto_mixed_precision_onednn_bfloat16", "auto_mixed_precision_mkl", "use_plugin_optimizers")
+_SWITCHES = ("disable_model_pruning", "disable_meta_optimizer")
+_optimizer = {}
+
+
+def set_experimental_options(options):
+    """Says which passes optimize graphs; Weft has passes of its own, and results are the same.
+
+    Args:
+      options: {name of a pass: whether it runs}; names that TensorFlow does not know are left out.
+    """
+    _optimizer.update({k: v for k, v in dict(options).items() if k in (*_TOGGLES, *_SWITCHES, "min_graph_nodes")})
+    if any(_optimizer.get(k) for k in _TOGGLES if k.startswith("auto_mixed_precision")):
+        logging.warning("tf.config.optimizer.set_experimental_options(%r): Weft changes no op to float16; graphs run in their own types",
+                        options)
+
+
+def get_experimental_options():
+    """What set_experimental_options was given."""
+    return {**dict.fromkeys(_SWITCHES, False), **_optimizer}
+
+
+_tensor_float_32 = None
+
+
+def enable_tensor_float_32_execution(enabled):
+    """Says whether matrix products of a GPU may round their inputs to 10 bits; it must be called before the first session.
+
+    Args:
+      enabled: whether they may.
+    """
+    import os
+    global _tensor_float_32
+    _tensor_float_32 = bool(enabled)
+    os.environ["WEFT_TF32"] = "1" if enabled else "0"
+
+
+def tensor_float_32_execution_enabled():
+    """Whether matrix products of a GPU may round their inputs to 10 bits; unlike TensorFlow 2, Weft does not by default."""
+    import os
+    return os.environ.get("WEFT_TF32") == "1" if _tensor_float_32 is None else _tensor_float_32
+
+
+def get_device_details(device):
+    """What is known of a device: of a GPU its name.
+
+    Args:
+      device: a PhysicalDevice.
+    """
+    from weft._core.session.cluster import list_local_devices
+    if not isinstance(device, PhysicalDevice):
+        raise ValueError("device must be a tf.config.PhysicalDevice, but got: %s" % (device,))
+    if device.device_type != "GPU":
+        return {}
+    found = [d.physical_device_desc for d in list_local_devices() if d.name.endswith(device.name.partition(":")[2])]
+    return {"device_name": found[0].partition("name: ")[2].partition(",")[0]} if found else {}
+
+
+class ClusterDeviceFilters(metaclass=Named):
+    """Which devices of other tasks each task of a cluster sees."""
+
+    def __init__(self):
+        self._device_filters = {}
+
+    def set_device_filters(self, job_name, task_index, device_filters):
+        """Says which devices a task sees.
+
+        Args:
+          job_name: the job of the task.
+          task_index: its index.
+          device_filters: a list of texts, such as "/job:ps".
+        """
+        assert all(isinstance(f, str) for f in device_filters)
+        self._device_filters.setdefault(job_name, {})[task_index] = list(device_filters)

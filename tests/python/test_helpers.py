@@ -162,6 +162,28 @@ def fed(program):
         return {op.name: FEEDS[op.name.split("_")[0]] for op in graph.get_operations() if op.type == "Placeholder"}
 
 
+DOTS = {
+    "last_axis": lambda tf: tf.tensordot(tf.placeholder(tf.float32, [2, 2, 3], "cube"), tf.transpose(x(tf)), 1),
+    "other_axis": lambda tf: tf.tensordot(tf.placeholder(tf.float32, [2, 2, 3], "cube"), x(tf), [[0], [0]]),
+    "outer": lambda tf: tf.tensordot(tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0, 5.0]), 0),
+}
+FEEDS.update(cube=np.arange(12, dtype=np.float32).reshape(2, 2, 3))
+
+
+def test_products_over_axes_move_nothing_in_vain():
+    for program in DOTS.values():
+        both(program, fed(program))
+
+
+def test_a_variable_with_a_caching_device_is_read_there():
+    def program(tf):
+        made = tf.get_variable("v", [2], caching_device="/cpu:0")
+        tf.nn.static_rnn(tf.nn.rnn_cell.GRUCell(2), [tf.ones([1, 2])], dtype=tf.float32)
+        reads = [n for n in tf.get_default_graph().as_graph_def().node if n.name.endswith("/read")]
+        return [made] + [(n.name, n.device, [bytes(c) for c in n.attr["_class"].list.s]) for n in reads]
+    both(program, same_nodes=False, tolerance=9)
+
+
 def test_clipping_makes_the_nodes_of_tensorflow():
     for program in CLIPS.values():
         both(program, fed(program))

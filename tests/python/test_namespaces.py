@@ -7,6 +7,7 @@ import inspect
 import pathlib
 import pickle
 import pkgutil
+import re
 
 import pytest
 
@@ -74,6 +75,13 @@ def test_what_is_shown_is_what_is_listed(namespace):
     for name in module.__all__:
         value = getattr(module, name)
         assert not inspect.ismodule(value) or value in MODULES.values(), name
+
+
+def test_public_modules_list_their_names_and_run_nothing_else():
+    """No names from globals(), and no process that begins anew: a reader and an editor see what a module shows."""
+    for module in MODULES.values():
+        text = pathlib.Path(inspect.getsourcefile(module)).read_text()
+        assert not re.search(r"\bglobals\(\)|os\.exec|subprocess", text), module.__name__
 
 
 def test_additions_are_documented_and_needed():

@@ -22,10 +22,17 @@ from weft._core.ops.functional_ops import TensorArray
 from weft._core.ops.variable_scope import get_variable_scope, variable_scope
 
 
+def _cache_weights(scope):
+    """Weights are read once, where the program's device function places the read, and not at each step of time."""
+    if scope.caching_device is None:
+        scope.set_caching_device(lambda op: op.device)
+
+
 def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise TypeError("inputs must be a sequence")
-    with variable_scope(scope or "rnn"):
+    with variable_scope(scope or "rnn") as outer:
+        _cache_weights(outer)
         first = convert_to_tensor(inputs[0])
         batch = first.shape.as_list()[0]
         state = initial_state
@@ -132,7 +139,8 @@ def static_bidirectional_rnn(cell_fw, cell_bw, inputs, initial_state_fw=None, in
 
 def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=None):
     """A loop whose inputs, states and end loop_fn(time, output, state, loop_state) decides: (TensorArray, state, loop_state)."""
-    with variable_scope(scope or "rnn"):
+    with variable_scope(scope or "rnn") as outer:
+        _cache_weights(outer)
         time = convert_to_tensor(0)
         done, first, state, emit, loop_state = loop_fn(time, None, None, None)
         inputs, states, kept = flatten(first), flatten(state), [] if loop_state is None else flatten(loop_state)
@@ -187,7 +195,8 @@ def _known(flat, axis):
 
 def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=None, parallel_iterations=None,
                 swap_memory=False, time_major=False, scope=None):
-    with variable_scope(scope or "rnn"):
+    with variable_scope(scope or "rnn") as outer:
+        _cache_weights(outer)
         flat = [convert_to_tensor(x) for x in flatten(inputs)]
         flat = flat if time_major else [_time_first(x) for x in flat]
         lengths = _lengths(sequence_length)

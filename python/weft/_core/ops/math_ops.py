@@ -452,7 +452,7 @@ def einsum(equation, *inputs, **kwargs):
 
 
 def tensordot(a, b, axes, name=None):
-    from weft._core.ops.array_ops import concat, reshape, transpose
+    from weft._core.ops.array_ops import concat, reshape
     with name_scope(name, "Tensordot", [a, b, axes]) as scope:
         a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
         if is_number(axes):
@@ -465,14 +465,26 @@ def tensordot(a, b, axes, name=None):
         known_a, known_b = [a.shape.as_list()[i] for i in free_a], [b.shape.as_list()[i] for i in free_b]
         inner = [a.shape.as_list()[i] or b.shape.as_list()[j] for i, j in zip(ours, theirs)]
         inner = reduce_prod(gather_sizes(a, ours)) if None in inner else int(np.prod(inner))  # noqa: F821
-        flat_a = reshape(transpose(a, free_a + ours), [-1, inner])
-        flat_b = reshape(transpose(b, theirs + free_b), [inner, -1])
+        flat_a = _as_matrix(a, free_a + ours, known_a, [-1, inner])
+        flat_b = _as_matrix(b, theirs + free_b, known_b, [inner, -1])
         out = [-1 if n is None else n for n in known_a + known_b]
         if out.count(-1) > 1:
             out = concat([gather_sizes(a, free_a), gather_sizes(b, free_b)], 0)
-        made = reshape(matmul(flat_a, flat_b), out, name=scope)
+        made = matmul(flat_a, flat_b)
+        if made.shape.as_list() != out:
+            made = reshape(made, out, name=scope)
         made.set_shape(known_a + known_b)
         return made
+
+
+def _as_matrix(x, order, free, sizes):
+    """x with its axes in an order, as a matrix; nodes that would change nothing are left out.  -1 stands for the free axes."""
+    from weft._core.ops.array_ops import reshape, transpose
+    if order != list(_range(len(order))):
+        x = transpose(x, order)
+    if None not in free:
+        sizes = [int(np.prod(free, dtype=np.int64)) if isinstance(n, int) and n == -1 else n for n in sizes]
+    return x if x.shape.as_list() == sizes else reshape(x, sizes)
 
 
 def gather_sizes(x, axes):

@@ -86,8 +86,8 @@ class Variable(VariableMethods, metaclass=VariableType):
         with graph.colocate_with(self._variable.op):
             self._initializer_op = op("Assign", ref=self._variable, value=initial,
                                       validate_shape=validate_shape).op
-            with graph.device(caching_device) if caching_device else graph.colocate_with(self._variable.op):
-                self._snapshot = op("Identity", "read", input=self._variable)
+        with graph.device(caching_device) if caching_device else graph.colocate_with(self._variable.op):
+            self._snapshot = op("Identity", "read", input=self._variable)
 
     def _node(self, scope, initial, validate_shape):
         shape = initial.shape if validate_shape else tensor_shape.as_shape(self._asked_shape)

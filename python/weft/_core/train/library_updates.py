@@ -328,7 +328,8 @@ class AdamUpdates(LibraryUpdates):
         power1, power2, lr, beta1, beta2, epsilon = self._numbers(var)
         lr = lr * math_ops.sqrt(1 - power2) / (1 - power1)
         made = []
-        for name, beta, part in (("m", beta1, grad * (1 - beta1)), ("v", beta2, (grad * grad) * (1 - beta2))):
+        for name, beta in (("m", beta1), ("v", beta2)):
+            part = (grad if name == "m" else grad * grad) * (1 - beta)
             slot = self.get_slot(var, name)
             with control_dependencies([assign(slot, slot * beta, use_locking=self._use_locking)]):
                 made.append(scatter_add(slot, indices, part))

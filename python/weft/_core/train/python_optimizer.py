@@ -133,10 +133,10 @@ class PythonUpdates:
             if global_step is None:
                 return self._finish(updates, scope)
             with control_dependencies([self._finish(updates, "update")]), colocate_with(global_step):
-                one = convert_to_tensor(1, global_step.dtype.base_dtype)
                 if is_resource_variable(global_step):
+                    one = convert_to_tensor(1, global_step.dtype.base_dtype)
                     return op("AssignAddVariableOp", scope, resource=global_step.handle, value=one)
-                return op("AssignAdd", scope, ref=global_step._ref(), value=one).op
+                return op("AssignAdd", scope, ref=global_step._ref(), value=1).op
 
 
 _STEPS = ("_create_slots", "_prepare", "_apply_dense", "_apply_sparse", "_resource_apply_dense", "_resource_apply_sparse",

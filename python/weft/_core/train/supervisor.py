@@ -23,6 +23,7 @@ def choice(given, default):
 def wrap_session(c_session, graph, target, config, owner):
     """A Session around one that the library made."""
     made = object.__new__(client.Session)
+    made._handle_nodes, made._dead_handles = {}, []
     made._target, made._config, made._closed, made._graph = target or "", config, False, graph
     made._fetches, made._lock, made._entered = {}, client.threading.Lock(), []
     made._c, made._owner = c_session, owner

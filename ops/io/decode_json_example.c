@@ -121,7 +121,7 @@ static weft_err put_values(text *t, const json *list, json_put *put) {
   for (const json *j = list->first; j; j = j->next) {
     if (strcmp(j->key, "value")) return json_refused("Cannot find field", j);
     if (j->kind == JSON_NULL) continue;
-    if (j->kind != JSON_ARRAY) return json_refused("an array is expected", j);
+    if (j->kind != JSON_ARRAY) WEFT_TRY(put(t, j)); /* one value may stand without an array */
     for (const json *v = j->first; v; v = v->next) WEFT_TRY(put(t, v));
   }
   return WEFT_OK;

@@ -369,6 +369,10 @@ const char *const fuzz_recipes[] = {
     BARRIER "c = BarrierClose(b; ^j)\n"
             "x = BarrierTakeMany(b; i32[] 3; ^c) component_types=[float,int32] allow_small_batch=true",
     "h = GetSessionHandle(f32[2] 1 2)\nx = GetSessionTensor(h) dtype=float\nd = DeleteSessionTensor(h; ^x)",
+    "e = EmptyTensorMap()\nm = TensorMapInsert(e; str[] \"a\"; f32[2] 1 2)\nx = TensorMapLookup(m; str[] \"a\") "
+    "value_dtype=float\nh = TensorMapHasKey(m; str[] \"b\")\nk = TensorMapStackKeys(m) key_dtype=string",
+    "e = EmptyTensorMap()\nm = TensorMapInsert(e; i32[2] 1 2; f32[2] 1 2)\nd = TensorMapErase(m; i32[2] 1 2) "
+    "value_dtype=float\nn = TensorMapSize(d)",
     "m = MutexV2() shared_name='m'\nl = MutexLock(m)\nc = ConsumeMutexLock(l)",
     "s = Stage(f32[2] 1 2) dtypes=[float] shared_name='a'\nn = StageSize(^s) dtypes=[float] shared_name='a'\n"
     "p = StagePeek(i32[] 0; ^n) dtypes=[float] shared_name='a'\nx = Unstage(^p) dtypes=[float] shared_name='a'\n"

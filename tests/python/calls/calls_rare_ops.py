@@ -77,3 +77,15 @@ def what_is_no_example_of_json(tf):
             except tf.errors.InvalidArgumentError:
                 said.append("refused")
     return said
+
+
+@case(tolerance=1e-5)
+def padded_convolutions(tf):
+    image, filters = IMAGE[:1], R.randn(3, 2, 2, 3).astype(np.float32)
+    pads, more = [[0, 0], [1, 2], [2, 1], [0, 0]], dict(mode="REFLECT", strides=[1, 2, 2, 1])
+    some = tf.placeholder_with_default(image, [None, None, 11, 2])
+    fused, resized = tf.raw_ops.FusedPadConv2D, tf.raw_ops.FusedResizeAndPadConv2D
+    return [fused(input=image, paddings=pads, filter=filters, padding="VALID", **more),
+            fused(input=some, paddings=pads, filter=filters, padding="SAME", **more),
+            resized(input=image, size=[5, 20], paddings=pads, filter=filters, padding="SAME", **more),
+            resized(input=some, size=[12, 6], paddings=pads, filter=filters, padding="VALID", resize_align_corners=True, **more)]

@@ -4,6 +4,7 @@ A rival is one system with one face (a column) on one job. On a job in turns it 
 steps when told to; on the others it is started and watched.
 """
 import importlib.util
+import os
 import pathlib
 import socket
 import statistics
@@ -129,6 +130,12 @@ class Process:
                 return int(line.split()[1]) / 1024
         return 0
 
+    def processor_seconds(self):
+        """What its threads have used, in user and kernel mode."""
+        with open(f"/proc/{self.process.pid}/stat") as stat:
+            fields = stat.read().rpartition(")")[2].split()  # from the third field on: the name may contain spaces
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def leave(self, seconds=10):
         """Its input ends; one that does not leave by itself is ended."""
         self.process.stdin.close()
@@ -144,6 +151,7 @@ class Rival:
 
     def __init__(self, column, commands, together, network=None):
         self.column, self.together, self.network, self.rates = column, together, network, []
+        self.steps_done, self.processor_used = 0, 0.0  # in all turns
         self.servers, self.steppers = ([Process(command) for command in part] for part in commands)
 
     def get_ready(self):
@@ -152,6 +160,7 @@ class Rival:
         self.check = self.steppers[0].check
         self.stop()
         self.pace = self.step(f"{PACING} steps") if self.together else None
+        self.steps_done = 0
 
     def step(self, request):
         """Steps per second. Those that step together take one step together; the others' add up."""
@@ -159,6 +168,7 @@ class Rival:
             process.ask(request)
         answers = [process.expect().split() for process in self.steppers]
         self.stop()
+        self.steps_done += int(answers[0][0]) if self.together else sum(int(steps) for steps, _ in answers)
         rates = [int(steps) / float(elapsed) for steps, elapsed in answers]
         return min(rates) if self.together else sum(rates)
 
@@ -167,8 +177,13 @@ class Rival:
         for process in self.steppers if self.together else []:
             process.ask("stop")
 
+    def processor_seconds(self):
+        return sum(process.processor_seconds() for process in self.steppers + self.servers)
+
     def turn(self, seconds):
+        before = self.processor_seconds()
         self.rates.append(self.step(f"{max(PACING, int(seconds * self.pace))} steps" if self.together else str(seconds)))
+        self.processor_used += self.processor_seconds() - before
 
     def rate(self):
         return statistics.median(self.rates)

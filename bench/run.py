@@ -141,13 +141,16 @@ def start_rival(row, column, net):
 class Result:
     value: float
     peak: float = None  # MB
+    cpu: float = None  # ms of processor time of a step, over all processes
     check: list = dataclasses.field(default_factory=list)
 
 
 def result_of(row, rivals_of_column):
     """What the rivals of one column measured, one after the other."""
     rate = statistics.median(rate for rival in rivals_of_column for rate in rival.rates)
-    return Result(value_of(row.job, rate), max(rival.peak for rival in rivals_of_column), rivals_of_column[0].check)
+    used = sum(rival.processor_used for rival in rivals_of_column)
+    return Result(value_of(row.job, rate), max(rival.peak for rival in rivals_of_column),
+                  1e3 * used / sum(rival.steps_done for rival in rivals_of_column), rivals_of_column[0].check)
 
 
 def measure_turns(row, columns, options):
@@ -242,13 +245,15 @@ def number(results, column):
     return "-" if column not in results else f"{results[column].value:,.{0 if results[column].value >= 1000 else 2}f}"
 
 
-def peak(results, column):
-    return "-" if column not in results or results[column].peak is None else f"{results[column].peak:,.0f}"
+def more(results, column, what, digits):
+    """The peak memory or the processor time of a column."""
+    value = getattr(results[column], what) if column in results else None
+    return "-" if value is None else f"{value:,.{digits}f}"
 
 
 def print_table(rows):
     head = ["job", "unit", "weft", "weft py", "tf", "torch", "weft vs tf", "py vs tf", "weft vs torch", "py vs torch",
-            "at most", "MB weft", "py", "tf", "torch"]
+            "at most", "MB weft", "py", "tf", "torch", "ms cpu weft", "py", "tf", "torch"]
     lines = [head]
     for row, results in rows:
         job, torch = row.job, torch_column(row, results)
@@ -256,7 +261,7 @@ def print_table(rows):
         lines.append([row.label, job.unit, *(number(results, c) for c in shown),
                       *(verdict(ratio(row, results, ours, "tf"), job.tf) for ours in shown[:2]),
                       *(verdict(ratio(row, results, ours, torch), job.torch) for ours in shown[:2]),
-                      ceiling(job, results), *(peak(results, c) for c in shown)])
+                      ceiling(job, results), *(more(results, c, "peak", 0) for c in shown), *(more(results, c, "cpu", 3) for c in shown)])
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     for line in lines:
         print("  ".join(cell.rjust(width) if i > 1 else cell.ljust(width)
@@ -274,6 +279,8 @@ def json_lines(row, results):
         yield {**same, "value": round(found.value, 4), "unit": row.job.unit}
         if found.peak is not None:
             yield {**same, "value": round(found.peak, 1), "unit": "MB"}
+        if found.cpu is not None:
+            yield {**same, "value": round(found.cpu, 4), "unit": "ms cpu"}
 
 
 def write_json(path, rows, options):

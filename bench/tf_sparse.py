@@ -1,7 +1,7 @@
 """Models with large embedding tables, as TensorFlow 1 programs: DLRM, DeepFM, Wide & Deep on columns like Criteo's.
 
-13 dense and (unless the shape says otherwise) 26 categorical columns, synthetic, with ids of a zipf distribution. Each categorical column has a table of
-its own, of `rows` rows. torch_sparse.py has the models for PyTorch.
+13 dense and (unless the shape says otherwise) 26 categorical columns, synthetic, with ids of a zipf distribution. Each
+categorical column has a table of its own, of `rows` rows. torch_sparse.py has the models for PyTorch.
 """
 import shapes
 from tf_models import FED, Model, cycle

@@ -15,8 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { ALIGN = 64 };
+enum { ALIGN = 64, HUGE_PAGE = 2 << 20, LARGE = 64 << 20 };
 
 static _Thread_local long fail_after; /* 0: off; 1: the next allocation and all later ones fail */
 static size_t largest = PTRDIFF_MAX / 2;
@@ -56,11 +57,22 @@ static void *alloc_zeroed(size_t size) {
 
 static void *alloc_any(size_t size) { return malloc(size ? size : 1); }
 
+#ifndef WEFT_SANITIZED
+/* A large block asks for huge pages.  Rows of a large table are far apart, and with small pages each costs a walk through
+ * the page tables.  If the kernel has no huge pages to give, the advice does nothing. */
+static void *alloc_huge_pages(size_t size) {
+  void *p = aligned_alloc(HUGE_PAGE, (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+  if (p) (void)madvise(p, size, MADV_HUGEPAGE);
+  return p;
+}
+#endif
+
 static void *alloc_aligned(size_t size) {
 #ifdef WEFT_SANITIZED /* not one byte more, so that ASan sees a read past the end */
   void *p;
   return posix_memalign(&p, ALIGN, size ? size : 1) == 0 ? p : NULL;
 #else
+  if (size >= LARGE) return alloc_huge_pages(size);
   return aligned_alloc(ALIGN, size ? (size + ALIGN - 1) / ALIGN * ALIGN : ALIGN);
 #endif
 }

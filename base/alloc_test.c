@@ -103,3 +103,13 @@ TEST(every_size_of_block_holds_its_bytes) {
   weft__block_trim();
   EXPECT_EQ_INT(weft__block_cached(), 0);
 }
+
+#ifndef WEFT_SANITIZED
+TEST(a_large_block_begins_with_a_huge_page) {
+  const size_t size = ((size_t)64 << 20) + 5;
+  char *p = weft__alloc_aligned(size);
+  EXPECT(p != NULL && (uintptr_t)p % (2 << 20) == 0);
+  p[0] = p[size - 1] = 1;
+  weft__free(p);
+}
+#endif

@@ -99,7 +99,7 @@ TEST_WITHIN(90, a_task_says_whom_it_waits_for_and_why) {
   weft_server_destroy(s);
 }
 
-TEST(where_nobody_listens_the_question_says_so) {
+TEST(asking_an_address_without_a_server_fails) {
   weft_task_status status;
   EXPECT_ERR(weft_task_status_ask(&status, "localhost:1", 5000), WEFT_UNAVAILABLE, "onnect");
 }

@@ -117,7 +117,7 @@ TEST(tensors_as_text) {
   weft_tensor_destroy(t);
 }
 
-TEST(an_events_file_of_another_program_is_named_with_the_place) {
+TEST(an_events_file_of_another_program_is_reported_with_the_offset) {
   const char *path = test_path("events.out.tfevents.1.other");
   weft_record_writer *w;
   seen s = {0};

@@ -33,7 +33,7 @@ TEST(escapes_become_letters) {
   weft__arena_finish(&memory);
 }
 
-TEST(what_is_not_json_is_refused_with_its_place) {
+TEST(invalid_json_is_refused_with_its_position) {
   refused("", "neither a value nor a number at byte 0");
   refused("{\"a\" 1}", "a colon is missing at byte 5");
   refused("[1 2]", "a comma is missing");

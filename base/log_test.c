@@ -13,7 +13,7 @@ static void listen(void *arg, int level, const char *file, int line, const char 
   strncpy(heard, message, sizeof heard - 1);
 }
 
-TEST(a_callback_hears_what_is_logged_until_it_is_removed) {
+TEST(a_log_callback_gets_lines_until_it_is_removed) {
   weft__log(LOG_ERROR, "into the void");
   weft__log_set_callback(listen, heard);
   weft__log(LOG_WARNING, "step %d", 4);

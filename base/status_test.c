@@ -37,7 +37,7 @@ TEST(a_status_keeps_the_first_failure) {
   EXPECT_EQ_INT(s.code, WEFT_OK);
 }
 
-TEST(facts_stay_with_an_error_in_other_words_and_end_with_the_next_error) {
+TEST(facts_stay_with_a_reworded_error_and_end_with_the_next_error) {
   weft__error_add_facts(weft__fail(WEFT_FAILED_PRECONDITION, "no value"), ERROR_UNINITIALIZED);
   EXPECT(weft__error_has(ERROR_UNINITIALIZED) && !weft__error_has(ERROR_DERIVED));
   weft__fail_in(WEFT_FAILED_PRECONDITION, "step %d", 3);

@@ -15,7 +15,7 @@ TEST(each_of_many_feeds_is_found_and_no_other_output) {
   weft__feeds_finish(&f);
 }
 
-TEST(a_second_feed_of_an_output_is_told) {
+TEST(feeding_an_output_twice_is_an_error) {
   const weft_out feed[] = {{4, 0}, {5, 0}, {4, 1}, {5, 0}, {4, 0}};
   feeds f;
   EXPECT_OK(weft__feeds_init(&f, 5, feed));

@@ -123,7 +123,7 @@ TEST(a_read_ordered_after_an_update_sees_the_new_value) {
   end(&b);
 }
 
-TEST(a_value_that_nobody_reads_is_not_computed_to_be_waited_for) {
+TEST(an_unread_value_is_not_computed_for_a_control_edge) {
   bench b = begin();
   weft_out x = placeholder(b.g, "x", (shape){.rank = -1}); /* not fed: computing anything of it would fail */
   weft_out y = weft__b_neg(b.g, x), one = weft__b_scalar(b.g, WEFT_FLOAT, 1), z, out;
@@ -148,7 +148,7 @@ TEST(a_value_that_nobody_reads_is_not_computed_to_be_waited_for) {
   end(&b);
 }
 
-TEST(what_stands_behind_a_value_that_nobody_reads_runs_before_those_who_wait) {
+TEST(inputs_of_an_unread_value_run_before_nodes_that_wait_for_it) {
   bench b = begin();
   int init;
   weft_out v = variable_of(b.g, "v", WEFT_FLOAT, weft__b_scalar(b.g, WEFT_FLOAT, 1), &init);

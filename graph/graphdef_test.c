@@ -404,7 +404,7 @@ static void draft_mystery(draft *d) {
   draft_node(d, "i", "Identity", "mystery:3", WEFT_FLOAT);
 }
 
-TEST(an_unknown_op_is_kept_and_goes_out_unchanged) {
+TEST(an_unknown_op_is_exported_unchanged) {
   weft_graph *g = test_graph();
   draft *d = draft_new();
   draft_const(d, "a", 1);

@@ -116,7 +116,7 @@ TEST(compressed_data_that_ends_early_is_an_error) {
   weft__text_finish(&all);
 }
 
-TEST(garbage_in_compressed_data_is_named_with_its_place) {
+TEST(garbage_in_compressed_data_is_reported_with_its_offset) {
   text all = {0};
   input *in = NULL;
   char room[100];

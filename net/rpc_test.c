@@ -516,7 +516,7 @@ TEST(a_port_that_is_taken_says_so) {
 
 /* ---- authorization ---- */
 
-TEST(the_token_is_asked_for_before_the_fast_way_is_shown) {
+TEST(the_token_is_required_before_the_fast_endpoint_is_revealed) {
   service s;
   security with = {.token = "s3cret"};
   fast = true;
@@ -573,7 +573,7 @@ static const char test_key[] = "-----BEGIN PRIVATE KEY-----\n"
                                "rYchxgP7VAjSNu2TrjDI0wQxCjfjx0CAD3Pg0ERGv+HtxN30of7iqCTp\n"
                                "-----END PRIVATE KEY-----\n";
 
-TEST(mutual_tls_lets_in_who_has_a_certificate) {
+TEST(mutual_tls_accepts_clients_with_a_certificate) {
   service s;
   security with = {.certificate = test_certificate, .key = test_key, .ca = test_ca};
   char name[64];
@@ -596,7 +596,7 @@ TEST(a_certificate_that_cannot_be_read_is_refused) {
 }
 #endif
 
-TEST(garbage_on_the_port_harms_nobody) {
+TEST(garbage_on_the_port_does_no_harm) {
   service s;
   serve(&s, 0, NULL);
   channel *c = connect_to(s.address, NULL);

@@ -22,7 +22,7 @@ TEST(a_good_message_passes_and_unpacks) {
   protobuf_c_message_free_unpacked(m, NULL);
 }
 
-TEST(bad_bytes_are_refused_with_the_place) {
+TEST(bad_bytes_are_refused_with_their_position) {
   EXPECT_ERR(SCAN(tensor_proto, "\x08"), WEFT_INVALID_ARGUMENT, "cut off at byte 1");
   EXPECT_ERR(SCAN(tensor_proto, "\x08\x01\x22\x05z"), WEFT_INVALID_ARGUMENT, "past its message at byte 3");
   EXPECT_ERR(SCAN(tensor_proto, "\x12\x04\x12\x05\x08\x01"), WEFT_INVALID_ARGUMENT, "past its message at byte 3");
@@ -77,7 +77,7 @@ TEST_WITHIN(60, a_list_of_empty_messages_may_not_multiply_memory) {
   weft__free(bytes);
 }
 
-TEST(a_failed_allocation_is_told_from_bad_bytes) {
+TEST(a_failed_allocation_is_distinguished_from_bad_bytes) {
   static const char bytes[] = "\x08\x01\x12\x08\x12\x02\x08\x02\x12\x02\x08\x02\x22\x02\x01\x02";
   for (long n = 1; n < 20; n++) {
     ProtobufCMessage *m;

@@ -69,7 +69,7 @@ TEST(what_was_printed_is_read_back) {
   tensorflow__graph_def__free_unpacked(g, NULL);
 }
 
-TEST(a_mistake_is_told_with_its_line) {
+TEST(an_error_names_its_line) {
   static const struct {
     const char *source, *says;
   } wrong[] = {{"node {\n  name: \"x\"\n", "line 3: it breaks off"},

@@ -43,7 +43,7 @@ TEST(a_cleared_container_loses_its_resources_and_no_others) {
   weft__resources_destroy(r);
 }
 
-TEST(a_deleted_variable_loses_its_value_though_somebody_holds_it) {
+TEST(a_deleted_variable_loses_its_value_despite_other_references) {
   resources *r = NULL;
   resource *held = NULL;
   weft_tensor *one = NULL;

@@ -25,7 +25,7 @@ static weft_err put(tensor_array *a, int64_t i, int n, float first) {
 
 static void drop(tensor_array *a) { weft__object_release((object *)a); }
 
-TEST(a_place_is_written_once_and_read_once) {
+TEST(an_element_is_written_once_and_read_once) {
   tensor_array *a = make((tensor_array_spec){.size = 2, .element = SHAPE_UNKNOWN, .clear_after_read = true});
   weft_tensor t = {0};
   EXPECT_OK(put(a, 0, 2, 1));
@@ -44,7 +44,7 @@ TEST(a_place_is_written_once_and_read_once) {
   drop(a);
 }
 
-TEST(an_unwritten_place_is_zero_where_the_shape_is_known) {
+TEST(an_unwritten_element_is_zero_if_the_shape_is_known) {
   tensor_array *a = make((tensor_array_spec){.size = 1, .element = SHAPE1(3)});
   weft_tensor t = {0};
   EXPECT_ERR(put(a, 0, 2, 1), WEFT_INVALID_ARGUMENT, "inferred element shape: [3]");

@@ -96,7 +96,7 @@ TEST(kernels_that_share_nothing_run_beside_each_other_and_their_reader_waits_for
   EXPECT_EQ_INT(noted.after[2][noted.stream[1]], 1);
 }
 
-TEST(a_chain_stays_in_one_lane) {
+TEST(a_chain_stays_in_one_stream) {
   rig r;
   const weft_node *n = begin(&r);
   for (int s = 0; s < ITEMS; s++) put(&r, s, s);

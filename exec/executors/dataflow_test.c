@@ -297,7 +297,7 @@ static weft_out counting_loop(rig *r, weft_out x, double limit, const char *of, 
   return sum.exit;
 }
 
-TEST(a_loop_runs_its_turns_whatever_may_run_at_once) {
+TEST(a_loop_runs_all_iterations_for_any_parallel_iterations) {
   static const int parallel[] = {1, 2, 10, 32};
   for (int i = 0; i < 4; i++)
     for (int threads = 1; threads <= 3; threads++) {
@@ -384,7 +384,7 @@ TEST(a_loop_in_a_branch_not_taken_is_dead_to_its_exits) {
   rig_finish(&r);
 }
 
-TEST(a_branch_in_a_loop_is_decided_anew_each_turn) {
+TEST(a_branch_in_a_loop_is_decided_in_each_iteration) {
   rig r;
   rig_init(&r);
   weft_out x = placeholder(&r, WEFT_FLOAT);
@@ -448,7 +448,7 @@ TEST(a_dead_value_is_sent_and_received_as_dead) {
   rig_finish(&r);
 }
 
-TEST(every_turn_of_a_loop_has_an_edge_of_its_own) {
+TEST(every_iteration_of_a_loop_has_its_own_edge) {
   rig r;
   rig_init(&r);
   weft_out x = placeholder(&r, WEFT_FLOAT);

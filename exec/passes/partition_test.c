@@ -208,7 +208,7 @@ TEST(a_control_edge_between_tasks_becomes_an_empty_value) {
   weft__graph_destroy(r.g);
 }
 
-TEST(who_waits_for_a_value_that_nobody_reads_waits_for_what_is_behind_it) {
+TEST(waiting_for_an_unread_value_waits_for_its_inputs) {
   rig r = begin();
   parts p;
   weft_out x = input(&r, PS, "x"), first = node(&r, PS, "NoOp", "first", 0, NULL, 0, NULL);
@@ -243,7 +243,7 @@ TEST(a_request_that_needs_one_task_has_one_part) {
   weft__graph_destroy(r.g);
 }
 
-TEST(a_loop_over_two_tasks_turns_on_both) {
+TEST(a_loop_over_two_tasks_iterates_on_both) {
   rig r = begin();
   parts p;
   weft_out x = input(&r, WORKER, "x");

@@ -150,7 +150,7 @@ TEST(a_device_that_is_not_there_is_refused_or_replaced_on_its_task) {
   weft__graph_destroy(r.g);
 }
 
-TEST(what_was_placed_before_stays_and_leads_what_comes) {
+TEST(placed_nodes_keep_their_device_and_new_ones_follow) {
   rig r = begin();
   weft_out v = variable_at(&r, "v", "/job:ps/task:1");
   EXPECT_OK(place(&r, false));

@@ -88,7 +88,7 @@ TEST(a_slope_on_the_pooled_side_gives_the_same_numbers) {
   }
 }
 
-TEST(other_windows_on_the_way_back_are_left_alone) {
+TEST(gradients_with_other_windows_are_not_swapped) {
   bench b = begin(2, 3);
   EXPECT(!slope_comes_first(&b, 1));
   end(&b);

@@ -335,7 +335,7 @@ TEST(an_invalid_frame_costs_one_connection) {
   close_rig(&r);
 }
 
-TEST(random_bytes_before_and_after_the_key_harm_nobody) {
+TEST(random_bytes_around_the_key_do_no_harm) {
   rig r = open_rig();
   state s = {0};
   fast_client *client = connect_client(&r, &s);

@@ -49,7 +49,7 @@ static bool wait_open(sync_event *g) {
   return false;
 }
 
-TEST(without_a_loop_a_gate_is_waited_for_alone) {
+TEST(without_a_loop_the_caller_waits_for_the_event_alone) {
   sync_event g = {0};
   EXPECT(!weft__rpc_event_wait(&g, 1000000));
   weft__rpc_event_set(&g);

@@ -161,7 +161,7 @@ TEST_WITHIN(60, threads_may_add_while_a_writer_is_closed_and_after_that) {
   EXPECT(t.summaries > 0 && t.summaries < atomic_load(&a.added));
 }
 
-TEST(a_file_that_cannot_grow_is_told_by_the_next_call) {
+TEST(a_file_that_cannot_grow_is_reported_by_the_next_call) {
   weft_event_writer *w;
   weft_err err = WEFT_OK;
   char *big = weft__alloc_zero(1, 2 << 20);

@@ -156,7 +156,7 @@ TEST(a_worker_needs_devices_for_its_variables) {
   bench_end(&b);
 }
 
-TEST(an_init_op_that_misses_a_variable_is_told_so) {
+TEST(an_init_op_that_misses_a_variable_is_an_error) {
   bench b = bench_begin();
   weft_out none = WEFT_NONE, partial = {b.w_init, 0};
   weft_session *sess;

@@ -1,4 +1,4 @@
-/* ask.c - asks a server who it is, from outside its cluster.
+/* ask.c - asks a server for its identity and status, from outside its cluster.
  *
  * Its devices tell which task it is.  Then it is greeted in its own name: a Weft task answers that with its version and
  * state and notes nothing, since nobody else spoke; TensorFlow does not know the method. */

@@ -1,4 +1,4 @@
-/* cluster.c - clusters, and the seat of a process in one. */
+/* cluster.c - cluster specs, and which task of one this process is. */
 #include "api/argument.h"
 #include "weft/cluster.h"
 

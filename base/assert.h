@@ -10,6 +10,9 @@
 #define WEFT_BASE_ASSERT_H
 
 #include "base/sanitizer.h"
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #ifdef WEFT_SANITIZED
 #define WEFT_ASSERT(expr) ((expr) ? (void)0 : weft__assert_fail(#expr, __FILE__, __LINE__))
@@ -19,5 +22,14 @@
 
 /* Prints "FILE:LINE: assertion failed: EXPR" and aborts the process.  Any thread may call it. */
 _Noreturn void weft__assert_fail(const char *expr, const char *file, int line);
+
+/* Returns true if a thread holds the lock; it cannot tell which one.  For WEFT_ASSERT in functions whose callers must hold
+ * a lock.  Not for recursive locks, which the thread that holds them can lock again. */
+static inline bool weft__lock_is_held(const pthread_mutex_t *lock) {
+  pthread_mutex_t *m = (pthread_mutex_t *)(uintptr_t)lock;
+  if (pthread_mutex_trylock(m) != 0) return true;
+  pthread_mutex_unlock(m);
+  return false;
+}
 
 #endif

@@ -28,10 +28,19 @@ static int status_of(void (*fn)(void), char *text, size_t size) {
 static int evaluated;
 static bool count_evaluation(void) { return ++evaluated > 0; }
 
+TEST(a_lock_is_held_between_lock_and_unlock) {
+  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  EXPECT(!weft__lock_is_held(&lock));
+  pthread_mutex_lock(&lock);
+  EXPECT(weft__lock_is_held(&lock));
+  pthread_mutex_unlock(&lock);
+  EXPECT(!weft__lock_is_held(&lock));
+}
+
 static void holds(void) { WEFT_ASSERT(1 + 1 == 2); }
 static void fails(void) { weft__assert_fail("size <= capacity", "base/thing.c", 12); }
 
-TEST(a_failed_assertion_names_its_place_and_aborts) {
+TEST(a_failed_assertion_names_its_line_and_aborts) {
   char text[512];
   int status = status_of(fails, text, sizeof text);
   EXPECT(WIFSIGNALED(status));

@@ -55,6 +55,7 @@ bool weft__cancel_watch_remove(cancel *c, cancel_watch *w) {
 
 /* Runs every watch; the lock is held at entry and exit. */
 static void cancel_run_watches(cancel *c) {
+  WEFT_ASSERT(weft__lock_is_held(&c->lock));
   c->runner = pthread_self();
   for (list_link *first; (first = weft__list_first(&c->watches));) {
     cancel_watch *w = WEFT_LIST_ITEM(first, cancel_watch, link);

@@ -22,12 +22,14 @@ struct timers {
 
 /* The timer that is due first; NULL if none is set.  The lock is held. */
 static timer *timers_earliest(const timers *ts) {
+  WEFT_ASSERT(weft__lock_is_held(&ts->lock));
   list_link *first = weft__list_first(&ts->set);
   return first ? WEFT_LIST_ITEM(first, timer, link) : NULL;
 }
 
 /* Runs the timers that are due.  The lock is held at entry and exit. */
 static void timers_run_due(timers *ts) {
+  WEFT_ASSERT(weft__lock_is_held(&ts->lock));
   for (timer *t; (t = timers_earliest(ts)) && !ts->stop && t->at_ns <= weft__clock_now_ns();) {
     timer_fn *fn = t->fn;
     void *arg = t->arg;

@@ -79,7 +79,7 @@ static void check_reach(row *r) {
   freeaddrinfo(found);
 }
 
-/* ---- who is there? ---- */
+/* ---- which tasks answer ---- */
 
 static void *check_examine(void *arg) {
   row *r = arg;
@@ -101,7 +101,7 @@ static void *check_examine(void *arg) {
   return NULL;
 }
 
-/* Different versions work together; whoever looks for the cause of something wants to know of them. */
+/* Tasks of different versions work together, but the versions are a hint when something fails, so they are shown. */
 static void note_versions(row *rows, int n) {
   for (int i = 0; i < n; i++)
     for (int k = 0; k < i && !rows[i].note[0]; k++) {

@@ -76,7 +76,7 @@ static bool add_flags(char **args, int n, const weft_cluster *c, const char *job
 
 /* ---- becoming it ---- */
 
-/* What weft run or the program gets: its own words, then the flags of the seat. */
+/* Fills the arguments of `weft run` or of the program: its own arguments, then the flags of the task. */
 static bool exec_fill(char **args, char **program, int n_program, const weft_cluster *c, const char *job, int task,
                       const char *style) {
   args[0] = (char *)(uintptr_t) "run"; /* what weft run gets as its own name */
@@ -84,7 +84,7 @@ static bool exec_fill(char **args, char **program, int n_program, const weft_clu
   return !c || add_flags(args, n_program + 1, c, job, task, style);
 }
 
-/* The seat that was found, or none: c is NULL. */
+/* Replaces this process by the program.  c is NULL if no task was found. */
 static int exec_become(char **program, int n_program, const weft_cluster *c, const char *job, int task,
                        const char *style) {
   char **args = calloc((size_t)n_program + 64 + (size_t)(c ? weft_cluster_job_count(c) : 0), sizeof *args);

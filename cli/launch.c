@@ -37,7 +37,7 @@ typedef struct launch {
   launch_task *task;
   int n_task;
   char token_file[4096]; /* "": none */
-  FILE *events;          /* one JSON object a line for everything that happens to a task; NULL: nobody asked */
+  FILE *events;          /* gets a line with a JSON object for each event of a task; NULL: not requested */
   char hosts[2][TEXT];   /* "localhost:1,localhost:2" of ps and workers */
   launch_look look;
   char progress[PROGRESS];
@@ -508,7 +508,8 @@ static void launch_draw_steps(launch *l) {
   launch_draw(&l->look);
 }
 
-/* What is left in the pipes of tasks that have ended; a child of theirs may hold one open, which nobody waits for. */
+/* Reads what is left in the pipes of tasks that have ended.  A child of such a task may hold a pipe open; this does not wait
+ * for its end. */
 static void launch_drain(launch *l) {
   for (int i = 0; i < l->n_task; i++) {
     launch_stream *both[] = {&l->task[i].out, &l->task[i].err};
@@ -563,7 +564,7 @@ static void tell_start(launch *l) {
   if (l->plan.status_port >= 0)
     snprintf(page, sizeof page, "; status page http://localhost:%d", l->task[0].status_port);
   tell(l, "%s%s; 'weft top' shows it", cluster, page);
-  /* The tasks' own information is for those who ask; warnings and errors stay. */
+  /* Information lines of the tasks are shown only on request; warnings and errors always. */
   if (!l->plan.verbose) setenv("TF_CPP_MIN_LOG_LEVEL", "1", 0);
 }
 

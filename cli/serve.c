@@ -64,7 +64,7 @@ static int read_options(request *r, int argc, char **argv) {
   return DONE;
 }
 
-/* Debugging lines are for those who ask for them: a program with a sink of its own. */
+/* Prints log lines, except debugging lines: a program that wants those sets its own log function. */
 static void serve_log(void *arg, int level, const char *file, int line, const char *message) {
   if (level > 0) weft_log_stderr(arg, level, file, line, message);
 }

@@ -5,6 +5,7 @@
 #include "cluster/blocking_pool.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include <pthread.h>
 #include <string.h>
@@ -38,6 +39,7 @@ weft_err weft__blocking_pool_create(blocking_pool **out) {
 
 /* Returns the next job, or NULL if none came for a while or the pool closes.  The lock is held. */
 static blocking_job *blocking_pool_next(blocking_pool *p) {
+  WEFT_ASSERT(weft__lock_is_held(&p->lock) && p->idle >= 0 && p->idle <= p->threads);
   struct timespec until = weft__clock_deadline(IDLE_SECONDS * NS_PER_S);
   int late = 0;
   p->idle++;
@@ -58,6 +60,7 @@ static void *blocking_pool_thread(void *arg) {
     weft__free(j);
     pthread_mutex_lock(&p->lock);
   }
+  WEFT_ASSERT(p->threads > 0);
   if (--p->threads == 0) pthread_cond_broadcast(&p->exited);
   pthread_mutex_unlock(&p->lock);
   return NULL;
@@ -65,6 +68,7 @@ static void *blocking_pool_thread(void *arg) {
 
 /* Returns 0, or an error number.  The lock is held. */
 static int blocking_pool_start_thread(blocking_pool *p) {
+  WEFT_ASSERT(weft__lock_is_held(&p->lock) && !p->closing);
   pthread_t thread;
   pthread_attr_t detached;
   if (p->threads >= MOST_THREADS) return -1;
@@ -108,6 +112,7 @@ void weft__blocking_pool_destroy(blocking_pool *p) {
   p->closing = true;
   pthread_cond_broadcast(&p->work);
   while (p->threads) pthread_cond_wait(&p->exited, &p->lock);
+  WEFT_ASSERT(!p->first && p->queued == 0 && p->idle == 0);
   pthread_mutex_unlock(&p->lock);
   pthread_cond_destroy(&p->work);
   pthread_cond_destroy(&p->exited);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/adaptive_mutex.h"
+#include "base/assert.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ void weft__request_dedup_clear(request_dedup *d) {
 
 /* Returns the slot of the id, or the free slot where it belongs. */
 static size_t request_dedup_slot(const request_dedup *d, int64_t id) {
+  WEFT_ASSERT(d->mask > 0 && (size_t)d->count <= d->mask);
   size_t i = (size_t)((uint64_t)id * UINT64_C(0x9E3779B97F4A7C15) >> 20) & d->mask;
   while (d->set[i] && d->set[i] != id) i = (i + 1) & d->mask;
   return i;
@@ -56,6 +58,7 @@ static size_t request_dedup_slot(const request_dedup *d, int64_t id) {
 
 /* Removes the id from the set, and moves the ids behind it whose slots a search would no longer reach. */
 static void request_dedup_remove(request_dedup *d, int64_t id) {
+  WEFT_ASSERT(d->set[request_dedup_slot(d, id)] == id);
   size_t i = request_dedup_slot(d, id);
   d->set[i] = 0;
   for (size_t j = (i + 1) & d->mask; d->set[j]; j = (j + 1) & d->mask) {
@@ -67,6 +70,7 @@ static void request_dedup_remove(request_dedup *d, int64_t id) {
 
 /* Makes room for more ids.  Called only before the ring has wrapped around: its ids are ring[0 .. count). */
 static weft_err request_dedup_grow(request_dedup *d) {
+  WEFT_ASSERT(d->oldest == 0 && d->count == d->capacity);
   int capacity = d->capacity ? 2 * d->capacity : FIRST_CAPACITY;
   if (capacity > d->limit || capacity > SMALL_CAPACITY) capacity = d->limit;
   size_t slots = 2 * FIRST_CAPACITY;
@@ -85,6 +89,7 @@ static weft_err request_dedup_grow(request_dedup *d) {
 }
 
 static weft_err request_dedup_add(request_dedup *d, const char *method, int64_t id) {
+  WEFT_ASSERT(weft__lock_is_held(&d->lock) && d->count <= d->capacity && d->capacity <= d->limit);
   if (d->count == d->capacity && d->capacity < d->limit) WEFT_TRY(request_dedup_grow(d));
   size_t at = request_dedup_slot(d, id);
   if (d->set[at])

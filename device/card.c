@@ -127,6 +127,7 @@ static weft_err gpu_alloc_host(device *d, buffer **out, weft_dtype dtype, int64_
 
 /* Work queued on `later` from now on waits for the work queued on `first` so far.  The lock is held. */
 static int stream_follow_locked(card *c, void *later, void *first) {
+  WEFT_ASSERT(weft__lock_is_held(&c->lock));
   int code = c->api->event_record(c->order_event, first);
   return code ? code : c->api->event_wait(later, c->order_event);
 }
@@ -148,6 +149,7 @@ static int card_wait_former_users(card *c) {
 
 /* Releases the staging buffers whose copies are done.  The lock is held. */
 static void card_collect_staged(card *c) {
+  WEFT_ASSERT(weft__lock_is_held(&c->lock));
   bool passed = true;
   while (c->first && c->api->event_passed(c->first->event, &passed) == 0 && passed) {
     staged *s = c->first;
@@ -162,6 +164,7 @@ static void card_collect_staged(card *c) {
 
 /* Returns a record with its event; NULL: no memory.  The lock is held. */
 static staged *card_staged_create(card *c) {
+  WEFT_ASSERT(weft__lock_is_held(&c->lock));
   staged *s = c->spare;
   if (s) {
     c->spare = s->next;
@@ -175,6 +178,7 @@ static staged *card_staged_create(card *c) {
 
 /* Keeps the staging buffer until the work queued so far is done.  The lock is held, so that events pass in list order. */
 static weft_err card_keep_staged(card *c, buffer *pinned) {
+  WEFT_ASSERT(weft__lock_is_held(&c->lock));
   card_collect_staged(c);
   staged *s = card_staged_create(c);
   if (!s) return WEFT_RESOURCE_EXHAUSTED;

@@ -1,7 +1,9 @@
-/* compile.c - from nodes to items: slots numbered, constants folded, last uses found. */
+/* compile.c - compiles a request to a plan: orders the nodes, numbers the slots, folds constants, runs the passes and finds
+ * the last use of each slot.  The graph's lock is held meanwhile. */
 #include "exec/compile.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "exec/feeds.h"
 #include "exec/executors/dataflow_iteration.h"
 #include "exec/executors/frame.h"
@@ -15,7 +17,7 @@
 #include "exec/executors/staged.h"
 #include "graph/fold.h"
 
-/* A plan in the making. */
+/* The state of one compilation. */
 typedef struct maker {
   plan *p;
   weft_graph *g;
@@ -36,8 +38,8 @@ static void *plan_zeroed(maker *m, int count, size_t size) {
   return weft__arena_alloc(&m->p->arena, (size_t)(count ? count : 1) * size);
 }
 
-/* Is n the `read` of a reference variable?  TF's shares the variable's memory, so whoever reads it sees the value of
- * the moment it runs.  Ours is not run at all: its readers look at the variable itself. */
+/* Returns true if n is the `read` of a reference variable.  In TensorFlow it shares the variable's memory, so its readers
+ * see the variable's value at the time they run.  Here it does not run at all: its readers read the variable. */
 static bool is_plain_read(const maker *m, const weft_node *n) {
   const weft_graph *g = m->g;
   if (m->kept_read && m->kept_read[n->id]) return false;
@@ -45,7 +47,7 @@ static bool is_plain_read(const maker *m, const weft_node *n) {
          weft__out_is_ref(g, n->in[0]) && (g->node[n->in[0].node]->op->flags & OP_ONCE);
 }
 
-/* A read whose value another device wants is run, so that it is copied there once. */
+/* Marks the reads whose value another device needs.  They do run, so that the value is copied there once. */
 static weft_err keep_reads(maker *m) {
   m->kept_read = weft__arena_alloc(&m->p->arena, (size_t)m->g->n_node + 1);
   if (!m->kept_read) return WEFT_OOM;
@@ -57,7 +59,7 @@ static weft_err keep_reads(maker *m) {
   return WEFT_OK;
 }
 
-/* Where the value of o really comes from. */
+/* Returns the output that has the value of o: o itself, or the variable if o is a plain read. */
 static weft_out source_of(const maker *m, weft_out o) {
   if (weft__feeds_find(&m->feeds, o) >= 0 || !is_plain_read(m, m->g->node[o.node])) return o;
   return m->g->node[o.node]->in[0];
@@ -66,6 +68,7 @@ static weft_out source_of(const maker *m, weft_out o) {
 static int slot_of(const maker *m, weft_out from) {
   weft_out o = source_of(m, from);
   int feed = weft__feeds_find(&m->feeds, o);
+  WEFT_ASSERT(feed >= 0 || m->first_slot[o.node] >= 0);     /* the order has every node whose value is read */
   return feed >= 0 ? feed : m->first_slot[o.node] + o.slot; /* slot i < n_feed is feed i */
 }
 
@@ -82,8 +85,8 @@ static bool node_is_foldable(const maker *m, const weft_node *n) {
 
 enum { FOLD_LIMIT = 10 << 20 }; /* bytes: a big folded value costs more memory than it saves time */
 
-/* Runs n on constants.  Its outputs become constants too, unless that fails or they are large: then the
- * node stays an item, and an error comes back when it is run for real. */
+/* Runs n on constants, so that its outputs become constants.  Returns false if that fails or the outputs are large: the
+ * node then becomes an item, and an error is reported when the plan runs it. */
 static bool fold_node(maker *m, const weft_node *n) {
   value out[FOLD_MAX_OUT] = {{.dead = false}};
   const weft_tensor *in[FOLD_MAX_IN];
@@ -132,6 +135,7 @@ static weft_err number_slots(maker *m) {
 }
 
 static weft_err add_item(maker *m, const weft_node *n) {
+  WEFT_ASSERT(m->p->n_item < m->n_order && m->item_of[n->id] < 0);
   plan_item *it = &m->p->item[m->p->n_item];
   m->item_of[n->id] = m->p->n_item++;
   *it = (plan_item){
@@ -168,7 +172,7 @@ static weft_err make_items(maker *m) {
   return WEFT_OK;
 }
 
-/* Control edges between items; those from folded nodes are fulfilled already. */
+/* Sets the control edges between items.  Edges from folded nodes are dropped. */
 static weft_err link_control(maker *m) {
   waits w;
   weft_err err = weft__waits_init(&w, m->g, m->order, m->n_order);
@@ -241,12 +245,13 @@ static weft_err spread_last_uses(maker *m, const int *last, int *count) {
   for (int s = 0; s < m->n_slot; s++) {
     if (last[s] < 0) continue;
     plan_item *it = &p->item[last[s]];
+    WEFT_ASSERT(last[s] >= p->slot_item[s] && it->n_release < count[last[s]]);
     it->release[it->n_release++] = s;
   }
   return WEFT_OK;
 }
 
-/* Where each slot is read last; what is fetched, constant, made once or copied to the host lives on. */
+/* Finds where each slot is read last.  Slots that are fetched, constant, made once or copied to the host are kept. */
 static weft_err find_last_uses(maker *m) {
   plan *p = m->p;
   int *last = weft__alloc(((size_t)m->n_slot + 1) * sizeof *last);

@@ -3,6 +3,7 @@
  * The request is cut as for a cluster of this one task, with receives for its feeds and sends for its fetches.  The
  * resulting graph runs as one step, on a thread of its own, because the step waits for its feeds. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "exec/compile.h"
 #include "exec/executors/call.h"
@@ -30,6 +31,7 @@ typedef struct local_partial {
 
 /* The session's lock is held. */
 static weft_err local_partial_import(local_partial *u, const parts *p) {
+  WEFT_ASSERT(weft__lock_is_held(&u->session->lock));
   const op_table *ops;
   WEFT_TRY(weft__ops_table(&ops));
   WEFT_TRY(weft__graph_create(&u->graph, ops));
@@ -39,6 +41,7 @@ static weft_err local_partial_import(local_partial *u, const parts *p) {
 
 /* The session's lock is held. */
 static weft_err local_partial_cut(local_partial *u, const plan_request *r) {
+  WEFT_ASSERT(weft__lock_is_held(&u->session->lock));
   local *s = u->session;
   parts p;
   int *of_device = weft__alloc_zero((size_t)s->n_info + 1, sizeof *of_device); /* every device is on task 0 */
@@ -113,6 +116,7 @@ static void *local_partial_run(void *arg) {
 
 /* Lists the run, so that closing the session ends it.  The session's lock is held. */
 static weft_err local_partial_prepare(local_partial *u, const plan_request *r) {
+  WEFT_ASSERT(weft__lock_is_held(&u->session->lock));
   local *s = u->session;
   if (s->runs.closed) return weft__fail(WEFT_CANCELLED, "Session has been closed.");
   WEFT_TRY(weft__local_place_new_nodes(s));

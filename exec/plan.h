@@ -1,8 +1,9 @@
 /* plan.h - a graph compiled for one set of feeds, fetches and targets.
  *
- * The plan holds the nodes that matter, in an order in which they can run, and numbers every value
- * on an edge: its slot.  What differs between two runs at the same time (the values, the arena,
- * the kernels' arguments) is in a frame, so any number of threads may run one plan. */
+ * The plan holds the nodes that the request needs, in an order in which they can run.  Every value on an edge has a
+ * number, its slot.  What belongs to one run (the values, the arena, the kernels' arguments) is in a frame, so any number
+ * of threads may run one plan at the same time.  A plan does not change after it was compiled, except for what its lock
+ * guards and for atomic statistics. */
 #ifndef WEFT_EXEC_PLAN_H
 #define WEFT_EXEC_PLAN_H
 
@@ -12,7 +13,7 @@ typedef struct plan_input {
   int slot;       /* where the value comes from */
   bool wants_ref; /* the argument takes a reference: the variable itself, not its value */
   bool from_ref;  /* the slot holds a reference */
-  bool places;    /* its integers say where or how many: the kernel gets them in memory that only we write to */
+  bool places;    /* its integers are indices or counts: the kernel gets a copy that no other task can change */
 } plan_input;
 
 typedef struct plan_item { /* one node to run */
@@ -21,7 +22,7 @@ typedef struct plan_item { /* one node to run */
   weft_err (*run)(kernel *k); /* its kernel on its device */
   device *device;             /* NULL: the host */
   uint64_t host_in, host_out; /* of a GPU's item: arguments (< 64) that are in host memory */
-  bool no_record;             /* of a GPU's item: decides something on the host in every run */
+  bool no_record;             /* of a GPU's item: the host decides something in every run, so it cannot be captured */
   void *state;                /* from op->prepare, owned by the plan */
   plan_input *in;
   int n_in, n_out;
@@ -31,16 +32,16 @@ typedef struct plan_item { /* one node to run */
   uint64_t dying; /* straight plans: inputs (< 64) that nobody reads afterwards */
   int *release;   /* straight plans: slots to be cleared once it has run */
   int n_release;
-  int stage; /* staged plans: how many times values crossed tasks on their way here (exec/executors/staged.h) */
+  int stage; /* staged plans: how many transfers between tasks its inputs depend on (exec/executors/staged.h) */
 } plan_item;
 
 typedef struct plan_recv { /* staged plans: an item that receives, and from where */
   int item;
   char *key;
-  int together; /* so many from here on belong to one stage and come from one device; 0: not the first of them */
+  int together; /* how many entries from here on have the same stage and source device; 0: not the first of them */
 } plan_recv;
 
-typedef struct plan_gpu_segment { /* items [from, to) that a GPU runs by itself (exec/executors/cuda_graph.h) */
+typedef struct plan_gpu_segment { /* items [from, to) that can be one cuda graph (exec/executors/cuda_graph.h) */
   int from, to;
   device *device;
 } plan_gpu_segment;
@@ -74,8 +75,8 @@ typedef struct plan {
   const weft_graph *graph;
   device **device; /* the GPUs that its items run on */
   int n_device;
-  atomic_int careful; /* so many runs wait for each kernel of a GPU, as first ones do, so that an error has its name:
-                         WEFT_GPU_CAREFUL; negative: all, WEFT_GPU_NO_REPLAY */
+  atomic_int careful; /* how many more runs wait for each GPU kernel, so that an error names its node: WEFT_GPU_CAREFUL;
+                         negative: all runs, WEFT_GPU_NO_REPLAY */
   int *slot_memory;   /* per slot: 0 the host's, else 1 + an index into device; NULL without GPUs */
   arena arena;        /* of everything here but states, constants, layouts and frames */
   plan_item *item;    /* in an order in which a straight plan runs them */
@@ -89,7 +90,7 @@ typedef struct plan {
   int n_constant;
   int *constant_slot; /* slots whose value is known: set once in every frame */
   weft_tensor *constant;
-  bool waits; /* an item may hold its thread for long: not for a thread that is needed back soon */
+  bool waits; /* an item may block its thread, so a borrowed thread must not run the plan */
   pthread_mutex_t lock;
 
   plan_executor executor; /* which of the following parts are used */
@@ -109,7 +110,7 @@ typedef struct plan_devices { /* where the nodes run: device[of_node[id]] */
   const int *of_node;
 } plan_devices;
 
-/* Does data input i of the node stand for a variable itself, not its value? */
+/* Returns true if data input i of the node takes a reference: the variable itself, not its value. */
 bool weft__takes_ref(const weft_node *n, int i);
 /* Closes the gaps that items leave which a pass has replaced; `to` has room for every item.  No item that stays may wait
  * for one that is gone. */

@@ -1,7 +1,7 @@
-/* task.h - one process's seat: its devices, the state on them, its threads.
+/* task.h - what a task of a cluster owns in its process: devices, the state on them, thread pools.
  *
- * A session of one process makes a task for itself alone; all sessions of a server share the
- * server's, and with it the variables and queues, which are found by container and name. */
+ * A session of one process creates a task for itself.  All sessions of a server share the server's task, and with it the
+ * variables and queues, which they find by container and name. */
 #ifndef WEFT_EXEC_TASK_H
 #define WEFT_EXEC_TASK_H
 

@@ -80,7 +80,7 @@ static weft_err bundle_describe(const Tensorflow__BundleEntryProto *e, bundle_en
   uint64_t count = (uint64_t)weft__shape_count(&out->shape), size = (uint64_t)e->size;
   size_t each = weft__dtype_size(out->dtype);
   bool fits = out->dtype == WEFT_STRING ? count <= size : size / each == count && size % each == 0;
-  if (fits && e->size >= 0) return WEFT_OK; /* nobody makes room for more than is stored */
+  if (fits && e->size >= 0) return WEFT_OK; /* so memory is never allocated for more than is stored */
   return weft__fail(WEFT_DATA_LOSS, "a checkpoint holds %lld bytes for a %s of shape %s", (long long)e->size,
                     weft__dtype_name(out->dtype), weft__shape_text(&out->shape));
 }
@@ -146,7 +146,7 @@ damaged:
 static weft_err read_strings(bundle_reader *r, const Tensorflow__BundleEntryProto *e, int fd, const char *path,
                              weft_tensor *t) {
   unsigned char last;
-  if (e->size > 0) /* nobody makes room for more than is there */
+  if (e->size > 0) /* memory is not allocated for more bytes than the file has */
     WEFT_TRY(weft__file_read_at(fd, path, (uint64_t)e->offset + (uint64_t)e->size - 1, &last, 1));
   unsigned char *data = weft__alloc((size_t)e->size + 1);
   if (!data) return WEFT_OOM;

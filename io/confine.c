@@ -29,7 +29,7 @@ static weft_err resolve_all(const char *directories, char **out) {
   return all && list ? WEFT_OK : WEFT_OOM;
 }
 
-/* `always`: also if somebody has decided before. */
+/* Sets the allowed directories.  Without `always` an earlier decision stays. */
 static weft_err confine_decide(const char *directories, bool always) {
   char *resolved = NULL;
   if (directories) WEFT_TRY(resolve_all(directories, &resolved));

@@ -6,6 +6,7 @@
 #include "net/message.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/assert.h"
 #include "io/table.h"
 #include "tensor/tensor_proto.h"
 #include <string.h>
@@ -32,11 +33,15 @@ void weft__message_finish(message *m) {
 }
 
 void weft__message_move(message *to, message *from) {
+  WEFT_ASSERT(to != from);
   *to = *from;
   weft__message_init(from);
 }
 
-const piece *weft__message_piece(const message *m, int i) { return &(m->piece ? m->piece : m->inline_piece)[i]; }
+const piece *weft__message_piece(const message *m, int i) {
+  WEFT_ASSERT(i >= 0 && i < m->n_piece);
+  return &(m->piece ? m->piece : m->inline_piece)[i];
+}
 
 static weft_err message_grow(message *m) {
   const bool first = !m->piece;
@@ -72,6 +77,7 @@ static uint8_t *message_reserve(message *m, size_t size) {
   if (last && last->release == message_block_free) {
     message_block *b = last->arg;
     size_t used = (size_t)(last->data - b->data) + last->size;
+    WEFT_ASSERT(used <= b->room && last->size <= m->size);
     if (b->room - used >= size) {
       last->size += size;
       m->size += size;

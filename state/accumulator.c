@@ -212,6 +212,7 @@ static void takes_complete(wait_queue *done) {
 
 /* Gives the sum to the first take if there are enough gradients.  The lock is held. */
 static void accumulator_serve(accumulator *a, wait_queue *done) {
+  WEFT_ASSERT(weft__lock_is_held(&a->lock));
   take *t = (take *)a->takes.first;
   if (!t || a->count < t->required) return;
   WEFT_ASSERT(a->count > 0 && a->sum.buf);

@@ -76,6 +76,7 @@ static rendezvous_entry **rendezvous_bucket(rendezvous *r, uint32_t hash) {
 
 /* Returns the link to the first entry of this key, or the link at the end of the bucket.  The lock is held. */
 static rendezvous_entry **rendezvous_find(rendezvous *r, const char *key, uint32_t hash) {
+  WEFT_ASSERT(weft__lock_is_held(&r->lock));
   rendezvous_entry **at = rendezvous_bucket(r, hash);
   while (*at && ((*at)->hash != hash || strcmp((*at)->key, key) != 0)) at = &(*at)->next;
   return at;
@@ -91,6 +92,7 @@ static rendezvous_entry *rendezvous_unlink(rendezvous *r, rendezvous_entry **at)
 
 /* Removes and returns the first value (or receiver) of this key; NULL if there is none.  The lock is held. */
 static rendezvous_entry *rendezvous_take(rendezvous *r, const char *key, bool want_value) {
+  WEFT_ASSERT(weft__lock_is_held(&r->lock));
   if (r->n_waiting == 0) return NULL;
   rendezvous_entry **at = rendezvous_find(r, key, weft__map_hash(key));
   return *at && ((*at)->fn == NULL) == want_value ? rendezvous_unlink(r, at) : NULL;
@@ -116,6 +118,7 @@ static void rendezvous_grow(rendezvous *r) {
 
 /* Appends m to its bucket.  The lock is held. */
 static void rendezvous_insert(rendezvous *r, rendezvous_entry *m) {
+  WEFT_ASSERT(weft__lock_is_held(&r->lock));
   if (r->n_waiting >= 2 * r->n_bucket) rendezvous_grow(r);
   rendezvous_entry **at = rendezvous_bucket(r, m->hash);
   while (*at) at = &(*at)->next;
@@ -238,6 +241,7 @@ bool weft__rendezvous_cancel_recv(rendezvous *r, const char *key, recv_fn *fn, c
 
 /* Empties the table and returns all entries as one list.  The lock is held. */
 static rendezvous_entry *rendezvous_take_all(rendezvous *r) {
+  WEFT_ASSERT(weft__lock_is_held(&r->lock));
   rendezvous_entry *all = NULL, **end = &all;
   for (uint32_t i = 0; i < r->n_bucket; i++) {
     *end = r->bucket[i];

@@ -97,6 +97,7 @@ typedef struct listed {
 
 /* Copies the names of all resources of a type and retains them.  The lock is held. */
 static int resources_list_type(const resources *r, const char *type, listed *all) {
+  WEFT_ASSERT(weft__lock_is_held(&r->lock));
   int n = 0;
   for (int i = 0; i < r->table.used; i++) {
     const map_entry *e = &r->table.entries[i];

@@ -2,6 +2,7 @@
 #include "state/step_objects.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 struct step_object {
   char *name;
@@ -41,6 +42,7 @@ static resource *step_objects_find(const step_objects *s, const char *name) {
 
 /* Takes ownership of name and r, and frees both on failure.  The lock is held. */
 static step_object *step_objects_add(step_objects *s, char *name, resource *r) {
+  WEFT_ASSERT(weft__lock_is_held(&s->lock));
   step_object *e = name ? weft__alloc(sizeof *e) : NULL;
   if (!e) {
     weft__free(name);

@@ -9,6 +9,7 @@
 #include "cluster/master/client_session.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "cluster/config.h"
 #include "cluster/named_tensor.h"
@@ -274,6 +275,7 @@ static weft_err client_session_run_whole(client_session *s, call *c, const Tenso
 
 /* Returns the link to the entry of the list, or to NULL.  The lock is held. */
 static prepared **client_session_find_prepared(client_session *s, int64_t id, bool partial) {
+  WEFT_ASSERT(weft__lock_is_held(&s->lock));
   prepared **at = &s->prepared;
   while (*at && ((*at)->id != id || ((*at)->partial != NULL) != partial)) at = &(*at)->next;
   return at;

@@ -6,6 +6,7 @@
 #include "cluster/master/clients.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/block.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -79,6 +80,7 @@ static client_session *clients_at(const clients *t, int i) {
 
 /* Removes the session from the table and returns the table's reference, or NULL.  The lock is held. */
 static client_session *clients_unlist(clients *t, const char *session_handle) {
+  WEFT_ASSERT(weft__lock_is_held(&t->lock));
   client_session *s = weft__map_remove(&t->sessions, session_handle);
   if (s) t->bytes -= weft__client_session_usage(s)->bytes;
   return s;
@@ -285,6 +287,7 @@ static void clients_schedule_sweep(clients *t) {
 
 /* Adds a message with nodes to the estimated memory of a session.  The lock is held. */
 static void clients_count_bytes(clients *t, client_session *s, size_t size) {
+  WEFT_ASSERT(weft__lock_is_held(&t->lock));
   client_usage *u = weft__client_session_usage(s);
   const size_t before = u->bytes;
   u->received += size;

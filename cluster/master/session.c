@@ -10,6 +10,7 @@
 #include "cluster/master/session.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
@@ -297,6 +298,7 @@ static weft_err cluster_session_make_step(cluster_session *s, const plan_request
 
 /* The lock is held. */
 static bool cluster_session_is_claimed(const cluster_session *s, uint64_t hash, const plan_request *r) {
+  WEFT_ASSERT(weft__lock_is_held(&s->lock));
   for (const step_claim *c = s->claims; c; c = c->next)
     if (c->hash == hash && weft__request_equal(c->request, r)) return true;
   return false;

@@ -5,6 +5,7 @@
 #include "cluster/master/wait_for_tasks.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
@@ -111,6 +112,7 @@ static void task_wait_on_reply(void *arg, weft_err err, message *reply) {
 
 /* The lock is held. */
 static int task_wait_count(const task_wait *w, attempt_state s) {
+  WEFT_ASSERT(weft__lock_is_held(&w->lock));
   int n = 0;
   for (int i = 0; i < w->n; i++) n += w->attempt[i].state == s;
   return n;
@@ -118,6 +120,7 @@ static int task_wait_count(const task_wait *w, attempt_state s) {
 
 /* The lock is held, and released during each call. */
 static void task_wait_start_due_calls(task_wait *w) {
+  WEFT_ASSERT(weft__lock_is_held(&w->lock));
   int64_t now = weft__clock_now_ns();
   for (int i = 0; i < w->n; i++) {
     attempt *t = &w->attempt[i];

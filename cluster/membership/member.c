@@ -10,6 +10,7 @@
 #include "cluster/membership/member.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
@@ -130,6 +131,7 @@ static void members_publish_departure(peer *p, const member_record *r, bool coun
 /* Notes a departure that another task reports.  The lock is held.  from_bare_server: a bare server reports it, perhaps
  * from an earlier job.  Then `join` does not wait for the task, but sessions do, since it may be about to start. */
 static void members_note_departure(members *m, const Weft__Departure *d, bool from_bare_server) {
+  WEFT_ASSERT(weft__lock_is_held(&m->lock));
   peer *p;
   if (weft__peers_find(m->peers, d->task, &p) != WEFT_OK || weft__peer_is_self(p)) return;
   member_record *r = &m->record[weft__peer_number(p)];

@@ -8,10 +8,12 @@
  *
  * The lock of state.h guards the tables.  Sessions are dropped and tokens fired without it. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "cluster/worker/state.h"
 
 /* Removes a session of another member from the table, or returns NULL.  The lock is held. */
 static worker_session *restore_take_session(worker *w, const char *chief) {
+  WEFT_ASSERT(weft__lock_is_held(&w->lock));
   for (int i = 0; i < w->sessions.used; i++) {
     worker_session *s = w->sessions.entries[i].key ? w->sessions.entries[i].value : NULL;
     if (!s || s->role == ROLE_NONE || strcmp(s->handle, chief) == 0) continue;
@@ -34,6 +36,7 @@ static void restore_drop_sessions(worker *w, const char *chief) {
 /* Returns a run of a dropped session that was not canceled yet, or NULL.  *n is the number of such runs that have not
  * ended.  The lock is held. */
 static running_part *restore_next_run(worker *w, int *n) {
+  WEFT_ASSERT(weft__lock_is_held(&w->lock));
   running_part *found = NULL;
   *n = 0;
   for (running_part *u = w->runs.next; u != &w->runs; u = u->next) {

@@ -6,6 +6,7 @@
  *
  * The lock of state.h guards the tables.  Sessions are removed from the table under it, and dropped without it. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/block.h"
 #include "base/clock.h"
 #include "cluster/worker/state.h"
@@ -70,6 +71,7 @@ void weft__worker_session_drop(worker_session *s) {
 
 /* Removes the least recently used session from the table if there are too many.  The lock is held. */
 static worker_session *worker_take_oldest_session(worker *w) {
+  WEFT_ASSERT(weft__lock_is_held(&w->lock));
   worker_session *oldest = NULL;
   if (w->sessions.count < SESSIONS_MAX) return NULL;
   for (int i = 0; i < w->sessions.used; i++) {
@@ -127,6 +129,7 @@ bool weft__worker_sessions_orphaned(worker *w, const char *master, uint64_t inca
 
 /* Removes a session from the table whose master was lost long ago.  The lock is held. */
 static worker_session *worker_take_lost_session(worker *w) {
+  WEFT_ASSERT(weft__lock_is_held(&w->lock));
   int64_t before = weft__clock_now_ns() - LOST_NS;
   for (int i = 0; i < w->sessions.used; i++) {
     worker_session *s = w->sessions.entries[i].key ? w->sessions.entries[i].value : NULL;
@@ -160,6 +163,7 @@ static weft_err worker_no_session(const worker *w, const char *name) {
 /* Finds the session of a request, and notes that it is used.  Borrowed; the lock is held.  Masters before TensorFlow
  * 1.9 name sessions that they did not create (created is false): these share one. */
 static weft_err worker_find_session(worker *w, const char *name, bool created, worker_session **out) {
+  WEFT_ASSERT(weft__lock_is_held(&w->lock));
   worker_session *s = weft__map_get(&w->sessions, name);
   if (!s && created) return worker_no_session(w, name);
   if (!s) s = w->legacy;

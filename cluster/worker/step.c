@@ -6,6 +6,7 @@
  *
  * The lock of state.h guards the table.  Steps are removed under it, and aborted and freed without it. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "cluster/worker/state.h"
 
@@ -42,6 +43,7 @@ static weft_err worker_step_create(worker *w, int64_t id, worker_step **out) {
 
 /* Removes the step from the table.  The table's reference passes to the caller.  The lock is held. */
 static void worker_step_unlist(worker *w, worker_step *s) {
+  WEFT_ASSERT(weft__lock_is_held(&w->lock));
   worker_step **at = worker_step_bucket(w, s->id);
   while (*at != s) at = &(*at)->next;
   *at = s->next;
@@ -137,6 +139,7 @@ void weft__worker_step_expire(worker *w, int64_t id) {
 
 /* Removes every step that matches from the table and returns them as a list.  The lock is held. */
 static worker_step *worker_steps_take(worker *w, bool (*matches)(const worker_step *s, int64_t now)) {
+  WEFT_ASSERT(weft__lock_is_held(&w->lock));
   worker_step *all = NULL;
   int64_t now = weft__clock_now_ns();
   for (int i = 0; i < STEP_BUCKETS; i++)

@@ -5,6 +5,7 @@
  * themselves.  The lock of state.h guards the tables. */
 #include "base/alloc.h"
 #include "base/adaptive_mutex.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -78,6 +79,7 @@ static bool part_exchanges_with(const part *p, const char *task_name) {
 
 /* Returns a run to cancel, or NULL.  The lock is held. */
 static running_part *worker_next_to_stop(worker *w, const char *task_name) {
+  WEFT_ASSERT(weft__lock_is_held(&w->lock));
   for (running_part *u = w->runs.next; u != &w->runs; u = u->next) {
     bool asked = task_name && strcmp(u->part->session->master, task_name) == 0;
     if (!u->stopped && (asked || part_exchanges_with(u->part, task_name))) return u;

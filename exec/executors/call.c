@@ -33,7 +33,7 @@ static weft_err call_run(function *f, const step *st, const weft_tensor *const *
   if (!p) return WEFT_OK;
   plan_run r = {.feed = arg, .fetched = ret, .step = *st, .deadline_ns = st->deadline_ns, .keeps_feeds = true};
   if (p->executor == PLAN_SEQUENTIAL) return weft__sequential_run(p, &r);
-  cancel own; /* a body that fails must not end whoever called it */
+  cancel own; /* a body that fails must not cancel its caller's step */
   cancel_link link;
   weft__cancel_init(&own);
   weft_err err = weft__cancel_link_on(&link, st->cancel, &own);

@@ -1,30 +1,31 @@
 /* dataflow.c - runs the nodes of a dataflow as they become ready.
  *
- * A thread that ends a node goes on with one that became ready by it; others that are worth it are
- * handed to the pool.  A kernel that waits defers: its node stays counted as active.  What happens when
- * it ends depends on who started the run:
- *   weft__dataflow_run    the node is left in the inbox of the thread that sleeps there, or with the pool
- *                     when that thread is at work: a stranger's thread never runs our nodes.
- *   weft__dataflow_start  the stranger, usually a transport's thread, goes on with what is cheap and hands
- *                     the rest to the pool, so that a short step costs no change of thread.
- * A thread that is running nodes already takes such a node when it is through (`here.ended`): two runs
- * that feed each other do not pile up on the stack.
+ * A thread that ends a node continues with one of the nodes that became ready.  It submits the others to the pool if they
+ * are expensive enough.  A kernel that has to wait is deferred: its node stays counted as active.  What happens when the
+ * kernel ends depends on how the run was started:
+ *   weft__dataflow_run    The node goes into the inbox of the thread that sleeps in this function, or to the pool if that
+ *                         thread is busy.  The thread that ended the wait never runs nodes.
+ *   weft__dataflow_start  The thread that ended the wait, usually a transport's, runs cheap nodes itself and submits the
+ *                         rest to the pool.  A short step then needs no switch of threads.
+ * If that thread is already running nodes, it takes the node when it has finished (`here.ended`).  So two runs that feed
+ * each other do not recurse.
  *
  * After the first error (exec/executors/run.h) nodes that become ready are dropped, and the run ends when the last
  * active node has ended.
  *
  * Locks: a dataflow's and a frame's, each alone but for weft__dataflow_frame_begin and weft__iteration_begin, which
  * take the dataflow's inside a frame's. */
-#include "exec/passes/owned_inputs.h"
 #include "exec/executors/dataflow.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/denormal.h"
 #include "base/interrupt.h"
 #include "exec/executors/dataflow_edge.h"
 #include "exec/executors/item.h"
 #include "exec/executors/steplog.h"
+#include "exec/passes/owned_inputs.h"
 #include "kernels/gpu/gpu_host.h"
 #include "state/rendezvous.h"
 #include "state/variable.h"
@@ -34,11 +35,11 @@ enum { LENT = 50000 };                            /* ns that a borrowed thread i
 enum { PHASE_RUNS, PHASE_RETURNED, PHASE_DONE };  /* of a kernel that defers */
 typedef enum outcome { ENDED, DEFERRED } outcome;
 
-static _Thread_local struct {
-  bool inside;             /* this thread runs nodes */
-  bool borrowed;           /* ... and is a stranger's */
-  int64_t spent;           /* ns on it, as far as the nodes' costs are known */
-  node_run *ended, **last; /* nodes of asynchronous runs whose wait ended meanwhile */
+static _Thread_local struct { /* what this thread does for asynchronous runs */
+  bool inside;                /* it is running nodes */
+  bool borrowed;              /* it is needed back soon: see weft__dataflow_start */
+  int64_t spent;              /* ns that it spent on nodes, as far as their costs are known */
+  node_run *ended, **last;    /* nodes whose wait ended meanwhile; last points at the end of the list */
 } here;
 
 static void on_done(kernel *k, weft_err err);
@@ -59,7 +60,7 @@ static uint64_t dying_inputs(const node_run *s) {
   return dying;
 }
 
-/* References among the inputs.  A merge looks at the input that came first and hides the others. */
+/* Resolves the inputs that are references.  A merge gets the input that arrived first; its other inputs become NULL. */
 static weft_err resolve_references(node_run *s) {
   const plan_item *it = weft__node_run_item(s);
   const dataflow_node *n = weft__node_run_node(s);
@@ -107,11 +108,12 @@ static void note_cost(dataflow_node *n, int64_t ns) {
   atomic_store_explicit(&n->cost, old ? (old / 8) * 7 + now / 8 + 1 : now, memory_order_relaxed);
 }
 
-/* Runs the kernel; *deferred: its end comes through on_done. */
+/* Runs the kernel.  *deferred: it has not ended yet, and on_done will be called. */
 static weft_err call_kernel(node_run *s, bool dead, bool *deferred) {
   dataflow *f = s->iteration->frame->dataflow;
   kernel *k = &s->kernel;
   dataflow_node *n = weft__node_run_node(s);
+  WEFT_ASSERT(k->owner == s && atomic_load(&f->active) > 0);
   k->dying = dying_inputs(s);
   k->pending = false;
   k->done = on_done;
@@ -150,7 +152,7 @@ static bool kind_carries_value(dataflow_kind kind) {
   return kind == DATAFLOW_ENTER || kind == DATAFLOW_ENTER_CONSTANT || kind == DATAFLOW_EXIT || kind == DATAFLOW_NEXT;
 }
 
-/* What follows a node's run. */
+/* Delivers the outputs of a node that ran, or its deadness, and ends the node. */
 static weft_err node_conclude(node_run *s, bool dead, value *carried, ready *r) {
   if (!dead && s->kernel.out) WEFT_TRY(weft__kernel_check_outputs(&s->kernel));
   drop_reads(s);
@@ -185,7 +187,8 @@ static outcome node_visit(dataflow *f, node_run *s, ready *r) {
 
 static void node_resume(node_run *s);
 
-/* On the way in and out of running nodes; inside a run that this thread is running already, nothing. */
+/* come_in and go_out surround the running of nodes.  come_in returns false if this thread is running nodes already; then
+ * go_out(false) does nothing. */
 static bool come_in(bool borrowed) {
   if (here.inside) return false;
   here.inside = true;
@@ -243,7 +246,7 @@ static node_run *hand_out(dataflow *f, node_run *list) {
   return kept;
 }
 
-/* Is there more to do than a borrowed thread should?  Then the pool does it. */
+/* Returns true if it submitted the list to the pool, because a borrowed thread has spent enough time on nodes. */
 static bool hand_over(dataflow *f, node_run *list) {
   if (!here.borrowed || weft__pool_threads(f->run.tasks) == 1) return false;
   const dataflow_node *n = weft__node_run_node(list);
@@ -253,7 +256,7 @@ static bool hand_over(dataflow *f, node_run *list) {
   return (!known || here.spent > LENT) && weft__pool_submit(f->run.tasks, task_process, list) == WEFT_OK;
 }
 
-/* What ended meanwhile does not wait for a long kernel of this thread. */
+/* Submits the nodes whose wait ended to the pool, so that they need not wait for a long kernel of this thread. */
 static void hand_ended(dataflow *f) {
   for (node_run *s; (s = next_ended());)
     if (weft__pool_submit(f->run.tasks, task_resume, s) != WEFT_OK) node_resume(s);
@@ -272,9 +275,11 @@ static void dataflow_finish(dataflow *f) {
   pthread_mutex_unlock(&f->run.lock);
 }
 
-/* Counts what one node's end changed; true: nothing is active any more, and f may be gone. */
+/* Adds `change` to the number of active nodes after a node ended.  True: none is active any more, and f may be freed. */
 static bool dataflow_account(dataflow *f, int change) {
-  if (change == 0 || atomic_fetch_add(&f->active, change) + change != 0) return false;
+  const long before = change ? atomic_fetch_add(&f->active, change) : 0;
+  WEFT_ASSERT(change == 0 || (before > 0 && before + change >= 0));
+  if (change == 0 || before + change != 0) return false;
   dataflow_finish(f);
   return true;
 }
@@ -298,7 +303,7 @@ static void go_through(dataflow *f, node_run *first) {
   }
 }
 
-/* On whatever thread it is: one of the pool, the caller's, one that brought a value. */
+/* Called by threads of the pool, by the caller of the run and by threads that delivered a value. */
 static void dataflow_process(dataflow *f, node_run *first) {
   const uint64_t mode = weft__denormal_flush();
   go_through(f, first);
@@ -307,9 +312,10 @@ static void dataflow_process(dataflow *f, node_run *first) {
 
 /* ---- waiting ----------------------------------------------------------------------------------- */
 
-/* Goes on with a node whose deferred kernel has ended. */
+/* Continues with a node whose deferred kernel has ended. */
 static void node_resume(node_run *s) {
   dataflow *f = s->iteration->frame->dataflow;
+  WEFT_ASSERT(atomic_load(&s->phase) == PHASE_DONE && atomic_load(&f->active) > 0);
   value none = {.dead = false};
   ready r = {0};
   bool dead = weft__node_run_is_dead(s);
@@ -323,7 +329,8 @@ static void node_resume(node_run *s) {
   if (!dataflow_account(f, r.count - 1) && r.first) dataflow_process(f, r.first);
 }
 
-/* On the thread that ended the wait of s, unless it runs nodes already: then it does so when it is through. */
+/* Called on the thread that ended the wait of s: resumes s, now or, if the thread is running nodes, when it has finished
+ * with those. */
 static void go_on(node_run *s) {
   if (come_in(true)) {
     node_resume(s);
@@ -335,10 +342,11 @@ static void go_on(node_run *s) {
   here.last = &s->next;
 }
 
-/* The kernel's end, on any thread, once. */
+/* A deferred kernel has ended.  Called once, on any thread. */
 static void on_done(kernel *k, weft_err err) {
   node_run *s = k->owner;
   dataflow *f = s->iteration->frame->dataflow;
+  WEFT_ASSERT(atomic_load(&s->phase) != PHASE_DONE);
   weft__status_update(&s->why, err);
   if (atomic_exchange(&s->phase, PHASE_DONE) == PHASE_RUNS) return; /* still inside its call: call_kernel goes on */
   if (f->run.done) {
@@ -357,7 +365,7 @@ static void on_done(kernel *k, weft_err err) {
   node_resume(s);
 }
 
-/* Sleeps until a deferred node has ended or all have; looks up now and then whether it is too late. */
+/* Sleeps until a deferred node or the whole run has ended.  Wakes up regularly to check the deadline and interrupts. */
 static node_run *next_from_inbox(dataflow *f, bool *finished) {
   bool failed = atomic_load(&f->run.failed); /* then only the end of what still runs is awaited */
   int64_t slice = WEFT_WAIT_SLICE_MS * NS_PER_MS, left = f->run.given->deadline_ns - weft__clock_now_ns();
@@ -384,6 +392,7 @@ static void wait_for_all(dataflow *f) {
     node_run *s = next_from_inbox(f, &finished);
     if (s) task_resume(s);
   }
+  WEFT_ASSERT(atomic_load(&f->active) == 0 && !f->inbox);
 }
 
 /* ---- a run ------------------------------------------------------------------------------------- */
@@ -404,7 +413,7 @@ static weft_err dataflow_begin(dataflow **out, plan *p, plan_run *given, pool *t
   return err;
 }
 
-/* Takes what was fetched, and leaves the dataflow to the next run. */
+/* Fetches the results and releases the dataflow, so that the next run can reuse it. */
 static weft_err conclude_run(dataflow *f) {
   weft_err err = weft__run_end(&f->run, f->root->slot, weft__status_raise(&f->run.failure));
   weft__dataflow_release(f);

@@ -1,16 +1,16 @@
 /* dataflow_edge.c - edges between nodes, iterations and frames.
  *
- * Within an iteration an edge is one atomic change of the reader's word, without a lock.  A frame's lock is
- * taken where iterations come and go and where a constant enters all of them; two frames' locks are never
- * held_value together.
+ * Within an iteration, an edge is one atomic change of the reader's word; no lock is taken.  A frame's lock is taken where
+ * iterations begin and end, and where a constant enters all of them.  No thread holds the locks of two frames.
  *
- * Deadness: a plain node is dead if any edge into it is.  A merge is dead if all its inputs are, or
- * if a dead value enters a loop there (nothing can come round the back edge then); its control edges
- * only delay it.  Dead values go neither round a loop nor out of it: when a frame ends, the exits
- * that nothing live went through are dead for the iteration outside. */
+ * Deadness: a plain node is dead if any edge into it is dead.  A merge is dead if all its inputs are dead, or if a dead
+ * value enters a loop at the merge: then its back edge never delivers a value.  Control edges only delay a merge.
+ * NextIteration and Exit do not pass dead values on.  When a frame ends, each Exit that no live value passed is dead in
+ * the iteration outside. */
 #include "exec/executors/dataflow_edge.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 
 static void ready_push(ready *r, node_run *s) {
@@ -66,9 +66,11 @@ value *weft__node_run_input(const node_run *s, int j) {
   return in->home == HOME_FRAME ? &fr->constant[in->index] : &fr->dataflow->root->slot[in->index];
 }
 
-/* One reader of a slot is through with it. */
+/* One reader has finished with a slot; after the last one the slot is cleared. */
 static void let_go(iteration *t, int slot) {
-  if (atomic_fetch_sub_explicit(&t->readers[slot], 1, memory_order_acq_rel) != 1) return;
+  const int before = atomic_fetch_sub_explicit(&t->readers[slot], 1, memory_order_acq_rel);
+  WEFT_ASSERT(before > 0);
+  if (before != 1) return;
   weft__tensor_clear(&t->slot[slot].t);
 }
 
@@ -107,10 +109,12 @@ static void edge_arrive(iteration *t, const dataflow_edge *e, bool dead, bool en
   }
   uint64_t change = dead ? DEAD_EDGE - 1 : UINT64_MAX;
   uint64_t old = atomic_fetch_add_explicit(&s->word, change, memory_order_acq_rel);
+  WEFT_ASSERT((uint32_t)old > 0); /* no edge arrives at a node that has all of them */
   if ((uint32_t)old == 1) ready_push(r, s);
 }
 
-/* Tells every reader of item `node` in iteration t; which outputs are dead is asked of `out` (NULL: all alike). */
+/* Delivers the edges of item `node` to their readers in iteration t.  dead: all are dead; else out[i].dead says whether
+ * output i is (out NULL: none is). */
 static void notify_readers(iteration *t, int node, bool dead, const value *out, ready *r) {
   const dataflow_node *n = &t->frame->dataflow->map->node[node];
   bool entering = n->kind == DATAFLOW_ENTER || n->kind == DATAFLOW_ENTER_CONSTANT;
@@ -128,7 +132,7 @@ static void move_value(value *to, value *from) {
   from->ref = NULL;
 }
 
-/* Puts a value in the slot of iteration t that is node n's output, if anyone reads it, and tells its readers. */
+/* Moves a value to the output slot of item `node` in iteration t, if a node reads it, and delivers the item's edges. */
 static void store_output(iteration *t, int node, value *v, ready *r) {
   const dataflow_node *n = &t->frame->dataflow->map->node[node];
   if (atomic_load_explicit(&t->readers[n->first_out], memory_order_relaxed) > 0) move_value(&t->slot[n->first_out], v);
@@ -137,12 +141,15 @@ static void store_output(iteration *t, int node, value *v, ready *r) {
 
 /* ---- entering ---------------------------------------------------------------------------------- */
 
-static weft_err end_turn(iteration *t, ready *r);
+static weft_err end_iteration(iteration *t, ready *r);
 
-/* Takes one from an iteration's count; the iteration has ended if that was the last. */
+/* Decrements an iteration's busy count, and ends the iteration if the count became 0. */
 static weft_err iteration_release(iteration *t, ready *r) {
-  if (t->frame->loop == 0 || atomic_fetch_sub_explicit(&t->busy, 1, memory_order_acq_rel) != 1) return WEFT_OK;
-  return end_turn(t, r);
+  if (t->frame->loop == 0) return WEFT_OK;
+  const int before = atomic_fetch_sub_explicit(&t->busy, 1, memory_order_acq_rel);
+  WEFT_ASSERT(before > 0);
+  if (before != 1) return WEFT_OK;
+  return end_iteration(t, r);
 }
 
 /* The frame of a loop inside iteration t, begun if this is the first value to enter it. */
@@ -160,9 +167,11 @@ static weft_err child_frame(iteration *t, int loop, dataflow_frame **out) {
   return err;
 }
 
-/* A constant goes to the iterations under way now; those to come are told when they begin. */
+/* Delivers a loop constant to the iterations that run now.  Later ones get it when they begin.  The frame's lock is
+ * held. */
 static void store_loop_constant(dataflow_frame *fr, int node, bool dead, value *v, ready *r) {
   int constant = fr->dataflow->map->node[node].first_out;
+  WEFT_ASSERT(weft__lock_is_held(&fr->lock) && fr->constant_state[constant] == CONSTANT_AWAITED);
   if (!dead) move_value(&fr->constant[constant], v);
   fr->constant_state[constant] = dead ? CONSTANT_DEAD : CONSTANT_LIVE;
   for (iteration *t = fr->first; t; t = t->next) notify_readers(t, node, dead, NULL, r);
@@ -173,7 +182,8 @@ static weft_err frame_enter(node_run *s, bool dead, value *v, ready *r) {
   dataflow_frame *fr;
   WEFT_TRY(child_frame(s->iteration, n->target, &fr));
   pthread_mutex_lock(&fr->lock);
-  iteration *first = fr->first; /* iteration 0: it does not end before every Enter has been here */
+  iteration *first = fr->first; /* iteration 0: it does not end before every Enter has run */
+  WEFT_ASSERT(first && first->number == 0 && fr->enters_left > 0);
   if (n->kind == DATAFLOW_ENTER_CONSTANT)
     store_loop_constant(fr, s->node, dead, v, r);
   else if (dead)
@@ -185,12 +195,13 @@ static weft_err frame_enter(node_run *s, bool dead, value *v, ready *r) {
   return all_here ? iteration_release(first, r) : WEFT_OK;
 }
 
-/* ---- going round ------------------------------------------------------------------------------- */
+/* ---- the next iteration ------------------------------------------------------------------------ */
 
-/* A new iteration with the constants that have come so far.  The frame's lock is held_value. */
-static weft_err begin_turn(dataflow_frame *fr, ready *r) {
+/* Begins an iteration with the constants that have arrived so far.  The frame's lock is held. */
+static weft_err begin_iteration(dataflow_frame *fr, ready *r) {
   const dataflow_loop *l = &fr->dataflow->map->loop[fr->loop];
   iteration *t;
+  WEFT_ASSERT(weft__lock_is_held(&fr->lock) && fr->last);
   WEFT_TRY(weft__iteration_begin(&t, fr));
   for (int i = 0; i < l->n_constant_enter; i++)
     if (fr->constant_state[i] != CONSTANT_AWAITED)
@@ -199,6 +210,7 @@ static weft_err begin_turn(dataflow_frame *fr, ready *r) {
 }
 
 static weft_err frame_hold_next(dataflow_frame *fr, int node, value *v) {
+  WEFT_ASSERT(weft__lock_is_held(&fr->lock));
   held_value *h = weft__alloc_zero(1, sizeof *h);
   if (!h) return WEFT_OOM;
   h->node = node;
@@ -213,19 +225,21 @@ static weft_err go_round(node_run *s, value *v, ready *r) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&fr->lock);
   bool last = s->iteration == fr->last, full = fr->n_iteration >= fr->dataflow->map->loop[fr->loop].parallel;
+  WEFT_ASSERT(last || s->iteration->next->number == s->iteration->number + 1);
   if (last && full) {
     err = frame_hold_next(fr, s->node, v);
   } else {
-    if (last) err = begin_turn(fr, r);
+    if (last) err = begin_iteration(fr, r);
     if (!err) store_output(s->iteration->next, s->node, v, r);
   }
   pthread_mutex_unlock(&fr->lock);
   return err;
 }
 
-/* The values that waited for an iteration get it.  The frame's lock is held_value. */
+/* Begins an iteration and moves the held values into it.  The frame's lock is held. */
 static weft_err begin_held(dataflow_frame *fr, ready *r) {
-  WEFT_TRY(begin_turn(fr, r));
+  WEFT_ASSERT(weft__lock_is_held(&fr->lock) && fr->held_value);
+  WEFT_TRY(begin_iteration(fr, r));
   while (fr->held_value) {
     held_value *h = fr->held_value;
     fr->held_value = h->next;
@@ -236,7 +250,7 @@ static weft_err begin_held(dataflow_frame *fr, ready *r) {
   return WEFT_OK;
 }
 
-/* ---- going out --------------------------------------------------------------------------------- */
+/* ---- leaving a loop ---------------------------------------------------------------------------- */
 
 static void go_out(node_run *s, value *v, ready *r) {
   dataflow_frame *fr = s->iteration->frame;
@@ -260,13 +274,14 @@ static weft_err end_frame(dataflow_frame *fr, ready *r) {
   return iteration_release(parent, r);
 }
 
-/* Ends an iteration with nothing left to do, and those behind it that waited only for that.  Turns end in their order:
+/* Ends an iteration with nothing left to do, and those behind it that waited only for that.  Iterations end in their order:
  * each is busy until the one before it has ended, for that one may still send it values. */
-static weft_err end_turn(iteration *t, ready *r) {
+static weft_err end_iteration(iteration *t, ready *r) {
   dataflow_frame *fr = t->frame;
   weft_err err = WEFT_OK;
   for (iteration *next;; t = next) {
     pthread_mutex_lock(&fr->lock);
+    WEFT_ASSERT(t == fr->first && atomic_load(&t->busy) == 0 && fr->n_iteration > 0);
     fr->n_iteration--;
     if (fr->held_value) err = begin_held(fr, r); /* behind frame->last, which may be t */
     next = fr->first = t->next;
@@ -293,7 +308,7 @@ weft_err weft__node_run_deliver(node_run *s, bool dead, value *carried, ready *r
   }
 }
 
-/* Outputs that nobody reads go at once. */
+/* Clears outputs that no node reads. */
 static void drop_unread(const node_run *s) {
   const dataflow_node *n = weft__node_run_node(s);
   for (int i = 0; s->kernel.out && i < s->kernel.n_out; i++)

@@ -2,6 +2,7 @@
 #include "exec/executors/dataflow_iteration.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 enum { MAX_IDLE = 8 };
 
@@ -21,7 +22,7 @@ static void clear_value(value *v) {
 
 /* ---- iterations ------------------------------------------------------------------------------------- */
 
-static void destroy_turn(iteration *t) {
+static void destroy_iteration(iteration *t) {
   if (!t) return;
   weft__free(t->node_run);
   weft__free(t->slot);
@@ -33,14 +34,14 @@ static void destroy_turn(iteration *t) {
   weft__free(t);
 }
 
-/* Where input j of a node lies, for iteration t. */
+/* Returns where the value of an input is stored, for iteration t. */
 static value *input_value(const iteration *t, const dataflow_input *in) {
   const dataflow_frame *fr = t->frame;
   if (in->home == HOME_ITERATION) return &t->slot[in->index];
   return in->home == HOME_FRAME ? &fr->constant[in->index] : &fr->dataflow->root->slot[in->index];
 }
 
-/* Points the kernel's arguments at their places.  What lies in the frame is pointed at anew for every frame. */
+/* Sets the pointers to the kernel's arguments.  Those that point into the frame are set again for each frame. */
 static void point_kernel(iteration *t, node_run *s) {
   const plan_item *it = weft__node_run_item(s);
   const dataflow_node *n = weft__node_run_node(s);
@@ -51,7 +52,7 @@ static void point_kernel(iteration *t, node_run *s) {
   }
 }
 
-static weft_err create_turn(iteration **out, dataflow_frame *fr) {
+static weft_err create_iteration(iteration **out, dataflow_frame *fr) {
   const dataflow_loop *l = loop_of(fr);
   iteration *t = weft__alloc_zero(1, sizeof *t);
   bool ok = t != NULL;
@@ -65,7 +66,7 @@ static weft_err create_turn(iteration **out, dataflow_frame *fr) {
     ON_HEAP(t->deref, l->n_in, &ok);
   }
   if (!ok) {
-    destroy_turn(t);
+    destroy_iteration(t);
     return WEFT_OOM;
   }
   t->frame = fr;
@@ -101,8 +102,8 @@ static iteration *idle_iteration(dataflow *f, int loop) {
   return t;
 }
 
-/* Every count back to where an iteration begins. */
-static void reset_turn(iteration *t) {
+/* Sets every count to its value at the beginning of an iteration. */
+static void reset_iteration(iteration *t) {
   const dataflow_loop *l = loop_of(t->frame);
   const dataflow_node *node = t->frame->dataflow->map->node;
   for (int i = 0; i < l->n_node; i++)
@@ -114,14 +115,15 @@ static void reset_turn(iteration *t) {
 
 weft_err weft__iteration_begin(iteration **out, dataflow_frame *fr) {
   iteration *t = idle_iteration(fr->dataflow, fr->loop);
+  WEFT_ASSERT(!t || t->frame->loop == fr->loop);
   bool moved = !t || t->frame != fr;
-  if (!t) WEFT_TRY(create_turn(&t, fr));
+  if (!t) WEFT_TRY(create_iteration(&t, fr));
   t->frame = fr;
   if (moved)
     for (int i = 0; i < loop_of(fr)->n_node; i++) point_kernel(t, &t->node_run[i]);
   t->number = fr->last ? fr->last->number + 1 : 0;
   t->next = NULL;
-  reset_turn(t);
+  reset_iteration(t);
   if (fr->last)
     fr->last->next = t;
   else
@@ -132,7 +134,7 @@ weft_err weft__iteration_begin(iteration **out, dataflow_frame *fr) {
   return WEFT_OK;
 }
 
-static void clear_turn(iteration *t) {
+static void clear_iteration(iteration *t) {
   const dataflow *f = t->frame->dataflow;
   const dataflow_loop *l = loop_of(t->frame);
   for (int i = 0; i < l->n_slot; i++)
@@ -143,7 +145,7 @@ static void clear_turn(iteration *t) {
 
 void weft__iteration_end(iteration *t) {
   dataflow *f = t->frame->dataflow;
-  clear_turn(t);
+  clear_iteration(t);
   if (t->frame->loop == 0) return;
   pthread_mutex_lock(&f->run.lock);
   t->next = f->idle_iteration[t->frame->loop];
@@ -242,7 +244,7 @@ void weft__dataflow_frame_end(dataflow_frame *fr) {
   keep_frame(fr->dataflow, fr);
 }
 
-/* MurmurHash64A, with the seed that keys made elsewhere have. */
+/* MurmurHash64A, with the seed that TensorFlow uses for these keys. */
 static uint64_t hash_bytes(const char *data, size_t size) {
   const uint64_t m = 0xc6a4a7935bd1e995u;
   uint64_t h = UINT64_C(0xDECAFCAFFE) ^ (size * m), k;
@@ -271,12 +273,12 @@ uint64_t weft__dataflow_frame_id(const dataflow_frame *fr) {
 
 /* ---- dataflows ------------------------------------------------------------------------------------- */
 
-static void destroy_flow(dataflow *f) {
+static void destroy_dataflow(dataflow *f) {
   if (!f) return;
   for (int i = 0; i < f->map->n_loop; i++) {
     for (iteration *t; f->idle_iteration && (t = f->idle_iteration[i]);) {
       f->idle_iteration[i] = t->next;
-      destroy_turn(t);
+      destroy_iteration(t);
     }
     for (dataflow_frame *fr; f->idle_frame && (fr = f->idle_frame[i]);) {
       f->idle_frame[i] = fr->next;
@@ -285,7 +287,7 @@ static void destroy_flow(dataflow *f) {
   }
   if (f->root)
     for (int i = 0; i < f->run.plan->n_slot; i++) clear_value(&f->root->slot[i]);
-  destroy_turn(f->root);
+  destroy_iteration(f->root);
   destroy_frame(f->frame);
   weft__free(f->idle_iteration);
   weft__free(f->idle_frame);
@@ -296,7 +298,7 @@ static void destroy_flow(dataflow *f) {
 /* Loop 0 has one frame and one iteration for as long as the dataflow lives. */
 static weft_err make_root(dataflow *f) {
   WEFT_TRY(create_frame(&f->frame, f, 0));
-  WEFT_TRY(create_turn(&f->root, f->frame));
+  WEFT_TRY(create_iteration(&f->root, f->frame));
   f->frame->first = f->frame->last = f->root;
   for (int i = 0; i < f->map->loop[0].n_node; i++) point_kernel(f->root, &f->root->node_run[i]);
   const plan *p = f->run.plan;
@@ -304,7 +306,7 @@ static weft_err make_root(dataflow *f) {
   return WEFT_OK;
 }
 
-static weft_err create_flow(dataflow **out, plan *p) {
+static weft_err create_dataflow(dataflow **out, plan *p) {
   dataflow *f = weft__alloc_zero(1, sizeof *f);
   if (!f) return WEFT_OOM;
   f->run.plan = p;
@@ -315,7 +317,7 @@ static weft_err create_flow(dataflow **out, plan *p) {
   ON_HEAP(f->idle_frame, f->map->n_loop, &ok);
   weft_err err = ok ? make_root(f) : WEFT_OOM;
   if (err)
-    destroy_flow(f);
+    destroy_dataflow(f);
   else
     *out = f;
   return err;
@@ -328,17 +330,19 @@ weft_err weft__dataflow_acquire(dataflow **out, plan *p) {
     p->dataflow->idle = f->next;
     p->dataflow->n_idle--;
   }
+  WEFT_ASSERT(p->dataflow->n_idle >= 0 && (p->dataflow->n_idle == 0) == !p->dataflow->idle);
   pthread_mutex_unlock(&p->lock);
-  if (!f) WEFT_TRY(create_flow(&f, p));
-  reset_turn(f->root);
+  if (!f) WEFT_TRY(create_dataflow(&f, p));
+  WEFT_ASSERT(f->run.plan == p && !f->frames);
+  reset_iteration(f->root);
   *out = f;
   return WEFT_OK;
 }
 
 void weft__dataflow_release(dataflow *f) {
   plan *p = f->run.plan;
-  while (f->frames) weft__dataflow_frame_end(f->frames); /* left over where the run failed */
-  clear_turn(f->root);
+  while (f->frames) weft__dataflow_frame_end(f->frames); /* there are some if the run failed */
+  clear_iteration(f->root);
   pthread_mutex_lock(&p->lock);
   bool keep = p->dataflow->n_idle < MAX_IDLE;
   if (keep) {
@@ -347,13 +351,13 @@ void weft__dataflow_release(dataflow *f) {
     p->dataflow->n_idle++;
   }
   pthread_mutex_unlock(&p->lock);
-  if (!keep) destroy_flow(f);
+  if (!keep) destroy_dataflow(f);
 }
 
 void weft__dataflow_destroy_idle(plan *p) {
   while (p->dataflow && p->dataflow->idle) {
     dataflow *f = p->dataflow->idle;
     p->dataflow->idle = f->next;
-    destroy_flow(f);
+    destroy_dataflow(f);
   }
 }

@@ -1,13 +1,13 @@
 /* dataflow_iteration.h - the state of a running dataflow: frames of loops, their iterations, and the nodes in them.
  *
- * A dataflow (one run of a plan) keeps its frames and iterations when they end and uses them again, in this
- * run and the next: a loop of a thousand iterations makes as many as are under way at one time.
+ * A dataflow (one run of a plan) keeps the frames and iterations that ended, and reuses them in this run and the next.
+ * So a loop of a thousand iterations allocates only as many as run at one time.
  *
- * A node's state is one word, changed by whoever delivers an edge:
+ * A node's state is one word.  The thread that delivers an edge changes it atomically:
  *   plain nodes  waiting edges | dead edges << 32
  *   merges       waiting control edges | dead inputs << 32 | first live input << 48
  *                | MERGE_LIVE once a live input came | MERGE_DEAD if it can only be dead
- * Whoever brings the word to "ready" owns the node from then on. */
+ * The thread whose change makes the node ready owns the node until it has ended. */
 #ifndef WEFT_EXEC_EXECUTORS_DATAFLOW_ITERATION_H
 #define WEFT_EXEC_EXECUTORS_DATAFLOW_ITERATION_H
 
@@ -38,7 +38,7 @@ typedef struct node_run { /* a node in an iteration */
 struct iteration {
   dataflow_frame *frame;
   int64_t number;
-  atomic_int busy; /* nodes ready or running, frames inside, and one while edges may still come from outside */
+  atomic_int busy; /* nodes ready or running, plus frames inside, plus 1 while edges may still arrive from outside */
   node_run *node_run;
   value *slot;
   atomic_int *readers;    /* per slot: how many inputs have not read it yet */
@@ -58,8 +58,7 @@ typedef struct held_value { /* a value for an iteration that may not begin yet *
 typedef enum constant_state { CONSTANT_AWAITED, CONSTANT_LIVE, CONSTANT_DEAD } constant_state;
 
 struct dataflow_frame {
-  pthread_mutex_t
-      lock; /* guards the iterations, the constant values, the held_value ones and the iterations' children */
+  pthread_mutex_t lock; /* guards the iterations, their children, the constants and the held values */
   dataflow *dataflow;
   int loop;
   iteration *parent; /* the iteration in which it runs; NULL for loop 0 */
@@ -97,11 +96,13 @@ void weft__dataflow_destroy_idle(plan *p);                /* the idle ones */
 
 /* A frame for a loop with iteration 0 begun, listed as running. */
 weft_err weft__dataflow_frame_begin(dataflow_frame **out, dataflow *f, int loop, iteration *parent);
-void weft__dataflow_frame_end(dataflow_frame *fr); /* its iterations have ended, or the run has */
-/* A number for this run of the loop that every executor of the step finds, TensorFlow 2.15's included: a hash of the
- * loops' names and the iterations they are in; 0 for loop 0. */
+/* Clears the frame and keeps it for reuse.  Its iterations, or the whole run, have ended. */
+void weft__dataflow_frame_end(dataflow_frame *fr);
+/* Returns a number for this run of the loop: a hash of the names of the enclosing loops and their iterations; 0 for loop
+ * 0.  Every executor of the step computes the same number, TensorFlow 2.15's included. */
 uint64_t weft__dataflow_frame_id(const dataflow_frame *fr);
-/* A iteration behind the frame's last, with every node's count at its start; busy is 1.  The frame's lock is held_value. */
+/* Appends an iteration to the frame, with every node in its initial state and busy = 1.  The caller holds the frame's
+ * lock, unless no other thread knows the frame yet. */
 weft_err weft__iteration_begin(iteration **out, dataflow_frame *fr);
 void weft__iteration_end(iteration *t); /* clears its values and keeps it */
 

@@ -6,6 +6,7 @@
 #include "exec/executors/dataflow_map.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 
 typedef struct mapper {
@@ -221,6 +222,7 @@ static void link_edges(mapper *w, int i) {
     dataflow_node *n = &w->m->node[from];
     bool data = e < it->n_in;
     int out = data ? it->in[e].slot - w->p->item[from].first_out : -1;
+    WEFT_ASSERT(out >= -1 && out < w->p->item[from].n_out);
     n->edge[n->n_edge++] = (dataflow_edge){i, data ? e : -1, out};
   }
 }

@@ -1,10 +1,9 @@
 /* dataflow_map.h - what the dataflow executor knows of a plan before it runs.
  *
- * Every node belongs to a loop; loop 0 is the whole plan, whose body runs once.  A run of a loop is a
- * frame, and each time round its body is an iteration, with places of its own for the nodes' states and the
- * values on edges.  Enter, Exit and NextIteration write into an iteration that is not their own: a value
- * lives where it is read.  What an Enter marked constant brings in lives in the frame, and every iteration
- * reads it. */
+ * Every node belongs to a loop; loop 0 is the whole plan, whose body runs once.  A run of a loop is a frame.  Each pass
+ * through its body is an iteration, which has its own node states and slots.  A value is stored where it is read: Enter,
+ * Exit and NextIteration write into another iteration than their own.  The value of an Enter marked constant is stored in
+ * the frame, and every iteration reads it. */
 #ifndef WEFT_EXEC_EXECUTORS_DATAFLOW_MAP_H
 #define WEFT_EXEC_EXECUTORS_DATAFLOW_MAP_H
 
@@ -30,7 +29,7 @@ typedef struct dataflow_input { /* where an input's value lies */
   int uses;  /* how many inputs of the same node read this slot */
 } dataflow_input;
 
-typedef struct dataflow_edge { /* to whom a node's end is told */
+typedef struct dataflow_edge { /* from a node to one that reads it or waits for it */
   int node;
   int input; /* of that node; -1: a control edge */
   int out;   /* which output; -1 for control edges */
@@ -39,7 +38,7 @@ typedef struct dataflow_edge { /* to whom a node's end is told */
 typedef struct dataflow_node { /* one per item of the plan */
   dataflow_kind kind;
   int loop, place; /* its loop, and its number among that loop's nodes */
-  int target;      /* the loop in whose iterations (frame for ENTER_FIXED) its outputs live */
+  int target;      /* the loop in whose iterations (frames for ENTER_CONSTANT) its outputs are stored */
   int first_out;   /* the first of its outputs there */
   int first_in;    /* the first of its inputs among those of the loop's nodes */
   int n_wait;      /* how many edges it waits for; of a merge, control edges only */

@@ -2,6 +2,7 @@
 #include "exec/executors/frame.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 enum { MAX_IDLE = 8, MAX_LAYOUTS = 16 };
 
@@ -27,7 +28,7 @@ static weft_err frame_allocate(frame *f, const plan *p) {
   return ok ? WEFT_OK : WEFT_OOM;
 }
 
-/* Every kernel's arguments point at their slots once and for all; references are looked up as it runs. */
+/* Points every kernel's arguments at their slots, once for all runs.  References are resolved in each run. */
 static void point_kernels(frame *f, const plan *p) {
   int at = 0;
   for (int i = 0; i < p->n_item; i++) {
@@ -43,6 +44,7 @@ static void point_kernels(frame *f, const plan *p) {
                   .stream = weft__device_stream(it->device),
                   .host_out = it->host_out,
                   .dying = it->dying};
+    WEFT_ASSERT(it->first_out >= 0 && it->first_out + it->n_out <= p->n_slot);
     k->in = &f->in[at];
     k->ref = &f->ref[at];
     k->out = &f->slot[it->first_out];
@@ -50,13 +52,14 @@ static void point_kernels(frame *f, const plan *p) {
     k->alias = f->layout ? &f->layout->alias[it->first_out] : NULL;
     for (int j = 0; j < it->n_in; j++) {
       const plan_input *in = &it->in[j];
+      WEFT_ASSERT(in->slot >= 0 && in->slot < p->n_slot);
       f->in[at + j] = in->wants_ref ? NULL : in->from_ref ? &f->deref[at + j] : &f->slot[in->slot].t;
     }
     at += it->n_in;
   }
 }
 
-static void keep_place(buffer *b) { (void)b; } /* the frame's own reference is never dropped */
+static void keep_place(buffer *b) { (void)b; } /* never called: the frame keeps a reference of its own */
 
 static weft_err lay_arena(frame *f, const plan *p) {
   const layout *l = f->layout;
@@ -70,6 +73,7 @@ static weft_err lay_arena(frame *f, const plan *p) {
     if (!l->bytes[s]) continue;
     const int where = p->slot_memory ? p->slot_memory[s] : 0;
     buffer *b = &f->place[s];
+    WEFT_ASSERT(l->offset[s] + l->bytes[s] <= l->size[where]);
     atomic_init(&b->refs, 1);
     b->transient = true;
     b->size = l->bytes[s];
@@ -100,6 +104,7 @@ static void frame_destroy(frame *f) {
 }
 
 static const layout *find_layout(const plan *p, uint64_t key) {
+  WEFT_ASSERT(weft__lock_is_held(&p->lock));
   for (const layout *l = p->straight.layouts; l; l = l->next)
     if (l->key == key) return l;
   return NULL;
@@ -135,19 +140,20 @@ weft_err weft__frame_acquire(frame **out, plan *p, uint64_t key, uint64_t genera
     *at = f->next;
     p->straight.n_idle--;
   }
+  WEFT_ASSERT(p->straight.n_idle >= 0 && (p->straight.n_idle == 0) == !p->straight.idle);
   pthread_mutex_unlock(&p->lock);
   if (!f) return frame_create(out, p, key, generation);
   *out = f;
   return WEFT_OK;
 }
 
-/* Outputs of OP_ONCE nodes do, once a run has come to its end: until then they are made again. */
+/* Returns true if the slot keeps its value between runs: an output of an OP_ONCE node, after a run that completed. */
 static bool lives_on(const frame *f, int s) {
   int item = f->plan->slot_item[s];
   return f->once_done && item >= 0 && (f->plan->item[item].op->flags & OP_ONCE);
 }
 
-/* Everything but constants and what lives on. */
+/* Clears all slots except constants and those that keep their value. */
 static void clear_values(frame *f) {
   const plan *p = f->plan;
   for (int s = 0; s < p->n_feed; s++) weft__tensor_clear(&f->slot[s].t);
@@ -162,9 +168,10 @@ static void clear_values(frame *f) {
     if (f->deref[i].buf) weft__tensor_clear(&f->deref[i]);
 }
 
-/* The stats of the first run for these shapes become the plan's. */
+/* Makes a layout for these shapes from the stats of the first run.  The plan's lock is held. */
 static void frame_record_stats(frame *f) {
   plan *p = f->plan;
+  WEFT_ASSERT(weft__lock_is_held(&p->lock) && f->stats);
   layout *l = NULL;
   int n = 0;
   for (const layout *at = p->straight.layouts; at; at = at->next) n++;
@@ -178,7 +185,7 @@ void weft__frame_release(frame *f, bool ok) {
   pthread_mutex_lock(&p->lock);
   bool stale = f->stats != NULL;
   if (ok && f->stats && !find_layout(p, f->key)) frame_record_stats(f);
-  stale = stale && find_layout(p, f->key); /* without a layout it goes on learning */
+  stale = stale && find_layout(p, f->key); /* without a layout the frame goes on recording stats */
   if (stale || p->straight.n_idle >= MAX_IDLE) {
     pthread_mutex_unlock(&p->lock);
     clear_values(f);

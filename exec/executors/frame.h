@@ -1,7 +1,7 @@
-/* frame.h - what one run of a plan needs for itself, kept between runs.
+/* frame.h - the memory that one run of a plan uses; frames are reused from run to run.
  *
- * A frame has the slots, the kernels with their arguments already pointing at the slots, and the
- * arena.  Taking an idle one and giving it back is all that a run locks. */
+ * A frame has the slots, the arena, and the kernels, whose arguments point at the slots.  A frame belongs to one run at a
+ * time.  A run takes the plan's lock only to acquire a frame and to release it. */
 #ifndef WEFT_EXEC_EXECUTORS_FRAME_H
 #define WEFT_EXEC_EXECUTORS_FRAME_H
 
@@ -12,8 +12,8 @@ typedef struct cuda_graph cuda_graph; /* exec/executors/cuda_graph.h */
 struct frame {
   plan *plan;
   uint64_t key;         /* shapes of the feeds it was made for */
-  const layout *layout; /* NULL: this run learns one */
-  buffer_stats *stats;  /* while learning */
+  const layout *layout; /* NULL: this run records the stats for one */
+  buffer_stats *stats;  /* NULL if there is a layout */
   uint64_t generation;  /* of the resources that the OP_ONCE outputs refer to */
   bool once_done;
   value *slot;
@@ -27,14 +27,15 @@ struct frame {
   buffer **card;                 /* those on the plan's devices */
   struct cuda_graph *cuda_graph; /* per GPU segment of the plan; made and dropped by exec/executors/cuda_graph.c */
   void (*drop_cuda_graph)(frame *f);
-  bool recording; /* what kernels take meanwhile stays with the recording */
+  bool recording; /* a cuda graph is being captured: it keeps the scratch memory of the kernels */
   step step;
   frame *next;
 };
 
-/* An idle frame for these feed shapes, or a new one. */
+/* Takes an idle frame for these feed shapes, or creates one. */
 weft_err weft__frame_acquire(frame **out, plan *p, uint64_t key, uint64_t generation);
-/* Clears the values; a frame that learned turns its stats into the plan's layout (ok: the run succeeded). */
+/* Clears the values and makes the frame idle.  If the run succeeded (ok) and recorded stats, they become a layout of the
+ * plan. */
 void weft__frame_release(frame *f, bool ok);
 void weft__frames_destroy(plan *p); /* idle frames and layouts */
 

@@ -1,6 +1,7 @@
 /* item.c - runs one item of a frame, and what every executor does around a kernel. */
 #include "exec/executors/item.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/guard.h"
 #include "exec/executors/guarded.h"
@@ -45,6 +46,7 @@ weft_err weft__kernel_check_outputs(const kernel *k) {
 }
 
 weft_err weft__item_run(frame *f, int i, plan_run *run) {
+  WEFT_ASSERT(i >= 0 && i < f->plan->n_item);
   const plan_item *it = &f->plan->item[i];
   kernel *k = &f->kernel[i];
   WEFT_TRY(item_resolve_references(it, k, f->slot));

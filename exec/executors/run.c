@@ -2,6 +2,7 @@
 #include "exec/executors/run.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "state/dataset.h"
@@ -19,7 +20,7 @@ void weft__run_finish(active_run *r) {
   pthread_mutex_destroy(&r->lock);
 }
 
-/* A cancelled step receives nothing more. */
+/* Ends the receives of a step that was cancelled. */
 static void on_cancel(void *arg) {
   active_run *r = arg;
   const step *s = &r->given->step;
@@ -28,6 +29,7 @@ static void on_cancel(void *arg) {
 
 weft_err weft__run_begin(active_run *r, plan *p, plan_run *given, pool *tasks, run_done *done, void *arg) {
   cancel *c = given->step.cancel;
+  WEFT_ASSERT(p->n_feed == 0 || given->feed);
   r->plan = p, r->given = given, r->tasks = tasks;
   r->done = done, r->arg = arg;
   r->failure = (status){0};
@@ -39,6 +41,7 @@ weft_err weft__run_begin(active_run *r, plan *p, plan_run *given, pool *tasks, r
 
 void weft__run_fail(active_run *r, weft_err err) {
   const step *s = &r->given->step;
+  WEFT_ASSERT(err != WEFT_OK);
   pthread_mutex_lock(&r->lock);
   bool first = r->failure.code == WEFT_OK;
   weft__status_update(&r->failure, err);
@@ -60,7 +63,7 @@ weft_err weft__run_check_time(const plan_run *given) {
   return given->step.asked_ns ? weft__step_check_time(&given->step) : WEFT_OK;
 }
 
-/* An interrupt ends what waits.  What computes goes on to its end, or to the next node after a second interrupt. */
+/* The first interrupt ends waits only.  Nodes that compute continue; a second interrupt ends the run at the next node. */
 weft_err weft__run_check_wait(const active_run *r) {
   if (weft__interrupt_pending()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
   return weft__run_check_time(r->given);
@@ -73,7 +76,7 @@ static int by_address(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-/* The buffers of the feeds, in order, so that thousands of fetches are looked up among thousands of feeds. */
+/* The addresses of the feeds' buffers, sorted: a run may have thousands of feeds and of fetches. */
 typedef struct fed_buffers {
   int n;
   uintptr_t few[8], *at;
@@ -92,7 +95,7 @@ static void fed_finish(fed_buffers *b) {
   if (b->at != b->few) weft__free(b->at);
 }
 
-/* A fetched value is the caller's: what shares memory with a feed or a running step is copied. */
+/* The caller owns a fetched value, so a value that shares memory with a feed or a running step is copied. */
 static weft_err fetch_one(const fed_buffers *fed, const value *v, weft_tensor **out) {
   weft_tensor now = {0};
   const weft_tensor *t = &v->t;
@@ -138,7 +141,7 @@ static weft_err fetch_all(const plan *p, const value *slot, const plan_run *run)
 
 /* ---- the end ---- */
 
-/* Waits for a device.  Which kernel failed is not known: the message says among whose it is. */
+/* Waits for a device.  An error does not say which kernel failed, so the message names the first and the last node. */
 static weft_err end_device(const plan *p, device *d) {
   const weft_err err = d->ops->sync(d);
   const weft_node *first = NULL, *last = NULL;

@@ -34,7 +34,7 @@ typedef struct active_run {
   status failure;       /* the first */
 } active_run;
 
-/* The lock and the condition, which an executor may keep from run to run. */
+/* Create and destroy the lock and the condition variable, which an executor may keep from run to run. */
 void weft__run_init(active_run *r);
 void weft__run_finish(active_run *r);
 /* Begins a run, and watches the step's token: when it fires, the step receives nothing more.  Fails if it has fired
@@ -42,27 +42,28 @@ void weft__run_finish(active_run *r);
 weft_err weft__run_begin(active_run *r, plan *p, plan_run *given, pool *tasks, run_done *done, void *arg);
 /* Reports a failure.  The caller keeps the run alive meanwhile, by work of it that has not ended. */
 void weft__run_fail(active_run *r, weft_err err);
-/* Looked at by a thread that waits: was there an interrupt, or what weft__run_check_time looks for? */
+/* For threads that wait: as weft__run_check_time, and CANCELLED if the program was interrupted. */
 weft_err weft__run_check_wait(const active_run *r);
-/* Ends a run that came to err, of which nothing is under way any more: fetches from its slots unless it failed.
- * Returns what the caller, or `done`, is to be told. */
+/* Ends a run whose result is err and that has no active work: fetches from its slots unless it failed.  Returns the error
+ * for the caller or for `done`. */
 weft_err weft__run_end(active_run *r, const value *slot, weft_err err);
 
 /* ---- parts that need no run object ---- */
 
-/* Looked at between nodes: has the step been cancelled (its code and message), or is it too late? */
+/* For executors, between two nodes: the code and message with which the step was canceled, DEADLINE_EXCEEDED, or OK. */
 weft_err weft__run_check_time(const plan_run *given);
-/* The results of a run that came to err: waits for the plan's GPUs, whose first error counts if err is none, and fetches
- * from the slots if all went well. */
+/* Waits for the plan's GPUs and, if neither err nor they report an error, fetches the results from the slots.  Returns
+ * err, or else the GPUs' first error. */
 weft_err weft__run_results(plan *p, const plan_run *given, const value *slot, weft_err err);
-/* What a piece of work costs is about the least it took: whatever took longer was interrupted, or will be seen again. */
+/* Updates an estimate of a cost.  The estimate stays close to the minimum, because longer times include preemption; it
+ * rises slowly if the work really takes longer. */
 static inline void weft__cost_note(atomic_uint *cost, int64_t ns) {
   unsigned old = atomic_load_explicit(cost, memory_order_relaxed),
            now = ns > 1000000000 ? 1000000000 : (unsigned)ns + 1;
   unsigned next = old == 0 || now < old ? now : old + (now - old) / 64;
   atomic_store_explicit(cost, next, memory_order_relaxed);
 }
-/* Is the work so short that any thread may do it?  Unknown work is not. */
+/* Returns true if the work is so short that any thread may do it.  Work of unknown cost is not. */
 static inline bool weft__cost_is_short(const atomic_uint *cost, const plan *p) {
   enum { SHORT_NS = 30000 };
   const unsigned ns = atomic_load_explicit(cost, memory_order_relaxed);

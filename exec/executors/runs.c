@@ -1,5 +1,7 @@
-/* runs.c - a ring of tokens. */
+/* runs.c - the runs in flight as a circular list of entries, each with its cancel token. */
 #include "exec/executors/runs.h"
+
+#include "base/assert.h"
 
 void weft__runs_init(runs *r) {
   *r = (runs){.n = 0};
@@ -7,9 +9,13 @@ void weft__runs_init(runs *r) {
   pthread_cond_init(&r->none, NULL);
 }
 
-void weft__runs_finish(runs *r) { pthread_cond_destroy(&r->none); }
+void weft__runs_finish(runs *r) {
+  WEFT_ASSERT(r->n == 0 && r->ring.next == &r->ring);
+  pthread_cond_destroy(&r->none);
+}
 
 void weft__runs_add(runs *r, run_entry *e) {
+  WEFT_ASSERT(!r->closed);
   e->next = &r->ring;
   e->prev = r->ring.prev;
   e->prev->next = r->ring.prev = e;
@@ -17,6 +23,7 @@ void weft__runs_add(runs *r, run_entry *e) {
 }
 
 void weft__runs_remove(runs *r, run_entry *e) {
+  WEFT_ASSERT(r->n > 0 && e->next->prev == e && e->prev->next == e);
   e->prev->next = e->next;
   e->next->prev = e->prev;
   if (--r->n == 0) pthread_cond_broadcast(&r->none);
@@ -31,6 +38,7 @@ bool weft__runs_stop(runs *r, weft_err code, const char *message) {
 }
 
 bool weft__runs_close(runs *r, pthread_mutex_t *lock, const char *message) {
+  WEFT_ASSERT(weft__lock_is_held(lock));
   bool first = weft__runs_stop(r, WEFT_CANCELLED, message);
   while (r->n) pthread_cond_wait(&r->none, lock);
   return first;

@@ -1,6 +1,6 @@
-/* runs.h - the runs of a session in flight, so that closing it can reach and outwait them.
+/* runs.h - the runs of a session in flight, so that closing the session can cancel them and wait for their end.
  *
- * The owner's lock guards all of it; it is held by the caller of every function here but init and finish. */
+ * The owner's lock guards the list.  Callers hold it in every function here except init and finish. */
 #ifndef WEFT_EXEC_EXECUTORS_RUNS_H
 #define WEFT_EXEC_EXECUTORS_RUNS_H
 

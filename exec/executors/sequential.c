@@ -1,13 +1,15 @@
-/* sequential.c - walks a straight plan: no allocation, no hashing, no lock per node. */
+/* sequential.c - runs the items of a straight plan in order.  Per item it allocates nothing, hashes nothing and takes no
+ * lock. */
 #include "exec/executors/sequential.h"
 
+#include "base/assert.h"
 #include "base/denormal.h"
 #include "exec/executors/cuda_graph.h"
 #include "state/resource.h"
 
 static uint64_t hash_mix(uint64_t h, uint64_t v) { return (h ^ v) * UINT64_C(0x9E3779B97F4A7C15) + (h >> 29); }
 
-/* Frames are kept by the shapes of the feeds: the sizes inside follow from them. */
+/* The key of a frame: a hash of the shapes of the feeds, which determine the sizes of the plan's values. */
 static uint64_t shapes_key(int n, const weft_tensor *const *feed) {
   uint64_t h = 1469598103934665603u;
   for (int i = 0; i < n; i++) {
@@ -17,12 +19,13 @@ static uint64_t shapes_key(int n, const weft_tensor *const *feed) {
   return h;
 }
 
-/* The value of a _Recv lies in its slot when the plan comes to it. */
+/* Returns true for a _Recv of a staged plan: its value is already in its slot. */
 static bool has_arrived(const frame *f, const plan_item *it) {
   return f->plan->executor == PLAN_STAGED && it->n_out == 1 && (it->op->flags & OP_ASYNC);
 }
 
 static weft_err run_items(frame *f, plan_run *run, int from, int to) {
+  WEFT_ASSERT(from >= 0 && from <= to && to <= f->plan->n_item);
   for (int i = from; i < to; i++) {
     const plan_item *it = &f->plan->item[i];
     if (f->once_done && (it->op->flags & OP_ONCE)) continue;

@@ -6,6 +6,7 @@
 #include "exec/executors/staged.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
@@ -46,7 +47,7 @@ static int by_stage(const void *a, const void *b) {
   return (int)x->send - (int)y->send;
 }
 
-enum { STAGE_MAX = 1 << 16 }; /* crossings of tasks on a way through a graph */
+enum { STAGE_MAX = 1 << 16 }; /* the most transfers between tasks on a path through a graph */
 
 static int stage_of(const weft_node *n, const int *stage) {
   int most = is_recv(n) ? weft__int_sat(weft__node_int(n, WEFT_STAGE_ATTR, 0)) : 0;
@@ -137,7 +138,7 @@ struct staged {
   frame *frame;
   int next;           /* item to go on with */
   int outstanding;    /* receives that have not ended */
-  int stage;          /* waited for; -1: nobody waits */
+  int stage;          /* the stage that the run waits for; -1: it does not wait */
   int *left;          /* per stage: receives that have not ended */
   recv_request *want; /* per receive, behind the receipts */
   receipt receipt[];
@@ -173,6 +174,7 @@ static void on_receipt(void *arg, weft_err err, const weft_tensor *t, bool dead)
   if (!err) err = store_received(s, r->item, t, dead);
   if (err) weft__run_fail(&s->run, weft__item_error(&s->run.plan->item[r->item], err));
   pthread_mutex_lock(&s->run.lock);
+  WEFT_ASSERT(s->outstanding > 0 && s->left[s->run.plan->item[r->item].stage] > 0);
   s->left[s->run.plan->item[r->item].stage]--;
   s->outstanding--;
   int stage = s->stage;
@@ -192,6 +194,7 @@ static void staged_free(staged *s) {
 
 /* Ends a run whose result is known and that has no receive outstanding: fetches, and releases the frame. */
 static weft_err staged_finish(staged *s, weft_err err) {
+  WEFT_ASSERT(s->outstanding == 0);
   err = weft__run_end(&s->run, s->frame->slot, err);
   status kept = {0};
   weft__status_update(&kept, err);

@@ -107,7 +107,7 @@ typedef struct spreader {
   int n_item;
   int64_t room_item;
   int *moved;    /* per old item: its new number */
-  bool *coming;  /* per device: are there copies to the host that nobody waited for yet? */
+  bool *coming;  /* per device: true if a copy to the host was queued and not waited for yet */
   bool *awaited; /* per old item: do others wait for it? */
   int *held;     /* old items that are put off to the end of their stage */
   int n_held;
@@ -342,7 +342,7 @@ static weft_err put_held(spreader *s) {
   return WEFT_OK;
 }
 
-/* Does it send what a device makes, with nobody waiting for that? */
+/* Returns true if the item sends a value of a device whose computation has not been waited for. */
 static bool can_be_held(const spreader *s, int i) {
   const plan_item *it = &s->p->item[i];
   return s->p->executor == PLAN_STAGED && it->op->flags & OP_ASYNC && it->n_out == 0 && it->n_in == 1 &&

@@ -1,14 +1,15 @@
 /* order.c - which nodes a request needs, and an order in which they can run.
  *
- * Nodes are visited depth first from the oldest to the newest, inputs before their readers; the
- * only cycle allowed is a loop's, closed by NextIteration into Merge.
+ * Nodes are visited depth first from the oldest to the newest, inputs before their readers.  The only cycle allowed is a
+ * loop's, which NextIteration closes into Merge.
  *
- * Gradients of one node wait for one another, so that the gradient by a batch of images, which nobody reads,
- * would be computed just to be waited for.  Such nodes are left out, as TensorFlow's optimizer does, unless
- * the graph has branches, where waiting also means not running. */
+ * The gradients of a node have control edges between them.  So the gradient of a batch of images, which no node reads,
+ * would be computed only because of a control edge.  Such nodes are left out, as TensorFlow's optimizer does.  In a graph
+ * with branches they stay, because there a control edge can also make its reader dead. */
 #include "exec/passes/order.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "exec/feeds.h"
 #include "graph/frames.h"
 
@@ -19,7 +20,7 @@ typedef struct walk {
   const weft_graph *g;
   const plan_request *r;
   feeds feeds;
-  unsigned char *needed, *mark; /* of a node that is only waited for, needed is WAITED */
+  unsigned char *needed, *mark; /* needed is WAITED for a node that only control edges reach */
   int *stack, *next;            /* nodes being visited, and which edge of each comes next */
   int depth;
   bool branches; /* does the graph have control flow? */
@@ -35,7 +36,7 @@ static int edge_source(const walk *w, const weft_node *n, int e) {
   return is_fed(w, n->in[e]) ? -1 : n->in[e].node;
 }
 
-/* Does it do nothing but make values from values?  A placeholder has something to say: that it was not fed. */
+/* Returns true if the node only computes outputs from inputs.  A placeholder does more: it fails if it was not fed. */
 static bool only_computes(const walk *w, const weft_node *n) {
   const op *o = n->op;
   if (n->n_in == 0 && !weft__node_is(n, KIND_CONST)) return false;
@@ -48,8 +49,9 @@ static bool only_computes(const walk *w, const weft_node *n) {
   return true;
 }
 
-/* Every node is pushed at most twice: when it is first waited for, and when it is needed. */
+/* Marks and pushes a node.  Every node is pushed at most twice: as WAITED and as NEEDED. */
 static void walk_need(walk *w, int id, unsigned char how) {
+  WEFT_ASSERT(id >= 0 && id < w->g->n_node && w->depth < 2 * w->g->n_node);
   if (w->needed[id] >= how) return;
   w->needed[id] = how;
   w->stack[w->depth++] = id;
@@ -60,7 +62,8 @@ static void wait_for(walk *w, int id) {
   walk_need(w, id, only_computes(w, n) ? WAITED : NEEDED);
 }
 
-/* What stands behind a node that is waited for is waited for as well; but the making of a variable is no event. */
+/* Marks the source of edge e of n.  The inputs of a node that is only waited for are only waited for as well, but the
+ * creation of a variable need not be waited for. */
 static void need_edge(walk *w, const weft_node *n, int e) {
   int from = edge_source(w, n, e);
   if (from < 0) return;
@@ -82,7 +85,7 @@ static void mark_needed(walk *w) {
   }
 }
 
-/* Visits what root stands on, then root. */
+/* Appends what root depends on to the order, then root. */
 static weft_err walk_visit(walk *w, int root, int *order, int *n_order) {
   w->depth = 0;
   w->stack[w->depth] = root;
@@ -123,6 +126,7 @@ weft_err weft__order(const weft_graph *g, const plan_request *r, int **order, in
   if (!err) err = weft__feeds_init(&w.feeds, r->n_feed, r->feed);
   if (!err) {
     mark_needed(&w);
+    WEFT_ASSERT(w.depth == 0);
     for (int id = 0; id < g->n_node && !err; id++)
       if (w.needed[id] == NEEDED && w.mark[id] == UNSEEN) err = walk_visit(&w, id, *order, n_order);
   }

@@ -588,7 +588,7 @@ static weft_err find_loops(cutter *k) {
   return weft__frames_find(&k->loops, g, false, &k->out->arena);
 }
 
-/* Constants that nobody reads are run where the request names them. */
+/* Constants that no node reads run in the part whose targets name them. */
 static weft_err keep_targets(cutter *k) {
   const plan_request *r = k->c->request;
   char *name;

@@ -20,7 +20,7 @@ typedef struct parts {
   int n_part;
   task_part *part;   /* only tasks that have something to run */
   int client;        /* which of them runs on the client's task; -1: none does */
-  char **feed_name;  /* per feed: the node of the client's part it goes to; NULL: nobody reads it */
+  char **feed_name;  /* per feed: the node of the client's part that gets it; NULL: no node reads it */
   char **fetch_name; /* per fetch: "node:slot" of the client's part */
 } parts;
 

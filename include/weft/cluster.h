@@ -75,7 +75,7 @@ typedef struct weft_server_opts {
 WEFT_CHECKED weft_err weft_server_create(weft_server **out, const weft_cluster *c, const weft_server_opts *opts);
 /* A cluster of one, /job:local/task:0, on a free port of this host.  opts may be NULL; job and task are not read. */
 WEFT_CHECKED weft_err weft_server_create_local(weft_server **out, const weft_server_opts *WEFT_OPTIONAL opts);
-/* The seat that weft_role_find finds; a cluster of one if it finds none. */
+/* The task that weft_role_find finds; a cluster of one task if it finds none. */
 WEFT_CHECKED weft_err weft_server_create_from_args(weft_server **out, int argc, char *const *argv);
 WEFT_CHECKED weft_err weft_server_start(weft_server *s); /* fine if it has been */
 /* Waits until the job is over: every other task was seen and is in join too or has left, sessions have been idle for
@@ -127,7 +127,7 @@ typedef struct weft_task_status {
   double loss;             /* NaN: not known */
   double checkpoint_age_s; /* -1: this process has written none */
   char checkpoint[256];
-  char waits[1024];                       /* for whom and for how long, parted by "; "; "": for nobody */
+  char waits[1024];                       /* the tasks it waits for and how long, separated by "; "; "": none */
   char error[256];                        /* the last warning or error */
   int64_t client_sessions, idle_sessions; /* of other processes, whose master it is; those whose client is away */
 } weft_task_status;

@@ -7,6 +7,7 @@
  * Lock: the client's, over the table of pending calls.  Under it a watch is added to a token and a frame is sent.
  * Callbacks run without it. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/slot_table.h"
 #include "base/sync_event.h"
@@ -48,6 +49,7 @@ enum { CLOSING = 1 << 30 };
 /* ---- the table of pending calls; all with the lock held ---- */
 
 static weft_err client_add_call(fast_client *client, client_call *c) {
+  WEFT_ASSERT(weft__lock_is_held(&client->lock));
   WEFT_TRY(weft__slot_table_add(&client->calls, c, &c->id));
   c->pending = true;
   return WEFT_OK;

@@ -8,6 +8,7 @@
  * source is rearmed or migrated.  Frames are freed without it, since that may release tensors. */
 #include "net/fast/conn.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/log.h"
 #include "base/memory_limit.h"
 #include "base/metrics.h"
@@ -37,13 +38,18 @@ typedef union fd_control { /* the control part of a socket message that carries 
 
 /* ---- life ---- */
 
-void weft__conn_retain(conn *c) { atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed); }
+void weft__conn_retain(conn *c) {
+  WEFT_ASSERT(atomic_load(&c->refs) > 0);
+  atomic_fetch_add_explicit(&c->refs, 1, memory_order_relaxed);
+}
 
 void weft__conn_release(conn *c) {
+  WEFT_ASSERT(atomic_load(&c->refs) > 0);
   if (atomic_fetch_sub_explicit(&c->refs, 1, memory_order_acq_rel) == 1) c->callbacks->destroy(c);
 }
 
 void weft__conn_finish(conn *c) {
+  WEFT_ASSERT(!c->first && !c->last);
   weft__message_finish(&c->body);
   weft__shm_release(c->own_shm);
   weft__shm_release(c->peer_shm);
@@ -103,6 +109,7 @@ static int frame_fill_iovecs(struct iovec *v, int room, const uint8_t *prefix, s
 /* Writes once, with the descriptor if there is one to send.  Returns the bytes written, 0: the socket is full, -1:
  * it is broken.  Locked. */
 static ssize_t conn_sendmsg(conn *c, struct iovec *v, int n) {
+  WEFT_ASSERT(weft__lock_is_held(&c->lock) && n > 0);
   struct msghdr m = {.msg_iov = v, .msg_iovlen = (size_t)n};
   fd_control control = {0};
   if (c->fd_to_send >= 0) {
@@ -123,12 +130,14 @@ static ssize_t conn_sendmsg(conn *c, struct iovec *v, int n) {
 
 /* Asks the loop to report room for output, or not to.  Locked. */
 static void conn_want_output(conn *c, bool wanted) {
+  WEFT_ASSERT(weft__lock_is_held(&c->lock));
   if (c->wants_output != wanted) weft__loop_rearm(&c->source, wanted);
   c->wants_output = wanted;
 }
 
 /* Copies the prefix and takes the body over, to be sent later.  Locked. */
 static weft_err conn_queue_frame(conn *c, const uint8_t *prefix, size_t prefix_size, message *body, size_t sent) {
+  WEFT_ASSERT(weft__lock_is_held(&c->lock) && sent <= prefix_size + body->size);
   out_frame *f = weft__alloc(sizeof *f + prefix_size);
   if (!f) return WEFT_OOM;
   *f = (out_frame){.sent = sent, .prefix_size = prefix_size};
@@ -146,6 +155,7 @@ static weft_err conn_queue_frame(conn *c, const uint8_t *prefix, size_t prefix_s
 
 /* Drops sent bytes from the queue.  Frames that are done go to *done, to be freed without the lock.  Locked. */
 static void conn_drop_sent(conn *c, size_t sent, out_frame **done) {
+  WEFT_ASSERT(weft__lock_is_held(&c->lock) && sent <= c->queued);
   c->queued -= sent;
   while (c->first) {
     out_frame *f = c->first;
@@ -159,12 +169,14 @@ static void conn_drop_sent(conn *c, size_t sent, out_frame **done) {
     f->next = *done;
     *done = f;
   }
+  WEFT_ASSERT(c->first || (sent == 0 && c->queued == 0));
   if (!c->first) c->last = NULL;
 }
 
 /* Writes the queue; the loop is asked for room if the socket does not take all.  *done is to be freed without the lock.
  * Returns false if the socket is broken.  Locked. */
 static bool conn_write_queue(conn *c, out_frame **done) {
+  WEFT_ASSERT(weft__lock_is_held(&c->lock) && !c->first == !c->last);
   ssize_t sent = 1;
   while (c->first && sent > 0) { /* until the socket is full: only then does epoll report room */
     struct iovec v[IOVECS_MAX];
@@ -197,6 +209,7 @@ static bool conn_pause_reading(conn *c) {
 /* Sends what the socket takes and queues the rest.  Returns false if the socket is broken.  Locked. */
 static bool conn_send_or_queue(conn *c, const uint8_t *prefix, size_t prefix_size, message *body, bool more,
                                out_frame **done) {
+  WEFT_ASSERT(weft__lock_is_held(&c->lock));
   size_t all = prefix_size + body->size, sent = 0;
   if (more && !c->first) c->delayed = true;
   while (!c->first && !c->corked && !c->delayed && sent < all) {

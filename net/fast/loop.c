@@ -15,8 +15,9 @@
  *
  * Who dispatches.  A thread that epoll_wait woke pushes the ready sources into the queue and takes the dispatch
  * lock, if it is free.  If not, the thread that holds the lock empties the queue, including what this one pushed.  So
- * no thread waits for another's callback.  Events are edge-triggered, since otherwise both threads would be woken for each event.  Output is watched
- * only while a socket is full, since a unix socket would otherwise wake a thread each time its peer reads.
+ * no thread waits for another's callback.  Events are edge-triggered, since otherwise both threads would be woken for each
+ * event.  Output is watched only while a socket is full, since a unix socket would otherwise wake a thread each time its
+ * peer reads.
  *
  * How a caller wakes.  If another thread sets the sync_event of the caller that polls, it writes to the wakeup fd, an
  * eventfd in the inner epoll.  If the loop's thread reads that event first, it writes again.
@@ -26,10 +27,11 @@
  * processor.  Should it ever wait for a response, each connection migrates to the primary loop with its next event.
  *
  * Locks, per group: the dispatch lock of each loop (rank 0 in docs/threads.md; taken by trylock, except for ticks and
- * for removing a source), `lock` over the number of loops, `tick_lock` over the tickers.  There is no static state: everything is in the
- * group. */
+ * for removing a source), `lock` over the number of loops, `tick_lock` over the tickers.  There is no static state:
+ * everything is in the group. */
 #include "net/fast/loop.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "base/clock.h"
 #include "base/pool.h"
@@ -113,6 +115,7 @@ static void loop_forward_wakeup(loop_group *g, poll_result result) {
  * request while its memory is in the caches.  If another process takes the processor and keeps it, this stops for a
  * while. */
 static void loop_yield(loop *l) {
+  WEFT_ASSERT(weft__lock_is_held(&l->dispatch_lock));
   int64_t before = weft__clock_now_ns();
   if (before < l->no_yield_until_ns) return;
   sched_yield();
@@ -123,6 +126,7 @@ static void loop_yield(loop *l) {
 /* Runs callbacks until the queue is empty, with the dispatch lock held.  Between two of them it polls, unless a caller
  * polls meanwhile.  Returns true, perhaps with sources left, as soon as the sync_event (or NULL) is set. */
 static bool loop_dispatch_locked(loop *l, sync_event *until) {
+  WEFT_ASSERT(weft__lock_is_held(&l->dispatch_lock) && (!until || is_poller(l->group)));
   uint32_t events;
   for (source *s; (s = weft__ready_queue_pop(&l->ready, weft__clock_now_ns(), &events));) {
     s->on_ready(s, events);
@@ -274,6 +278,7 @@ static weft_err primary_start(loop_group *g) {
 
 /* Starts one more loop.  The caller holds the group's lock. */
 static weft_err secondary_start(loop_group *g) {
+  WEFT_ASSERT(weft__lock_is_held(&g->lock) && g->n_loop > 0 && g->n_loop < LOOPS_MAX);
   loop *l = &g->loops[g->n_loop];
   l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
   if (l->epoll_fd < 0)
@@ -308,6 +313,7 @@ weft_err weft__loop_group_create(loop_group **out) {
 }
 
 void weft__loop_group_destroy(loop_group *g) {
+  WEFT_ASSERT(!has_poller(g) && g->tickers.next == &g->tickers);
   atomic_store(&g->stopping, true);
   for (int i = g->n_loop - 1; i >= 0; i--) loop_stop(&g->loops[i]);
   close(g->outer_epoll_fd);
@@ -322,6 +328,7 @@ static struct epoll_event source_epoll_event(const source *s, bool output) {
 }
 
 static weft_err loop_register(loop *l, source *s, bool output) {
+  WEFT_ASSERT(s->fd >= 0 && !s->loop);
   weft_err err = weft__ready_queue_register(&l->ready, s);
   if (err) return err;
   struct epoll_event e = source_epoll_event(s, output);
@@ -378,7 +385,9 @@ void weft__loop_remove(source *s) {
   if (!l) return;
   epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, s->fd, NULL);
   weft__ready_queue_unregister(&l->ready, s);
-  atomic_fetch_sub(&l->n_source, 1);
+  const int before = atomic_fetch_sub(&l->n_source, 1);
+  WEFT_ASSERT(before > 0);
+  (void)before;
   s->loop = NULL;
 }
 
@@ -407,6 +416,7 @@ bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, boo
     left = result == POLL_NOTHING ? 0 : deadline - weft__clock_now_ns();
   }
   *is_set = weft__sync_event_watch(until, false);
+  WEFT_ASSERT(is_poller(g));
   atomic_store(&g->poller, 0);
   primary_watch_inner(g, true);
   return true;
@@ -424,6 +434,7 @@ void weft__loop_tick_soon(loop_group *g) {
 }
 
 void weft__loop_add_ticker(loop_group *g, ticker *t) {
+  WEFT_ASSERT(t->tick && !t->next);
   pthread_mutex_lock(&g->tick_lock);
   t->next = &g->tickers, t->prev = g->tickers.prev;
   t->prev->next = t->next->prev = t;

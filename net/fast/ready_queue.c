@@ -2,6 +2,7 @@
  *
  * The list is part of the sources, so that an event costs no allocation.  Lock: the queue's, which is a leaf. */
 #include "net/fast/ready_queue.h"
+#include "base/assert.h"
 #include "base/clock.h"
 
 void weft__ready_queue_init(ready_queue *q) {
@@ -24,6 +25,7 @@ weft_err weft__ready_queue_register(ready_queue *q, source *s) {
 
 /* Takes a source out of the list.  The caller holds the lock. */
 static void ready_queue_unlink(ready_queue *q, source *s) {
+  WEFT_ASSERT(weft__lock_is_held(&q->lock) && s->events && q->newest && q->oldest);
   *(s->newer ? &s->newer->older : &q->newest) = s->older;
   *(s->older ? &s->older->newer : &q->oldest) = s->newer;
   s->events = 0;
@@ -38,6 +40,7 @@ void weft__ready_queue_unregister(ready_queue *q, source *s) {
 
 /* Adds a source as the newest, or as the oldest if it was deferred.  The caller holds the lock. */
 static void ready_queue_link(ready_queue *q, source *s, int64_t now_ns) {
+  WEFT_ASSERT(weft__lock_is_held(&q->lock) && !s->events && !q->newest == !q->oldest);
   bool last = s->deferred && q->oldest;
   /* A deferred source takes the time of the oldest: with a later time it would hide that one's long wait. */
   s->ready_since_ns = last ? q->oldest->ready_since_ns : now_ns;

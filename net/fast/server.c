@@ -9,6 +9,7 @@
  * Locks: the listener's, over its ring of connections; under it connections are shut down.  Each connection's, over
  * its ring of calls; it is a leaf.  Handlers and tokens run without either. */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory_limit.h"
@@ -220,6 +221,7 @@ static void server_conn_set_peer(server_conn *c, int fd) {
 /* Evicts the oldest unauthenticated connection if there are too many of them.  Returns how many evictions to log now.
  * Locked. */
 static int listener_evict_oldest(fast_listener *l) {
+  WEFT_ASSERT(weft__lock_is_held(&l->lock));
   server_conn *oldest = NULL;
   int n = 0;
   for (server_conn *c = l->conns; c; c = c->next == l->conns ? NULL : c->next) {

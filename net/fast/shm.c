@@ -8,6 +8,7 @@
  * Lock: the segment's, over the writer's list of blocks; it is a leaf, and bytes are copied without it. */
 #include "net/fast/shm.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -98,6 +99,7 @@ weft_err weft__shm_attach(shm **out, int fd) {
 
 /* Removes the blocks that the reader has freed from the list.  The caller holds the lock. */
 static void shm_collect_freed(shm *s) {
+  WEFT_ASSERT(weft__lock_is_held(&s->lock));
   int kept = 0;
   for (int i = 0; i < s->n_block; i++)
     if (atomic_load_explicit(&s->state[s->block[i].slot], memory_order_acquire) != FREE) s->block[kept++] = s->block[i];
@@ -126,6 +128,7 @@ static int shm_find_gap(const shm *s, size_t size, size_t *begin) {
 
 /* Allocates a block.  The caller holds the lock. */
 static bool shm_alloc_block(shm *s, size_t size, block *out) {
+  WEFT_ASSERT(weft__lock_is_held(&s->lock));
   if (!s->block) s->block = weft__alloc(BLOCKS_MAX * sizeof *s->block);
   if (!s->block) return false;
   shm_collect_freed(s);

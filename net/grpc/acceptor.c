@@ -11,6 +11,7 @@
 
 #ifdef WEFT_HAVE_GRPC
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/cast.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -71,6 +72,7 @@ static uint64_t socket_inode(int fd) {
 
 /* The caller holds the lock. */
 static void acceptor_forget(acceptor *a, int i) {
+  WEFT_ASSERT(weft__lock_is_held(&a->lock));
   int n = atomic_load(&a->n_unauth) - 1;
   memmove(&a->unauth[i], &a->unauth[i + 1], (size_t)(n - i) * sizeof *a->unauth);
   atomic_store(&a->n_unauth, n);

@@ -8,6 +8,7 @@
  * Lock: the connection's, over the ring and the current direct connection.  Under it a watch is added to a token, a
  * direct connection is asked whether it is idle, and the thread is started.  Callbacks run without it. */
 #include "net/grpc/connection.h"
+#include "base/assert.h"
 #include "net/grpc/name_lookup.h"
 
 #ifdef WEFT_HAVE_GRPC
@@ -286,6 +287,7 @@ static void *resolving_connection_thread(void *arg) {
 
 /* Starts the thread unless it runs; false: no thread can be started.  The caller holds the lock. */
 static bool resolving_connection_start_thread(resolving_connection *conn) {
+  WEFT_ASSERT(weft__lock_is_held(&conn->lock));
   if (conn->connecting) return true;
   if (conn->has_thread)
     pthread_join(conn->thread, NULL); /* it has cleared `connecting`, and takes no lock after that */

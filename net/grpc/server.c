@@ -10,6 +10,7 @@
  *
  * Lock: the listener's, over the count of calls and the state of its servers; it is a leaf. */
 #include "net/grpc/acceptor.h"
+#include "base/assert.h"
 #include "net/grpc/inflate.h"
 #include "net/grpc/listener_watchdog.h"
 
@@ -251,6 +252,7 @@ static void server_slot_on_shutdown(void *arg, bool ok) {
 
 /* The caller holds the lock. */
 static bool listener_is_shut_down(const grpc_listener *l) {
+  WEFT_ASSERT(weft__lock_is_held(&l->lock));
   for (int i = 0; i < SERVERS_MAX; i++)
     if (l->slots[i].server && !l->slots[i].is_shut_down) return false;
   return true;

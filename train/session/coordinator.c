@@ -22,7 +22,7 @@ typedef struct worker {
   double seconds;
   pthread_t thread;
   bool done;
-  bool orphan; /* nobody waits for it any more: it frees its record */
+  bool orphan; /* no thread will join it: it frees its record itself */
   struct worker *next;
 } worker;
 

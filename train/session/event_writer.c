@@ -83,7 +83,7 @@ static void *writer_work(void *arg) {
   return NULL;
 }
 
-/* One slice of a wait for the thread, which always comes round: it waits for nobody but the disk. */
+/* Waits a moment for the writer thread.  The thread waits only for the disk, so the whole wait ends. */
 static void wait_a_bit(weft_event_writer *w) {
   struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
   pthread_cond_clockwait(&w->changed, &w->lock, CLOCK_MONOTONIC, &until);

@@ -142,7 +142,7 @@ static void enter_to_enqueue(runner *r) {
   atomic_fetch_add(&r->enqueuing, 1);
 }
 
-/* One of those who enqueue leaves, with err; after the last of them nothing comes any more. */
+/* One of the enqueuing threads ends with err.  After the last of them the queue is closed. */
 static weft_err runner_leave(runner *r, weft_err err) {
   if (atomic_fetch_sub(&r->enqueuing, 1) == 1 && atomic_load(&r->ended)) {
     status kept = {0}; /* closing has a message of its own */

@@ -1,10 +1,12 @@
 /* recovering.c - a session around a session that is replaced when a task is lost.
  *
- * Whoever sees the loss first replaces the session; the others' runs, cancelled when the old one closes, wait for the
- * new one and begin again.  A generation number tells one loss from the next. */
+ * The first thread that sees the loss replaces the session.  The runs of other threads are canceled when the old session
+ * closes; they wait for the new one and are retried.  The generation number counts the replacements, so that each loss is
+ * handled once.  Lock: the session's; it is not held while sessions run, open or close. */
 #include "train/session/recovering.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
@@ -31,7 +33,7 @@ static void wait_slice(recovering *r) {
   pthread_cond_clockwait(&r->changed, &r->lock, CLOCK_MONOTONIC, &until);
 }
 
-/* The session as it is now, held until leave. */
+/* Returns the current inner session, which is not destroyed before recovering_leave. */
 static weft_err recovering_enter(recovering *r, const run_opts *opts, weft_session **inner, int *generation) {
   cancel *token = opts ? opts->cancel : NULL;
   weft_err err = WEFT_OK;
@@ -55,9 +57,10 @@ static weft_err recovering_enter(recovering *r, const run_opts *opts, weft_sessi
   return err;
 }
 
-/* *replaced: it was, or is being, since we entered. */
+/* Ends the use of the inner session.  *replaced: it has been replaced since recovering_enter, or is being replaced. */
 static void recovering_leave(recovering *r, int generation, bool *replaced) {
   pthread_mutex_lock(&r->lock);
+  WEFT_ASSERT(r->users > 0 && generation <= r->generation);
   r->users--;
   *replaced = !r->closed && (r->replacing || r->generation != generation);
   pthread_cond_broadcast(&r->changed);
@@ -66,7 +69,7 @@ static void recovering_leave(recovering *r, int generation, bool *replaced) {
 
 static bool means_lost(weft_err err) { return err == WEFT_UNAVAILABLE || err == WEFT_ABORTED; }
 
-/* Pauses before another attempt; false: there should be none. */
+/* Waits a moment before another attempt.  Returns false if there should be none. */
 static bool may_try_again(recovering *r) {
   pthread_mutex_lock(&r->lock);
   wait_slice(r);
@@ -75,7 +78,8 @@ static bool may_try_again(recovering *r) {
   return !closed && weft__interrupt_count() == 0;
 }
 
-/* A session in place of the lost one.  A task may be lost again while the new one is prepared: a checkpoint hook saves then. */
+/* Opens a session to replace the lost one.  Retries if a task is lost again meanwhile, for example while a checkpoint hook
+ * saves. */
 static weft_err make_another(recovering *r, weft_session **out) {
   for (int tries = 0;; tries++) {
     weft_session *fresh = NULL;
@@ -95,14 +99,16 @@ static weft_err make_another(recovering *r, weft_session **out) {
   }
 }
 
-/* The lock is held on entry and on return.  Nobody else replaces meanwhile. */
+/* Replaces the inner session.  The lock is held on entry and on return, but not meanwhile. */
 static void recovering_replace(recovering *r) {
+  WEFT_ASSERT(weft__lock_is_held(&r->lock) && !r->replacing);
   weft_session *old = r->inner, *fresh = NULL;
   r->replacing = true;
   pthread_mutex_unlock(&r->lock);
   weft__session_close(old);
   pthread_mutex_lock(&r->lock);
   while (r->users) wait_slice(r);
+  WEFT_ASSERT(r->replacing && r->inner == old);
   r->inner = NULL;
   pthread_mutex_unlock(&r->lock);
   weft__session_destroy(old);

@@ -173,7 +173,7 @@ weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, wef
   while (!err && !ready) {
     if (!sess) err = open_target(m, o, ROLE_WORKER, &sess);
     if (!err) err = manager_look(m, sess, &local_done, &ready, &local_why, &why);
-    if (lost_peer(err)) { /* somebody is not there, or not any more */
+    if (lost_peer(err)) { /* a task does not answer, or was lost */
       weft__text_puts(&why, weft__error_message());
       weft__session_destroy(sess);
       sess = NULL;

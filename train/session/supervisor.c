@@ -96,11 +96,11 @@ static weft_err supervisor_build(weft_supervisor *sv, const weft_supervisor_opts
   return weft__status_raise(&sv->graph->sticky);
 }
 
-/* A worker that is no chief cannot initialise, so nobody would give values to variables of its own. */
+/* A worker that is not the chief does not initialize variables, so variables on its own devices would have no values. */
 static weft_err check_devices(const weft_supervisor *sv) {
   for (int i = 0; !sv->chief && i < sv->graph->n_node; i++) {
     const weft_node *n = sv->graph->node[i];
-    if ((strcmp(n->op_name, "VariableV2") == 0 || strcmp(n->op_name, "Variable") == 0) && !*n->device)
+    if (weft__node_is(n, KIND_VARIABLE) && !*n->device)
       return weft__fail(WEFT_INVALID_ARGUMENT, "When using replicas, all Variables must have their device set: %s",
                         n->name);
   }
@@ -149,7 +149,7 @@ weft_err weft__supervisor_create(weft_supervisor **out, weft_graph *g, const wef
 void weft__supervisor_destroy(weft_supervisor *sv) {
   if (!sv) return;
   if (sv->coordinator) weft__supervisor_stop(sv, false, true);
-  if (sv->sess) weft__session_close(sv->sess); /* who still runs it must not come back to us */
+  if (sv->sess) weft__session_close(sv->sess); /* ends the runs of other threads, which use this supervisor */
   weft__recovering_drop(sv->sess);
   if (sv->own_writer) weft__event_writer_destroy(sv->writer);
   if (sv->own_saver) weft__saver_destroy(sv->saver);

@@ -5,6 +5,7 @@
 #include "state/collective.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "device/device.h"
 #include "state/wait_queue.h"
 #include <inttypes.h>
@@ -229,6 +230,17 @@ weft_err weft__collectives_timers(collectives *c, timers **out) {
   return err;
 }
 
+/* Takes a canceled request out of its queue and sets its result.  Returns false if another thread completes it. */
+static bool request_take_canceled(collectives *c, wait_queue *q, waiter *w, status *result) {
+  pthread_mutex_lock(&c->lock);
+  const bool mine = w->listed;
+  w->cancelled = true;
+  if (mine) weft__wait_queue_remove(q, w);
+  pthread_mutex_unlock(&c->lock);
+  if (mine) weft__status_update(result, weft__cancel_raise(w->cancel));
+  return mine;
+}
+
 /* ---- joining a group ---- */
 
 static void group_complete(group_request *r) {
@@ -250,19 +262,12 @@ static void group_complete_all(wait_queue *done) {
 
 static void group_canceled(void *arg) {
   group_request *r = arg;
-  collectives *c = r->table;
-  pthread_mutex_lock(&c->lock);
-  const bool mine = r->base.listed;
-  r->base.cancelled = true;
-  if (mine) weft__wait_queue_remove(&r->at->waiting, &r->base);
-  pthread_mutex_unlock(&c->lock);
-  if (!mine) return;
-  weft__status_update(&r->result, weft__cancel_raise(r->base.cancel));
-  group_complete(r);
+  if (request_take_canceled(r->table, &r->at->waiting, &r->base, &r->result)) group_complete(r);
 }
 
 /* Finds the entry of a group or adds it.  The lock is held. */
 static weft_err forming_get(collectives *c, const collective_join *j, forming **out) {
+  WEFT_ASSERT(weft__lock_is_held(&c->lock));
   char key[32];
   snprintf(key, sizeof key, "%d", j->group_key);
   if ((*out = weft__map_get(&c->groups, key))) return WEFT_OK;
@@ -404,19 +409,12 @@ static void instance_complete(instance_request *r) {
 
 static void instance_canceled(void *arg) {
   instance_request *r = arg;
-  collectives *c = r->table;
-  pthread_mutex_lock(&c->lock);
-  const bool mine = r->base.listed;
-  r->base.cancelled = true;
-  if (mine) weft__wait_queue_remove(&r->at->waiting, &r->base);
-  pthread_mutex_unlock(&c->lock);
-  if (!mine) return;
-  weft__status_update(&r->result, weft__cancel_raise(r->base.cancel));
-  instance_complete(r);
+  if (request_take_canceled(r->table, &r->at->waiting, &r->base, &r->result)) instance_complete(r);
 }
 
 /* Finds the entry of an instance or adds it.  The lock is held. */
 static weft_err instance_get(collectives *c, const collective_join *j, instance **out) {
+  WEFT_ASSERT(weft__lock_is_held(&c->lock));
   char key[48];
   snprintf(key, sizeof key, "%d:%d", j->group_key, j->instance_key);
   if ((*out = weft__map_get(&c->instances, key))) return WEFT_OK;
@@ -605,6 +603,7 @@ static int64_t *step_find(collectives *c, int64_t graph_key, char key[32]) {
 
 /* Sets the next id; without memory the leader is asked again.  The lock is held. */
 static void step_set(collectives *c, int64_t graph_key, int64_t id) {
+  WEFT_ASSERT(weft__lock_is_held(&c->lock));
   char key[32];
   int64_t *at = step_find(c, graph_key, key);
   if (!at && (at = weft__alloc(sizeof *at)) && weft__map_put(&c->steps, key, at)) {

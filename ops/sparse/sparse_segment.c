@@ -244,23 +244,30 @@ static weft_err picked_infer(infer *s) {
 }
 
 /* ---- gradients ---- */
-static weft_err give_back(backprop *b, const char *type) {
+
+/* The gradient of data: a dense tensor, or with sparse_gradient only the rows that were picked. */
+static weft_err give_back(backprop *b, const char *dense, const char *picked) {
   weft_graph *g = b->graph;
-  const weft_out zero = weft__b_scalar(g, WEFT_INT32, 0);
-  const weft_out rows = weft__b_gather(g, weft__b_shape(g, b->in[0]), zero, zero);
+  const bool sparse = weft__node_bool(b->node, "sparse_gradient", false);
+  const weft_out shape_of = weft__b_shape(g, b->in[0]), first = weft__b_ints(g, (int64_t[]){0}, 1);
+  const weft_out one = weft__b_ints(g, (int64_t[]){1}, 1), part[] = {shape_of, first, one, one};
+  const attr shrink = A_INT("shrink_axis_mask", 1);
+  const weft_out rows = weft__b_node(g, "StridedSlice", NULL, 4, part, 1, &shrink);
   const weft_out in[] = {b->dout[0], b->in[1], b->in[2], rows};
-  b->din[0] = GRAD_DENSE(weft__b_node(g, type, NULL, 4, in, 0, NULL));
+  const weft_out made = weft__b_node(g, sparse ? picked : dense, NULL, 4, in, 0, NULL);
+  b->din[0] = sparse ? (grad_value){WEFT_NONE, {made.node, 1}, made, shape_of} : GRAD_DENSE(made);
   return WEFT_OK;
 }
 
-static weft_err sum_grad(backprop *b) { return give_back(b, "SparseSegmentSumGrad"); }
-static weft_err mean_grad(backprop *b) { return give_back(b, "SparseSegmentMeanGrad"); }
-static weft_err sqrt_n_grad(backprop *b) { return give_back(b, "SparseSegmentSqrtNGrad"); }
+static weft_err sum_grad(backprop *b) { return give_back(b, "SparseSegmentSumGrad", "SparseSegmentSumGradV2"); }
+static weft_err mean_grad(backprop *b) { return give_back(b, "SparseSegmentMeanGrad", "SparseSegmentMeanGradV2"); }
+static weft_err sqrt_n_grad(backprop *b) { return give_back(b, "SparseSegmentSqrtNGrad", "SparseSegmentSqrtNGradV2"); }
 
 /* ---- cases: without an index TensorFlow leaves its gradient uninitialised, so nothing is compared ---- */
 static const op_case forward_cases[] = {
     {"f32[3,2] 1 2 3 4 5 6; i32[4] 0 2 1 1; i32[4] 0 0 1 1"},
     {"f32[3] 1 2 3; i64[3] 0 1 1; i32[3] 0 0 2"},
+    {"f32[3,2] 1 2 3 4 5 6; i32[4] 2 0 2 2; i64[4] 0 0 1 1", NULL, "sparse_gradient=true"},
     {"f32[3,2] 1; i32[0]; i64[0]", "f32[0,2]", NULL, CASE_NO_GRAD | CASE_NO_PARITY},
     {"f32[30,70] rand; i32[40] below:30; i32[40] 0 0 0 1 1 1 1 2 3"},
     {"f32[2] 1 3; i32[2] 0 9; i32[2] 0 0", "error INVALID_ARGUMENT"},

@@ -7,8 +7,8 @@
 #include "tf.pb-c.h"
 #include "train/checkpoint/checkpoint_state.h"
 #include "train/checkpoint/path.h"
-#include "train/session/run.h"
 #include "train/checkpoint/saved_model.h"
+#include "train/checkpoint/saved_model_assets.h"
 #include "train/checkpoint/saver.h"
 #include <string.h>
 
@@ -125,13 +125,19 @@ static char *prefix_join(const char *prefix, const char *name) {
   return prefix && *prefix ? weft__sprintf("%s/%s", prefix, name) : weft__strdup(name);
 }
 
-static weft_err run_first(weft_graph *g, weft_session *sess, const char *prefix, const char *name) {
+static weft_err run_first(weft_graph *g, weft_session *sess, const char *prefix, const char *name,
+                          const asset_feeds *assets) {
   char *full = prefix_join(prefix, name), *slot = full ? strchr(full, ':') : NULL;
   if (!full) return WEFT_OOM;
   if (slot) *slot = '\0';
   const weft_node *n = weft__graph_find(g, full);
-  weft_err err = n ? weft__run_target(sess, n->id)
-                   : weft__fail(WEFT_NOT_FOUND, "'%s', which is to be run after loading, is not in the graph", full);
+  weft_err err;
+  if (!n) {
+    err = weft__fail(WEFT_NOT_FOUND, "'%s', which is to be run after loading, is not in the graph", full);
+  } else {
+    const plan_request r = {.n_feed = assets->n, .feed = assets->tensor, .n_target = 1, .target = &n->id};
+    err = weft__session_run(sess, &r, (const weft_tensor *const *)assets->path, NULL, NULL);
+  }
   weft__free(full);
   return err;
 }
@@ -173,11 +179,16 @@ static weft_err saved_model_restore(const char *dir, weft_graph *g, weft_session
 static weft_err saved_model_import(const char *dir, weft_graph *g, weft_session *sess,
                                    const Tensorflow__MetaGraphDef *m, const uint8_t *bytes, size_t size,
                                    const char *prefix) {
-  WEFT_TRY(weft__metagraph_import(g, bytes, size, &(import_opts){.prefix = prefix}));
+  WEFT_TRY(weft__metagraph_import(g, bytes, size, &(import_opts){.prefix = prefix, .unique = !prefix || !*prefix}));
   if (!sess) return WEFT_OK;
   WEFT_TRY(saved_model_restore(dir, g, sess, m->saver_def, prefix));
   const char *name = first_run(m);
-  return name ? run_first(g, sess, prefix, name) : WEFT_OK;
+  if (!name) return WEFT_OK;
+  asset_feeds assets = {0};
+  weft_err err = weft__saved_model_assets(&assets, g, m, dir, prefix);
+  if (!err) err = run_first(g, sess, prefix, name, &assets);
+  weft__saved_model_assets_finish(&assets);
+  return err;
 }
 
 weft_err weft__saved_model_load(const char *dir, weft_graph *g, weft_session *sess, int n_tag, const char *const *tags,

@@ -9,7 +9,7 @@ from weft._core.framework.graph import GraphKeys, get_default_graph, name_scope
 from weft._core.nn import feature_column, layers as core, nn
 from weft._core.nn.batch_norm import batch_norm_here
 from weft._core.ops import array_ops, init_ops, math_ops, random_ops
-from weft._core.ops.variable_scope import get_variable, variable_scope
+from weft._core.ops.variable_scope import get_variable, no_regularizer, variable_scope
 
 
 def _checked(scale):
@@ -51,9 +51,9 @@ def l1_l2_regularizer(scale_l1=1.0, scale_l2=1.0, scope=None):
 
 def sum_regularizer(regularizer_list, scope=None):
     def total(weights):
-        with name_scope(scope, "sum_regularizer", [weights]):
+        with name_scope(scope, "sum_regularizer", [weights]) as name:
             found = [r for r in (fn(weights) for fn in regularizer_list) if r is not None]
-            return math_ops.add_n(found) if found else None
+            return math_ops.add_n(found, name=name) if found else None
     return total
 
 
@@ -100,6 +100,31 @@ def _variable(name, shape, dtype, initializer, regularizer, trainable, collectio
     return found
 
 
+_OF_LAYERS = {"weights": "kernel", "biases": "bias", "depthwise_weights": "depthwise_kernel", "pointwise_weights": "pointwise_kernel"}
+
+
+def _weight(name, shape, dtype, initializer, regularizer, trainable, collections):
+    """A variable of a layer that TensorFlow makes with tf.layers, whose name for it is in that of its loss."""
+    if regularizer is None:
+        return _variable(name, shape, dtype, initializer, None, trainable, collections)
+    graph = get_default_graph()
+    before = len(graph._variable_store)
+    made = _variable(name, shape, dtype, initializer, no_regularizer, trainable, collections)
+    if len(graph._variable_store) > before:  # and not one that was shared
+        with name_scope(_OF_LAYERS[name] + "/Regularizer"):
+            loss = regularizer(made)
+        if loss is not None:
+            graph.add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
+    return made
+
+
+def _bias(size, dtype, normalizer_fn, initializer, regularizer, trainable, collections):
+    """The biases of a layer, made before its operations; None where there are none, or a normalizer in their place."""
+    if normalizer_fn is not None or initializer is None:
+        return None
+    return _weight("biases", [size], dtype, initializer, regularizer, trainable, collections)
+
+
 def _collect(collections, name, out):
     """The layer's output, in the collections asked for under the layer's name."""
     return layer_utils.collect_named_outputs(collections, name, out)
@@ -119,15 +144,14 @@ def fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalizer_fn=No
     with variable_scope(scope, "fully_connected", [inputs], reuse=reuse) as sc:
         x = convert_to_tensor(inputs)
         depth = x.shape.as_list()[-1]
-        w = _variable("weights", [depth, num_outputs], x.dtype.base_dtype, weights_initializer, weights_regularizer, trainable,
-                      variables_collections)
+        kind = x.dtype.base_dtype
+        w = _weight("weights", [depth, num_outputs], kind, weights_initializer, weights_regularizer, trainable, variables_collections)
+        b = _bias(num_outputs, kind, normalizer_fn, biases_initializer, biases_regularizer, trainable, variables_collections)
         if x.shape.ndims > 2:
             out = math_ops.tensordot(x, w, 1)
         else:
             out = math_ops.matmul(x, w)
-        if normalizer_fn is None and biases_initializer is not None:
-            b = _variable("biases", [num_outputs], x.dtype.base_dtype, biases_initializer, biases_regularizer, trainable,
-                          variables_collections)
+        if b is not None:
             out = nn.bias_add(out, b)
         return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
 
@@ -166,12 +190,12 @@ def conv2d(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_form
         x = convert_to_tensor(inputs)
         k, s, r = _pair(kernel_size), _pair(stride), _pair(rate)
         form, of = _format(data_format)
-        w = _variable("weights", k + [x.shape.as_list()[form.index("C")], num_outputs], x.dtype.base_dtype, weights_initializer,
-                      weights_regularizer, trainable, variables_collections)
+        kind = x.dtype.base_dtype
+        w = _weight("weights", k + [x.shape.as_list()[form.index("C")], num_outputs], kind, weights_initializer,
+                    weights_regularizer, trainable, variables_collections)
+        b = _bias(num_outputs, kind, normalizer_fn, biases_initializer, biases_regularizer, trainable, variables_collections)
         out = nn.conv2d(x, w, of(s), padding, data_format=form, dilations=of(r))
-        if normalizer_fn is None and biases_initializer is not None:
-            b = _variable("biases", [num_outputs], x.dtype.base_dtype, biases_initializer, biases_regularizer, trainable,
-                          variables_collections)
+        if b is not None:
             out = nn.bias_add(out, b, data_format=form)
         return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
 
@@ -190,16 +214,17 @@ def conv2d_transpose(inputs, num_outputs, kernel_size, stride=1, padding="SAME",
     with variable_scope(scope, "Conv2d_transpose", [inputs], reuse=reuse) as sc:
         x = convert_to_tensor(inputs)
         k, s, dims = _pair(kernel_size), _pair(stride), x.shape.as_list()
-        w = _variable("weights", k + [num_outputs, dims[3]], x.dtype.base_dtype, weights_initializer, weights_regularizer,
-                      trainable, variables_collections)
+        kind = x.dtype.base_dtype
+        w = _weight("weights", k + [num_outputs, dims[3]], kind, weights_initializer, weights_regularizer, trainable,
+                    variables_collections)
+        b = _bias(num_outputs, kind, normalizer_fn, biases_initializer, biases_regularizer, trainable, variables_collections)
         more = [max(a - b, 0) if padding.upper() == "VALID" else 0 for a, b in zip(k, s)]
         size = [dims[i + 1] * s[i] + more[i] for i in (0, 1)]
         out = nn.conv2d_transpose(x, w, array_ops.stack([array_ops.shape(x)[0]] + size + [num_outputs]), [1] + s + [1],
                                   padding.upper())
         out.set_shape([dims[0]] + size + [num_outputs])
-        if normalizer_fn is None and biases_initializer is not None:
-            out = nn.bias_add(out, _variable("biases", [num_outputs], x.dtype.base_dtype, biases_initializer, biases_regularizer,
-                                             trainable, variables_collections))
+        if b is not None:
+            out = nn.bias_add(out, b)
         return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
 
 
@@ -219,19 +244,22 @@ def separable_conv2d(inputs, num_outputs, kernel_size, depth_multiplier=1, strid
     with variable_scope(scope, "SeparableConv2d", [inputs], reuse=reuse) as sc:
         x = convert_to_tensor(inputs)
         depth, kind, s = x.shape.as_list()[3], x.dtype.base_dtype, _pair(stride)
-        deep = _variable("depthwise_weights", _pair(kernel_size) + [depth, depth_multiplier], kind, weights_initializer,
-                         weights_regularizer, trainable, variables_collections)
+        make = _variable if num_outputs is None else _weight
+        deep = make("depthwise_weights", _pair(kernel_size) + [depth, depth_multiplier], kind, weights_initializer,
+                    weights_regularizer, trainable, variables_collections)
+        given = (normalizer_fn, biases_initializer, biases_regularizer, trainable, variables_collections)
         if num_outputs is None:
-            num_outputs = depth * depth_multiplier
             out = nn.depthwise_conv2d(x, deep, [1] + s + [1], padding, rate=_pair(rate))
+            bias = None
+            if normalizer_fn is None and biases_initializer is not None:
+                bias = _variable("biases", [depth * depth_multiplier], kind, *given[1:])
         else:
-            point = _variable("pointwise_weights", [1, 1, depth * depth_multiplier, num_outputs], kind,
-                              pointwise_initializer or weights_initializer, weights_regularizer, trainable,
-                              variables_collections)
+            point = _weight("pointwise_weights", [1, 1, depth * depth_multiplier, num_outputs], kind,
+                            pointwise_initializer or weights_initializer, weights_regularizer, trainable, variables_collections)
+            bias = _bias(num_outputs, kind, *given)
             out = nn.separable_conv2d(x, deep, point, [1] + s + [1], padding, rate=_pair(rate))
-        if normalizer_fn is None and biases_initializer is not None:
-            out = nn.bias_add(out, _variable("biases", [num_outputs], kind, biases_initializer, biases_regularizer, trainable,
-                                             variables_collections))
+        if bias is not None:
+            out = nn.bias_add(out, bias)
         return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
 
 

@@ -4,7 +4,7 @@ import time
 from weft._core.files import summary
 from weft._core.framework.build import op
 from weft._core.framework.errors import OutOfRangeError
-from weft._core.framework.graph import GraphKeys, IndexedSlices, control_dependencies, get_collection, get_default_graph
+from weft._core.framework.graph import GraphKeys, IndexedSlices, control_dependencies, get_collection, get_default_graph, name_scope
 from weft._core.ops import array_ops, math_ops
 from weft._core.ops.control_flow import group, with_dependencies
 from weft._core.ops.gradients import clip_by_norm, global_norm
@@ -65,7 +65,8 @@ def create_training_op(total_loss, optimizer, global_step=_USE, update_ops=None,
     applied = optimizer.apply_gradients(pairs, global_step=step)
     if check_numerics:
         total_loss = op("CheckNumerics", tensor=total_loss, message="LossTensor is inf or nan")
-    made = with_dependencies([applied], total_loss, name="train_op")
+    with name_scope("train_op"):
+        made = with_dependencies([applied], total_loss)
     trains = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
     if made not in trains:
         trains.append(made)

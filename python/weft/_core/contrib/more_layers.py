@@ -1,7 +1,7 @@
 """Layers of tf.contrib.layers beside those of layers.py: convolutions and pools of any rank, and small layers."""
 import weft as tf
 from weft._core.contrib.framework import add_arg_scope
-from weft._core.contrib.layers import _collect, _finish, _variable, conv2d, fully_connected, xavier_initializer
+from weft._core.contrib.layers import _bias, _collect, _finish, _variable, _weight, conv2d, fully_connected, xavier_initializer
 
 _FORMS = {3: ("NWC", "NCW"), 4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}
 
@@ -46,10 +46,10 @@ def _conv(x, num_outputs, kernel_size, stride, padding, data_format, rate, activ
     with tf.variable_scope(scope, "Conv", [x], reuse=reuse) as sc:
         kind = x.dtype.base_dtype
         shape = _several(kernel_size, n) + [x.shape.as_list()[form.index("C")], num_outputs]
-        w = _variable("weights", shape, kind, weights_initializer, weights_regularizer, trainable, variables_collections)
+        w = _weight("weights", shape, kind, weights_initializer, weights_regularizer, trainable, variables_collections)
+        b = _bias(num_outputs, kind, normalizer_fn, biases_initializer, biases_regularizer, trainable, variables_collections)
         out = tf.nn.convolution(x, w, padding.upper(), _several(stride, n), _several(rate, n), data_format=form)
-        if normalizer_fn is None and biases_initializer is not None:
-            b = _variable("biases", [num_outputs], kind, biases_initializer, biases_regularizer, trainable, variables_collections)
+        if b is not None:
             out = _biased(out, b, form)
         return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
 
@@ -99,15 +99,15 @@ def convolution3d_transpose(inputs, num_outputs, kernel_size, stride=1, padding=
     with tf.variable_scope(scope, "Conv3d_transpose", [inputs], reuse=reuse) as sc:
         x = tf.convert_to_tensor(inputs)
         k, s, dims, kind = _several(kernel_size, 3), _several(stride, 3), x.shape.as_list(), x.dtype.base_dtype
-        w = _variable("weights", k + [num_outputs, dims[4]], kind, weights_initializer, weights_regularizer, trainable,
-                      variables_collections)
+        w = _weight("weights", k + [num_outputs, dims[4]], kind, weights_initializer, weights_regularizer, trainable,
+                    variables_collections)
+        b = _bias(num_outputs, kind, normalizer_fn, biases_initializer, biases_regularizer, trainable, variables_collections)
         more = [max(a - b, 0) if padding.upper() == "VALID" else 0 for a, b in zip(k, s)]
         sizes = [dims[i + 1] * s[i] + more[i] for i in range(3)]
         out = tf.nn.conv3d_transpose(x, w, tf.stack([tf.shape(x)[0]] + sizes + [num_outputs]), [1] + s + [1], padding.upper())
         out.set_shape([dims[0]] + sizes + [num_outputs])
-        if normalizer_fn is None and biases_initializer is not None:
-            out = tf.nn.bias_add(out, _variable("biases", [num_outputs], kind, biases_initializer, biases_regularizer, trainable,
-                                                variables_collections))
+        if b is not None:
+            out = tf.nn.bias_add(out, b)
         return _collect(outputs_collections, sc.name, _finish(out, normalizer_fn, normalizer_params, activation_fn))
 
 

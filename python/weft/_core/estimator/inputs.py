@@ -4,6 +4,7 @@ import collections
 import numpy as np
 
 from weft._core.framework import dtypes, errors
+from weft._core.ops.random_ops import get_seed
 from weft._core.ops.script_ops import py_func
 
 feeding = set()  # names of nodes that end by themselves (OutOfRange), for the warning of predict
@@ -13,12 +14,15 @@ class _Batches:
     """Rows of arrays of one length in batches, over a number of epochs; a batch may reach over the end of an epoch."""
 
     def __init__(self, arrays, batch_size, num_epochs, shuffle):
-        self._arrays, self._size, self._epochs, self._shuffle = arrays, batch_size, num_epochs, shuffle
+        self._arrays, self._size, self._epochs = arrays, batch_size, num_epochs
+        # The program's own numpy.random is not drawn from; a graph with a seed counts this as one of its draws.
+        seed = get_seed(None) if shuffle else None
+        self._random = np.random.RandomState(None if seed == (None, None) else seed) if shuffle else None
         self._rows, self._left, self._done = len(arrays[0]), np.zeros(0, np.int64), 0
 
     def next(self):
         while len(self._left) < self._size and (self._epochs is None or self._done < self._epochs):
-            order = np.random.permutation(self._rows) if self._shuffle else np.arange(self._rows)
+            order = np.arange(self._rows) if self._random is None else self._random.permutation(self._rows)
             self._left, self._done = np.concatenate([self._left, order]), self._done + 1
         now, self._left = self._left[:self._size], self._left[self._size:]
         if not len(now):

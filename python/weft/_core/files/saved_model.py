@@ -2,10 +2,12 @@
 import os
 
 from weft import _weft
+from weft._core.files import gfile
 from weft._core.files.gfile import local
 from weft._core.framework import errors, protos
 from weft._core.framework.absent import Named
-from weft._core.framework.graph import Operation, get_default_graph
+from weft._core.framework.build import constant_value
+from weft._core.framework.graph import Operation, Tensor, get_default_graph
 from weft._core.ops.sparse import SparseTensor
 
 DEFAULT_SERVING_SIGNATURE_DEF_KEY = "serving_default"
@@ -96,6 +98,7 @@ class SavedModelBuilder(metaclass=Named):
         except errors.AlreadyExistsError as e:
             raise AssertionError(e.message) from None
         self._saved, self._stripped = False, []  # for each graph, whether defaults are left out
+        self._assets, self._listed = {}, []      # name of the copy -> path of the file; for each graph, its assets
 
     def _add(self, graph, session, tags, signature_def_map, init, clear_devices, saver):
         if init is not None and not isinstance(init, Operation):
@@ -109,7 +112,7 @@ class SavedModelBuilder(metaclass=Named):
         if self._saved:
             raise AssertionError("Graph state including variables and assets has already been saved. Please invoke "
                                  "`add_meta_graph()` instead.")
-        _no_assets(assets_collection)
+        self._listed.append(self._copied(assets_collection))
         self._add(sess.graph, _plain(sess)._c, tags, signature_def_map, main_op or legacy_init_op, clear_devices, saver)
         self._saved = True
         self._stripped.append(strip_default_attrs)
@@ -119,16 +122,42 @@ class SavedModelBuilder(metaclass=Named):
         if not self._saved:
             raise AssertionError("Graph state including variables and assets has not been saved yet. Please invoke "
                                  "`add_meta_graph_and_variables()` first.")
-        _no_assets(assets_collection)
+        self._listed.append(self._copied(assets_collection))
         self._add(get_default_graph(), None, tags, signature_def_map, main_op or legacy_init_op, clear_devices, saver)
         self._stripped.append(strip_default_attrs)
 
+    def _copied(self, assets):
+        """Copies the files that constants name into the folder; gives AssetFileDefs."""
+        made = []
+        for tensor in assets or ():
+            path = _asset_path(tensor)
+            name = self._asset_name(path)
+            target = os.path.join(self._dir, ASSETS_DIRECTORY, name)
+            if name not in self._assets:
+                gfile.MakeDirs(os.path.dirname(target))
+                gfile.Copy(path, target, overwrite=True)
+                self._assets[name] = path
+            made.append(protos.AssetFileDef(tensor_info=protos.TensorInfo(name=tensor.name), filename=name))
+        return made
+
+    def _asset_name(self, path):
+        """The name of the file; with a number where another file has it."""
+        name = unique = os.path.basename(path)
+        if name in self._assets and self._assets[name] != path and not _same_content(self._assets[name], path):
+            number = 1
+            while unique in self._assets:
+                unique, number = "%s_%d" % (name, number), number + 1
+        return unique
+
     def _rewrite(self, path, as_text):
-        """Takes attributes that have their op's default out of the graphs for which that was asked; may write a text."""
+        """Adds the assets, takes attributes out that have their op's default where that was asked; may write a text."""
         from weft._core.train import meta_graph
         with open(local(path), "rb") as f:
             made = protos.SavedModel.FromString(f.read())
-        for meta, strip in zip(made.meta_graphs, self._stripped):
+        for meta, strip, assets in zip(made.meta_graphs, self._stripped, self._listed):
+            for asset in assets:
+                meta.collection_def[ASSETS_KEY].any_list.value.add(
+                    type_url="type.googleapis.com/tensorflow.AssetFileDef", value=asset.SerializeToString())
             if strip:
                 meta_graph.strip_defaults(meta)
         os.remove(local(path))
@@ -140,14 +169,22 @@ class SavedModelBuilder(metaclass=Named):
     def save(self, as_text=False):
         _weft.model_write(self._made)
         path = os.path.join(self._dir, "saved_model.pb")
-        if as_text or any(self._stripped):
+        if as_text or any(self._stripped) or any(self._listed):
             path = self._rewrite(path, as_text)
         return path.encode()
 
 
-def _no_assets(assets):
-    if assets:
-        raise NotImplementedError("tf.saved_model: assets_collection is not in Weft: put files beside the model, in assets.extra")
+def _asset_path(tensor):
+    """The path that a constant names."""
+    value = constant_value(tensor) if isinstance(tensor, Tensor) else None
+    if not isinstance(value, bytes) or not value:
+        raise ValueError("the asset %s does not name a file: it must be a constant with the path of one file" % (tensor,))
+    return value.decode()
+
+
+def _same_content(one, other):
+    with gfile.GFile(one, "rb") as a, gfile.GFile(other, "rb") as b:
+        return a.read() == b.read()
 
 
 def simple_save(session, export_dir, inputs, outputs, legacy_init_op=None):

@@ -368,9 +368,9 @@ class _Call:
         return rows
 
 
-def _ready(value):
-    """Needs no constant made for it: then the name scope of the op is not needed either."""
-    if isinstance(value, (list, tuple)):
+def _ready(arg, value):
+    """Needs no node made for it: then the name scope of the op is not needed either."""
+    if isinstance(value, (list, tuple)) and (arg.number_attr or arg.list_attr):
         return all(isinstance(v, Tensor) for v in value)
     return isinstance(value, Tensor)
 
@@ -396,10 +396,20 @@ def add_op(kind, name=None, **given):
                 graph = owner
             break
     call = _Call(definition, given)
-    if all(_ready(v) for v in values) and graph._context is None:
-        return _make(graph, definition, call, call.inputs(), name or kind)
+    if all(_ready(a, v) for a, v in zip(definition.inputs, values)) and graph._context is None:
+        try:
+            return _make(graph, definition, call, call.inputs(), name or kind)
+        except Exception:
+            _use_up(graph, name or kind)
+            raise
     with graph.as_default(), graph.name_scope(name or kind) as scope:
         return _make(graph, definition, call, call.inputs(), scope)
+
+
+def _use_up(graph, name):
+    """A node that was refused uses up its name, as in TensorFlow, which opens the name's scope first."""
+    if not name.endswith("/"):
+        graph._c.unique(name, True)
 
 
 def _graph_of_first(values):

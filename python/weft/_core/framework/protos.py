@@ -160,7 +160,8 @@ CollectionDef_NodeList = message("NodeList", "1 repeated string value")
 CollectionDef_BytesList = message("BytesList", "1 repeated bytes value")
 CollectionDef_Int64List = message("Int64List", "1 repeated int value")
 CollectionDef_FloatList = message("FloatList", "1 repeated float value")
-CollectionDef_AnyList = message("AnyList")
+Any = message("Any", "1 string type_url", "2 bytes value")
+CollectionDef_AnyList = message("AnyList", (1, Any, "value", "repeated"))
 CollectionDef = message("CollectionDef", (1, CollectionDef_NodeList, "node_list"),
     (2, CollectionDef_BytesList, "bytes_list"), (3, CollectionDef_Int64List, "int64_list"),
     (4, CollectionDef_FloatList, "float_list"), (5, CollectionDef_AnyList, "any_list"),

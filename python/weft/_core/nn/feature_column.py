@@ -4,6 +4,7 @@ A column is a description; input_layer and linear_model turn features into tenso
 SparseTensor of numbers, row by row; a row's embeddings are summed by row, so that a row without categories is zero.
 """
 import collections
+import functools
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from weft._core.framework.graph import GraphKeys, get_default_graph, name_scope
 from weft._core.nn import nn
 from weft._core.nn.pooling import safe_embedding_lookup_sparse
 from weft._core.ops import array_ops, init_ops, io_ops, lookup, math_ops
-from weft._core.ops.sparse import SparseTensor, sparse_to_dense
+from weft._core.ops.sparse import SparseTensor, sparse_reshape, sparse_slice, sparse_to_dense
+from weft._core.ops.sparse_more import sparse_merge
 from weft._core.ops.variable_scope import get_variable, variable_scope
 
 
@@ -48,7 +50,33 @@ class _CategoricalColumn(_Column):
         raise NotImplementedError
 
 
+class _Once(dict):
+    """Features of one layer, with what its columns made of them: a feature that two columns use is converted once."""
+
+    def __init__(self, features):
+        super().__init__(features)
+        self.made = {}
+
+
+def _once(method):
+    """A method of a column (or function of a key) that is called with features: once for each layer."""
+    @functools.wraps(method)
+    def call(column, features):
+        if not isinstance(features, _Once):
+            return method(column, features)
+        key = (method.__qualname__, column)
+        if key not in features.made:
+            features.made[key] = method(column, features)
+        return features.made[key]
+    return call
+
+
 def _feature(features, key):
+    return _found(key, features)
+
+
+@_once
+def _found(key, features):
     try:
         found = features[key]
     except KeyError:
@@ -85,6 +113,7 @@ class _NumericColumn(_DenseColumn, collections.namedtuple("_NumericColumn", (
     def _parse_example_spec(self):
         return {self.key: io_ops.FixedLenFeature(self.shape, self.dtype, self.default_value)}
 
+    @_once
     def numbers(self, features):
         found = _feature(features, self.key)
         if isinstance(found, SparseTensor):
@@ -117,20 +146,22 @@ class _BucketizedColumn(_DenseColumn, _CategoricalColumn, collections.namedtuple
     _num_buckets = property(lambda self: self.width)
     _parse_example_spec = property(lambda self: self.source_column._parse_example_spec)
 
+    @_once
     def buckets(self, features):
         return op("Bucketize", input=self.source_column.numbers(features), boundaries=list(self.boundaries))
 
     def dense(self, features, trainable=True, collections_=None):
         return array_ops.one_hot(math_ops.cast(self.buckets(features), dtypes.int64), len(self.boundaries) + 1, 1.0, 0.0)
 
+    @_once
     def categories(self, features):
         found, each = self.buckets(features), self.source_column.width
-        flat = array_ops.reshape(found, [-1, each]) + math_ops.range(0, each) * (len(self.boundaries) + 1)
-        rows = array_ops.shape(flat)[0]
-        at = array_ops.stack([array_ops.reshape(array_ops.tile(array_ops.expand_dims(math_ops.range(rows), 1), [1, each]), [-1]),
-                              array_ops.tile(math_ops.range(each), [rows])], axis=1)
-        return SparseTensor(math_ops.cast(at, dtypes.int64), math_ops.cast(array_ops.reshape(flat, [-1]), dtypes.int64),
-                            math_ops.cast(array_ops.stack([rows, each]), dtypes.int64)), None
+        rows = array_ops.shape(found)[0]
+        example = array_ops.reshape(array_ops.tile(array_ops.expand_dims(math_ops.range(rows), 1), [1, each]), [-1])
+        number = array_ops.tile(math_ops.range(each), [rows])
+        values = array_ops.reshape(found, [-1]) + (len(self.boundaries) + 1) * number
+        at = math_ops.cast(array_ops.transpose(array_ops.stack([example, number])), dtypes.int64)
+        return SparseTensor(at, values, math_ops.cast(array_ops.stack([rows, each]), dtypes.int64)), None
 
 
 def bucketized_column(source_column, boundaries):
@@ -146,11 +177,12 @@ def bucketized_column(source_column, boundaries):
 # ---- categories ----
 
 def _sparse(found, key):
-    """A dense tensor of categories as a sparse one; "" and -1 stand for none."""
+    """A dense tensor of categories as a sparse one; "", -1 and, among weights, 0.0 stand for none."""
     if isinstance(found, SparseTensor):
         return found
     with name_scope("to_sparse_input"):
-        none = convert_to_tensor("" if found.dtype.base_dtype == dtypes.string else -1, found.dtype.base_dtype, name="ignore_value/x")
+        kind = found.dtype.base_dtype
+        none = math_ops.cast("" if kind == dtypes.string else -1 if kind.is_integer else 0.0, kind, name="ignore_value")
         at = array_ops.where(math_ops.not_equal(found, none), name="indices")
         return SparseTensor(at, array_ops.gather_nd(found, at, name="values"),
                             array_ops.shape(found, out_type=dtypes.int64, name="dense_shape"))
@@ -165,6 +197,7 @@ class _KeyedCategories(_CategoricalColumn):
     def _parse_example_spec(self):
         return {self.key: io_ops.VarLenFeature(self.dtype)}
 
+    @_once
     def categories(self, features):
         found = _sparse(_feature(features, self.key), self.key)
         if found.values.dtype.base_dtype == dtypes.string and self.dtype != dtypes.string or (
@@ -279,14 +312,15 @@ class _WeightedCategoricalColumn(_CategoricalColumn, collections.namedtuple("_We
     def _parse_example_spec(self):
         return {**self.categorical_column._parse_example_spec, self.weight_feature_key: io_ops.VarLenFeature(self.dtype)}
 
+    @_once
     def categories(self, features):
-        ids, _ = self.categorical_column.categories(features)
         weights = _feature(features, self.weight_feature_key)
         if weights.dtype.base_dtype != self.dtype.base_dtype:
             raise ValueError("Bad dtype, expected %s, but got %s." % (self.dtype, weights.dtype))
-        if not isinstance(weights, SparseTensor):
-            weights = SparseTensor(ids.indices, array_ops.gather_nd(weights, ids.indices), ids.dense_shape)
-        return ids, math_ops.cast(weights.values, dtypes.float32)
+        weights = _sparse(weights, self.weight_feature_key)
+        if weights.dtype.base_dtype != dtypes.float32:
+            weights = SparseTensor(weights.indices, math_ops.cast(weights.values, dtypes.float32), weights.dense_shape)
+        return self.categorical_column.categories(features)[0], weights
 
 
 def weighted_categorical_column(categorical_column, weight_feature_key, dtype=dtypes.float32):
@@ -315,6 +349,7 @@ class _CrossedColumn(_CategoricalColumn, collections.namedtuple("_CrossedColumn"
             spec.update({key: io_ops.VarLenFeature(dtypes.string)} if isinstance(key, str) else key._parse_example_spec)
         return spec
 
+    @_once
     def categories(self, features):
         from weft._core.ops import sparse_cross
         columns = []
@@ -352,23 +387,8 @@ def crossed_column(keys, hash_bucket_size, hash_key=None):
     return _CrossedColumn(tuple(keys), hash_bucket_size, hash_key)
 
 
-def _by_row(values, ids, weights, combiner):
-    """Sums (means, ...) of rows of `values`, one for each category, by the example it belongs to."""
-    if combiner not in ("sum", "mean", "sqrtn"):
-        raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum', given %r" % combiner)
-    rows, batch = ids.indices[:, 0], ids.dense_shape[0]
-    wide = array_ops.expand_dims(weights, -1)
-    total = math_ops.unsorted_segment_sum(values * wide, rows, batch)
-    if combiner == "sum":
-        return total
-    count = math_ops.unsorted_segment_sum(wide if combiner == "mean" else wide * wide, rows, batch)
-    return op("DivNoNan", x=total, y=count if combiner == "mean" else math_ops.sqrt(count))
-
-
 def _looked_up(table, ids, weights, combiner, name=None, max_norm=None, safe=True):
     """Rows of a table by category; if safe, categories that are none (below 0) count for nothing."""
-    if weights is not None:
-        weights = SparseTensor(ids.indices, weights, ids.dense_shape)
     look_up = safe_embedding_lookup_sparse if safe else nn.embedding_lookup_sparse
     return look_up(table, ids, weights, combiner=combiner, name=name, max_norm=max_norm)
 
@@ -421,10 +441,12 @@ class _IndicatorColumn(_DenseColumn, collections.namedtuple("_IndicatorColumn", 
     def dense(self, features, trainable=True, collections_=None):
         check_dense(self)
         ids, weights = self.categorical_column.categories(features)
-        if weights is None:
-            wide = sparse_to_dense(ids.indices, ids.dense_shape, ids.values, convert_to_tensor(-1, dtypes.int64))
-            return math_ops.reduce_sum(array_ops.one_hot(wide, self.width, 1.0, 0.0), -2)
-        return _by_row(array_ops.one_hot(ids.values, self.width, 1.0, 0.0), ids, weights, "sum")
+        if weights is not None:
+            merged = sparse_merge(ids, weights, self.width)
+            cut = sparse_slice(merged, [0] * 2, merged.dense_shape)  # what is outside of the vocabulary is left out
+            return array_ops.scatter_nd(cut.indices, cut.values, cut.dense_shape)
+        wide = sparse_to_dense(ids.indices, ids.dense_shape, ids.values, -1)
+        return math_ops.reduce_sum(array_ops.one_hot(wide, self.width, 1.0, 0.0), -2)
 
 
 def indicator_column(categorical_column):
@@ -456,6 +478,7 @@ def input_layer(features, feature_columns, weight_collections=None, trainable=Tr
                 cols_to_output_tensors=None):
     """The columns side by side, in the order of their names."""
     columns, parts = _checked(feature_columns, _DenseColumn), []
+    features = _Once(features)
     with variable_scope(None, "input_layer", list(features.values())):
         for column in columns:
             with variable_scope(None, column._var_scope_name):
@@ -475,29 +498,41 @@ def linear_model(features, feature_columns, units=1, sparse_combiner="sum", weig
     """The weighted sum of the columns, and a bias."""
     columns, sums = _checked(feature_columns, (_DenseColumn, _CategoricalColumn)), []
     lists = _collections(weight_collections)
-    for column in columns:
-        if not isinstance(column, (_CategoricalColumn, _NumericColumn)):
-            raise ValueError("Items of feature_columns of a linear model must be numeric or categorical. Given: %s" % (column,))
-    with variable_scope("linear_model", auxiliary_name_scope=False), name_scope("linear_model"):
-        for column in columns:
-            with variable_scope(column._var_scope_name, auxiliary_name_scope=False), name_scope(column._var_scope_name):
-                categorical = isinstance(column, _CategoricalColumn)
-                weights = get_variable("weights", [column._num_buckets if categorical else column.width, units], dtypes.float32,
-                                       init_ops.zeros_initializer(), trainable=trainable, collections=lists)
-                if categorical:
-                    combiner = getattr(column, "_combiner", sparse_combiner)  # contrib's columns have their own
-                    sums.append(_looked_up(weights, *column.categories(features), combiner, "weighted_sum"))
-                else:
-                    out = column.dense(features)
-                    out = array_ops.reshape(out, [array_ops.shape(out)[0], column.width])
-                    sums.append(math_ops.matmul(out, weights, name="weighted_sum"))
+    names, model = [_layer_name(c._var_scope_name) for c in columns], _layer_name("linear_model")
+    features = _Once(features)
+    with variable_scope(model, auxiliary_name_scope=False), name_scope(model), name_scope(model):
+        for column, name in zip(columns, names):
+            with variable_scope(name, auxiliary_name_scope=False), name_scope(name):
+                weights = get_variable("weights", [_weights_of(column), units], dtypes.float32, init_ops.zeros_initializer(),
+                                       trainable=trainable, collections=lists)
+                sums.append(_weighted_sum(column, features, weights, sparse_combiner))
             if cols_to_vars is not None:
                 cols_to_vars[column] = [weights]
+        total = math_ops.add_n(sums, name="weighted_sum_no_bias")
         bias = get_variable("bias_weights", [units], dtypes.float32, init_ops.zeros_initializer(), trainable=trainable,
                             collections=lists)
         if cols_to_vars is not None:
             cols_to_vars["bias"] = [bias]
-        return nn.bias_add(math_ops.add_n(sums, name="weighted_sum_no_bias"), bias, name="weighted_sum")
+        return nn.bias_add(total, bias, name="weighted_sum")
+
+
+def _layer_name(name):
+    """The name of a layer that is made now, where its scope is opened: a second one of a name has a suffix."""
+    with variable_scope(None, name) as scope:
+        return scope.name.rpartition("/")[2]
+
+
+def _weights_of(column):
+    return column._num_buckets if isinstance(column, _CategoricalColumn) else column.width
+
+
+def _weighted_sum(column, features, weights, sparse_combiner):
+    if not isinstance(column, _CategoricalColumn):
+        out = column.dense(features)
+        return math_ops.matmul(array_ops.reshape(out, [array_ops.shape(out)[0], column.width]), weights, name="weighted_sum")
+    ids, by = (None if x is None else sparse_reshape(x, [array_ops.shape(x)[0], -1]) for x in column.categories(features))
+    combiner = getattr(column, "_combiner", sparse_combiner)  # contrib's columns have their own
+    return _looked_up(weights, ids, by, combiner, "weighted_sum")
 
 
 def make_parse_example_spec(feature_columns):

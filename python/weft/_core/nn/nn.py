@@ -336,21 +336,27 @@ def depthwise_conv2d_native(input, filter, strides, padding, data_format="NHWC",
 
 def depthwise_conv2d(input, filter, strides, padding, rate=None, name=None, data_format=None, dilations=None):
     with name_scope(name, "depthwise", [input, filter]) as scope:
-        return depthwise_conv2d_native(convert_to_tensor(input, name="tensor_in"), convert_to_tensor(filter, name="filter_in"), strides,
-                                       padding, data_format, _rates(rate if dilations is None else dilations, data_format), scope)
+        input, filter = convert_to_tensor(input, name="tensor_in"), convert_to_tensor(filter, name="filter_in")
+        rates = _rates(filter, rate if dilations is None else dilations, data_format)
+        return depthwise_conv2d_native(input, filter, strides, padding, data_format, rates, scope)
 
 
-def _rates(rate, data_format):
-    """Two rates as four dilations."""
+def _rates(filter, rate, data_format):
+    """Two rates as four dilations.  The two nodes are TensorFlow's: the seeds of what is drawn later count them."""
     rate = [1, 1] if rate is None else [rate, rate] if isinstance(rate, int) else list(rate)
+    array_ops.shape(filter)
+    convert_to_tensor(rate, dtypes.int32, name="dilation_rate")
     return [1, 1] + rate if data_format == "NCHW" else [1] + rate + [1]
 
 
 def separable_conv2d(input, depthwise_filter, pointwise_filter, strides, padding, rate=None, name=None,
                      data_format=None, dilations=None):
     with name_scope(name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]) as scope:
-        deep = depthwise_conv2d_native(input, depthwise_filter, strides, padding, data_format,
-                                       _rates(rate if dilations is None else dilations, data_format), "depthwise")
+        input = convert_to_tensor(input, name="tensor_in")
+        depthwise_filter = convert_to_tensor(depthwise_filter, name="depthwise_filter")
+        pointwise_filter = convert_to_tensor(pointwise_filter, name="pointwise_filter")
+        rates = _rates(depthwise_filter, rate if dilations is None else dilations, data_format)
+        deep = depthwise_conv2d_native(input, depthwise_filter, strides, padding, data_format, rates, "depthwise")
         return op("Conv2D", scope, input=deep, filter=pointwise_filter, strides=[1, 1, 1, 1], padding="VALID",
                   data_format=data_format or "NHWC")
 
@@ -441,22 +447,39 @@ def _weighted_rows(rows, weights, segments, combiner, scope):
     return math_ops.div_no_nan(total, math_ops.sqrt(squares), name=scope)
 
 
+_SEGMENTS = {"sum": "SparseSegmentSum", "mean": "SparseSegmentMean", "sqrtn": "SparseSegmentSqrtN"}
+
+
 def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod", name=None, combiner=None,
-                            max_norm=None):
+                            max_norm=None, allow_fast_lookup=False):
     combiner = combiner or "mean"
-    if combiner not in ("mean", "sqrtn", "sum"):
-        raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum'")
+    if combiner not in _SEGMENTS:
+        raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum', got %s" % combiner)
     if not isinstance(sp_ids, SparseTensor):
-        raise TypeError("sp_ids must be SparseTensor")
+        raise TypeError("sp_ids must be SparseTensor, got %s" % type(sp_ids))
+    if sp_weights is not None and not isinstance(sp_weights, SparseTensor):
+        raise TypeError("sp_weights must be either None or SparseTensor, got %s" % type(sp_weights))
     with name_scope(name, "embedding_lookup_sparse", _pieces(params) + [sp_ids.values]) as scope:
-        segments = sp_ids.indices[:, 0]
-        ids, at = array_ops.unique(sp_ids.values)
-        found = embedding_lookup(params, ids, partition_strategy, max_norm=max_norm)
+        rows, table = sp_ids.indices[:, 0], _one_table(params) if max_norm is None else None
+        if table is not None and (sp_weights is None or allow_fast_lookup):
+            found, at = table, sp_ids.values
+        else:
+            table, (ids, at) = None, array_ops.unique(sp_ids.values)
+            found = embedding_lookup(params, ids, partition_strategy, max_norm=max_norm)
         if sp_weights is None:
-            kind = {"sum": "SparseSegmentSum", "mean": "SparseSegmentMean", "sqrtn": "SparseSegmentSqrtN"}[combiner]
-            return op(kind, scope, data=found, indices=at, segment_ids=segments)
-        segments = math_ops.cast(segments, dtypes.int32)
-        return _weighted_rows(array_ops.gather(found, at), sp_weights.values, segments, combiner, scope)
+            return op(_SEGMENTS[combiner], scope, data=found, indices=at, segment_ids=rows, sparse_gradient=table is not None)
+        rows = math_ops.cast(rows, dtypes.int32)
+        return _weighted_rows(array_ops.gather(found, at), sp_weights.values, rows, combiner, scope)
+
+
+def _one_table(params):
+    """The table that SparseSegmentSum reads by itself: a tensor or one ref variable; else None."""
+    from weft._core.ops.resource_variables import ResourceVariable
+    pieces = _pieces(params)
+    if len(pieces) != 1 or isinstance(pieces[0], ResourceVariable):
+        return None
+    table = convert_to_tensor(pieces[0])
+    return None if table.dtype == dtypes.resource else table
 
 
 def nce_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,

@@ -227,6 +227,11 @@ def silu(features, beta=1.0):
     return features * math_ops.sigmoid(convert_to_tensor(beta, features.dtype.base_dtype, name="beta") * features)
 
 
+def _retained(ids, weights, valid):
+    from weft._core.ops.sparse import sparse_retain
+    return sparse_retain(ids, valid), None if weights is None else sparse_retain(weights, valid)
+
+
 def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner="mean", default_id=None, name=None,
                                  partition_strategy="div", max_norm=None, allow_fast_lookup=False):
     """embedding_lookup_sparse for ids that may be missing or invalid: such rows get the default id's embedding, or zeros.
@@ -241,7 +246,7 @@ def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=N
       name: a name for the operation.
       partition_strategy: 'div' or 'mod'.
       max_norm: the largest norm of a row, or None.
-      allow_fast_lookup: has no effect; the lookup has one form here.
+      allow_fast_lookup: whether equal ids of weighted rows may be looked up one by one.
     """
     from weft._core.ops import sparse
     from weft._core.ops.sparse import SparseTensor
@@ -250,23 +255,22 @@ def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=N
     with name_scope(name, "embedding_lookup", [sparse_ids, sparse_weights]) as scope:
         shape = sparse_ids.dense_shape
         rank = sparse_ids.dense_shape.shape[0].value or array_ops.size(shape)
-        wide = array_ops.gather(shape, rank - 1)
         outer = math_ops.reduce_prod(array_ops.slice(shape, [0], [rank - 1]))
-        sparse_ids = sparse.sparse_reshape(sparse_ids, array_ops.stack([outer, wide]))
+        sparse_ids = sparse.sparse_reshape(sparse_ids, [outer, array_ops.gather(shape, rank - 1)])
         if sparse_weights is not None:
             sparse_weights = SparseTensor(sparse_ids.indices, sparse_weights.values, sparse_ids.dense_shape)
         valid = math_ops.greater_equal(sparse_ids.values, 0)
+        if sparse_weights is not None:  # the ones are TensorFlow's: the seeds of what is drawn later count nodes
+            valid = math_ops.logical_and(valid, array_ops.ones_like(sparse_weights.values, dtype=dtypes.bool))
+        sparse_ids, sparse_weights = _retained(sparse_ids, sparse_weights, valid)
         if sparse_weights is not None and combiner != "sum":
-            valid = math_ops.logical_and(valid, math_ops.greater(sparse_weights.values, 0))
-        if sparse_weights is not None:
-            sparse_weights = sparse.sparse_retain(sparse_weights, valid)
-        sparse_ids = sparse.sparse_retain(sparse_ids, valid)
+            sparse_ids, sparse_weights = _retained(sparse_ids, sparse_weights, math_ops.greater(sparse_weights.values, 0))
         sparse_ids, empty = sparse.sparse_fill_empty_rows(sparse_ids, default_id or 0)
         if sparse_weights is not None:
             sparse_weights, _ = sparse.sparse_fill_empty_rows(sparse_weights, 1.0)
         made = nn.embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights, combiner=combiner,
                                           partition_strategy=partition_strategy, name=None if default_id is None else scope,
-                                          max_norm=max_norm)
+                                          max_norm=max_norm, allow_fast_lookup=allow_fast_lookup)
         if default_id is None:
             rows = array_ops.reshape(empty, [-1, 1])
             rows = array_ops.tile(rows, array_ops.stack([1, array_ops.shape(made)[1]]))

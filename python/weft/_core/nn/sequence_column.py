@@ -9,7 +9,7 @@ import numpy as np
 
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
-from weft._core.framework.graph import get_default_graph
+from weft._core.framework.graph import get_default_graph, name_scope
 from weft._core.nn import feature_column as columns
 from weft._core.ops import array_ops, init_ops, io_ops, math_ops
 from weft._core.ops.sparse import SparseTensor, sparse_tensor_to_dense
@@ -33,6 +33,8 @@ class _SequenceCategoricalColumn(columns._CategoricalColumn, collections.namedtu
         within = ids.indices[:, 2] if ids.indices.shape[1:].is_fully_defined() and ids.indices.shape[1] == 3 else array_ops.zeros_like(row)
         width = array_ops.concat([ids.dense_shape[2:], [1]], 0)[0]
         flat = SparseTensor(array_ops.stack([row, within], 1), ids.values, array_ops.stack([batch * steps, width]))
+        if weights is not None:
+            weights = SparseTensor(flat.indices, weights.values, flat.dense_shape)
         return flat, weights, batch, steps, lengths(ids)
 
 
@@ -130,9 +132,10 @@ class _SharedEmbeddingColumn(columns._DenseColumn, collections.namedtuple("_Shar
 
     def dense(self, features, trainable=True, collections_=None):
         columns.check_dense(self)
-        ids, weights = self.categorical_column.categories(features)
-        return columns._looked_up(self._table(trainable, collections_), ids, weights, self.combiner, "%s_weights" % self.name,
-                                  self.max_norm, self.use_safe_embedding_lookup)
+        with name_scope(self.name):
+            ids, weights = self.categorical_column.categories(features)
+            return columns._looked_up(self._table(trainable, collections_), ids, weights, self.combiner, "%s_weights" % self.name,
+                                      self.max_norm, self.use_safe_embedding_lookup)
 
     def _table(self, trainable, collections_):
         """The variable, which the collection of this name holds once it exists."""

@@ -137,12 +137,28 @@ def sparse_reorder(sp_input, name=None):
 
 def sparse_reshape(sp_input, shape, name=None):
     from weft._core.framework import dtypes
-    from weft._core.framework.build import convert_to_tensor, op
+    from weft._core.framework.build import op
     from weft._core.framework.graph import name_scope
+    from weft._core.ops import array_ops, math_ops
+    known = not any(hasattr(n, "op") and n.op.type != "Const" for n in (shape if isinstance(shape, (list, tuple)) else [shape]))
+    shape = math_ops.cast(shape, dtypes.int64)
     with name_scope(name, "SparseReshape", [sp_input.indices]) as scope:
-        indices, dims = op("SparseReshape", scope, input_indices=sp_input.indices, input_shape=sp_input.dense_shape,
-                           new_shape=convert_to_tensor(shape, dtypes.int64))
-        return SparseTensor(indices, sp_input.values, dims)
+        indices, dims = op("SparseReshape", scope, input_indices=sp_input.indices, input_shape=sp_input.dense_shape, new_shape=shape)
+        dims = _known_sizes(sp_input.dense_shape, shape, dims) if known else dims
+        return SparseTensor(indices, array_ops.identity(sp_input.values), dims)
+
+
+def _known_sizes(before, asked, dims):
+    """The sizes after a reshape as a constant, where all are known."""
+    from weft._core.framework.build import constant, constant_value
+    before, asked = constant_value(before), constant_value(asked)
+    if before is None or asked is None:
+        return dims
+    sizes, total = [int(n) for n in asked], int(np.prod(before))
+    rest = int(np.prod([n for n in sizes if n >= 0]))
+    if sizes.count(-1) > 1 or -1 in sizes and rest == 0:
+        return dims
+    return constant([total // rest if n < 0 else n for n in sizes], dims.dtype)
 
 
 def sparse_fill_empty_rows(sp_input, default_value, name=None):
@@ -280,7 +296,8 @@ def sparse_retain(sp_input, to_retain):
     from weft._core.framework.build import convert_to_tensor
     from weft._core.ops import array_ops
     keep = array_ops.reshape(array_ops.where(convert_to_tensor(to_retain, dtypes.bool)), [-1])
-    return SparseTensor(array_ops.gather(sp_input.indices, keep), array_ops.gather(sp_input.values, keep), sp_input.dense_shape)
+    return SparseTensor(array_ops.gather(sp_input.indices, keep), array_ops.gather(sp_input.values, keep),
+                        array_ops.identity(sp_input.dense_shape))
 
 
 def sparse_transpose(sp_input, perm=None, name=None):

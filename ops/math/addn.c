@@ -31,13 +31,34 @@ static void add_block(const job *j, int64_t at, int64_t n) {
   }
 }
 
-static void add_narrow_block(const job *j, int64_t at, int64_t n) {
-  float sum[ELEM_BLOCK], next[ELEM_BLOCK];
+/* sum += next, rounded to the 16-bit type. */
+static void add_rounded(const job *j, float *sum, const float *next, int64_t n) {
+  uint16_t narrow[ELEM_BLOCK];
   const void *in[2] = {sum, next};
-  weft__widen(sum, (const uint16_t *)(const void *)addn_piece(j, 0, at), n, j->type);
-  for (int i = 1; i < j->k->n_in; i++) {
+  j->add(sum, in, n, NULL);
+  weft__narrow(narrow, sum, n, j->type);
+  weft__widen(sum, narrow, n, j->type);
+}
+
+static void sum_inputs(const job *j, float *sum, int first, int count, int64_t at, int64_t n) {
+  float next[ELEM_BLOCK];
+  weft__widen(sum, (const uint16_t *)(const void *)addn_piece(j, first, at), n, j->type);
+  for (int i = first + 1; i < first + count; i++) {
     weft__widen(next, (const uint16_t *)(const void *)addn_piece(j, i, at), n, j->type);
-    j->add(sum, in, n, NULL);
+    add_rounded(j, sum, next, n);
+  }
+}
+
+/* TensorFlow rounds every addition to the type, and adds eight inputs at a time; the first sum takes the odd ones. */
+static void add_narrow_block(const job *j, int64_t at, int64_t n) {
+  enum { GROUP = 8 };
+  float sum[ELEM_BLOCK], group[ELEM_BLOCK];
+  const int n_in = j->k->n_in, odd = n_in % GROUP;
+  const int first = n_in <= GROUP ? n_in : odd < 2 ? GROUP + odd : odd;
+  sum_inputs(j, sum, 0, first, at, n);
+  for (int i = first; i < n_in; i += GROUP) {
+    sum_inputs(j, group, i, GROUP, at, n);
+    add_rounded(j, sum, group, n);
   }
   weft__narrow((uint16_t *)(void *)(j->out + (size_t)at * j->size), sum, n, j->type);
 }

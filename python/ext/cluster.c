@@ -6,7 +6,7 @@
 
 static void server_free(PyObject *c) {
   weft_server *s = PyCapsule_GetPointer(c, SERVER);
-  UNLOCKED(weft_server_destroy(s));
+  if (ext_capsule_is_ours(c)) UNLOCKED(weft_server_destroy(s));
 }
 
 static int to_server(PyObject *o, void *out) { return (*(void **)out = PyCapsule_GetPointer(o, SERVER)) != NULL; }
@@ -27,7 +27,7 @@ static PyObject *server_create(PyObject *self, PyObject *args) {
   PyThreadState *save = PyEval_SaveThread();
   if (!err) err = def ? weft_server_create(&s, cluster, &o) : weft_server_create_local(&s, &o);
   PyEval_RestoreThread(save);
-  PyObject *made = err ? ext_raise(err) : PyCapsule_New(s, SERVER, server_free);
+  PyObject *made = err ? ext_raise(err) : ext_capsule(s, SERVER, server_free);
   weft_cluster_destroy(cluster);
   return made;
 }

@@ -10,6 +10,7 @@
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030b0000
 #include <Python.h>
+#include <unistd.h>
 #include <weft/weft.h>
 
 typedef struct graph_object {
@@ -23,6 +24,7 @@ typedef struct session_object {
   weft_session *sess;
   PyObject *graph; /* outlives the session */
   bool lent;       /* somebody else destroys it */
+  pid_t process;   /* where it was made */
 } session_object;
 
 extern PyTypeObject *ext_graph_type, *ext_session_type;
@@ -34,6 +36,17 @@ extern PyTypeObject *ext_graph_type, *ext_session_type;
     call;                                                                                                              \
     PyEval_RestoreThread(save_);                                                                                       \
   } while (0)
+
+/* A capsule of something that has threads or writes files.  A process that was forked has a copy of it, but not its
+ * threads: only the process that made it destroys it. */
+static inline PyObject *ext_capsule(void *made, const char *name, PyCapsule_Destructor release) {
+  PyObject *capsule = PyCapsule_New(made, name, release);
+  if (capsule) PyCapsule_SetContext(capsule, (void *)(intptr_t)getpid());
+  return capsule;
+}
+static inline bool ext_capsule_is_ours(PyObject *capsule) {
+  return (intptr_t)PyCapsule_GetContext(capsule) == (intptr_t)getpid();
+}
 
 /* ---- errors (module.c) ---- */
 /* Raises the exception for a code with this thread's message; returns NULL.  A Python exception that is

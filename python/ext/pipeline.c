@@ -6,7 +6,7 @@
 
 static void coordinator_free(PyObject *c) {
   weft_coordinator *made = PyCapsule_GetPointer(c, COORDINATOR);
-  UNLOCKED(weft_coordinator_destroy(made));
+  if (ext_capsule_is_ours(c)) UNLOCKED(weft_coordinator_destroy(made));
 }
 
 int ext_to_coordinator(PyObject *o, void *out) {
@@ -29,7 +29,7 @@ static PyObject *coordinator_create(PyObject *self, PyObject *codes) {
   }
   if (PyErr_Occurred()) return NULL;
   weft_err err = weft_coordinator_create(&c, (int)n, clean);
-  return err ? ext_raise(err) : PyCapsule_New(c, COORDINATOR, coordinator_free);
+  return err ? ext_raise(err) : ext_capsule(c, COORDINATOR, coordinator_free);
 }
 
 /* coordinator_request_stop(coordinator, code, message) */

@@ -21,6 +21,7 @@ static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
   session_object *self = (session_object *)make(type, 0);
   if (!self) return NULL;
   self->graph = Py_NewRef(graph);
+  self->process = getpid();
   weft_err err;
   ext_watch_signals();
   UNLOCKED(err = weft_session_create(&self->sess, ((graph_object *)graph)->g, &o));
@@ -37,6 +38,7 @@ PyObject *ext_session_wrap(PyObject *graph, weft_session *sess, bool lent) {
   self->graph = Py_NewRef(graph);
   self->sess = sess;
   self->lent = lent;
+  self->process = getpid();
   return (PyObject *)self;
 }
 
@@ -77,7 +79,9 @@ static bool leaves_by_itself(session_object *s) {
 static void session_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   session_object *s = (session_object *)self;
-  if (!s->lent && !leaves_by_itself(s)) {
+  if (s->process != getpid()) {
+    /* The session of a parent process, whose threads are not in this one: it and its graph are left as they are. */
+  } else if (!s->lent && !leaves_by_itself(s)) {
     UNLOCKED(weft_session_destroy(s->sess));
     Py_CLEAR(s->graph);
   } else if (s->lent) {
@@ -216,7 +220,8 @@ static PyTypeObject *prepared_type;
 static void prepared_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   prepared_object *p = (prepared_object *)self;
-  UNLOCKED(weft_session_partial_destroy(p->partial); weft_session_callable_destroy(p->callable));
+  if (!p->session || ((session_object *)p->session)->process == getpid())
+    UNLOCKED(weft_session_partial_destroy(p->partial); weft_session_callable_destroy(p->callable));
   Py_CLEAR(p->session);
   freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
   release(self);

@@ -6,7 +6,7 @@
 
 static void writer_free(PyObject *c) {
   weft_event_writer *w = PyCapsule_GetPointer(c, WRITER);
-  UNLOCKED(weft_event_writer_destroy(w));
+  if (ext_capsule_is_ours(c)) UNLOCKED(weft_event_writer_destroy(w));
 }
 
 static int to_writer(PyObject *o, void *out) { return (*(void **)out = PyCapsule_GetPointer(o, WRITER)) != NULL; }
@@ -67,7 +67,7 @@ static PyObject *writer_create(PyObject *self, PyObject *args) {
   (void)self;
   if (!PyArg_ParseTuple(args, "sidz", &dir, &o.max_queue, &o.flush_secs, &o.suffix)) return NULL;
   UNLOCKED(err = weft_event_writer_create(&w, dir, &o));
-  return err ? ext_raise(err) : PyCapsule_New(w, WRITER, writer_free);
+  return err ? ext_raise(err) : ext_capsule(w, WRITER, writer_free);
 }
 
 /* writer_add(writer, what, bytes, step, tag): what is summary, event, meta_graph or run_metadata. */

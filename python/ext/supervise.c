@@ -27,7 +27,9 @@ static void supervision_finish(supervision *s) {
   PyMem_Free(s);
 }
 
-static void supervision_free(PyObject *c) { supervision_finish(PyCapsule_GetPointer(c, SUPERVISOR)); }
+static void supervision_free(PyObject *c) {
+  if (ext_capsule_is_ours(c)) supervision_finish(PyCapsule_GetPointer(c, SUPERVISOR));
+}
 static int to_sv(PyObject *o, void *out) { return (*(void **)out = PyCapsule_GetPointer(o, SUPERVISOR)) != NULL; }
 
 /* Calls a function of the program with a session it must not keep. */
@@ -114,7 +116,7 @@ static PyObject *supervisor_create(PyObject *self, PyObject *args) {
     o.recovered_fn = s->recovered_fn ? call_recovered : NULL, o.recovered_arg = s;
     UNLOCKED(err = weft_supervisor_create(&s->sv, ((graph_object *)graph)->g, &o));
     weft_graph_clear_error(((graph_object *)graph)->g);
-    if (!err) return PyCapsule_New(s, SUPERVISOR, supervision_free);
+    if (!err) return ext_capsule(s, SUPERVISOR, supervision_free);
     ext_raise(err);
   }
   supervision_finish(s);

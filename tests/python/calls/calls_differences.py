@@ -285,3 +285,46 @@ def a_saved_model_loaded_beside_nodes_of_its_names(tf):
         tf.saved_model.loader.load(session, ["serve"], "m", import_scope="in")
         made += [session.run("in/y:0"), session.run("in/v:0"), session.run("y:0"), session.run("in/found1:0")]
     return made
+
+
+@case(nodes=False)
+def workers_of_generators(tf):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+    model.compile("sgd", "mse")
+    taken, said = [], []
+
+    def batches():
+        while True:
+            taken.append(1)
+            yield np.ones([2, 2]), np.ones([2, 1])
+    for workers in (0, 1):
+        for run in (model.fit_generator, model.evaluate_generator, model.predict_generator):
+            taken.clear()
+            run(batches(), 3, workers=workers, max_queue_size=4)
+            said.append((workers, len(taken) == 3, len(taken) >= 3))
+
+    class Rows(tf.keras.utils.Sequence):
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, i):
+            open("by%d" % os.getpid(), "a").close()
+            return np.ones([2, 2]), np.ones([2, 1])
+    taken.clear()
+    model.fit_generator(batches(), 3, workers=1, use_multiprocessing=True, verbose=0)
+    said.append(len(taken))  # a process took them
+    model.fit_generator(Rows(), workers=1, use_multiprocessing=True, verbose=0)
+    return said, os.path.exists("by%d" % os.getpid()), [f for f in os.listdir(".") if f.startswith("by")] != []
+
+
+@case(nodes=False, tolerance=0)
+def sums_of_16_bits(tf):
+    draw = np.random.RandomState(3)
+    parts = [draw.randn(33).astype(np.float32) for _ in range(10)]
+    found = []
+    for kind in (tf.float16, tf.bfloat16):
+        for n in (2, 3, 5, 8, 10):
+            with tf.Graph().as_default(), tf.Session() as session:
+                given = [tf.placeholder_with_default(tf.cast(p, kind), [33]) for p in parts[:n]]
+                found.append(session.run(tf.cast(tf.add_n(given), tf.float32)))
+    return found

@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 import weft as tf
+from weft._core.estimator import inputs
 from weft._core.framework.absent import Named
 
 Dataset = collections.namedtuple("Dataset", ["data", "target"])
@@ -293,3 +294,14 @@ def replace_monitors_with_hooks(monitors_or_hooks, estimator):
         if hasattr(hook, "set_estimator"):
             hook.set_estimator(estimator)
     return list(monitors_or_hooks or [])
+
+
+def numpy_input_fn(x, y=None, batch_size=128, num_epochs=1, shuffle=True, queue_capacity=1000, num_threads=1):
+    """Batches of a dict of arrays, with y as labels; shuffled, unless told otherwise."""
+    return inputs.numpy_input_fn(x, y, batch_size, num_epochs, shuffle, queue_capacity, num_threads)
+
+
+def pandas_input_fn(x, y=None, batch_size=128, num_epochs=1, shuffle=True, queue_capacity=1000, num_threads=1,
+                    target_column="target"):
+    """Batches of the columns of a DataFrame, with a Series as labels; shuffled, unless told otherwise."""
+    return inputs.pandas_input_fn(x, y, batch_size, num_epochs, shuffle, queue_capacity, num_threads, target_column)

@@ -337,7 +337,8 @@ class DNNLinearCombinedClassifier(_Classifier, canned._Canned):
                 embedding_lr_multipliers=embedding_lr_multipliers, input_layer_min_slice_size=input_layer_min_slice_size)
         bodies = _bodies("classifier", linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer, dnn_hidden_units,
                          dnn_activation_fn, dnn_dropout)
-        self._make(canned._class_head(n_classes, weight_column_name, label_keys, _MEAN), bodies, model_dir, config, None)
+        self._make(canned._class_head(n_classes, weight_column_name, label_keys, _MEAN), bodies, model_dir, config, None,
+                   count_each=not fix_global_step_increment_bug)
 
 
 class DNNLinearCombinedRegressor(_Regressor, canned._Canned):
@@ -353,7 +354,8 @@ class DNNLinearCombinedRegressor(_Regressor, canned._Canned):
                 embedding_lr_multipliers=embedding_lr_multipliers, input_layer_min_slice_size=input_layer_min_slice_size)
         bodies = _bodies("regressor", linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer, dnn_hidden_units,
                          dnn_activation_fn, dnn_dropout)
-        self._make(canned._RegressionHead(label_dimension, weight_column_name, _MEAN), bodies, model_dir, config, None)
+        self._make(canned._RegressionHead(label_dimension, weight_column_name, _MEAN), bodies, model_dir, config, None,
+                   count_each=not fix_global_step_increment_bug)
 
 
 class SKCompat(metaclass=Named):

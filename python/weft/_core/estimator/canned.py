@@ -302,7 +302,8 @@ class _Baseline:
         return _optimizer(self.optimizer, self.speed).minimize(loss, step, variables)
 
 
-def _model(head, bodies):
+def _model(head, bodies, count_each=False):
+    """count_each: the training of each of two bodies counts as a step, as that of contrib's models does."""
     def model_fn(features, labels, mode, config):
         if not isinstance(features, dict):
             raise ValueError("features should be a dictionary of `Tensor`s. Given type: %s" % type(features))
@@ -326,7 +327,7 @@ def _model(head, bodies):
                 parts = [b.minimize(loss, None, get_collection(GraphKeys.TRAINABLE_VARIABLES, scope))
                          for scope, b in bodies.items()]
             with _after(parts):
-                return step.assign_add(1).op
+                return step.assign_add(len(parts) if count_each else 1).op
         return head.spec(features, mode, logits[0] + logits[1], labels, train_op)
     return model_fn
 
@@ -346,8 +347,8 @@ _SUM = losses.Reduction.SUM
 class _Canned(Estimator):
     """No model_fn of the program's: Estimator's arguments are the head's and the bodies'."""
 
-    def _make(self, head, bodies, model_dir, config, warm_start_from):
-        super().__init__(_model(head, bodies), model_dir, config, warm_start_from=warm_start_from)
+    def _make(self, head, bodies, model_dir, config, warm_start_from, count_each=False):
+        super().__init__(_model(head, bodies, count_each), model_dir, config, warm_start_from=warm_start_from)
 
 
 def _network(hidden_units, feature_columns, optimizer, activation_fn, dropout, batch_norm, partitioner):

@@ -66,6 +66,20 @@ def _rewire(graph, first, prefix, input_map):
     return used
 
 
+def _check_returned(have, element):
+    if not isinstance(element, str):
+        raise TypeError("Argument `return_elements` must be a list of strings. Obtained: %r" % (element,))
+    if _node(element) not in have:
+        raise ValueError("Requested return node '%s' not found in graph def" % _node(element))
+
+
+def _returned(graph, prefix, element):
+    try:
+        return graph.as_graph_element(prefix + "/" + element if prefix else element)
+    except KeyError as e:
+        raise ValueError(str(e)) from None
+
+
 def import_graph_def(graph_def, input_map=None, return_elements=None, name=None, op_dict=None, producer_op_list=None):
     """Nodes of a GraphDef, under name (default "import")."""
     from weft._core.framework.build import convert_to_tensor
@@ -74,16 +88,18 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
     if not isinstance(graph_def, protos.GraphDef):
         raise TypeError("Argument `graph_def` must be a GraphDef proto. Received: %s." % type(graph_def).__name__)
     mapped = {_key(k): v if isinstance(v, Tensor) else convert_to_tensor(v) for k, v in (input_map or {}).items()}
+    have = {n.name for n in graph_def.node}
+    for element in return_elements or ():
+        _check_returned(have, element)
     prefix = graph.unique_name("import" if name is None else name) if name != "" else None
     first = graph._c.size()
     made = _with_stand_ins(graph_def, mapped) if mapped else graph_def
     graph._c.import_graph((made if prefix else with_free_names(graph, made)).SerializeToString(), prefix)
-    have = {n.name for n in graph_def.node}
     unused = [k for k in set(mapped) - _rewire(graph, first, prefix, mapped) if _node(k) not in have] if mapped else ()
     if unused:
         raise ValueError("Attempted to map inputs that were not found in graph_def: [%s]" % ", ".join(sorted(unused)))
     if graph._context is not None:
         graph._context.imported(range(first, graph._c.size()))
     if return_elements is not None:
-        return [graph.as_graph_element(prefix + "/" + e if prefix else e) for e in return_elements]
+        return [_returned(graph, prefix, e) for e in return_elements]
     return None

@@ -1,5 +1,9 @@
 """tf.IndexedSlices."""
+import collections
+
 from weft._core.framework import tensor_shape
+
+IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
 
 
 class IndexedSlices:

@@ -1,8 +1,12 @@
 """tf.keras.utils.Sequence and the enqueuers: batches that Python code makes, ahead of the loop that uses them."""
+import multiprocessing
 import queue
 import random
 import threading
 from multiprocessing.pool import ThreadPool
+
+_shared = {}  # number of an enqueuer -> its Sequence or generator, which processes inherit by being forked
+_numbers = iter(range(1 << 62))
 
 
 class Sequence:
@@ -32,13 +36,26 @@ def passes(sequence, shuffle):
         sequence.on_epoch_end()
 
 
+class _End:
+    """Stands for the end of a generator in another process."""
+
+
+def _item(asked):
+    number, i = asked
+    return _shared[number][i]
+
+
+def _next(number):
+    return next(_shared[number], _End())
+
+
 class SequenceEnqueuer:
     """Fills a queue with batches from threads; start(), get() and stop()."""
 
     def __init__(self, sequence, use_multiprocessing=False):
         self.sequence, self.use_multiprocessing = sequence, use_multiprocessing
         self.queue = self.run_thread = self._stop = None
-        self.workers = 0
+        self.workers, self._number = 0, next(_numbers)
 
     def is_running(self):
         return self._stop is not None and not self._stop.is_set()
@@ -46,6 +63,7 @@ class SequenceEnqueuer:
     def start(self, workers=1, max_queue_size=10):
         """Starts the thread that fills the queue; workers threads make batches."""
         self.workers, self.queue, self._stop = workers, queue.Queue(max_queue_size), threading.Event()
+        _shared[self._number] = self.sequence
         self.run_thread = threading.Thread(target=self._guarded, daemon=True)
         self.run_thread.start()
 
@@ -55,6 +73,11 @@ class SequenceEnqueuer:
             self._put(StopIteration())
         except Exception as e:  # noqa: BLE001 - raised where the batch is asked for
             self._put(e)
+
+    def _pool(self):
+        """Threads, or processes that are forked with what they take batches from."""
+        count = max(1, self.workers)
+        return multiprocessing.get_context("fork").Pool(count) if self.use_multiprocessing else ThreadPool(count)
 
     def _put(self, item):
         while not self._stop.is_set():
@@ -67,6 +90,7 @@ class SequenceEnqueuer:
     def stop(self, timeout=None):
         self._stop.set()
         self.run_thread.join(timeout)
+        _shared.pop(self._number, None)
 
     def get(self):
         """The batches, one after the other."""
@@ -91,16 +115,16 @@ class OrderedEnqueuer(SequenceEnqueuer):
         self.shuffle = shuffle
 
     def _fill(self):
-        with ThreadPool(max(1, self.workers)) as pool:
-            while not self._stop.is_set():
-                order = list(range(len(self.sequence)))
-                if self.shuffle:
-                    random.shuffle(order)
-                for item in pool.imap(self.sequence.__getitem__, order):
+        while not self._stop.is_set():
+            order = list(range(len(self.sequence)))
+            if self.shuffle:
+                random.shuffle(order)
+            with self._pool() as pool:  # new processes for each pass: they see what on_epoch_end changed
+                for item in pool.imap(_item, [(self._number, i) for i in order]):
                     self._put(item)
                     if self._stop.is_set():
                         return
-                self.sequence.on_epoch_end()
+            self.sequence.on_epoch_end()
 
 
 class GeneratorEnqueuer(SequenceEnqueuer):
@@ -111,7 +135,21 @@ class GeneratorEnqueuer(SequenceEnqueuer):
         self.random_seed = random_seed
 
     def _fill(self):
+        if self.use_multiprocessing:
+            return self._fill_from_processes()
         for item in self.sequence:
             self._put(item)
             if self._stop.is_set():
-                return
+                return None
+        return None
+
+    def _fill_from_processes(self):
+        """Each process has a copy of the generator, as in TensorFlow."""
+        with self._pool() as pool:
+            waiting = [pool.apply_async(_next, (self._number,)) for _ in range(max(1, self.workers))]
+            while not self._stop.is_set():
+                item = waiting.pop(0).get()
+                if isinstance(item, _End):
+                    return
+                self._put(item)
+                waiting.append(pool.apply_async(_next, (self._number,)))

@@ -1,19 +1,36 @@
 """The loops over batches that generators and Sequences yield."""
+import contextlib
+
 import numpy as np
 
 from weft._core.framework.nest import flatten
 from weft._core.keras import callbacks as callbacks_module, training_loop
-from weft._core.keras.generators import Sequence, passes
+from weft._core.keras.generators import GeneratorEnqueuer, OrderedEnqueuer, Sequence, passes
 from weft._core.platform import logging
 
 
-def _batches(data, steps, shuffle, what):
-    """(an iterator of batches, the number of steps or None)"""
+@contextlib.contextmanager
+def _batches(data, steps, shuffle, max_queue_size, workers, use_multiprocessing):
+    """(an iterator of batches, the number of steps or None); workers make batches ahead, none: this thread makes them."""
     if isinstance(data, Sequence):
-        return passes(data, shuffle), len(data) if steps is None else steps
-    if not hasattr(data, "__next__") and not hasattr(data, "__iter__"):
-        raise ValueError("%s must be a generator or a tf.keras.utils.Sequence; got %s" % (what, type(data)))
-    return iter(data), steps
+        steps = len(data) if steps is None else steps
+        ahead = OrderedEnqueuer(data, use_multiprocessing, shuffle) if workers else None
+    elif hasattr(data, "__next__") or hasattr(data, "__iter__"):
+        data = iter(data)
+        if use_multiprocessing and workers > 1:
+            logging.warning("Using a generator with `use_multiprocessing=True` and multiple workers may duplicate your data. Please "
+                            "consider using the `tf.data.Dataset`.")
+        ahead = GeneratorEnqueuer(data, use_multiprocessing) if workers else None
+    else:
+        raise ValueError("the batches must come from a generator or a tf.keras.utils.Sequence; got %s" % type(data))
+    if ahead is None:
+        yield passes(data, shuffle) if isinstance(data, Sequence) else data, steps
+        return
+    ahead.start(workers, max_queue_size)
+    try:
+        yield ahead.get(), steps
+    finally:
+        ahead.stop()
 
 
 def _parts(batch):
@@ -58,7 +75,14 @@ def _run(model, mode, batches, steps, one, calls, collected):
 
 def fit(model, generator, steps_per_epoch, epochs, verbose, callbacks, validation_data, validation_steps, validation_freq, class_weight,
         max_queue_size, workers, use_multiprocessing, shuffle, initial_epoch):
-    batches, steps = _batches(generator, steps_per_epoch, shuffle, "generator")
+    queue = (max_queue_size, workers, use_multiprocessing)
+    with _batches(generator, steps_per_epoch, shuffle, *queue) as (batches, steps):
+        return _fitted(model, batches, steps, epochs, verbose, callbacks, validation_data, validation_steps, validation_freq,
+                       class_weight, queue, initial_epoch)
+
+
+def _fitted(model, batches, steps, epochs, verbose, callbacks, validation_data, validation_steps, validation_freq, class_weight,
+            queue, initial_epoch):
     check = None
     if validation_data is not None and not training_loop.is_generator(validation_data):
         if model.inputs is not None:
@@ -82,24 +106,28 @@ def fit(model, generator, steps_per_epoch, epochs, verbose, callbacks, validatio
             steps = done
         logs.update(zip(model.metrics_names, sums.finish()))
         if validation_data is not None and training_loop.wanted(validation_freq, epoch + 1) and not model.stop_training:
-            found = _validated(model, validation_data, check, validation_steps, calls)
+            found = _validated(model, validation_data, check, validation_steps, calls, queue)
             logs.update(("val_" + n, v) for n, v in zip(model.metrics_names, found))
         calls.on_epoch_end(epoch, logs)
     calls.on_train_end({})
     return model.history
 
 
-def _validated(model, data, check, steps, calls):
+def _validated(model, data, check, steps, calls, queue):
     if check is None and not training_loop.is_generator(data):
         check = training_loop.validation_of(model, data, None, steps)
     if check is not None:
         return training_loop.tested(model, check, calls)
-    found = evaluate(model, data, steps, calls, 10, 1, False)
+    found = evaluate(model, data, steps, calls, *queue)
     return found if isinstance(found, list) else [found]
 
 
 def evaluate(model, generator, steps, callbacks, max_queue_size, workers, use_multiprocessing):
-    batches, steps = _batches(generator, steps, False, "generator")
+    with _batches(generator, steps, False, max_queue_size, workers, use_multiprocessing) as (batches, steps):
+        return _evaluated(model, batches, steps, callbacks)
+
+
+def _evaluated(model, batches, steps, callbacks):
     calls = callbacks_module.configure(callbacks, model, False, None, 1, steps, None, 0, "steps", False)
     if model._training_state.compiled:
         model.reset_metrics()
@@ -112,7 +140,11 @@ def evaluate(model, generator, steps, callbacks, max_queue_size, workers, use_mu
 
 
 def predict(model, generator, steps, callbacks, max_queue_size, workers, use_multiprocessing):
-    batches, steps = _batches(generator, steps, False, "generator")
+    with _batches(generator, steps, False, max_queue_size, workers, use_multiprocessing) as (batches, steps):
+        return _predicted(model, batches, steps, callbacks)
+
+
+def _predicted(model, batches, steps, callbacks):
     calls = callbacks_module.configure(callbacks, model, False, None, 1, steps, None, 0, "steps", False)
     rows = training_loop._Rows()
     calls.on_predict_begin({})

@@ -227,10 +227,9 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
                 structures.append(made)
                 results.append([_branch_value(graph, context, v) for v in parts(made)])
         first, second = structures
-        if first is None or second is None:
-            if first is not second:
-                raise ValueError("'true_fn' and 'false_fn' must both return values, or both return None: %s and %s" % (first, second))
-            return no_op()
+        for name, made in (("true_fn", first), ("false_fn", second)):
+            if made is None:
+                raise ValueError("'%s' must have a return value." % name)
         assert_same_structure(first, second)
         merged = [_merge_pair(f, t) for t, f in zip(*results, strict=True)]
         if not strict and isinstance(first, (list, type(()))) and len(first) == 1:

@@ -49,9 +49,16 @@ class QueueBase(metaclass=Named):
         return kind if self._queue_ref.dtype.base_dtype.name == "string" else kind + "V2"
 
     def _components(self, vals):
-        if isinstance(vals, dict):
-            return [vals[n] for n in self._names]
-        return _list(vals)
+        if not isinstance(vals, dict):
+            if self._names:
+                raise ValueError("You must enqueue a dictionary in a Queue with names")
+            return _list(vals)
+        if not self._names:
+            raise ValueError("Queue must have names to enqueue a dictionary")
+        if sorted(vals) != sorted(self._names):
+            raise ValueError("Keys in dictionary to enqueue do not match names of Queue.  Dictionary: %s,Queue: %s" % (
+                sorted(vals), sorted(self._names)))
+        return [vals[n] for n in self._names]
 
     def _tensors(self, vals, suffix):
         from weft._core.framework.build import convert_to_tensor

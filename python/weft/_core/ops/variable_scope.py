@@ -197,8 +197,6 @@ def get_variable(name, shape=None, dtype=None, initializer=None, regularizer=Non
                  synchronization=synchronization, aggregation=aggregation)
     getter = custom_getter or scope.custom_getter
     if getter is not None:
-        if custom_getter is not None and scope.custom_getter is not None:
-            getter = _nested_getter(custom_getter, scope.custom_getter)
         return getter(_true_getter, name=full, **given)
     return _true_getter(full, **given)
 

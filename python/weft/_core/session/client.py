@@ -11,6 +11,7 @@ from weft._core.framework import dtypes, errors, protos
 from weft._core.framework.absent import Named
 from weft._core.framework.build import triple
 from weft._core.framework.graph import Graph, IndexedSlices, Operation, Tensor, _Stack, get_default_graph
+from weft._core.framework.indexed_slices import IndexedSlicesValue
 from weft._core.ops.script_ops import interrupted as _interrupted
 from weft._core.ops.sparse import SparseTensor, SparseTensorValue
 from weft._core.ops.variables import Variable
@@ -83,7 +84,7 @@ def _mapper(graph, fetch, into, places):
     if isinstance(fetch, IndexedSlices):
         parts = [t for t in (fetch.values, fetch.indices, fetch.dense_shape) if t is not None]
         at = [into.out(_element(graph, t), places) for t in parts]
-        return lambda values: tuple([values[i] for i in at] + [None] * (3 - len(at)))
+        return lambda values: IndexedSlicesValue(*[values[i] for i in at] + [None] * (3 - len(at)))
     element = _element(graph, fetch)
     if isinstance(element, Operation):
         into.targets.append(element._out)

@@ -5,6 +5,7 @@ import os
 import re
 
 from weft import _weft
+from weft._core.files import gfile
 from weft._core.files.gfile import local
 from weft._core.framework import errors, protos
 from weft._core.framework.absent import Named
@@ -84,6 +85,13 @@ _OBJECTS_MISSING = (
 
 def _difference(wanted, held):
     return sorted(wanted - set(held)), sorted(set(held) - wanted)
+
+
+def _check_parent(sess, path):
+    """A folder is made for a checkpoint, but not the folders above it, as in TensorFlow."""
+    above = os.path.dirname(os.path.dirname(path))
+    if not getattr(sess, "_target", "") and above and not gfile.Exists(above):
+        raise ValueError("Parent directory of %s doesn't exist, can't save." % path)
 
 
 class Saver(metaclass=Named):
@@ -241,6 +249,7 @@ class Saver(metaclass=Named):
             return None
         if not os.path.split(save_path)[1]:
             raise ValueError("save_path must end in a file name, got %r" % save_path)
+        _check_parent(sess, save_path)
         self._graph._sync_lists()
         saved = _weft.saver_save(self._made, sess._c, save_path, global_step, latest_filename,
                                  meta_graph_suffix, bool(write_meta_graph) and not strip_default_attrs, bool(write_state))

@@ -267,3 +267,19 @@ def test_file_ops_touch_the_allowed_directories_only(cluster, tmp_path):
         for outside in (other / "file", allowed / ".." / "other" / "file"):
             with pytest.raises(tf.errors.PermissionDeniedError, match="file"):
                 sess.run(text, {path: str(outside)})
+
+
+def test_paths_with_a_scheme(server, tmp_path):
+    (tmp_path / "file").write_text("text")
+    path = tf.placeholder(tf.string, [])
+    text, found = tf.io.read_file(path), tf.io.matching_files(path)
+    with session(server) as ours, tf.Session() as theirs:
+        for prefix in ("file://", "file://localhost", ""):
+            here = prefix + str(tmp_path / "file")
+            assert ours.run(text, {path: here}) == theirs.run(text, {path: here}) == b"text"
+        for scheme in ("hdfs", "s3", "gs"):
+            for node in (text, found):
+                with pytest.raises(tf.errors.UnimplementedError, match="'%s' not implemented.*mount" % scheme):
+                    ours.run(node, {path: scheme + "://name/dir/file"})
+        with pytest.raises(tf.errors.UnimplementedError, match="'hdfs' not implemented"):
+            theirs.run(text, {path: "hdfs://name/dir/file"})

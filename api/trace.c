@@ -20,17 +20,6 @@ span weft__trace_span(const Tensorflow__NodeExecStats *n) {
   return s;
 }
 
-void weft__trace_put_quoted(text *t, const char *s, size_t size) {
-  weft__text_puts(t, "\"");
-  for (size_t i = 0; i < size; i++) {
-    if (s[i] == '"' || s[i] == '\\')
-      weft__text_printf(t, "\\%c", s[i]);
-    else if ((unsigned char)s[i] >= 0x20)
-      weft__text_add(t, s + i, 1);
-  }
-  weft__text_puts(t, "\"");
-}
-
 /* Microseconds with three decimals: a double would lose the last of a wall clock's nanoseconds. */
 static void put_us(text *t, const char *key, int64_t ns) {
   weft__text_printf(t, "\"%s\": %lld.%03lld, ", key, (long long)(ns / 1000), (long long)(ns % 1000));
@@ -39,14 +28,14 @@ static void put_us(text *t, const char *key, int64_t ns) {
 static void put_node(text *t, const Tensorflow__NodeExecStats *n, int pid) {
   const span s = weft__trace_span(n);
   weft__text_puts(t, ",\n{\"ph\": \"X\", \"cat\": \"Op\", \"name\": ");
-  weft__trace_put_quoted(t, s.op, (size_t)s.op_size);
+  weft__text_json(t, s.op, (size_t)s.op_size);
   weft__text_printf(t, ", \"pid\": %d, \"tid\": %u, ", pid, n->thread_id);
   put_us(t, "ts", s.begin_ns);
   put_us(t, "dur", s.length_ns);
   weft__text_puts(t, "\"args\": {\"name\": ");
-  weft__trace_put_quoted(t, n->node_name, strlen(n->node_name));
+  weft__text_json(t, n->node_name, strlen(n->node_name));
   weft__text_puts(t, ", \"label\": ");
-  weft__trace_put_quoted(t, n->timeline_label, strlen(n->timeline_label));
+  weft__text_json(t, n->timeline_label, strlen(n->timeline_label));
   weft__text_puts(t, "}}");
 }
 
@@ -65,7 +54,7 @@ weft_err weft_trace_json(char **out, const void *metadata, size_t size) {
     const Tensorflow__DeviceStepStats *dev = stats->dev_stats[d];
     weft__text_printf(
         &t, ",\n{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %d, \"args\": {\"name\": ", weft__int_sat(d) + 1);
-    weft__trace_put_quoted(&t, dev->device, strlen(dev->device));
+    weft__text_json(&t, dev->device, strlen(dev->device));
     weft__text_puts(&t, "}}");
     for (size_t i = 0; i < dev->n_node_stats; i++) put_node(&t, dev->node_stats[i], weft__int_sat(d) + 1);
   }

@@ -12,7 +12,5 @@ typedef struct span {
 } span;
 
 span weft__trace_span(const Tensorflow__NodeExecStats *n);
-/* Adds the bytes as a string of JSON; control characters are left out. */
-void weft__trace_put_quoted(text *t, const char *s, size_t size);
 
 #endif

@@ -58,7 +58,7 @@ static void put_json_rows(text *t, const char *list, const char *key, const row 
   weft__text_printf(t, ", \"%s\": [", list);
   for (size_t i = 0; i < n && (!limit || i < limit); i++) {
     weft__text_printf(t, "%s{\"%s\": ", i ? ", " : "", key);
-    weft__trace_put_quoted(t, r[i].key, (size_t)r[i].size);
+    weft__text_json(t, r[i].key, (size_t)r[i].size);
     weft__text_printf(t, ", \"count\": %lld, \"us\": %.3f}", (long long)r[i].count, r[i].us);
   }
   weft__text_puts(t, "]");
@@ -76,7 +76,7 @@ static void put_head(text *t, const table_form *form, const char *device, size_t
     return;
   }
   weft__text_printf(t, "%s{\"device\": ", t->size ? ", " : "");
-  weft__trace_put_quoted(t, device, strlen(device));
+  weft__text_json(t, device, strlen(device));
   weft__text_printf(t, ", \"executed\": %zu, \"span_us\": %.3f, \"work_us\": %.3f", n, span_us, total_us);
 }
 

@@ -33,7 +33,15 @@ weft_err weft_saved_model_describe(char **out, const char *dir) {
   API_NEED(dir);
 
   *out = NULL;
-  return *dir ? weft__saved_model_describe(out, dir) : no_folder();
+  return *dir ? weft__saved_model_describe(out, dir, false) : no_folder();
+}
+
+weft_err weft_saved_model_json(char **out, const char *dir) {
+  API_NEED(out);
+  API_NEED(dir);
+
+  *out = NULL;
+  return *dir ? weft__saved_model_describe(out, dir, true) : no_folder();
 }
 
 weft_err weft_saved_model_load(const char *dir, weft_graph *g, weft_session *sess, int n_tag, const char *const *tags,

@@ -60,3 +60,38 @@ void weft__text_finish(text *t) {
   weft__free(t->data);
   *t = (text){0};
 }
+
+/* ---- JSON ---- */
+
+/* Returns the length of the UTF-8 sequence at the head of s, which has `size` bytes, or 0 if it is malformed. */
+static size_t text_utf8_length(const unsigned char *s, size_t size) {
+  const size_t n = s[0] < 0x80                   ? 1
+                   : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+                   : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+                   : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                                 : 0;
+  if (n > size) return 0;
+  for (size_t i = 1; i < n; i++)
+    if ((s[i] & 0xc0) != 0x80) return 0;
+  if (n == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f))) return 0;
+  if (n == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))) return 0;
+  return n;
+}
+
+void weft__text_json(text *out, const char *s, size_t size) {
+  weft__text_puts(out, "\"");
+  for (size_t i = 0; i < size;) {
+    const unsigned char *p = (const unsigned char *)s + i;
+    const size_t n = text_utf8_length(p, size - i);
+    if (*p == '"' || *p == '\\')
+      weft__text_printf(out, "\\%c", *p);
+    else if (*p < 0x20)
+      weft__text_printf(out, "\\u%04x", *p);
+    else if (n)
+      weft__text_add(out, (const char *)p, n);
+    else
+      weft__text_puts(out, "\\ufffd");
+    i += n ? n : 1;
+  }
+  weft__text_puts(out, "\"");
+}

@@ -20,6 +20,8 @@ void weft__text_add(text *t, const char *data, size_t size); /* appends */
 char *weft__text_reserve(text *t, size_t size);
 void weft__text_puts(text *t, const char *s);
 void weft__text_printf(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Appends the bytes as a quoted string of JSON.  Bytes that are not UTF-8 become U+FFFD. */
+void weft__text_json(text *t, const char *s, size_t size);
 const char *weft__text_get(const text *t); /* borrowed until the next change; never NULL */
 /* Returns the string, which the caller frees with weft__free, or NULL if an allocation had failed.  The text is empty
  * afterwards. */

@@ -11,7 +11,7 @@ enum { PATH_ROOM = 4096, MOST_PATHS = 64 };
 
 typedef struct request {
   const char *values, *tag, *dot;
-  bool plot;
+  bool plot, json;
 } request;
 
 static bool is_folder(const char *path) {
@@ -36,13 +36,29 @@ static bool has_events(const char *folder) {
   return any;
 }
 
-/* The prefix that a path means: itself, without ".index", or the latest of a folder.  False if it is no checkpoint's. */
+static bool is_named(const char *path, const char *name) {
+  const char *slash = strrchr(path, '/');
+  return strcmp(slash ? slash + 1 : path, name) == 0;
+}
+
+/* The folder that a file lies in. */
+static void folder_of(char *folder, const char *path) {
+  const char *slash = strrchr(path, '/');
+  snprintf(folder, PATH_ROOM, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+}
+
+/* The prefix that a path means: itself, without ".index" or ".data-00000-of-00001", or the latest of a folder, which the
+ * file `checkpoint` in it stands for too.  False if it is no checkpoint's. */
 static bool find_checkpoint(char *prefix, const char *path) {
-  char *latest = NULL;
+  char *latest = NULL, folder[PATH_ROOM];
   snprintf(prefix, PATH_ROOM, "%s", path);
   if (has_index(prefix)) return true;
+  char *shard = strstr(prefix, ".data-");
   if (cli_ends_with(prefix, ".index")) prefix[strlen(prefix) - strlen(".index")] = 0;
-  if (is_folder(path) && weft_checkpoint_latest(&latest, path, NULL) == WEFT_OK && latest)
+  if (shard && !strchr(shard, '/')) *shard = 0;
+  snprintf(folder, sizeof folder, "%s", path);
+  if (is_named(path, "checkpoint") && !is_folder(path)) folder_of(folder, path);
+  if (is_folder(folder) && weft_checkpoint_latest(&latest, folder, NULL) == WEFT_OK && latest)
     snprintf(prefix, PATH_ROOM, "%s", latest);
   weft_free(latest);
   return has_index(prefix);
@@ -74,21 +90,15 @@ static int inspect_folder(const char *path, const request *r) {
     return cli_failed(path, "a folder without a checkpoint, events or a SavedModel");
   }
   int code = checkpoint ? inspect_checkpoint(prefix, NULL) : DONE;
-  if (checkpoint && events) printf("\n");
+  if (checkpoint && events && !inspect_json) printf("\n");
   return code == DONE && events ? inspect_events(&path, 1, r->tag, r->plot) : code;
 }
 
 /* The folder of FOLDER/saved_model.pb, which holds more than a graph. */
 static int inspect_folder_of(const char *path) {
   char folder[PATH_ROOM];
-  const char *slash = strrchr(path, '/');
-  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+  folder_of(folder, path);
   return inspect_saved_model(folder);
-}
-
-static bool is_named(const char *path, const char *name) {
-  const char *slash = strrchr(path, '/');
-  return strcmp(slash ? slash + 1 : path, name) == 0;
 }
 
 static bool is_graph(const char *path) {
@@ -144,10 +154,29 @@ static int check_options(const request *r, int n) {
                        first, given[i]);
     first = given[i];
   }
+  if (r->json && (r->plot || r->dot)) return cli_usage("%s and --json: only one of them", r->plot ? "--plot" : "--dot");
   const char *ending = r->dot ? strrchr(r->dot, '.') : ".";
   if (!ending || strchr(ending, '/'))
     return cli_invalid("--dot", "file", r->dot, "its name ends in .dot, .svg, .png or .pdf");
   return n == 0 ? cli_missing("PATH") : DONE;
+}
+
+static int inspect_all(const char *const *path, int n, const request *r) {
+  return n > 1 ? inspect_several(path, n, r) : inspect_one(path[0], r);
+}
+
+/* {"files": [...]}, also where something cannot be read: standard error says what. */
+static int inspect_all_as_json(const char *const *path, int n, const request *r) {
+  cli_json j = {0};
+  inspect_json = &j;
+  cli_json_open(&j, NULL, '{');
+  cli_json_open(&j, "files", '[');
+  const int code = inspect_all(path, n, r);
+  cli_json_close(&j, ']');
+  cli_json_close(&j, '}');
+  cli_json_end(&j);
+  inspect_json = NULL;
+  return code;
 }
 
 static int inspect_run(int argc, char **argv) {
@@ -164,6 +193,8 @@ static int inspect_run(int argc, char **argv) {
       r.dot = given;
     else if (strcmp(arg, "--plot") == 0)
       r.plot = true;
+    else if (strcmp(arg, "--json") == 0)
+      r.json = true;
     else if (arg[0] == '-')
       return cli_bad_option(arg);
     else if (n == MOST_PATHS)
@@ -173,7 +204,7 @@ static int inspect_run(int argc, char **argv) {
   }
   const int code = check_options(&r, n);
   if (code != DONE) return code;
-  return n > 1 ? inspect_several(path, n, &r) : inspect_one(path[0], &r);
+  return (r.json ? inspect_all_as_json : inspect_all)(path, n, &r);
 }
 
 static const cli_flag flags[] = {
@@ -181,13 +212,15 @@ static const cli_flag flags[] = {
     {"--tag", "TAG", "of events: only this tag"},
     {"--plot", NULL, "of events: curves instead of a table"},
     {"--dot", "FILE", "of a graph: write FILE.dot, or by Graphviz FILE.svg, .png, .pdf"},
+    {"--json", NULL, "print one JSON object"},
     {0},
 };
 
 const cli_command cli_inspect = {
     .name = "inspect",
     .arguments =
-        "PATH [--values NAME] [--tag TAG] [--plot] [--dot FILE]\nCHECKPOINT CHECKPOINT\nEVENTS... [--tag TAG] [--plot]",
+        "PATH [--values NAME] [--tag TAG] [--plot] [--dot FILE] [--json]\nCHECKPOINT CHECKPOINT [--json]\nEVENTS... "
+        "[--tag TAG] [--plot] [--json]",
     .summary = "Say what a checkpoint, graph, events or data file holds.",
     .about = "What PATH holds:\n"
              "  a checkpoint (its prefix, or a folder with a file `checkpoint`): names, types, shapes and bytes\n"

@@ -3,6 +3,14 @@
 #define WEFT_CLI_INSPECT_H
 
 #include "command.h"
+#include "json.h"
+
+/* Where --json writes, inside the array "files"; NULL: text for people.  Each function below writes one object there, or
+ * none if the file cannot be read at all. */
+extern cli_json *inspect_json;
+void inspect_json_open(const char *path, const char *kind); /* "path" and "kind", in every object */
+/* "type", "shape" and "bytes" of a tensor; bytes < 0: null, as of strings. */
+void inspect_json_tensor(const char *type, int rank, const int64_t *dims, int64_t bytes);
 
 /* inspect_checkpoint.c; name: of the one tensor to show, or NULL. */
 int inspect_checkpoint(const char *prefix, const char *name);

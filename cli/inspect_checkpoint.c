@@ -2,6 +2,7 @@
 #include "inspect.h"
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,27 @@ const char *inspect_shape(char *to, size_t room, int rank, const int64_t *dims) 
     used += (size_t)snprintf(to + used, room - used, "%s%" PRId64, i ? "," : "", dims[i]);
   if (used < room) snprintf(to + used, room - used, "]");
   return to;
+}
+
+/* ---- JSON ---- */
+
+cli_json *inspect_json;
+
+void inspect_json_open(const char *path, const char *kind) {
+  cli_json_open(inspect_json, NULL, '{');
+  cli_json_text(inspect_json, "path", path);
+  cli_json_text(inspect_json, "kind", kind);
+}
+
+void inspect_json_tensor(const char *type, int rank, const int64_t *dims, int64_t bytes) {
+  cli_json_text(inspect_json, "type", type);
+  cli_json_open(inspect_json, "shape", '[');
+  for (int i = 0; i < rank; i++) cli_json_integer(inspect_json, NULL, dims[i]);
+  cli_json_close(inspect_json, ']');
+  if (bytes < 0)
+    cli_json_raw(inspect_json, "bytes", "null");
+  else
+    cli_json_integer(inspect_json, "bytes", bytes);
 }
 
 static int checkpoint_failed(const char *prefix) { return cli_failed(prefix, weft_error_message()); }
@@ -59,6 +81,28 @@ static void print_table(const char *prefix, const weft_checkpoint *c) {
   printf("%d tensors, %" PRIu64 " elements, %" PRIu64 " bytes\n", n, total, bytes);
 }
 
+static void print_json_table(const char *prefix, const weft_checkpoint *c) {
+  uint64_t elements, total = 0, bytes = 0;
+  int64_t dims[MAX_RANK];
+  inspect_json_open(prefix, "checkpoint");
+  cli_json_open(inspect_json, "tensors", '[');
+  for (int i = 0; i < weft_checkpoint_size(c); i++) {
+    const weft_dtype type = weft_checkpoint_dtype(c, i);
+    const uint64_t own = bytes_of(c, i, &elements);
+    total += elements;
+    bytes += own;
+    cli_json_open(inspect_json, NULL, '{');
+    cli_json_text(inspect_json, "name", weft_checkpoint_name(c, i));
+    inspect_json_tensor(weft_dtype_name(type), weft_checkpoint_shape(c, i, dims), dims,
+                        weft_dtype_size(type) ? (int64_t)own : -1);
+    cli_json_close(inspect_json, '}');
+  }
+  cli_json_close(inspect_json, ']');
+  cli_json_integer(inspect_json, "elements", (int64_t)total);
+  cli_json_integer(inspect_json, "bytes", (int64_t)bytes);
+  cli_json_close(inspect_json, '}');
+}
+
 /* ---- one tensor ---- */
 
 typedef struct statistics {
@@ -87,11 +131,25 @@ static statistics tensor_statistics(const weft_tensor *t) {
   return s;
 }
 
-static int print_values(const char *prefix, weft_checkpoint *c, const char *name) {
-  weft_tensor *t;
-  char *shown = NULL, shape[SHAPE_TEXT];
-  if (weft_checkpoint_read(&t, c, name) != WEFT_OK) return checkpoint_failed(prefix);
-  const bool shows = weft_tensor_text(&shown, t, FIRST) == WEFT_OK;
+static void print_json_values(const char *prefix, const char *name, const weft_tensor *t, const char *shown) {
+  const bool numbers = weft_tensor_data(t) && weft_tensor_count(t) > 0;
+  const statistics s = numbers ? tensor_statistics(t) : (statistics){0};
+  const bool any = numbers && s.wrong < weft_tensor_count(t);
+  inspect_json_open(prefix, "tensor");
+  cli_json_text(inspect_json, "name", name);
+  inspect_json_tensor(weft_dtype_name(weft_tensor_dtype(t)), weft_tensor_rank(t), weft_tensor_dims(t),
+                      weft_tensor_data(t) ? (int64_t)weft_tensor_bytes(t) : -1);
+  cli_json_number(inspect_json, "min", any ? s.min : NAN);
+  cli_json_number(inspect_json, "max", any ? s.max : NAN);
+  cli_json_number(inspect_json, "mean", any ? s.mean : NAN);
+  cli_json_number(inspect_json, "std", any ? s.deviation : NAN);
+  cli_json_integer(inspect_json, "not_finite", s.wrong);
+  cli_json_text(inspect_json, "text", shown);
+  cli_json_close(inspect_json, '}');
+}
+
+static void print_text_values(const char *name, const weft_tensor *t, const char *shown) {
+  char shape[SHAPE_TEXT];
   printf("%s  %s %s\n", name, weft_dtype_name(weft_tensor_dtype(t)),
          inspect_shape(shape, sizeof shape, weft_tensor_rank(t), weft_tensor_dims(t)));
   if (weft_tensor_data(t) && weft_tensor_count(t) > 0) {
@@ -100,7 +158,18 @@ static int print_values(const char *prefix, weft_checkpoint *c, const char *name
       printf("min %.8g  max %.8g  mean %.8g  std %.8g\n", s.min, s.max, s.mean, s.deviation);
     if (s.wrong) printf("%" PRId64 " of %" PRId64 " are not finite\n", s.wrong, weft_tensor_count(t));
   }
-  if (shows) printf("%s\n", shown);
+  if (shown) printf("%s\n", shown);
+}
+
+static int print_values(const char *prefix, weft_checkpoint *c, const char *name) {
+  weft_tensor *t;
+  char *shown = NULL;
+  if (weft_checkpoint_read(&t, c, name) != WEFT_OK) return checkpoint_failed(prefix);
+  const bool shows = weft_tensor_text(&shown, t, FIRST) == WEFT_OK;
+  if (inspect_json)
+    print_json_values(prefix, name, t, shown);
+  else
+    print_text_values(name, t, shown);
   weft_free(shown);
   weft_tensor_destroy(t);
   return shows ? DONE : checkpoint_failed(prefix);
@@ -113,12 +182,29 @@ int inspect_checkpoint(const char *prefix, const char *name) {
   if (name)
     code = print_values(prefix, c, name);
   else
-    print_table(prefix, c);
+    (inspect_json ? print_json_table : print_table)(prefix, c);
   weft_checkpoint_close(c);
   return code;
 }
 
 /* ---- two ---- */
+
+/* "  name: what differs", or {"name", "difference"}. */
+__attribute__((format(printf, 2, 3))) static void say_difference(const char *name, const char *format, ...) {
+  char line[2 * SHAPE_TEXT + 256];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(line, sizeof line, format, args);
+  va_end(args);
+  if (!inspect_json) {
+    printf("  %s: %s\n", name, line);
+    return;
+  }
+  cli_json_open(inspect_json, NULL, '{');
+  cli_json_text(inspect_json, "name", name);
+  cli_json_text(inspect_json, "difference", line);
+  cli_json_close(inspect_json, '}');
+}
 
 static bool same_element(const weft_tensor *a, const weft_tensor *b, int64_t i) {
   const char *x, *y;
@@ -140,8 +226,8 @@ static bool compare_values(const char *name, const weft_tensor *a, const weft_te
     if (by > most) most = by;
   }
   if (differ)
-    printf("  %s: %" PRId64 " of %" PRId64 " elements differ, by at most %.6g\n", name, differ, weft_tensor_count(a),
-           most);
+    say_difference(name, "%" PRId64 " of %" PRId64 " elements differ, by at most %.6g", differ, weft_tensor_count(a),
+                   most);
   return !differ;
 }
 
@@ -153,8 +239,8 @@ static weft_err checkpoint_compare_tensor(weft_checkpoint *a, int i, weft_checkp
   weft_tensor *s = NULL, *t = NULL;
   *same = x == y && strcmp(shape_of(ours, a, i), shape_of(theirs, b, k)) == 0;
   if (!*same) {
-    printf("  %s: %s %s, and %s %s\n", name, weft_dtype_name(x), shape_of(ours, a, i), weft_dtype_name(y),
-           shape_of(theirs, b, k));
+    say_difference(name, "%s %s, and %s %s", weft_dtype_name(x), shape_of(ours, a, i), weft_dtype_name(y),
+                   shape_of(theirs, b, k));
     return WEFT_OK;
   }
   weft_err err = weft_checkpoint_read(&s, a, name);
@@ -165,23 +251,42 @@ static weft_err checkpoint_compare_tensor(weft_checkpoint *a, int i, weft_checkp
   return err;
 }
 
-/* Both are in the order of their names: one walk over the two. */
-static int checkpoint_compare(const char *prefix_a, weft_checkpoint *a, const char *prefix_b, weft_checkpoint *b) {
-  int i = 0, k = 0, same = 0, differ = 0;
+/* Both are in the order of their names: one walk over the two.  Gives the number that differ; -1: one cannot be read. */
+static int checkpoint_compare(const char *prefix_a, weft_checkpoint *a, const char *prefix_b, weft_checkpoint *b,
+                              int *same) {
+  int i = 0, k = 0, differ = 0;
   while (i < weft_checkpoint_size(a) || k < weft_checkpoint_size(b)) {
     const char *x = weft_checkpoint_name(a, i), *y = weft_checkpoint_name(b, k);
     const int order = !x ? 1 : !y ? -1 : strcmp(x, y);
     bool equal = false;
     if (order)
-      printf("  %s: only in %s\n", order < 0 ? x : y, order < 0 ? prefix_a : prefix_b);
+      say_difference(order < 0 ? x : y, "only in %s", order < 0 ? prefix_a : prefix_b);
     else if (checkpoint_compare_tensor(a, i, b, k, &equal) != WEFT_OK)
-      return checkpoint_failed(x);
-    same += equal;
+      return checkpoint_failed(x), -1;
+    *same += equal;
     differ += !equal;
     i += order <= 0;
     k += order >= 0;
   }
-  printf("%d tensors differ, %d are the same\n", differ, same);
+  return differ;
+}
+
+static int print_differences(const char *prefix_a, weft_checkpoint *a, const char *prefix_b, weft_checkpoint *b) {
+  int same = 0;
+  if (inspect_json) {
+    inspect_json_open(prefix_a, "comparison");
+    cli_json_text(inspect_json, "with", prefix_b);
+    cli_json_open(inspect_json, "tensors", '[');
+  }
+  const int differ = checkpoint_compare(prefix_a, a, prefix_b, b, &same);
+  if (inspect_json) {
+    cli_json_close(inspect_json, ']');
+    cli_json_integer(inspect_json, "differ", differ);
+    cli_json_integer(inspect_json, "same", same);
+    cli_json_close(inspect_json, '}');
+  } else if (differ >= 0) {
+    printf("%d tensors differ, %d are the same\n", differ, same);
+  }
   return differ ? FAILED : DONE;
 }
 
@@ -193,7 +298,7 @@ int inspect_difference(const char *prefix_a, const char *prefix_b) {
   else if (weft_checkpoint_open(&b, prefix_b) != WEFT_OK)
     code = checkpoint_failed(prefix_b);
   else
-    code = checkpoint_compare(prefix_a, a, prefix_b, b);
+    code = print_differences(prefix_a, a, prefix_b, b);
   weft_checkpoint_close(a);
   weft_checkpoint_close(b);
   return code;

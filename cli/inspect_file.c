@@ -49,18 +49,61 @@ static void print_ops(const weft_node *const *node, int n) {
   }
 }
 
-static int print_graph(const char *path, const weft_graph *g, bool is_meta) {
-  const int n = weft_graph_size(g);
-  const weft_node **node = malloc(((size_t)n + 1) * sizeof *node);
-  if (!node) return cli_failed(path, strerror(errno));
-  for (int i = 0; i < n; i++) node[i] = weft_graph_node(g, i);
-  qsort((void *)node, (size_t)n, sizeof *node, by_device_and_op);
+static void print_json_ops(const weft_node *const *node, int n) {
+  cli_json_open(inspect_json, "devices", '[');
+  for (int i = 0; i < n;) {
+    const int here = run_of(node, n, i, false), end = i + here;
+    cli_json_open(inspect_json, NULL, '{');
+    cli_json_text(inspect_json, "device", weft_node_device(node[i]));
+    cli_json_integer(inspect_json, "nodes", here);
+    cli_json_open(inspect_json, "ops", '[');
+    while (i < end) {
+      const int same = run_of(node, end, i, true);
+      cli_json_open(inspect_json, NULL, '{');
+      cli_json_text(inspect_json, "op", weft_node_op(node[i]));
+      cli_json_integer(inspect_json, "count", same);
+      cli_json_bool(inspect_json, "known", is_known(weft_node_op(node[i])));
+      cli_json_close(inspect_json, '}');
+      i += same;
+    }
+    cli_json_close(inspect_json, ']');
+    cli_json_close(inspect_json, '}');
+  }
+  cli_json_close(inspect_json, ']');
+}
+
+static void print_json_graph(const char *path, const weft_graph *g, bool is_meta, const weft_node *const *node, int n) {
+  inspect_json_open(path, is_meta ? "meta_graph" : "graph");
+  cli_json_integer(inspect_json, "nodes", n);
+  print_json_ops(node, n);
+  cli_json_open(inspect_json, "collections", '[');
+  for (int i = 0; i < weft_collection_count(g); i++) {
+    const char *list = weft_collection_at(g, i);
+    cli_json_open(inspect_json, NULL, '{');
+    cli_json_text(inspect_json, "name", list);
+    cli_json_integer(inspect_json, "size", weft_collection_size(g, list));
+    cli_json_close(inspect_json, '}');
+  }
+  cli_json_close(inspect_json, ']');
+  cli_json_close(inspect_json, '}');
+}
+
+static void print_text_graph(const char *path, const weft_graph *g, bool is_meta, const weft_node *const *node, int n) {
   printf("%s: a %s of %d nodes\n", path, is_meta ? "MetaGraphDef" : "GraphDef", n);
   print_ops(node, n);
   for (int i = 0; i < weft_collection_count(g); i++) {
     const char *list = weft_collection_at(g, i);
     printf("collection %s: %d\n", list, weft_collection_size(g, list));
   }
+}
+
+static int print_graph(const char *path, const weft_graph *g, bool is_meta) {
+  const int n = weft_graph_size(g);
+  const weft_node **node = malloc(((size_t)n + 1) * sizeof *node);
+  if (!node) return cli_failed(path, strerror(errno));
+  for (int i = 0; i < n; i++) node[i] = weft_graph_node(g, i);
+  qsort((void *)node, (size_t)n, sizeof *node, by_device_and_op);
+  (inspect_json ? print_json_graph : print_text_graph)(path, g, is_meta, node, n);
   free((void *)node);
   return DONE;
 }
@@ -93,6 +136,14 @@ static weft_err show_scalar(void *arg, const weft_event_scalar *s) {
   v->scalars++;
   if (v->curves)
     return inspect_curves_add(v->curves, v->run, s->tag, s->step, s->value) ? WEFT_OK : WEFT_RESOURCE_EXHAUSTED;
+  if (inspect_json) {
+    cli_json_open(inspect_json, NULL, '{');
+    cli_json_text(inspect_json, "tag", s->tag);
+    cli_json_integer(inspect_json, "step", s->step);
+    cli_json_number(inspect_json, "value", s->value);
+    cli_json_close(inspect_json, '}');
+    return WEFT_OK;
+  }
   printf("%-32s %10" PRId64 "  %.8g\n", s->tag, s->step, s->value);
   return WEFT_OK;
 }
@@ -102,8 +153,20 @@ static weft_err show_event(void *arg, const void *record, size_t size) {
   return weft_event_scalars(record, size, show_scalar, arg);
 }
 
+static int show_json_events(const char *path, event_view *v) {
+  inspect_json_open(path, "events");
+  cli_json_open(inspect_json, "scalars", '[');
+  const weft_err err = weft_records_each(path, show_event, v);
+  cli_json_close(inspect_json, ']');
+  cli_json_integer(inspect_json, "events", v->events);
+  cli_json_text(inspect_json, "problem", err == WEFT_OK ? NULL : weft_error_message());
+  cli_json_close(inspect_json, '}');
+  return err == WEFT_OK ? DONE : file_failed(path);
+}
+
 static int show_events(const char *path, event_view *v) {
   v->events = 0;
+  if (inspect_json) return show_json_events(path, v);
   if (!v->curves) printf("%s: events\n%-32s %10s  value\n", path, "tag", "step");
   const weft_err err = weft_records_each(path, show_event, v);
   if (!v->curves) printf("%" PRId64 " events\n", v->events);
@@ -145,6 +208,7 @@ int inspect_events(const char *const *path, int n, const char *tag, bool plot) {
 /* ---- records ---- */
 
 typedef struct record_view {
+  const char *path;
   int64_t records, bytes;
 } record_view;
 
@@ -167,6 +231,51 @@ static weft_err show_feature(void *arg, const char *name, const weft_tensor *val
   return WEFT_OK;
 }
 
+static weft_err show_json_feature(void *arg, const char *name, const weft_tensor *value) {
+  char *shown = NULL;
+  const bool text = weft_tensor_dtype(value) == WEFT_STRING;
+  const weft_err err = text ? WEFT_OK : weft_tensor_text(&shown, value, ELEMENTS);
+  (void)arg;
+  cli_json_open(inspect_json, NULL, '{');
+  cli_json_text(inspect_json, "name", name);
+  cli_json_text(inspect_json, "type", weft_dtype_name(weft_tensor_dtype(value)));
+  cli_json_integer(inspect_json, "count", weft_tensor_count(value));
+  cli_json_text(inspect_json, "text", shown);
+  cli_json_close(inspect_json, '}');
+  weft_free(shown);
+  return err;
+}
+
+/* The object of the file, before the first record. */
+static void open_json_records(const char *path) {
+  inspect_json_open(path, "tfrecords");
+  cli_json_open(inspect_json, "first", '[');
+}
+
+static weft_err show_json_record(void *arg, const void *record, size_t size) {
+  record_view *v = arg;
+  if (v->records == 0) open_json_records(v->path);
+  v->bytes += (int64_t)size;
+  if (v->records++ >= EXAMPLES) return WEFT_OK;
+  cli_json_open(inspect_json, NULL, '{');
+  cli_json_integer(inspect_json, "bytes", (int64_t)size);
+  cli_json_open(inspect_json, "features", '[');
+  const weft_err err = weft_example_features(record, size, show_json_feature, NULL);
+  cli_json_close(inspect_json, ']');
+  cli_json_bool(inspect_json, "example", err == WEFT_OK);
+  cli_json_close(inspect_json, '}');
+  return WEFT_OK;
+}
+
+static void close_json_records(const record_view *v, weft_err err) {
+  if (v->records == 0) open_json_records(v->path);
+  cli_json_close(inspect_json, ']');
+  cli_json_integer(inspect_json, "records", v->records);
+  cli_json_integer(inspect_json, "bytes", v->bytes);
+  cli_json_text(inspect_json, "problem", err == WEFT_OK ? NULL : weft_error_message());
+  cli_json_close(inspect_json, '}');
+}
+
 static weft_err show_record(void *arg, const void *record, size_t size) {
   record_view *v = arg;
   v->bytes += (int64_t)size;
@@ -177,15 +286,20 @@ static weft_err show_record(void *arg, const void *record, size_t size) {
 }
 
 int inspect_records(const char *path) {
-  record_view v = {0};
-  const weft_err err = weft_records_each(path, show_record, &v);
+  record_view v = {.path = path};
+  const weft_err err = weft_records_each(path, inspect_json ? show_json_record : show_record, &v);
   struct stat st = {0};
   if (v.records == 0 && (err != WEFT_OK || (stat(path, &st) == 0 && st.st_size > 0))) {
-    fprintf(
-        stderr,
-        "weft inspect: %s: neither a checkpoint, graph (.pb, .pbtxt, .meta), events nor idx file; as TFRecords: %s\n",
-        path, err != WEFT_OK ? weft_error_message() : "it ends in the first one");
+    fprintf(stderr,
+            "weft inspect: %s: neither a checkpoint, graph (.pb, .pbtxt, .meta), SavedModel, event file, .npz or idx "
+            "file,\n"
+            "nor TFRecords, plain or gzipped: %s\n",
+            path, err != WEFT_OK ? weft_error_message() : "the file ends inside the first record");
     return FAILED;
+  }
+  if (inspect_json) {
+    close_json_records(&v, err);
+    return err == WEFT_OK ? DONE : file_failed(path);
   }
   printf("%s: %" PRId64 " TFRecords, %" PRId64 " bytes of data, %s\n", path, v.records, v.bytes,
          err == WEFT_OK ? "every checksum is right" : "then it breaks off");
@@ -198,8 +312,15 @@ int inspect_idx(const char *path) {
   weft_tensor *t;
   char shape[SHAPE_TEXT];
   if (weft_idx_read(&t, path) != WEFT_OK) return file_failed(path);
-  printf("%s: an idx file of %s %s, %zu bytes\n", path, weft_dtype_name(weft_tensor_dtype(t)),
-         inspect_shape(shape, sizeof shape, weft_tensor_rank(t), weft_tensor_dims(t)), weft_tensor_bytes(t));
+  if (inspect_json) {
+    inspect_json_open(path, "idx");
+    inspect_json_tensor(weft_dtype_name(weft_tensor_dtype(t)), weft_tensor_rank(t), weft_tensor_dims(t),
+                        (int64_t)weft_tensor_bytes(t));
+    cli_json_close(inspect_json, '}');
+  } else {
+    printf("%s: an idx file of %s %s, %zu bytes\n", path, weft_dtype_name(weft_tensor_dtype(t)),
+           inspect_shape(shape, sizeof shape, weft_tensor_rank(t), weft_tensor_dims(t)), weft_tensor_bytes(t));
+  }
   weft_tensor_destroy(t);
   return DONE;
 }
@@ -208,7 +329,15 @@ int inspect_idx(const char *path) {
 
 int inspect_saved_model(const char *dir) {
   char *text, variables[PATH_ROOM + 32];
-  if (weft_saved_model_describe(&text, dir) != WEFT_OK) return file_failed(dir);
+  if ((inspect_json ? weft_saved_model_json : weft_saved_model_describe)(&text, dir) != WEFT_OK)
+    return file_failed(dir);
+  if (inspect_json) {
+    inspect_json_open(dir, "saved_model");
+    cli_json_raw(inspect_json, "graphs", text);
+    cli_json_close(inspect_json, '}');
+    weft_free(text);
+    return DONE;
+  }
   printf("%s: a SavedModel\n%s", dir, text);
   weft_free(text);
   snprintf(variables, sizeof variables, "%s/variables/variables", dir);
@@ -223,17 +352,39 @@ typedef struct npz_view {
 static weft_err show_array(void *arg, const char *name, weft_tensor *t) {
   npz_view *v = arg;
   char shown[SHAPE_TEXT];
-  const int64_t bytes = weft_tensor_dtype(t) == WEFT_STRING ? 0 : (int64_t)weft_tensor_bytes(t);
-  printf("  %-40s %-10s %-20s %" PRId64 " bytes\n", name, weft_dtype_name(weft_tensor_dtype(t)),
-         inspect_shape(shown, sizeof shown, weft_tensor_rank(t), weft_tensor_dims(t)), bytes);
+  const bool text = weft_tensor_dtype(t) == WEFT_STRING;
+  const int64_t bytes = text ? 0 : (int64_t)weft_tensor_bytes(t);
+  if (inspect_json) {
+    cli_json_open(inspect_json, NULL, '{');
+    cli_json_text(inspect_json, "name", name);
+    inspect_json_tensor(weft_dtype_name(weft_tensor_dtype(t)), weft_tensor_rank(t), weft_tensor_dims(t),
+                        text ? -1 : bytes);
+    cli_json_close(inspect_json, '}');
+  } else {
+    printf("  %-40s %-10s %-20s %" PRId64 " bytes\n", name, weft_dtype_name(weft_tensor_dtype(t)),
+           inspect_shape(shown, sizeof shown, weft_tensor_rank(t), weft_tensor_dims(t)), bytes);
+  }
   v->arrays++;
   v->bytes += bytes;
   weft_tensor_destroy(t);
   return WEFT_OK;
 }
 
+static int inspect_json_npz(const char *path) {
+  npz_view v = {0};
+  inspect_json_open(path, "npz");
+  cli_json_open(inspect_json, "arrays", '[');
+  const weft_err err = npz_each(path, show_array, &v);
+  cli_json_close(inspect_json, ']');
+  cli_json_integer(inspect_json, "bytes", v.bytes);
+  cli_json_text(inspect_json, "problem", err == WEFT_OK ? NULL : weft_error_message());
+  cli_json_close(inspect_json, '}');
+  return err == WEFT_OK ? DONE : file_failed(path);
+}
+
 int inspect_npz(const char *path) {
   npz_view v = {0};
+  if (inspect_json) return inspect_json_npz(path);
   printf("%s: arrays of numpy\n", path);
   if (npz_each(path, show_array, &v) != WEFT_OK) return file_failed(path);
   printf("%" PRId64 " arrays, %" PRId64 " bytes\n", v.arrays, v.bytes);

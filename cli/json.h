@@ -1,6 +1,6 @@
 /* json.h - writes JSON: what `--json` of the commands prints, and the events of `weft launch --events`.
  *
- * The fields of each command are listed in docs/clusters.md and stay as they are: a new version may add some.  A number
+ * The fields of each command are listed in docs/commands.md and stay as they are: a new version may add some.  A number
  * that is not finite is null, as JSON has no word for it. */
 #ifndef WEFT_CLI_JSON_H
 #define WEFT_CLI_JSON_H

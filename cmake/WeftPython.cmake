@@ -30,8 +30,21 @@ foreach(link ${links}) # to a module that is gone
   endif()
 endforeach()
 
-# What a wheel carries (pyproject.toml): the extension, and the library beside it, where its RUNPATH looks.
+# What a wheel carries (pyproject.toml): the extension, the library beside it, where its RUNPATH looks, and bin/weft, which
+# weft_command.py starts.  libmicrohttpd is loaded at run time, which auditwheel does not see, so it lies there too.
+# Nothing has debug information, as in the Debian packages.
 if(SKBUILD)
+  target_link_options(weft_shared PRIVATE -s)
+  set_target_properties(weft_shared PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
   install(TARGETS weft_python LIBRARY DESTINATION weft COMPONENT python)
   install(FILES $<TARGET_FILE:weft_shared> DESTINATION weft RENAME libweft.so.${weft_soversion} COMPONENT python)
+  set_target_properties(weft PROPERTIES INSTALL_RPATH "$ORIGIN/..")
+  install(TARGETS weft RUNTIME DESTINATION weft/bin COMPONENT python)
+  install(FILES python/weft_command.py DESTINATION . COMPONENT python)
+  if(WEFT_HAVE_MICROHTTPD)
+    get_property(definitions SOURCE net/http.c PROPERTY COMPILE_DEFINITIONS)
+    string(REGEX REPLACE ".*WEFT_MICROHTTPD_FILE=\"([^\"]*)\".*" "\\1" file "${definitions}")
+    file(REAL_PATH "${WEFT_MICROHTTPD_LIBRARY_microhttpd}" library)
+    install(FILES ${library} DESTINATION weft RENAME ${file} COMPONENT python)
+  endif()
 endif()

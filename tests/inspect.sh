@@ -125,6 +125,33 @@ expect 1 '7 TFRecords, .* then it breaks off' inspect "$data/out.tfrecords"
 expect 1 'corrupted record at 6032' inspect "$data/out.tfrecords"
 expect 1 'No such file' convert mnist-tfrecords "$data/nowhere" "$data/out"
 
+# ---- JSON: the fields that docs/commands.md lists
+# fields PATH... -- PYTHON: what --json prints is an object in which the expression, of its files f, is true.
+fields() {
+  local paths=() output
+  while [ "$1" != -- ]; do paths+=("$1") && shift; done
+  output=$("$weft" inspect --json "${paths[@]}" 2>"$data/errors") || true
+  if ! python3 -c 'import json, sys; f = json.load(sys.stdin)["files"]; assert eval(sys.argv[1]), f' "$2" <<<"$output"; then
+    echo "weft inspect --json ${paths[*]}: not $2" && failed=1
+  fi
+}
+fields "$last" -- 'f[0]["kind"] == "checkpoint" and len(f[0]["tensors"]) == 9 and (f[0]["elements"], f[0]["bytes"]) == (795021, 3180088)'
+fields "$last.data-00000-of-00001" -- '{"name": "layer1/weights", "type": "float32", "shape": [784, 500], "bytes": 1568000} in f[0]["tensors"]'
+fields "$log/checkpoint" -- "f[0]['path'] == '$last'"
+fields "$last" --values layer1/weights -- 'f[0]["kind"] == "tensor" and f[0]["min"] < f[0]["mean"] < f[0]["max"] and f[0]["std"] > 0'
+fields "$first" "$last" -- 'f[0]["kind"] == "comparison" and (f[0]["differ"], f[0]["same"]) == (7, 2) and len(f[0]["tensors"]) == 7'
+fields "$log" -- '[x["kind"] for x in f] == ["checkpoint", "events"] and {"tag", "step", "value"} == set(f[1]["scalars"][0])'
+fields "$last.meta" -- 'f[0]["kind"] == "meta_graph" and f[0]["nodes"] == sum(d["nodes"] for d in f[0]["devices"]) and f[0]["collections"]'
+fields "$last.meta" -- 'all(o["known"] for d in f[0]["devices"] for o in d["ops"] if o["count"])'
+fields "$data/all.npz" -- 'f[0]["kind"] == "npz" and len(f[0]["arrays"]) == 9 and f[0]["problem"] is None'
+fields "$data/cut.npz" -- '"zip" in f[0]["problem"]'
+fields "$data/train-labels-idx1-ubyte" -- 'f[0]["kind"] == "idx" and f[0]["shape"] == [1000] and f[0]["type"] == "uint8"'
+fields "$data/out.tfrecords" -- 'f[0]["kind"] == "tfrecords" and f[0]["records"] == 7 and "corrupted" in f[0]["problem"]'
+fields "$data/out.tfrecords" -- '{"name": "label", "type": "int64", "count": 1, "text": "[0]"} in f[0]["first"][0]["features"]'
+fields /nonexistent -- 'f == []'
+expect 1 '"files": \[\]' inspect --json "$weft"
+expect 2 '^weft inspect: --plot and --json: only one of them' inspect --json "$log" --plot
+
 # ---- wrong use
 expect 0 '^usage: weft inspect' inspect --help
 expect 2 "missing PATH" inspect

@@ -7,36 +7,7 @@
 
 /* ---- JSON ---- */
 
-/* Returns the length of the UTF-8 sequence at s, or 0 if it is malformed. */
-static int utf8_length(const unsigned char *s) {
-  const int n = s[0] < 0x80                   ? 1
-                : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-                : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-                : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                              : 0;
-  for (int i = 1; i < n; i++)
-    if ((s[i] & 0xc0) != 0x80) return 0;
-  if (n == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f))) return 0;
-  if (n == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))) return 0;
-  return n;
-}
-
-void weft__page_json_string(text *out, const char *s) {
-  weft__text_puts(out, "\"");
-  for (const unsigned char *p = (const unsigned char *)s; *p;) {
-    const int n = utf8_length(p);
-    if (*p == '"' || *p == '\\')
-      weft__text_printf(out, "\\%c", *p);
-    else if (*p < 0x20)
-      weft__text_printf(out, "\\u%04x", *p);
-    else if (n)
-      weft__text_add(out, (const char *)p, (size_t)n);
-    else
-      weft__text_puts(out, "\\ufffd");
-    p += n ? n : 1;
-  }
-  weft__text_puts(out, "\"");
-}
+void weft__page_json_string(text *out, const char *s) { weft__text_json(out, s, strlen(s)); }
 
 static void json_string(text *out, const char *key, const char *v) {
   weft__text_printf(out, ", \"%s\": ", key);

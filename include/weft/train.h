@@ -491,6 +491,9 @@ WEFT_CHECKED weft_err weft_saved_model_load(const char *dir, weft_graph *g, weft
                                             void **WEFT_OPTIONAL meta_graph_def, size_t *WEFT_OPTIONAL size);
 /* Describes the graphs of the folder, by their tags, and their signatures, for people.  weft_free. */
 WEFT_CHECKED weft_err weft_saved_model_describe(char **out, const char *dir);
+/* The same as JSON: [{"tags", "nodes", "functions", "assets", "signatures": [{"key", "method", "inputs": [{"name", "type",
+ * "shape", "tensor"}], "outputs": ...}]}]; weft_free. */
+WEFT_CHECKED weft_err weft_saved_model_json(char **out, const char *dir);
 
 /* ---- summaries and events --------------------------------------------------------------------- */
 

@@ -23,7 +23,7 @@ weft_err weft__saved_model_read(const char *dir, text *file);
  * on; *bytes and *size are the serialized graph, which lies in the file. */
 weft_err weft__saved_model_next(const uint8_t **p, const uint8_t *end, ProtobufCMessage **meta, const uint8_t **bytes,
                                 size_t *size);
-/* Describes the graphs and signatures in the folder, for people; weft__free. */
-weft_err weft__saved_model_describe(char **out, const char *dir);
+/* Describes the graphs and signatures in the folder, for people or as an array of JSON; weft__free. */
+weft_err weft__saved_model_describe(char **out, const char *dir, bool as_json);
 
 #endif

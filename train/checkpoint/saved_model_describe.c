@@ -1,5 +1,5 @@
-/* saved_model_describe.c - what a SavedModel holds, as text: its graphs by their tags, and what each signature takes and
- * gives. */
+/* saved_model_describe.c - what a SavedModel holds, as text or as JSON: its graphs by their tags, and what each signature
+ * takes and gives. */
 #include "base/alloc.h"
 #include "tensor/dtype.h"
 #include "tensor/tensor_proto.h"
@@ -54,7 +54,86 @@ static void describe_graph(text *t, const Tensorflow__MetaGraphDef *m) {
   for (size_t i = 0; i < m->n_asset_file_def; i++) weft__text_printf(t, "  asset %s\n", m->asset_file_def[i]->filename);
 }
 
-weft_err weft__saved_model_describe(char **out, const char *dir) {
+/* ---- JSON ---- */
+
+static void json_put(text *t, const char *s) { weft__text_json(t, s, strlen(s)); }
+
+static void json_shape(text *t, const Tensorflow__TensorShapeProto *proto) {
+  shape s;
+  weft__text_puts(t, ", \"shape\": ");
+  if (!proto || proto->unknown_rank || weft__shape_from_proto(&s, proto) != WEFT_OK) {
+    weft__text_puts(t, "null");
+    return;
+  }
+  weft__text_puts(t, "[");
+  for (int i = 0; i < s.rank; i++) {
+    weft__text_puts(t, i ? ", " : "");
+    if (s.dim[i] < 0)
+      weft__text_puts(t, "null");
+    else
+      weft__text_printf(t, "%lld", (long long)s.dim[i]);
+  }
+  weft__text_puts(t, "]");
+}
+
+/* tensor: the name of a dense one, null for others. */
+static void json_tensor(text *t, const char *key, const Tensorflow__TensorInfo *info) {
+  weft__text_puts(t, "{\"name\": ");
+  json_put(t, key);
+  weft__text_puts(t, ", \"type\": ");
+  json_put(t, info ? weft__dtype_name((weft_dtype)info->dtype) : "");
+  json_shape(t, info ? info->tensor_shape : NULL);
+  weft__text_puts(t, ", \"tensor\": ");
+  if (info && info->encoding_case == TENSORFLOW__TENSOR_INFO__ENCODING_NAME)
+    json_put(t, info->name);
+  else
+    weft__text_puts(t, "null");
+  weft__text_puts(t, "}");
+}
+
+static void json_signature(text *t, const char *key, const Tensorflow__SignatureDef *d) {
+  weft__text_puts(t, "{\"key\": ");
+  json_put(t, key);
+  weft__text_puts(t, ", \"method\": ");
+  json_put(t, d ? d->method_name : "");
+  weft__text_puts(t, ", \"inputs\": [");
+  for (size_t i = 0; d && i < d->n_inputs; i++) {
+    weft__text_puts(t, i ? ", " : "");
+    json_tensor(t, d->inputs[i]->key, d->inputs[i]->value);
+  }
+  weft__text_puts(t, "], \"outputs\": [");
+  for (size_t i = 0; d && i < d->n_outputs; i++) {
+    weft__text_puts(t, i ? ", " : "");
+    json_tensor(t, d->outputs[i]->key, d->outputs[i]->value);
+  }
+  weft__text_puts(t, "]}");
+}
+
+static void json_graph(text *t, const Tensorflow__MetaGraphDef *m) {
+  const Tensorflow__MetaGraphDefMetaInfoDef *info = m->meta_info_def;
+  const char *comma = "";
+  weft__text_puts(t, t->size ? ", {\"tags\": [" : "{\"tags\": [");
+  for (size_t i = 0; info && i < info->n_tags; i++) {
+    weft__text_puts(t, i ? ", " : "");
+    json_put(t, info->tags[i]);
+  }
+  weft__text_printf(t, "], \"nodes\": %zu, \"functions\": %zu, \"assets\": [", m->graph_def ? m->graph_def->n_node : 0,
+                    m->graph_def && m->graph_def->library ? m->graph_def->library->n_function : 0);
+  for (size_t i = 0; i < m->n_asset_file_def; i++) {
+    weft__text_puts(t, i ? ", " : "");
+    json_put(t, m->asset_file_def[i]->filename);
+  }
+  weft__text_puts(t, "], \"signatures\": [");
+  for (size_t i = 0; i < m->n_signature_def; i++) {
+    if (strcmp(m->signature_def[i]->key, "__saved_model_init_op") == 0) continue;
+    weft__text_puts(t, comma);
+    json_signature(t, m->signature_def[i]->key, m->signature_def[i]->value);
+    comma = ", ";
+  }
+  weft__text_puts(t, "]}");
+}
+
+weft_err weft__saved_model_describe(char **out, const char *dir, bool as_json) {
   text file = {0}, t = {0};
   const uint8_t *bytes;
   size_t size;
@@ -63,10 +142,10 @@ weft_err weft__saved_model_describe(char **out, const char *dir) {
   for (ProtobufCMessage *m = NULL; !err; protobuf_c_message_free_unpacked(m, NULL)) {
     err = weft__saved_model_next(&p, end, &m, &bytes, &size);
     if (err || !m) break;
-    describe_graph(&t, (const Tensorflow__MetaGraphDef *)m);
+    (as_json ? json_graph : describe_graph)(&t, (const Tensorflow__MetaGraphDef *)m);
   }
   if (!err && !t.size) err = weft__fail(WEFT_INVALID_ARGUMENT, "%s/saved_model.pb has no readable graph", dir);
-  if (!err && !(*out = weft__text_take(&t))) err = WEFT_OOM;
+  if (!err && !(*out = as_json ? weft__sprintf("[%s]", weft__text_get(&t)) : weft__text_take(&t))) err = WEFT_OOM;
   weft__text_finish(&t);
   weft__text_finish(&file);
   return err;

@@ -20,6 +20,12 @@ span weft__trace_span(const Tensorflow__NodeExecStats *n) {
   return s;
 }
 
+int64_t weft__trace_bytes(const Tensorflow__NodeExecStats *n) {
+  uint64_t total = 0;
+  for (size_t i = 0; i < n->n_memory; i++) total += (uint64_t)n->memory[i]->total_bytes;
+  return (int64_t)(total & INT64_MAX);
+}
+
 /* Microseconds with three decimals: a double would lose the last of a wall clock's nanoseconds. */
 static void put_us(text *t, const char *key, int64_t ns) {
   weft__text_printf(t, "\"%s\": %lld.%03lld, ", key, (long long)(ns / 1000), (long long)(ns % 1000));

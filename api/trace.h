@@ -12,5 +12,6 @@ typedef struct span {
 } span;
 
 span weft__trace_span(const Tensorflow__NodeExecStats *n);
+int64_t weft__trace_bytes(const Tensorflow__NodeExecStats *n); /* that it allocated, with all allocators */
 
 #endif

@@ -3,6 +3,7 @@
 #include "api/argument.h"
 #include "api/trace.h"
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/text.h"
 #include "proto/scan.h"
 #include "weft/train.h"
@@ -13,7 +14,7 @@
 typedef struct row {
   const char *key;
   int size;
-  int64_t count;
+  int64_t count, bytes; /* bytes: what the kernels allocated */
   double us;
 } row;
 
@@ -34,7 +35,7 @@ static size_t rows_by_key(row *r, size_t n) {
   if (n) qsort(r, n, sizeof *r, by_key);
   for (size_t i = 0; i < n; i++) {
     if (kept && by_key(&r[kept - 1], &r[i]) == 0)
-      r[kept - 1].count++, r[kept - 1].us += r[i].us;
+      r[kept - 1].count++, r[kept - 1].us += r[i].us, r[kept - 1].bytes += r[i].bytes;
     else
       r[kept++] = r[i];
   }
@@ -47,10 +48,10 @@ static void put_rows(text *t, const char *title, const row *r, size_t n, size_t 
   int width = 24;
   for (size_t i = 0; i < shown; i++)
     if (r[i].size > width) width = r[i].size;
-  weft__text_printf(t, "\n  %-*s %7s %12s %7s\n", width, title, "count", "us", "share");
+  weft__text_printf(t, "\n  %-*s %7s %12s %7s %14s\n", width, title, "count", "us", "share", "bytes");
   for (size_t i = 0; i < shown; i++)
-    weft__text_printf(t, "  %-*.*s %7lld %12.1f %6.1f%%\n", width, r[i].size, r[i].key, (long long)r[i].count, r[i].us,
-                      total_us > 0 ? 100 * r[i].us / total_us : 0.0);
+    weft__text_printf(t, "  %-*.*s %7lld %12.1f %6.1f%% %14lld\n", width, r[i].size, r[i].key, (long long)r[i].count,
+                      r[i].us, total_us > 0 ? 100 * r[i].us / total_us : 0.0, (long long)r[i].bytes);
   if (shown < n) weft__text_printf(t, "  (%zu more)\n", n - shown);
 }
 
@@ -59,7 +60,8 @@ static void put_json_rows(text *t, const char *list, const char *key, const row 
   for (size_t i = 0; i < n && (!limit || i < limit); i++) {
     weft__text_printf(t, "%s{\"%s\": ", i ? ", " : "", key);
     weft__text_json(t, r[i].key, (size_t)r[i].size);
-    weft__text_printf(t, ", \"count\": %lld, \"us\": %.3f}", (long long)r[i].count, r[i].us);
+    weft__text_printf(t, ", \"count\": %lld, \"us\": %.3f, \"bytes\": %lld}", (long long)r[i].count, r[i].us,
+                      (long long)r[i].bytes);
   }
   weft__text_puts(t, "]");
 }
@@ -86,7 +88,7 @@ static void put_device(text *t, const Tensorflow__DeviceStepStats *dev, const ta
   double total = 0;
   for (size_t i = 0; i < n; i++) {
     const span s = weft__trace_span(dev->node_stats[i]);
-    r[i] = (row){s.op, s.op_size, 1, (double)s.length_ns / 1e3};
+    r[i] = (row){s.op, s.op_size, 1, weft__trace_bytes(dev->node_stats[i]), (double)s.length_ns / 1e3};
     total += r[i].us;
     if (s.begin_ns < begin) begin = s.begin_ns;
     if (s.begin_ns + s.length_ns > end) end = s.begin_ns + s.length_ns;
@@ -98,8 +100,9 @@ static void put_device(text *t, const Tensorflow__DeviceStepStats *dev, const ta
   else
     put_rows(t, "op", r, ops, 0, total);
   for (size_t i = 0; i < n; i++) {
-    const char *name = dev->node_stats[i]->node_name;
-    r[i] = (row){name, (int)strlen(name), 1, (double)weft__trace_span(dev->node_stats[i]).length_ns / 1e3};
+    const Tensorflow__NodeExecStats *node = dev->node_stats[i];
+    r[i] = (row){node->node_name, weft__int_sat(strlen(node->node_name)), 1, weft__trace_bytes(node),
+                 (double)weft__trace_span(node).length_ns / 1e3};
   }
   const size_t nodes = rows_by_key(r, n);
   if (form->json)

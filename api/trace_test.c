@@ -42,11 +42,11 @@ TEST(times_are_summed_by_op_and_by_node) {
                                       ran("c", "c = MatMul(b, v)", 9000, 2000), ran("b", "b = Relu(a)", 11000, 1000)};
   char *out = table(node, 4, 0);
   EXPECT_CONTAINS(out, "/device:CPU:0: 4 nodes in 11.0 us, 10.0 us of work\n");
-  EXPECT_CONTAINS(out, "  MatMul                         2          8.0   80.0%\n"
-                       "  Relu                           2          2.0   20.0%\n");
-  EXPECT_CONTAINS(out, "  a                              1          6.0   60.0%\n"
-                       "  b                              2          2.0   20.0%\n"
-                       "  c                              1          2.0   20.0%\n");
+  EXPECT_CONTAINS(out, "  MatMul                         2          8.0   80.0%              0\n"
+                       "  Relu                           2          2.0   20.0%              0\n");
+  EXPECT_CONTAINS(out, "  a                              1          6.0   60.0%              0\n"
+                       "  b                              2          2.0   20.0%              0\n"
+                       "  c                              1          2.0   20.0%              0\n");
   weft_free(out);
   out = table(node, 4, 1);
   EXPECT_CONTAINS(out, "(2 more)");
@@ -62,9 +62,9 @@ TEST(the_table_as_json_has_the_same_sums) {
   EXPECT_OK(weft_trace_table_json(&out, weft_tensor_data(meta), size, 1));
   EXPECT_CONTAINS(out, "{\"devices\": [{\"device\": ");
   EXPECT_CONTAINS(out, "\"executed\": 2, \"span_us\": 8.000, \"work_us\": 7.000, "
-                       "\"ops\": [{\"op\": \"MatMul\", \"count\": 1, \"us\": 6.000}, "
-                       "{\"op\": \"Relu\", \"count\": 1, \"us\": 1.000}], "
-                       "\"nodes\": [{\"node\": \"a\", \"count\": 1, \"us\": 6.000}]}]}\n");
+                       "\"ops\": [{\"op\": \"MatMul\", \"count\": 1, \"us\": 6.000, \"bytes\": 0}, "
+                       "{\"op\": \"Relu\", \"count\": 1, \"us\": 1.000, \"bytes\": 0}], "
+                       "\"nodes\": [{\"node\": \"a\", \"count\": 1, \"us\": 6.000, \"bytes\": 0}]}]}\n");
   weft_free(out);
   weft_tensor_destroy(meta);
 }

@@ -4,6 +4,7 @@
  * input's memory over is always safe for heap buffers that nobody else holds.  For a place in the
  * step's arena it is safe only where the plan knew of it when it laid the arena out: k->alias. */
 #include "graph/kernel.h"
+#include "graph/kernel_memory.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -101,9 +102,19 @@ weft_err weft__out_share(kernel *k, int i, const weft_tensor *t) { return weft__
 
 void weft__out_ref(kernel *k, int i, variable *v) { k->out[i].ref = v; }
 
+static _Thread_local size_t scratch_bytes; /* see weft__scratch_taken */
+
+size_t weft__scratch_taken(void) {
+  const size_t bytes = scratch_bytes;
+  scratch_bytes = 0;
+  return bytes;
+}
+
 weft_err weft__scratch(kernel *k, weft_tensor *t, weft_dtype dtype, const shape *s) {
   WEFT_TRY(check_limit(k, dtype, s));
-  return weft__tensor_init_in(t, k->device ? &k->device->memory : NULL, dtype, s);
+  WEFT_TRY(weft__tensor_init_in(t, k->device ? &k->device->memory : NULL, dtype, s));
+  scratch_bytes += t->buf ? weft__tensor_bytes(t) : 0;
+  return WEFT_OK;
 }
 
 void weft__kernel_loop(const kernel *k, int64_t n, int64_t cost, pool_loop *fn, void *arg) {

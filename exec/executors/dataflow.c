@@ -124,6 +124,7 @@ static weft_err call_kernel(node_run *s, bool dead, bool *deferred) {
   const bool first = atomic_load_explicit(&n->cost, memory_order_relaxed) == 0;
   bool timed = f->run.given->log || f->step.id % TIMED_STEPS == 0 || first;
   int64_t begin = s->begin = timed ? weft__clock_now_ns() : 0;
+  if (f->run.given->log) weft__step_log_begin();
   weft_err err = weft__item_wait_gpu(f->run.plan, weft__node_run_item(s), first, weft__node_run_item(s)->run(k));
   int64_t end = timed ? weft__clock_now_ns() : 0;
   if (k->scratch) weft__gpu_scratch_release(&k->scratch);
@@ -134,7 +135,7 @@ static weft_err call_kernel(node_run *s, bool dead, bool *deferred) {
     err = weft__status_raise(&s->why);
     weft__status_finish(&s->why);
   }
-  if (f->run.given->log && !err) weft__step_log_add(f->run.given->log, weft__node_run_item(s), k->out, begin, end);
+  if (f->run.given->log && !err) weft__step_log_add(f->run.given->log, weft__node_run_item(s), k, begin, end);
   return err;
 }
 
@@ -323,7 +324,7 @@ static void node_resume(node_run *s) {
   weft__status_finish(&s->why);
   if (err) err = weft__item_error(weft__node_run_item(s), err);
   if (f->run.given->log && !err)
-    weft__step_log_add(f->run.given->log, weft__node_run_item(s), s->kernel.out, s->begin, weft__clock_now_ns());
+    weft__step_log_add(f->run.given->log, weft__node_run_item(s), &s->kernel, s->begin, weft__clock_now_ns());
   if (!err && !atomic_load(&f->run.failed)) err = node_conclude(s, dead, &none, &r);
   if (err) weft__run_fail(&f->run, err);
   if (!dataflow_account(f, r.count - 1) && r.first) dataflow_process(f, r.first);

@@ -52,12 +52,13 @@ weft_err weft__item_run(frame *f, int i, plan_run *run) {
   WEFT_TRY(item_resolve_references(it, k, f->slot));
   WEFT_TRY(weft__item_own_inputs(it, k));
   int64_t begin = run->log ? weft__clock_now_ns() : 0;
+  if (run->log) weft__step_log_begin();
   if (weft__guard_size) weft__guard_outputs(k);
   weft_err err = it->run(k);
   if (weft__guard_size && !k->pending) weft__guard_check_outputs(k);
   err = weft__item_wait_gpu(f->plan, it, f->stats != NULL, err);
   if (!err) err = weft__kernel_check_outputs(k);
-  if (run->log && !err) weft__step_log_add(run->log, it, k->out, begin, weft__clock_now_ns());
+  if (run->log && !err) weft__step_log_add(run->log, it, k, begin, weft__clock_now_ns());
   drop_derefs(it, k);
   if (k->scratch && !f->recording) weft__gpu_scratch_release(&k->scratch);
   if (err) return weft__item_error(it, err);

@@ -5,6 +5,8 @@
 #include "base/array.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "graph/kernel_memory.h"
+#include "state/variable.h"
 #include "tensor/tensor_proto.h"
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -16,9 +18,15 @@ typedef struct entry {
   const plan_item *item;
   int64_t begin, end;
   uint32_t thread;
+  bool on_gpu;
+  int64_t scratch; /* bytes that the kernel took and gave back */
   int n_out;
-  weft_dtype type[MAX_OUTPUTS];
-  shape shape[MAX_OUTPUTS];
+  struct {
+    weft_dtype type; /* WEFT_INVALID: there is none */
+    shape shape;
+    int64_t bytes;
+    bool own, ref; /* the kernel allocated it; it is a variable */
+  } out[MAX_OUTPUTS];
 } entry;
 
 struct step_log {
@@ -45,30 +53,60 @@ void weft__step_log_destroy(step_log *l) {
   weft__free(l);
 }
 
-void weft__step_log_add(step_log *l, const plan_item *it, const value *out, int64_t begin_ns, int64_t end_ns) {
-  entry e = {.item = it, .begin = begin_ns, .end = end_ns, .thread = (uint32_t)syscall(SYS_gettid)};
-  for (int o = 0; o < it->n_out && o < MAX_OUTPUTS; o++) {
-    const weft_tensor *t = &out[o].t;
-    e.type[e.n_out] = t->buf ? t->dtype : WEFT_INVALID;
-    e.shape[e.n_out++] = t->shape;
+void weft__step_log_begin(void) { (void)weft__scratch_taken(); }
+
+static bool is_an_input(const kernel *k, const weft_tensor *t) {
+  for (int i = 0; i < k->n_in; i++)
+    if (k->in[i] && k->in[i]->buf == t->buf) return true;
+  return false;
+}
+
+static void add_output(entry *e, const kernel *k, const value *v) {
+  weft_tensor now = {0};
+  const bool is_ref = v->ref && weft__variable_initialized(v->ref) && weft__variable_read(v->ref, &now) == WEFT_OK;
+  const weft_tensor *t = is_ref ? &now : &v->t;
+  const int o = e->n_out++;
+  if (t->buf) {
+    e->out[o].type = t->dtype;
+    e->out[o].shape = t->shape;
+    e->out[o].bytes = (int64_t)weft__tensor_bytes(t);
+    e->out[o].ref = is_ref;
+    e->out[o].own = !is_ref && !is_an_input(k, t);
   }
+  weft__tensor_clear(&now);
+}
+
+void weft__step_log_add(step_log *l, const plan_item *it, const kernel *k, int64_t begin_ns, int64_t end_ns) {
+  entry e = {.item = it, .begin = begin_ns, .end = end_ns, .thread = (uint32_t)syscall(SYS_gettid)};
+  e.on_gpu = k->device != NULL;
+  e.scratch = (int64_t)weft__scratch_taken();
+  for (int o = 0; o < it->n_out && o < MAX_OUTPUTS; o++) add_output(&e, k, &k->out[o]);
   pthread_mutex_lock(&l->lock);
   if (!WEFT_ARRAY_RESERVE(l->entry, l->capacity, l->n + 1))
     l->entry[l->n++] = e; /* without memory the trace has a gap; the step goes on */
   pthread_mutex_unlock(&l->lock);
 }
 
+/* As TF names them. */
+static const char *allocator_of(const entry *e) { return e->on_gpu ? "GPU_0_bfc" : "cpu"; }
+
 static weft_err pack_output(Tensorflow__NodeOutput **out, const entry *e, int slot, arena *a) {
   Tensorflow__NodeOutput *o = weft__arena_alloc(a, sizeof *o);
   Tensorflow__TensorDescription *d = weft__arena_alloc(a, sizeof *d);
   Tensorflow__TensorShapeProto *s = weft__arena_alloc(a, sizeof *s);
-  if (!o || !d || !s) return WEFT_OOM;
+  Tensorflow__AllocationDescription *m = weft__arena_alloc(a, sizeof *m);
+  if (!o || !d || !s || !m) return WEFT_OOM;
   tensorflow__node_output__init(o);
   tensorflow__tensor_description__init(d);
   tensorflow__tensor_shape_proto__init(s);
-  WEFT_TRY(weft__shape_to_proto(s, &e->shape[slot], a));
-  d->dtype = (int32_t)e->type[slot];
+  tensorflow__allocation_description__init(m);
+  WEFT_TRY(weft__shape_to_proto(s, &e->out[slot].shape, a));
+  m->allocator_name = (char *)(uintptr_t)allocator_of(e);
+  m->requested_bytes = e->out[slot].bytes;
+  m->allocated_bytes = e->out[slot].own ? e->out[slot].bytes : 0;
+  d->dtype = (int32_t)e->out[slot].type;
   d->shape = s;
+  d->allocation_description = m;
   o->slot = slot;
   o->tensor_description = d;
   *out = o;
@@ -83,6 +121,33 @@ static char *span_label(const weft_node *n, arena *a) {
     at += snprintf(line + at, sizeof line - (size_t)at, "%s%s", i ? ", " : "", n->graph->node[n->in[i].node]->name);
   if (at < (int)sizeof line - 2) snprintf(line + at, sizeof line - (size_t)at, ")");
   return weft__arena_strdup(a, line);
+}
+
+/* What the kernel allocated: its own outputs and scratch memory.  Variables are persistent. */
+static weft_err pack_memory(Tensorflow__NodeExecStats *s, const entry *e, arena *a) {
+  int64_t live = 0, persistent = 0;
+  for (int o = 0; o < e->n_out; o++) {
+    live += e->out[o].own ? e->out[o].bytes : 0;
+    persistent += e->out[o].ref && e->item->node->n_in == 0 ? e->out[o].bytes : 0;
+  }
+  if (live + e->scratch > 0) {
+    Tensorflow__AllocatorMemoryUsed *m = weft__arena_alloc(a, sizeof *m);
+    s->memory = weft__arena_alloc(a, sizeof *s->memory);
+    if (!m || !s->memory) return WEFT_OOM;
+    tensorflow__allocator_memory_used__init(m);
+    m->allocator_name = (char *)(uintptr_t)allocator_of(e);
+    m->total_bytes = m->peak_bytes = live + e->scratch;
+    m->live_bytes = live;
+    s->memory[s->n_memory++] = m;
+  }
+  if (e->scratch + persistent > 0) {
+    s->memory_stats = weft__arena_alloc(a, sizeof *s->memory_stats);
+    if (!s->memory_stats) return WEFT_OOM;
+    tensorflow__memory_stats__init(s->memory_stats);
+    s->memory_stats->temp_memory_size = e->scratch;
+    s->memory_stats->persistent_memory_size = persistent;
+  }
+  return WEFT_OK;
 }
 
 static weft_err pack_node(Tensorflow__NodeExecStats **out, const step_log *l, const entry *e, arena *a) {
@@ -101,9 +166,9 @@ static weft_err pack_node(Tensorflow__NodeExecStats **out, const step_log *l, co
   s->output = weft__arena_alloc(a, sizeof *s->output * MAX_OUTPUTS);
   if (!s->node_name || !s->timeline_label || !s->output) return WEFT_OOM;
   for (int o = 0; o < e->n_out; o++)
-    if (e->type[o] != WEFT_INVALID) WEFT_TRY(pack_output(&s->output[s->n_output++], e, o, a));
+    if (e->out[o].type != WEFT_INVALID) WEFT_TRY(pack_output(&s->output[s->n_output++], e, o, a));
   *out = s;
-  return WEFT_OK;
+  return pack_memory(s, e, a);
 }
 
 /* whole: as RunMetadata. */

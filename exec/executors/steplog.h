@@ -9,8 +9,10 @@ typedef struct step_log step_log;
 
 weft_err weft__step_log_create(step_log **out);
 void weft__step_log_destroy(step_log *l);
-/* Thread safe.  Times are monotonic nanoseconds; out is what it made. */
-void weft__step_log_add(step_log *l, const plan_item *it, const value *out, int64_t begin_ns, int64_t end_ns);
+/* Called by the thread that runs a kernel, before it does: scratch memory counts from here. */
+void weft__step_log_begin(void);
+/* Thread safe.  Times are monotonic nanoseconds; k has run: its inputs and outputs are read. */
+void weft__step_log_add(step_log *l, const plan_item *it, const kernel *k, int64_t begin_ns, int64_t end_ns);
 /* Appends a serialized RunMetadata with the StepStats of one device. */
 weft_err weft__step_log_write(const step_log *l, const char *device, text *out);
 /* The StepStats alone. */

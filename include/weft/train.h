@@ -662,9 +662,12 @@ WEFT_API weft_out weft_image_standardize(weft_graph *g, weft_out x); /* mean 0, 
 /* A serialised RunMetadata (of weft_session_run, or TensorFlow's) as a table: for each device the ops and the
  * max_nodes nodes (0: all) that took the time; weft_free.  weft_trace_json has the same for Chrome's trace viewer. */
 WEFT_CHECKED weft_err weft_trace_table(char **out, const void *metadata, size_t size, int max_nodes);
-/* The same as JSON: {"devices": [{"device", "executed", "span_us", "work_us", "ops": [{"op", "count", "us"}], "nodes":
- * [{"node", "count", "us"}]}]}; weft_free. */
+/* The same as JSON: {"devices": [{"device", "executed", "span_us", "work_us", "ops": [{"op", "count", "us",
+ * "bytes"}], "nodes": [{"node", "count", "us", "bytes"}]}]}, where bytes is what was allocated; weft_free. */
 WEFT_CHECKED weft_err weft_trace_table_json(char **out, const void *metadata, size_t size, int max_nodes);
+
+/* The same for TensorBoard's profile plug-in: a file for each task in DIR/plugins/profile/TIME, which is made. */
+WEFT_CHECKED weft_err weft_trace_profile(const void *metadata, size_t size, const char *dir);
 
 /* ---- inspection: what files hold, without a graph --------------------------------------------- */
 

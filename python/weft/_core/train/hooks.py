@@ -456,6 +456,10 @@ class ProfilerHook(_StepHook):
         if self._output_dir:
             self._summary_writer = FileWriterCache.get(self._output_dir)
 
+    def after_create_session(self, session, coord):
+        if self._next_step is None:  # the timer counts from the step before the first run
+            self._timer.update_last_triggered_step(int(session.run(self._global_step_tensor)))
+
     def before_run(self, run_context):
         self._request_summary = self._next_step is not None and self._timer.should_trigger_for_step(self._next_step)
         options = protos.RunOptions(trace_level=protos.RunOptions.FULL_TRACE) if self._request_summary else None
@@ -463,9 +467,8 @@ class ProfilerHook(_StepHook):
 
     def after_run(self, run_context, run_values):
         step = int(run_values.results)
-        if self._next_step is None:
-            self._timer.update_last_triggered_step(step)
         if self._request_summary:
+            step = int(run_context.session.run(self._global_step_tensor))
             self._timer.update_last_triggered_step(step)
             with open(local(self._output_file.format(step)), "w") as f:
                 f.write(Timeline(run_values.run_metadata.step_stats).generate_chrome_trace_format(*self._shown))

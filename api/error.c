@@ -23,8 +23,17 @@ weft_err weft_fail(weft_err err, const char *message) {
   return err == WEFT_OK ? WEFT_OK : weft__rpc_error(weft__fail(err, "%s", message ? message : ""));
 }
 
+/* Returns true for errors that an interrupt brings: those of this task, and of the others that end with it. */
+static bool is_of_interrupt(weft_err err) {
+  return weft__interrupt_count() > 0 && (err == WEFT_CANCELLED || err == WEFT_UNAVAILABLE || err == WEFT_ABORTED);
+}
+
 void weft_must(weft_err err) {
   if (err == WEFT_OK) return;
+  if (is_of_interrupt(err)) {
+    fprintf(stderr, "interrupted\n");
+    exit(130); /* as shells say it of a program that Ctrl-C ended */
+  }
   fprintf(stderr, "%s: %s\n", weft_error_name(err), weft_error_message());
   exit(1);
 }

@@ -101,6 +101,15 @@ void weft__metrics_add_error(const char *component, const char *text) {
   pthread_mutex_unlock(&lock);
 }
 
+void weft__metrics_forget_errors(const char *component) {
+  int kept = 0;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < current.n_error; i++)
+    if (strcmp(current.error[i].component, component) != 0) current.error[kept++] = current.error[i];
+  current.n_error = kept;
+  pthread_mutex_unlock(&lock);
+}
+
 /* ---- waits ---- */
 
 void weft__metrics_wait_begin(metrics_wait *w, const char *what) {

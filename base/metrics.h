@@ -54,6 +54,7 @@ void weft__metrics_set_progress(int64_t step, double loss);
 void weft__metrics_set_checkpoint(const char *path); /* the checkpoint at this path was written just now */
 /* An error with this text that is listed already gets a new time. */
 void weft__metrics_add_error(const char *component, const char *text);
+void weft__metrics_forget_errors(const char *component); /* those of this component were overcome */
 
 /* ---- waits: what the threads of this process wait for, such as a task that has not started ---- */
 

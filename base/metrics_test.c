@@ -53,6 +53,16 @@ TEST(of_many_errors_the_last_are_kept_and_each_once) {
   EXPECT_EQ_STR(p.error[METRICS_ERRORS - 2].component, "net/fast");
 }
 
+TEST(errors_of_one_component_can_be_forgotten) {
+  weft__metrics_add_error("a", "1");
+  weft__metrics_add_error("b", "2");
+  weft__metrics_add_error("a", "3");
+  weft__metrics_forget_errors("a");
+  weft__metrics_read(&p);
+  EXPECT_EQ_INT(p.n_error, 1);
+  EXPECT_EQ_STR(p.error[0].text, "2");
+}
+
 static void count_waits(void *arg, const metrics_wait *w) {
   (void)w;
   ++*(int *)arg;

@@ -362,8 +362,9 @@ static bool lay_out(launch *l) {
 
 /* ---- watching ---------------------------------------------------------------------------------- */
 
+/* The workers before the ps: each of them knows that it shall end before it can see a ps end. */
 static void signal_all(const launch *l, int number) {
-  for (int i = 0; i < l->n_task; i++)
+  for (int i = l->n_task - 1; i >= 0; i--)
     if (l->task[i].pid) kill(l->task[i].pid, number);
 }
 

@@ -81,6 +81,23 @@ P
 grep -q 'missing --cluster' "$folder/err" || fail "weft check said: $(cat "$folder/err")"
 [ $((SECONDS - began)) -lt 8 ] || fail "Ctrl-C took $((SECONDS - began)) s"
 
+# A job of C programs: nobody is said to have failed while it runs, although worker1 ran before worker0 had initialized the
+# variables; and Ctrl-C ends it without an error of any task.
+"$weft" launch --ps 1 --workers 2 -- "$linear" --steps=1000000 >"$folder/out" 2>"$folder/err" &
+pid=$!
+for _ in $(seq 400); do
+  if grep -q '^worker0.*step: ' "$folder/out" && grep -q '^worker1.*step: ' "$folder/out"; then break; fi
+  sleep 0.05
+done
+"$weft" top --json >"$folder/top" || fail "weft top gave $?"
+python3 -c 'import json, sys; v = json.load(open(sys.argv[1]))["tasks"]; assert not any(t["last_error"] for t in v), v' "$folder/top" ||
+  fail "weft top shows an error of a job that runs"
+kill -INT "$pid"
+code=0
+wait "$pid" || code=$?
+[ "$code" = 130 ] || fail "Ctrl-C gave $code"
+! grep -hE 'CANCELLED|UNAVAILABLE|ABORTED|rror' "$folder/out" "$folder/err" || fail "Ctrl-C makes tasks print the errors above"
+
 "$weft" launch --ps 1 --workers 2 --quiet -- "$linear" --steps=5 >"$folder/out" 2>"$folder/err" || fail "the linear example gave $?"
 [ ! -s "$folder/err" ] || fail "--quiet: a normal job has lines that are not the program's: $(cat "$folder/err")"
 "$weft" launch --verbose -- "$linear" --steps=1 >/dev/null 2>"$folder/err" || fail "the linear example gave $?"

@@ -51,7 +51,8 @@ typedef enum weft_err {
 WEFT_API const char *weft_error_name(weft_err err);
 /* The message of this thread's last failure; "" if none.  Valid until the next failure here. */
 WEFT_API const char *weft_error_message(void);
-/* For programs: prints the message and exits when err is not WEFT_OK.  The library never calls it. */
+/* For programs: prints the message and exits with 1 when err is not WEFT_OK.  If weft_interrupt was called, which ends waits
+ * here and in other tasks, it says "interrupted" and exits with 130.  The library never calls it. */
 WEFT_API void weft_must(weft_err err);
 
 /* ---- types ------------------------------------------------------------------------------- */

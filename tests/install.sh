@@ -41,6 +41,10 @@ pc=$(dirname "$(find "$scratch/usr" -name weft.pc)")
 read -ra flags < <(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs weft)
 cc -std=c11 -Wall -Wextra -Wpedantic -Werror "$scratch/main.c" "${flags[@]}" -o "$scratch/by-pkg-config"
 expect "pkg-config" "$version" env LD_LIBRARY_PATH="$(dirname "$pc")" "$scratch/by-pkg-config"
+# The two lines of the README, for a prefix that the loader does not search.
+libdir=$(PKG_CONFIG_PATH=$pc pkg-config --variable=libdir weft)
+cc "$scratch/main.c" "${flags[@]}" -Wl,-rpath,"$libdir" -o "$scratch/by-rpath"
+expect "rpath" "$version" env -u LD_LIBRARY_PATH "$scratch/by-rpath"
 
 soname=$(objdump -p "$scratch/by-pkg-config" | awk '/NEEDED.*libweft/ {print $2}')
 [ "$soname" = "libweft.so.$(cut -d. -f1,2 <<<"${version#weft }")" ] || { echo "install: the SONAME is $soname" && exit 1; }

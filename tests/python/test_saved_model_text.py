@@ -1,4 +1,5 @@
 """`weft inspect` of what Python programs and TensorFlow write: SavedModels and numpy's archives."""
+import json
 import pathlib
 import subprocess
 
@@ -42,6 +43,22 @@ def test_a_saved_model_of_either_system_is_described(tmp_path):
                        for line in lines), told.stdout
             assert "    output 'y': float32 [?,2], tensor y:0" in lines
     assert "v " in inspect(tmp_path / "weft" / "variables" / "variables").stdout
+
+
+def test_a_saved_model_of_either_system_is_described_as_json(tmp_path):
+    for name, tf in (("weft", weft), ("tensorflow", oracle)):
+        save(tf, tmp_path / name)
+        told = inspect(tmp_path / name, "--json")
+        assert told.returncode == 0, told
+        model, = json.loads(told.stdout)["files"]
+        assert (model["kind"], model["path"]) == ("saved_model", str(tmp_path / name))
+        graph, = model["graphs"]
+        assert set(graph["tags"]) == {"serve", "gpu"} and graph["nodes"] > 5 and graph["assets"] == []
+        signature, = graph["signatures"]
+        assert (signature["key"], signature["method"]) == ("serving_default", "tensorflow/serving/predict")
+        assert {"name": "x", "type": "float32", "shape": [None, 3], "tensor": "x:0"} in signature["inputs"]
+        assert [s["tensor"] for s in signature["inputs"] if s["name"] == "s"] == [None]
+        assert signature["outputs"] == [{"name": "y", "type": "float32", "shape": [None, 2], "tensor": "y:0"}]
 
 
 def test_an_archive_of_numpy_is_listed(tmp_path):

@@ -95,6 +95,7 @@ def graphs(program):
     ("alexnet", "alexnet_v2", 224, "alexnet_v2_arg_scope", {}), ("overfeat", "overfeat", 231, "overfeat_arg_scope", {}),
     ("vgg", "vgg_a", 224, "vgg_arg_scope", {"spatial_squeeze": False}), ("vgg", "vgg_16", 256, None, {"spatial_squeeze": False}),
     ("vgg", "vgg_19", 224, "vgg_arg_scope", {"is_training": False}),
+    ("inception", "inception_v1", 224, "inception_v1_arg_scope", {}), ("inception", "inception_v3", 299, "inception_v3_arg_scope", {}),
     ("resnet_v1", "resnet_v1_50", 65, "resnet_arg_scope", {"output_stride": 8})])
 def test_networks_have_the_variables_of_tf_slim(module, name, size, scope, more):
     ours, others = graphs(network(module, name, size, scope, **more))
@@ -113,6 +114,21 @@ def test_a_small_residual_network_computes_the_same():
                                                 is_training=False)
             found[module], found[module + " predictions"] = net, ends["predictions"]
         return {**found, "variables": variables(tf), "collections": collections(tf)}
+    in_both(program)
+
+
+def test_narrow_inception_networks_compute_the_same():
+    def program(tf, slim):
+        of = importlib.import_module("%s.nets.inception" % slim.__name__)
+        x = tf.constant(np.linspace(-1, 1, 96 * 96 * 3).reshape(1, 96, 96, 3), tf.float32)
+        with slim.arg_scope(of.inception_v3_arg_scope(batch_norm_decay=0.9, batch_norm_epsilon=0.1, use_fused_batchnorm=False)), \
+                slim.arg_scope([slim.conv2d], weights_initializer=tf.constant_initializer(0.03)):
+            net, ends = of.inception_v3(x, 3, is_training=False, depth_multiplier=0.1, min_depth=4, create_aux_logits=False)
+        with slim.arg_scope(of.inception_v1_arg_scope(use_batch_norm=False)), \
+                slim.arg_scope([slim.conv2d], weights_initializer=tf.constant_initializer(0.01)):
+            part, _ = of.inception_v1_base(x[:, ::4, ::4], "Mixed_3b", scope="part")
+        return {"net": net, "middle": ends["Mixed_6e"], "ends": sorted(ends), "part": part, "variables": variables(tf),
+                "collections": collections(tf)}
     in_both(program)
 
 

@@ -9,7 +9,8 @@ import walk
 
 # Functions whose parameters are tested elsewhere, or that have none of their own.
 SKIPPED_MODULES = ("raw_ops",  # one function per op, made from its definition: tests/parity runs each attribute
-                   "applications")  # networks of hundreds of layers: calls_keras_applications.py and test_applications.py
+                   "applications",  # networks of hundreds of layers: calls_keras_applications.py and test_applications.py
+                   "inception")  # the same: test_slim.py
 SKIPPED_BASES = (BaseException,)  # the classes of errors
 
 

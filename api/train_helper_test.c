@@ -56,7 +56,7 @@ TEST(a_wrong_call_of_a_helper_is_refused) {
   const weft_operand in[] = {{.number = 1}, {.number = 1}, {.out = &(weft_out){999, 0}}};
   EXPECT_ERR(weft_helper(g, "clip_by_nrm", 2, in, NULL, out), WEFT_INVALID_ARGUMENT, "clip_by_norm");
   weft_graph_clear_error(g);
-  EXPECT_ERR(weft_helper(g, "clip_by_norm", 1, in, NULL, out), WEFT_INVALID_ARGUMENT, "takes 2 to 2 operands, got 1");
+  EXPECT_ERR(weft_helper(g, "clip_by_norm", 1, in, NULL, out), WEFT_INVALID_ARGUMENT, "takes 2 to 3 operands, got 1");
   weft_graph_clear_error(g);
   EXPECT_ERR(weft_helper(g, "clip_by_norm", 2, in, NULL, out), WEFT_INVALID_ARGUMENT, "operand 0 must be an output");
   weft_graph_clear_error(g);

@@ -1,7 +1,7 @@
 /* frames.c - the loops and branches of a graph, found from its nodes alone.
  *
- * Frames and branches flow along edges, so passes over the nodes in order of their ids settle them;
- * only an edge round a loop points backwards, and what it would say is known from the loop's entry. */
+ * A node is in the frame and branch of its inputs, so passes over the nodes in order of their ids find both.  Only back
+ * edges of loops come from nodes with larger ids; what they would add is known from the loop's entry. */
 #include "graph/frames.h"
 #include <string.h>
 
@@ -172,7 +172,7 @@ static weft_err find_vars(frames *f, const weft_graph *g, arena *a) {
 
 /* ---- branches ---- */
 
-/* Behind Identity nodes: cond makes one of its predicate and uses both. */
+/* Returns the predicate behind Identity nodes: tf.cond adds an Identity of its predicate and uses both. */
 static weft_out frames_predicate(const weft_graph *g, weft_out o) {
   while (weft__node_is(g->node[o.node], KIND_IDENTITY)) o = g->node[o.node]->in[0];
   return o;

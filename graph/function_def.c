@@ -134,7 +134,7 @@ static weft_err write_rets(writer *w) {
   return WEFT_OK;
 }
 
-/* A node is needed: it goes onto the stack of those whose inputs are, once. */
+/* Marks a node as needed and pushes it, once, so that its inputs are marked as well. */
 static void function_def_need(writer *w, int node, int *todo, int *n) {
   if (!w->left_out[node] || is_arg_node(w, node)) return;
   w->left_out[node] = false;
@@ -156,7 +156,7 @@ static weft_err choose_nodes(writer *w) {
   return WEFT_OK;
 }
 
-/* Edges from an argument's node that is waited for are no edges: it is there. */
+/* Control edges from the nodes of arguments are dropped: arguments are available from the start. */
 static weft_err write_edges(writer *w, const weft_node *n, Tensorflow__NodeDef *def) {
   size_t kept = (size_t)n->n_in;
   for (int i = 0; i < n->n_in; i++) WEFT_TRY(edge_text(w, n->in[i], &def->input[i]));

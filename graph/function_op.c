@@ -76,8 +76,8 @@ static weft_out result_gradient(function *f, int i, int index) {
   return weft__b_node(g, "_Arg", "gradient_of_result", 0, NULL, 2, attrs);
 }
 
-/* The body, continued backwards. */
-static weft_err turn_round(function *f) {
+/* Adds the gradient of the body to the body, and returns the gradients of the arguments instead of the results. */
+static weft_err append_gradient(function *f) {
   weft_graph *g = f->body;
   const size_t n_arg = (size_t)f->n_arg, n_ret = (size_t)f->n_ret;
   weft_out *arg = weft__arena_alloc(&f->arena, sizeof *arg * (n_arg + n_ret + 1));
@@ -110,7 +110,7 @@ weft_err weft__function_gradient(function **out, const weft_node *n, const char 
     f = NULL;
     err = weft__function_create_named(&f, n, own);
   } else {
-    err = turn_round(f);
+    err = append_gradient(f);
   }
   if (err)
     weft__function_release(f);

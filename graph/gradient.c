@@ -1,8 +1,8 @@
-/* gradient.c - the walk back from ys to xs.
+/* gradient.c - builds the gradients of ys by xs: reverse-mode differentiation over the nodes of a graph.
  *
- * First it is found which nodes lie between: a differentiable path leads to them from an x, and on
- * from them to a y.  Then each of these is done once every consumer between has been: the gradients
- * that arrived are summed, the op turns them into gradients of its inputs, and they are passed on. */
+ * The first pass finds the nodes between: a differentiable path leads from an x to the node, and on from it to a y.  The
+ * second pass visits each of them after all its consumers between.  It sums the gradients that arrived at the node's
+ * outputs, asks the op for the gradients of the inputs, and adds those to the nodes that feed it. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/gradient_state.h"
@@ -29,7 +29,7 @@ static bool input_reached(const gradient_state *s, const weft_node *n) {
   return false;
 }
 
-/* Ids follow the edges except round a loop, so that two or three passes see everything. */
+/* A node's id is larger than those of its inputs, except for the back edges of loops.  So two or three passes suffice. */
 static void mark_reached(gradient_state *s, int n_x, const weft_out *xs) {
   for (int i = 0; i < n_x; i++) s->reached[xs[i].node] = true;
   for (bool changed = true; changed;) {
@@ -54,7 +54,7 @@ static void mark_between(gradient_state *s, int n_y, const weft_out *ys) {
 
 static bool in_loop(const gradient_state *s, int node) { return s->frames.n_frame > 1 && s->frames.home[node] > 0; }
 
-/* The parts of a loop that its own gradient takes care of; the walk does not pass through them. */
+/* Returns true for the parts of a loop that graph/gradient_loop.c handles; this pass does not visit them. */
 static bool is_machinery(const gradient_state *s, const weft_node *n) {
   if (!in_loop(s, n->id)) return false;
   return weft__node_is(n, KIND_ENTER) || weft__node_is(n, KIND_NEXT_ITERATION) ||
@@ -72,7 +72,7 @@ static bool is_loop_merge(const gradient_state *s, const weft_node *n) {
   return false;
 }
 
-/* An edge counts when the walk, or the gradient of a loop, will come back over it. */
+/* Returns true if a gradient will flow back over the edge, here or in the gradient of a loop. */
 static void count_pending(gradient_state *s) {
   for (int i = 0; i < s->n; i++) {
     const weft_node *n = s->g->node[i];
@@ -154,7 +154,7 @@ static weft_err call_program(gradient_state *s, backprop *b, const grad_value *t
   return weft__b_ok(g);
 }
 
-/* What the op made must fit its input, and may tell us its shape. */
+/* Checks that a gradient fits the type and shape of its input; the gradient's shape may be known better from the input. */
 static weft_err check_input_gradient(const backprop *b, int i) {
   weft_graph *g = b->graph;
   weft_out d = b->din[i].dense, in = b->in[i];
@@ -178,7 +178,7 @@ static weft_err check_input_gradient(const backprop *b, int i) {
 
 static weft_out *value_of(grad_value *v) { return v->indices.node >= 0 ? &v->values : &v->dense; }
 
-/* The node that runs after all n, on their device if they agree on one. */
+/* Adds a node that runs after all n outputs, on their device if they have the same. */
 static weft_out gate_of(weft_graph *g, int n, const int *wait) {
   const char *device = g->node[wait[0]]->device;
   int depth = weft__scope_depth(g);
@@ -191,7 +191,7 @@ static weft_out gate_of(weft_graph *g, int n, const int *wait) {
   return all;
 }
 
-/* Every gradient waits for all of them: the memory of the forward pass is let go evenly. */
+/* Gates the gradients: each waits for all of them, so that the forward pass's memory is released evenly. */
 static weft_err gradient_gate(backprop *b, arena *a) {
   weft_graph *g = b->graph;
   int n = 0, *wait = weft__arena_alloc(a, (size_t)(b->n_in + 1) * sizeof *wait);
@@ -296,7 +296,7 @@ void weft__gradient_enqueue(gradient_state *s, int node) {
   s->queue.item[s->queue.tail++] = node;
 }
 
-/* Passes on to what feeds n, now that n is done. */
+/* Adds the gradients of n's inputs to the nodes that feed n. */
 static void release_inputs(gradient_state *s, const weft_node *n) {
   if (is_loop_exit(s, n)) {
     int frame = s->frames.home[n->in[0].node];

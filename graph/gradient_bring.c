@@ -1,11 +1,10 @@
 /* gradient_bring.c - values of the forward pass, inside the loops that run it backwards.
  *
- * A gradient written for straight-line code names forward tensors.  Inside a backward loop such a
- * name means the value of the iteration that is being run back: the forward loop is made to push each
- * value it will be asked for on a stack, and the backward loop pops it.  What is the same in every
- * iteration is brought in from outside instead, and of a tensor whose shape alone is wanted only the
- * shape is kept.  The graph's `adapt` hook sees every node before it is added and does all this, so
- * that ops need not know.
+ * The gradient function of an op refers to forward tensors.  Inside a backward loop such a tensor means its value in the
+ * matching iteration of the forward loop.  So the forward loop pushes each value that a gradient reads on a stack, and the
+ * backward loop pops it.  A value that is the same in every iteration is entered as a constant instead, and of a tensor
+ * whose shape alone is read only the shape is pushed.  The graph's `adapt` hook does this to every node before it is
+ * added, so gradient functions need not know of loops.
  *
  * Order: a push waits for the iteration's pivot, and the next iteration's pivot for the push; so do pops.
  * ControlTriggers collect them, since a push on a branch not taken is dead. */
@@ -106,7 +105,7 @@ static weft_err brought_remember(gradient_state *s, back_frame *b, weft_out from
 
 /* ---- liveness ---- */
 
-/* Something alive in those iterations in which the forward branch was taken, and only then. */
+/* Returns an output that is alive exactly in the iterations in which the forward branch was taken. */
 static weft_err pivot_of(gradient_state *s, back_frame *b, int in_branch, weft_out *out) {
   const weft_out key = {-2 - in_branch, 0}; /* no output has such a node */
   const branch *c = &s->frames.branch[in_branch];
@@ -136,7 +135,7 @@ static bool is_invariant(const gradient_state *s, weft_out v) {
   return weft__node_is(n, KIND_ENTER) && weft__node_bool(n, "is_constant", false);
 }
 
-/* A small value known while building is written down again rather than kept for every iteration. */
+/* A small constant is added again in the backward loop, rather than pushed in every iteration. */
 static weft_err copy_constant(gradient_state *s, back_frame *b, weft_out v, weft_out *out) {
   const int64_t most = 64;
   weft_tensor *t = weft__graph_constant(s->g, v);
@@ -184,7 +183,7 @@ static weft_err enter_forward(gradient_state *s, const back_frame *b, weft_out h
       s, b->forward, 0, &(node_spec){.op = "Enter", .n_in = 1, .in = &handle, .n_attr = 3, .attr = attrs}, out);
 }
 
-/* May the values that a loop saves leave its device? */
+/* Returns true if the values that a loop saves may be moved to host memory. */
 static bool swaps_memory(const gradient_state *s, int frame) {
   const loop_frame *f = &s->frames.frame[frame];
   for (int i = 0; i < f->n_exit; i++)
@@ -281,7 +280,7 @@ weft_err weft__gradient_bring(gradient_state *s, back_frame *b, weft_out v, weft
 
 static bool wants_shape_only(op_kind k) { return k == KIND_SHAPE || k == KIND_SIZE || k == KIND_RANK; }
 
-/* Shape(v) of a forward v is worked out in the forward loop, and its result brought. */
+/* Shape(v) of a forward tensor v is computed in the forward loop, and the shape is pushed, not v. */
 static weft_err shape_in_forward(gradient_state *s, back_frame *b, node_spec *spec, weft_out *in) {
   node_place p = place_of(s, spec->in[0]);
   weft_out dims;
@@ -294,7 +293,7 @@ static weft_err shape_in_forward(gradient_state *s, back_frame *b, node_spec *sp
   return WEFT_OK;
 }
 
-/* ZerosLike(v) needs no more than v's shape either. */
+/* ZerosLike(v) needs only the shape of v as well. */
 static weft_err zeros_from_shape(gradient_state *s, back_frame *b, node_spec *spec, weft_out *in) {
   weft_tensor *t;
   node_spec dims = {.op = "Shape", .n_in = 1, .in = spec->in};

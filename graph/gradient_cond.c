@@ -1,8 +1,8 @@
-/* gradient_cond.c - backwards through cond: a Merge splits the gradient, a Switch joins it.
+/* gradient_cond.c - the gradients of Merge and Switch in a cond.
  *
- * A Merge says which input it took, so its gradient goes to that one and the others get a dead
- * value.  A Switch gets one gradient per branch, of which one is alive; a branch that gave none
- * gives zeros, made from the Switch's own output so that they live and die with the branch. */
+ * The gradient of a Merge is a Switch: the input that the Merge took gets the gradient, the others get a dead value.  The
+ * gradient of a Switch is a Merge of one gradient per branch, of which one is alive.  A branch without a gradient gives
+ * zeros, which are computed from the Switch's output, so that they are dead if the branch was not taken. */
 #include "graph/gradient_state.h"
 
 static weft_out select_live(weft_graph *g, weft_out dy, weft_out index, int which) {

@@ -1,10 +1,10 @@
 /* import.c - a GraphDef becomes nodes of a graph: all of them, or none.
  *
- * Three passes.  Names: every node is given its final name.  Edges: input strings become numbers,
- * and each node learns how many others it waits for.  Nodes: whatever waits for nothing is added,
- * the earliest in the file first, so that a sorted GraphDef keeps its order.  The edge that closes
- * a loop (NextIteration to Merge) is not waited for; the Merge starts with another of its inputs in
- * its place and an unknown shape, since the value may grow on its way round. */
+ * There are three passes.  The first gives every node its final name.  The second resolves the input strings to nodes, and
+ * counts for each node the inputs that are not added yet.  The third adds nodes whose inputs are all added, in the order
+ * of the file where possible, so that a sorted GraphDef keeps its order.  The back edge of a loop (NextIteration to Merge)
+ * does not count.  Until it is known, the Merge has another of its inputs in its place; its shape stays unknown, because
+ * it may change from iteration to iteration. */
 #include "graph/import.h"
 #include "base/cast.h"
 #include "base/alloc.h"
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How many outputs an op that we cannot look up is believed to have. */
+/* The most outputs that a node of an unknown op may have. */
 enum { OPAQUE_OUTPUTS = 4096 };
 
 static weft_err import_oom(void) { return weft__fail(WEFT_OOM, "no memory to import a graph"); }
@@ -128,8 +128,8 @@ static bool def_is(const importer *im, const import_item *it, op_kind kind) {
   return o && o->kind == kind;
 }
 
-/* A Merge needs one input that is there before it; if every one came from round the loop, all are waited for and
- * the cycle is found. */
+/* A Merge needs one input that is added before it.  If all its inputs are back edges, none is exempt, and the cycle is
+ * reported. */
 static void mark_back_edges(const importer *im, import_item *it) {
   int back = 0;
   if (!def_is(im, it, KIND_MERGE)) return;
@@ -199,7 +199,7 @@ static weft_err is_new_default(importer *im, const import_item *it, const op *o,
   return WEFT_OK;
 }
 
-/* What the scopes of TF 1.x before 22 wrote as a scalar shape meant: no shape given. */
+/* In GraphDefs of versions before 22, the shape [] of a Placeholder means that no shape was given. */
 static void import_modernize(const importer *im, const import_item *it, attr *a) {
   if (im->producer < 22 && strcmp(it->def->op, "Placeholder") == 0 && strcmp(a->name, "shape") == 0 &&
       a->kind == ATTR_SHAPE && !a->is_list && a->shape->rank == 0)
@@ -303,7 +303,8 @@ static weft_err edges_to_spec(importer *im, const import_item *it, node_spec *sp
   return WEFT_OK;
 }
 
-/* Shapes the writer knew, where ours are vaguer.  Of handles TensorFlow says what was true when they were strings. */
+/* Takes the shapes of `_output_shapes` where they are known better than ours.  Those of handles are skipped: TensorFlow
+ * writes the shapes that handles had when they were strings. */
 static weft_err refine_shapes(const import_item *it, const attr *shapes) {
   for (int i = 0; i < shapes->n && i < it->node->n_out; i++) {
     if (weft__dtype_class(it->node->out_type[i]) == CLASS_OBJECT) continue;

@@ -1,7 +1,7 @@
 /* optimizer.c - what all optimizers do alike: gradients, slots, one update for each variable, the step count.
  *
- * The nodes and their order are TensorFlow's.  Slots are made beside their variable, so that they live on its ps and
- * take no turn of a round robin; updates are placed there too, so that only gradients travel. */
+ * The nodes and their order are TensorFlow's.  Slots are colocated with their variable, so that they are on its ps and do
+ * not count in a round-robin placement.  Updates are placed there too, so that only gradients are sent. */
 #include "train/model/optimizer.h"
 #include "base/alloc.h"
 #include "base/cast.h"

@@ -92,14 +92,17 @@ static inline bool weft__out_foreign(const weft_graph *g, weft_out o) { return o
 weft_err weft__out_of(const weft_graph *g, weft_out o, const char *what, int i);
 
 static inline weft_node *weft__node(const weft_graph *g, int id) { return g->node[id]; }
+/* Of WEFT_NONE, which a refused node gives, the type is WEFT_INVALID and the shape unknown: code that builds several
+ * nodes may ask before it looks at the error. */
 static inline weft_dtype weft__out_type(const weft_graph *g, weft_out o) { /* without the ref mark */
-  return weft__dtype_base(g->node[o.node]->out_type[o.slot]);
+  return o.node < 0 ? WEFT_INVALID : weft__dtype_base(g->node[o.node]->out_type[o.slot]);
 }
 static inline bool weft__out_is_ref(const weft_graph *g, weft_out o) {
-  return (int)g->node[o.node]->out_type[o.slot] > WEFT_REF_BASE;
+  return o.node >= 0 && (int)g->node[o.node]->out_type[o.slot] > WEFT_REF_BASE;
 }
 static inline const shape *weft__out_shape(const weft_graph *g, weft_out o) {
-  return &g->node[o.node]->out_shape[o.slot];
+  static const shape unknown = {.rank = -1};
+  return o.node < 0 ? &unknown : &g->node[o.node]->out_shape[o.slot];
 }
 /* The value of an output if it is known without running: a Const, or small arithmetic, shapes and
  * packing of such.  NULL if not (no error is set).  Destroy with weft_tensor_destroy. */

@@ -343,3 +343,12 @@ TEST(seeds_are_drawn_as_tensorflow_draws_them) {
   EXPECT_EQ_INT(seed2, 2);
   test_graph_destroy(g);
 }
+
+TEST(a_refused_node_has_no_type_and_an_unknown_shape) {
+  weft_graph *g = test_graph();
+  test_no_op(g, "a");
+  EXPECT_EQ_INT(weft__out_type(g, WEFT_NONE), WEFT_INVALID);
+  EXPECT_EQ_INT(weft__out_shape(g, WEFT_NONE)->rank, -1);
+  EXPECT(!weft__out_is_ref(g, WEFT_NONE));
+  test_graph_destroy(g);
+}

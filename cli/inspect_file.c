@@ -292,8 +292,7 @@ int inspect_records(const char *path) {
   if (v.records == 0 && (err != WEFT_OK || (stat(path, &st) == 0 && st.st_size > 0))) {
     fprintf(stderr,
             "weft inspect: %s: neither a checkpoint, graph (.pb, .pbtxt, .meta), SavedModel, event file, .npz or idx "
-            "file,\n"
-            "nor TFRecords, plain or gzipped: %s\n",
+            "file, nor TFRecords, plain or gzipped: %s\n",
             path, err != WEFT_OK ? weft_error_message() : "the file ends inside the first record");
     return FAILED;
   }

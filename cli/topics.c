@@ -59,6 +59,8 @@ static const char environment[] =
     "  WEFT_SESSION_IDLE_SECS    seconds until its plans are freed (60)\n"
     "  WEFT_SESSION_MEMORY_MB    memory that sessions of absent clients may use together (a quarter of the machine's)\n"
     "  WEFT_DATASET_IDLE_SECS    seconds until threads of an unused data set end (600)\n"
+    "Steps\n"
+    "  WEFT_DENSE_UPDATES        1: sparse Adam updates every row in every step, not only when it is read\n"
     "GPU (docs/gpu.md)\n"
     "  WEFT_TF32, WEFT_BF16      1: round float products to tf32 or bfloat16\n"
     "  WEFT_CUDNN                0: use no cuDNN; 1: use it wherever it can run\n"

@@ -15,7 +15,7 @@ typedef struct runs {
   run_entry ring;
   int n;
   pthread_cond_t none;
-  bool closed; /* no more may be added */
+  bool closed; /* the owner adds no more, but for the call that closes it elsewhere */
 } runs;
 
 void weft__runs_init(runs *r);

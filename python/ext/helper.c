@@ -69,6 +69,7 @@ static PyObject *helper(PyObject *self, PyObject *args) {
   weft_out *out = NULL;
   if (operands_read(&o, list) == 0 && (out = PyMem_Malloc(sizeof *out * (size_t)(o.n + 1)))) {
     weft_err err;
+    for (Py_ssize_t i = 0; i <= o.n; i++) out[i] = WEFT_NONE; /* most helpers set the first only */
     UNLOCKED(err = weft_helper(g, kind, (int)o.n, o.in, &opts, out));
     made = err ? ext_raise_graph(g) : outs_list(out, o.n ? o.n : 1);
   }

@@ -161,11 +161,16 @@ static weft_err find_helper(const char *kind, int n, const term *in, const struc
   return WEFT_OK;
 }
 
+/* As many outputs as the caller has room for. */
+static int helper_outputs(const struct helper_kind *kind, int n) {
+  return kind->build == clip_by_global_norm ? n - 2 : 1;
+}
+
 weft_err weft__helper(weft_graph *g, const char *kind, int n, const term *in, const weft_helper_opts *o,
                       weft_out *out) {
   const struct helper_kind *found;
   WEFT_TRY(find_helper(kind, n, in, &found));
-  for (int i = 0; i < n || i == 0; i++) out[i] = WEFT_NONE;
+  for (int i = 0; i < helper_outputs(found, n); i++) out[i] = WEFT_NONE;
   found->build(&(call){g, n, in, o, out});
   return weft__b_ok(g);
 }

@@ -41,7 +41,7 @@ def closed():
     b = Made("closed", ((), ()))
     return [b.put(0, ["a", "b", "c"], [1.0, 2.0, 3.0]), b.put(1, ["b"], [20]), b.close(), Fails(b.close()), Fails(b.put(0, ["new"], [1.0])),
             b.take(5), b.take(4, allow_small_batch=True), b.take(4, allow_small_batch=True), b.put(1, ["a"], [10]), b.take(1),
-            Start("last", b.take(2, allow_small_batch=True, wait_for_incomplete=True)), b.put(1, ["c"], [30]), Join("last"),
+            b.put(1, ["c"], [30]), b.take(2, allow_small_batch=True, wait_for_incomplete=True),
             b.take(1), Fails(b.put(1, ["c"], [30])), [b.ready(), b.incomplete()]]
 
 

@@ -67,8 +67,8 @@ static weft_err concat_infer_at(infer *s, int first, int n, int at) {
   }
   int64_t a = weft__tensor_int(axis, 0);
   if (a < -rank || a >= rank)
-    return weft__infer_fail(s, "Shape must be at least rank %lld but is rank %d", (long long)(a < 0 ? -a : a + 1),
-                            rank);
+    return weft__infer_fail(s, "Shape must be at least rank %llu but is rank %d",
+                            a < 0 ? 0ULL - (unsigned long long)a : (unsigned long long)a + 1, rank);
   return concat_dims(s, first, n, rank, weft__int_sat(a < 0 ? a + rank : a));
 }
 

@@ -168,9 +168,9 @@ def test_what_is_not_there_says_so():
 def test_flags_take_both_spellings():
     from weft._core.platform import flags
     values = flags._FlagValues()
-    values._define("name", "x", "", str)
-    values._define("on", False, "", flags._bool)
-    values._define("n", 1, "", int)
+    flags.DEFINE_string("name", "x", "", flag_values=values)
+    flags.DEFINE_bool("on", False, "", flag_values=values)
+    flags.DEFINE_integer("n", 1, "", flag_values=values)
     rest = values(["prog", "--name=a b", "-n", "3", "--noon", "left", "--unknown=7", "--on"], known_only=True)
     assert rest == ["prog", "left", "--unknown=7"]
     assert (values.name, values.n, values.on) == ("a b", 3, True)

@@ -107,11 +107,24 @@ static bool row_is_known(const shape *s) {
   return s->rank >= 1;
 }
 
+/* Shape and size as TensorFlow builds them: constants where they are known. */
+static weft_out shape_of(weft_graph *g, weft_out x) {
+  const shape s = *weft__out_shape(g, x);
+  if (!weft__shape_known(&s)) return weft__named_unary(g, "Shape", "Shape", x);
+  return weft__named_ints(g, "Shape", s.dim, s.rank);
+}
+
+static weft_out size_of(weft_graph *g, weft_out x) {
+  const shape s = *weft__out_shape(g, x);
+  if (!weft__shape_known(&s)) return weft__named_unary(g, "Size", "Size", x);
+  return weft__n_scalar(g, "Size", WEFT_INT32, (double)weft__shape_count(&s));
+}
+
 /* The rows in the shape of ids. */
 static weft_out shape_rows(weft_graph *g, weft_out rows, weft_out ids, weft_out part) {
   const shape s = part_shape(g, part);
   const bool known = row_is_known(&s);
-  weft_out row = known ? WEFT_NONE : row_shape(g, part), dims = weft__named_unary(g, "Shape", "Shape", ids);
+  weft_out row = known ? WEFT_NONE : row_shape(g, part), dims = shape_of(g, ids);
   weft__b_push_name(g, "concat");
   if (known) row = weft__named_ints(g, "values_1", s.dim + 1, s.rank - 1);
   weft_out in[] = {dims, row, weft__n_scalar(g, "axis", WEFT_INT32, 0)};
@@ -122,7 +135,7 @@ static weft_out shape_rows(weft_graph *g, weft_out rows, weft_out ids, weft_out 
 
 static weft_out lookup_parts(weft_graph *g, int n, const weft_out *parts, weft_out ids, bool div, weft_out *stitch) {
   weft_out flat = weft__named_reshape(g, ids, 1, (int64_t[]){-1}), part, row;
-  weft_out order = weft__named_range(g, weft__named_unary(g, "Size", "Size", flat));
+  weft_out order = weft__named_range(g, size_of(g, flat));
   if (g->sticky.code) return WEFT_NONE;
   if (div)
     split_div(g, n, all_rows(g, n, parts, weft__type_of(g, flat), stitch), flat, &part, &row);

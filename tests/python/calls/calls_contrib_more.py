@@ -146,3 +146,12 @@ def tables_under_their_first_names(tf):
     with tf.Session() as sess:
         sess.run(tf.tables_initializer())
         assert sess.run([table.lookup(tf.constant(["b", "z"])), other.lookup(tf.constant(["b", "z"]))])[0].tolist() == [1, -1]
+
+
+@case(alone=True)
+def inception_of_slim(tf):
+    with tf.contrib.slim.arg_scope(tf.contrib.slim.nets.inception.inception_v3_arg_scope(weight_decay=0.1)):
+        logits, points = tf.contrib.slim.nets.inception.inception_v3(
+            tf.zeros([1, 75, 75, 3]), 5, is_training=False, depth_multiplier=0.1, create_aux_logits=False)
+    assert logits.shape.as_list() == [1, 5] and points["Mixed_7c"].shape.as_list()[:3] == [1, 1, 1], points["Mixed_7c"]
+    assert len(tf.get_collection("regularization_losses")) > 90

@@ -17,9 +17,10 @@ def fractional_pools(tf):
     made = [pool(IMAGE, [1.0, 1.44, 1.73, 1.0], pseudo, overlapping, **fixed)
             for pool in (tf.nn.fractional_max_pool, tf.nn.fractional_avg_pool) for pseudo in (False, True) for overlapping in (False, True)]
     unknown = tf.placeholder_with_default(IMAGE, [None, None, 11, None])
-    some = tf.nn.fractional_max_pool(unknown, [1.0, 2.2, 1.0, 1.0], name="some", **fixed)[0]
+    some = tf.nn.fractional_max_pool(unknown, [1.0, 2.2, 1.0, 1.0], name="some", deterministic=True, seed=3, seed2=4)[0]
+    means = tf.nn.fractional_avg_pool(unknown, [1.0, 2.2, 1.0, 1.0], deterministic=True, seed=3, seed2=4)[0]
     with tf.Session() as sess:
-        return [some, sess.run([*made, some])]
+        return [some, sess.run([*made, some, means])]
 
 
 @case(nodes=False)

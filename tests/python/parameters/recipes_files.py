@@ -200,6 +200,9 @@ tf.estimator.EvalSpec(uses.input_fn) ; steps=3, hooks=[tf.train.StopAtStepHook(1
     throttle_secs=4, exporters=tf.estimator.LatestExporter('x', uses.serving) ; uses.spec(it)
 tf.estimator.inputs.numpy_input_fn(arrays.X, shuffle=False) ; y=arrays.LABELS, batch_size=2, num_epochs=2,
     shuffle=True, queue_capacity=5, num_threads=1 ; uses.fed(it(), 1)
+tf.estimator.inputs.pandas_input_fn(X, shuffle=False) ; y=X, target_column='a', shuffle=True
+tf.contrib.learn.io.numpy_input_fn(arrays.X, shuffle=False) ; y=arrays.LABELS, batch_size=2, num_epochs=2,
+    shuffle=True, queue_capacity=5, num_threads=1 ; uses.fed(it(), 1)
 tf.estimator.DNNClassifier([2], [tf.feature_column.numeric_column('x')]) ; hidden_units=[3], n_classes=3,
     weight_column='x', label_vocabulary=['a', 'b'], optimizer='SGD', activation_fn=tf.nn.tanh, dropout=0.5,
     input_layer_partitioner=tf.fixed_size_partitioner(1), config=tf.estimator.RunConfig(tf_random_seed=3),

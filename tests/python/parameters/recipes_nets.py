@@ -55,7 +55,6 @@ tf.nn.ctc_loss(uses.ctc_labels(), tf.transpose(uses.logits_in_time(), [1, 0, 2])
 tf.nn.ctc_loss(uses.ctc_labels(), uses.logits_in_time(), [1, 4]) ; ignore_longer_outputs_than_inputs=True
 tf.nn.ctc_greedy_decoder(uses.logits_in_time(), [4, 3]) ; merge_repeated=False, blank_index=0
 tf.nn.ctc_beam_search_decoder(uses.logits_in_time(), [4, 3]) ; beam_width=2, top_paths=2, merge_repeated=False
-tf.nn.fractional_max_pool(IMAGE, [1, 1.5, 1.5, 1]) ; pseudo_random=True, overlapping=True, deterministic=True, seed2=5
 tf.nn.erosion2d(IMAGE, FILTER[:, :, :, 0], [1, 1, 1, 1], [1, 1, 1, 1], 'SAME')
 tf.nn.pool(IMAGE, [2, 2], 'MAX', 'VALID') ; strides=[2, 2], dilation_rate=[2, 2], padding='SAME', pooling_type='AVG'
 # ---- recurrent networks ----

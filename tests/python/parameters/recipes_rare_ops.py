@@ -10,7 +10,7 @@ tf.nn.learned_unigram_candidate_sampler(tf.constant([[1], [2]], tf.int64), 1, 3,
     range_max=12, seed=5
 tf.decode_compressed(tf.constant(['x', 'y']))
 tf.decode_compressed(tf.constant(b'x\\x9cK\\x04\\x00\\x00b\\x00b'), compression_type='ZLIB') ; compression_type='GZIP'
-tf.get_session_handle(tf.constant(X)) ; ; it.op.type
+tf.get_session_handle(X) ; name='given' ; it.op.type
 tf.get_session_tensor('a;0;/job:localhost/replica:0/task:0/device:CPU:0', tf.float32) ; dtype=tf.int32,
     handle='a;0;/job:localhost/replica:0/task:0/device:CPU:1' ; [it[1].dtype.name, it[1].device]
 tf.delete_session_tensor('a;0;/job:localhost/replica:0/task:0/device:CPU:0') ;

@@ -90,7 +90,7 @@ def _difference(wanted, held):
 def _check_parent(sess, path):
     """A folder is made for a checkpoint, but not the folders above it, as in TensorFlow."""
     above = os.path.dirname(os.path.dirname(path))
-    if not getattr(sess, "_target", "") and above and not gfile.Exists(above):
+    if not getattr(sess, "_target", "") and above and "://" not in path and not gfile.Exists(above):
         raise ValueError("Parent directory of %s doesn't exist, can't save." % path)
 
 

@@ -9,6 +9,7 @@
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "kernels/random/philox.h"
+#include "kernels/random/candidate.h"
 #include <math.h>
 #include <string.h>
 
@@ -110,14 +111,6 @@ static weft_err candidate_sample(kernel *k, const sampler *s) {
 static weft_err log_uniform_cpu(kernel *k) { return candidate_sample(k, &log_uniform); }
 static weft_err uniform_cpu(kernel *k) { return candidate_sample(k, &uniform); }
 
-static weft_err sample_infer(infer *s) {
-  shape classes;
-  WEFT_TRY(weft__infer_rank(s, 0, 2, &classes));
-  s->out[0] = s->out[2] = SHAPE1(weft__node_int(s->node, "num_sampled", 0));
-  s->out[1] = SHAPE2(classes.dim[0], weft__node_int(s->node, "num_true", 1));
-  return WEFT_OK;
-}
-
 /* ---- hits ---- */
 
 static weft_err hits_infer(infer *s) {
@@ -192,12 +185,12 @@ static const op_case hits_cases[] = {
 
 OPS(candidate) = {
     {SAMPLER("LogUniformCandidateSampler"),
-     "Classes drawn by a log-uniform distribution, and how often each is expected.", OP_SEED, .infer = sample_infer,
-     .cpu = log_uniform_cpu, .prepare = weft__random_prepare, .unprepare = weft__random_unprepare,
-     .cases = sample_cases},
+     "Classes drawn by a log-uniform distribution, and how often each is expected.", OP_SEED,
+     .infer = weft__candidate_infer, .cpu = log_uniform_cpu, .prepare = weft__random_prepare,
+     .unprepare = weft__random_unprepare, .cases = sample_cases},
     {SAMPLER("UniformCandidateSampler"), "Classes drawn evenly, and how often each is expected.", OP_SEED,
-     .infer = sample_infer, .cpu = uniform_cpu, .prepare = weft__random_prepare, .unprepare = weft__random_unprepare,
-     .cases = sample_cases},
+     .infer = weft__candidate_infer, .cpu = uniform_cpu, .prepare = weft__random_prepare,
+     .unprepare = weft__random_unprepare, .cases = sample_cases},
     {"ComputeAccidentalHits(true_classes:int64, sampled_candidates:int64) -> (indices:int32, ids:int64, weights:float) "
      "| "
      "num_true:int seed:int=0 seed2:int=0",

@@ -9,6 +9,7 @@
 #include "base/philox.h"
 #include "graph/op.h"
 #include "state/resource.h"
+#include "kernels/random/candidate.h"
 #include <math.h>
 #include <pthread.h>
 #include <sys/random.h>
@@ -153,14 +154,6 @@ static weft_err learned_cpu(kernel *k) {
   return err;
 }
 
-static weft_err learned_infer(infer *s) {
-  shape classes;
-  WEFT_TRY(weft__infer_rank(s, 0, 2, &classes));
-  s->out[0] = s->out[2] = SHAPE1(weft__node_int(s->node, "num_sampled", 0));
-  s->out[1] = SHAPE2(classes.dim[0], weft__node_int(s->node, "num_true", 1));
-  return WEFT_OK;
-}
-
 static const op_case learned_cases[] = {
     {"i64[2,1] 1 2", NULL, "num_true=1 num_sampled=6 unique=false range_max=8 seed=1 seed2=2", CASE_RANDOM},
     {"i64[2,2] 1 2 3 0", NULL, "num_true=2 num_sampled=5 unique=true range_max=11 seed=1 seed2=2", CASE_RANDOM},
@@ -174,7 +167,7 @@ static const op_case learned_cases[] = {
     NAME "(true_classes:int64) -> (sampled_candidates:int64, true_expected_count:float, "                              \
          "sampled_expected_count:float) | num_true:int>=1 num_sampled:int>=1 unique:bool range_max:int>=1 seed:int=0 " \
          "seed2:int=0 ; stateful",                                                                                     \
-        DOC, OP_SEED, .infer = learned_infer, .cpu = learned_cpu, .prepare = weft__resource_prepare,                   \
+        DOC, OP_SEED, .infer = weft__candidate_infer, .cpu = learned_cpu, .prepare = weft__resource_prepare,           \
                       .unprepare = weft__resource_unprepare, .cases = learned_cases                                    \
   }
 

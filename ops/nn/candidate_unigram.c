@@ -12,6 +12,7 @@
 #include "io/confine.h"
 #include "io/file.h"
 #include "kernels/random/philox.h"
+#include "kernels/random/candidate.h"
 #include <math.h>
 #include <string.h>
 
@@ -230,14 +231,6 @@ static weft_err all_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err unigram_infer(infer *s) {
-  shape classes;
-  WEFT_TRY(weft__infer_rank(s, 0, 2, &classes));
-  s->out[0] = s->out[2] = SHAPE1(weft__node_int(s->node, "num_sampled", 0));
-  s->out[1] = SHAPE2(classes.dim[0], weft__node_int(s->node, "num_true", 1));
-  return WEFT_OK;
-}
-
 static const op_case unigram_cases[] = {
     {"i64[2,1] 1 2", NULL,
      "num_true=1 num_sampled=6 unique=false range_max=4 unigrams=[1.0,2.0,3.0,4.0] seed=1 seed2=2", CASE_RANDOM},
@@ -267,9 +260,9 @@ OPS(candidate_unigram) = {
     {"FixedUnigramCandidateSampler" CANDIDATES
      "range_max:int>=1 vocab_file:string='' distortion:float=1 num_reserved_ids:int=0 num_shards:int>=1=1 "
      "shard:int>=0=0 unigrams:list(float)=[] seed:int=0 seed2:int=0 ; stateful",
-     "Classes drawn by given frequencies, and how often each is expected.", OP_SEED, .infer = unigram_infer,
+     "Classes drawn by given frequencies, and how often each is expected.", OP_SEED, .infer = weft__candidate_infer,
      .cpu = unigram_cpu, .prepare = unigram_prepare, .unprepare = unigram_unprepare, .cases = unigram_cases},
     {"AllCandidateSampler" CANDIDATES "seed:int=0 seed2:int=0 ; stateful", "Every class once.", OP_SEED,
-     .infer = unigram_infer, .cpu = all_cpu, .cases = all_cases},
+     .infer = weft__candidate_infer, .cpu = all_cpu, .cases = all_cases},
     {0},
 };

@@ -15,13 +15,7 @@
 
 enum { ESTABLISHED = 1, WORDS = 4 };
 
-typedef struct endpoint {
-  uint32_t word[WORDS]; /* as in an in6_addr */
-  unsigned port;
-  bool valid;
-} endpoint;
-
-static void endpoint_map_ipv4(endpoint *e, uint32_t address) {
+static void peer_address_map_ipv4(peer_address *e, uint32_t address) {
   e->word[0] = e->word[1] = 0;
   e->word[2] = htonl(0xffff);
   e->word[3] = address;
@@ -37,8 +31,8 @@ static void host_strip_brackets(char *host) {
   if ((end = strchr(host, '%'))) *end = 0; /* a zone */
 }
 
-static endpoint endpoint_parse_peer(const char *peer) {
-  endpoint e = {.valid = false};
+peer_address weft__peer_address_parse(const char *peer) {
+  peer_address e = {.valid = false};
   char host[128];
   const bool six = strncmp(peer, "ipv6:", 5) == 0;
   const char *colon = strrchr(peer, ':');
@@ -50,14 +44,18 @@ static endpoint endpoint_parse_peer(const char *peer) {
   if (six) {
     e.valid = inet_pton(AF_INET6, host, e.word) == 1;
   } else if (inet_pton(AF_INET, host, &four) == 1) {
-    endpoint_map_ipv4(&e, four.s_addr);
+    peer_address_map_ipv4(&e, four.s_addr);
     e.valid = true;
   }
   return e;
 }
 
-/* Reads the remote endpoint of a row; returns false unless the connection is established. */
-static bool endpoint_parse_row(const char *row, bool six, endpoint *remote) {
+bool weft__peer_address_equals(const peer_address *a, const peer_address *b) {
+  return a->valid && b->valid && a->port == b->port && memcmp(a->word, b->word, sizeof a->word) == 0;
+}
+
+/* Reads the remote address of a row; returns false unless the connection is established. */
+static bool peer_address_parse_row(const char *row, bool six, peer_address *remote) {
   char address[33];
   unsigned state;
   const int width = six ? 32 : 8;
@@ -72,29 +70,28 @@ static bool endpoint_parse_row(const char *row, bool six, endpoint *remote) {
   if (six)
     memcpy(remote->word, word, sizeof word);
   else
-    endpoint_map_ipv4(remote, word[0]);
-  return true;
+    peer_address_map_ipv4(remote, word[0]);
+  return remote->valid = true;
 }
 
-static bool socket_table_read(const char *path, bool six, int n, const endpoint *want, connection_state *state) {
+static bool socket_table_read(const char *path, bool six, int n, const peer_address *want, connection_state *state) {
   char row[512];
-  endpoint remote;
+  peer_address remote;
   FILE *f = fopen(path, "re");
   if (!f) return false;
   while (fgets(row, sizeof row, f)) {
-    if (!endpoint_parse_row(row, six, &remote)) continue;
+    if (!peer_address_parse_row(row, six, &remote)) continue;
     for (int i = 0; i < n; i++)
-      if (want[i].valid && want[i].port == remote.port && memcmp(want[i].word, remote.word, sizeof remote.word) == 0)
-        state[i] = CONNECTION_OPEN;
+      if (weft__peer_address_equals(&want[i], &remote)) state[i] = CONNECTION_OPEN;
   }
   fclose(f);
   return true;
 }
 
 void weft__socket_table_find(int n, const char *const *peer, connection_state *state) {
-  endpoint *want = n > 0 ? weft__alloc_zero((size_t)n, sizeof *want) : NULL;
+  peer_address *want = n > 0 ? weft__alloc_zero((size_t)n, sizeof *want) : NULL;
   for (int i = 0; i < n; i++) {
-    if (want) want[i] = endpoint_parse_peer(peer[i]);
+    if (want) want[i] = weft__peer_address_parse(peer[i]);
     state[i] = want && want[i].valid ? CONNECTION_CLOSED : CONNECTION_UNKNOWN;
   }
   if (!want) return;

@@ -69,3 +69,15 @@ TEST(names_of_another_form_are_unknown) {
   EXPECT_EQ_INT(state_of("ipv6:%5Bxyz%5D:3"), CONNECTION_UNKNOWN);
   weft__socket_table_find(0, NULL, NULL);
 }
+
+TEST(both_forms_of_an_address_are_equal) {
+  const peer_address six = weft__peer_address_parse("ipv6:%5Bfe80::1%252%5D:40312");
+  const peer_address plain = weft__peer_address_parse("ipv6:[fe80::1%eth0]:40312");
+  const peer_address other_port = weft__peer_address_parse("ipv6:[fe80::1]:40313");
+  const peer_address four = weft__peer_address_parse("ipv4:10.0.0.7:40312");
+  const peer_address mapped = weft__peer_address_parse("ipv6:[::ffff:10.0.0.7]:40312");
+  const peer_address none = weft__peer_address_parse("fd:12");
+  EXPECT(weft__peer_address_equals(&six, &plain) && weft__peer_address_equals(&four, &mapped));
+  EXPECT(!weft__peer_address_equals(&six, &other_port) && !weft__peer_address_equals(&six, &four));
+  EXPECT(!weft__peer_address_equals(&none, &none)); /* not an address */
+}

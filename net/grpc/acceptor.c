@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "net/accept.h"
+#include "net/socket_table.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -43,11 +44,13 @@ typedef struct unauth_conn {
   int fd; /* gRPC's */
   uint64_t inode;
   int64_t accepted_ns;
+  peer_address from; /* under TLS, where gRPC does not tell the descriptor */
 } unauth_conn;
 
 struct acceptor {
   grpc_server *server;
   grpc_server_credentials *insecure;
+  external_port *tls; /* NULL: no TLS */
   char where[300];
   int listen_fd[LISTEN_SOCKETS_MAX], n_listen_fd;
   int wakeup_fd; /* eventfd */
@@ -59,6 +62,33 @@ struct acceptor {
   pthread_mutex_t lock; /* guards what follows, and writing n_unauth */
   unauth_conn *unauth;  /* the oldest first; room for max_unauth */
 };
+
+/* ---- names of connections ---- */
+
+static int peer_fd(const char *peer) { return strncmp(peer, "fd:", 3) == 0 ? atoi(peer + 3) : -1; }
+
+void weft__acceptor_peer(char *buf, size_t room, const char *peer) {
+  struct sockaddr_storage from;
+  socklen_t size = sizeof from;
+  char host[64], service[16];
+  int fd = peer_fd(peer);
+  bool known = fd >= 0 && getpeername(fd, (struct sockaddr *)&from, &size) == 0 &&
+               getnameinfo((struct sockaddr *)&from, size, host, sizeof host, service, sizeof service,
+                           NI_NUMERICHOST | NI_NUMERICSERV) == 0;
+  if (!known)
+    snprintf(buf, room, "%s", fd >= 0 ? "a connection that is closed" : peer);
+  else if (from.ss_family == AF_INET6 && strncmp(host, "::ffff:", 7) != 0)
+    snprintf(buf, room, "ipv6:[%s]:%s", host, service);
+  else
+    snprintf(buf, room, "ipv4:%s:%s", strncmp(host, "::ffff:", 7) == 0 ? host + 7 : host, service);
+}
+
+static peer_address socket_peer_address(int fd) {
+  char grpc_name[32], name[100];
+  snprintf(grpc_name, sizeof grpc_name, "fd:%d", fd);
+  weft__acceptor_peer(name, sizeof name, grpc_name);
+  return weft__peer_address_parse(name);
+}
 
 /* ---- unauthenticated connections ---- */
 
@@ -120,20 +150,21 @@ static int acceptor_add_unauth(acceptor *a, int fd) {
       acceptor_forget(a, 0);
   }
   if (evicted >= 0) {
-    a->unauth[atomic_load(&a->n_unauth)] = (unauth_conn){fd, socket_inode(fd), weft__clock_now_ns()};
+    unauth_conn *s = &a->unauth[atomic_load(&a->n_unauth)];
+    *s = (unauth_conn){.fd = fd, .inode = socket_inode(fd), .accepted_ns = weft__clock_now_ns()};
+    if (a->tls) s->from = socket_peer_address(fd);
     atomic_fetch_add(&a->n_unauth, 1);
   }
   pthread_mutex_unlock(&a->lock);
   return evicted;
 }
 
-static int peer_fd(const char *peer) { return strncmp(peer, "fd:", 3) == 0 ? atoi(peer + 3) : -1; }
-
 void weft__acceptor_mark_authenticated(acceptor *a, const char *peer) {
-  int fd = peer_fd(peer);
+  const int fd = peer_fd(peer);
+  const peer_address from = weft__peer_address_parse(peer);
   pthread_mutex_lock(&a->lock);
   for (int i = 0; i < atomic_load(&a->n_unauth); i++)
-    if (a->unauth[i].fd == fd) {
+    if (a->unauth[i].fd == fd || weft__peer_address_equals(&a->unauth[i].from, &from)) {
       acceptor_forget(a, i);
       break;
     }
@@ -141,22 +172,6 @@ void weft__acceptor_mark_authenticated(acceptor *a, const char *peer) {
 }
 
 bool weft__acceptor_has_unauthenticated(acceptor *a) { return atomic_load(&a->n_unauth) > 0; }
-
-void weft__acceptor_peer(char *buf, size_t room, const char *peer) {
-  struct sockaddr_storage from;
-  socklen_t size = sizeof from;
-  char host[64], service[16];
-  int fd = peer_fd(peer);
-  bool known = fd >= 0 && getpeername(fd, (struct sockaddr *)&from, &size) == 0 &&
-               getnameinfo((struct sockaddr *)&from, size, host, sizeof host, service, sizeof service,
-                           NI_NUMERICHOST | NI_NUMERICSERV) == 0;
-  if (!known)
-    snprintf(buf, room, "%s", fd >= 0 ? "a connection that is closed" : peer);
-  else if (from.ss_family == AF_INET6 && strncmp(host, "::ffff:", 7) != 0)
-    snprintf(buf, room, "ipv6:[%s]:%s", host, service);
-  else
-    snprintf(buf, room, "ipv4:%s:%s", strncmp(host, "::ffff:", 7) == 0 ? host + 7 : host, service);
-}
 
 /* ---- accepting ---- */
 
@@ -186,7 +201,10 @@ static bool acceptor_accept(acceptor *a, int listen_fd) {
     }
     if (evicted) acceptor_log_evictions(a, evicted);
     accepted_socket_tune(fd);
-    grpc_server_add_channel_from_fd(a->server, fd, a->insecure);
+    if (a->tls)
+      weft__external_port_hand_over(a->tls, listen_fd, fd);
+    else
+      grpc_server_add_channel_from_fd(a->server, fd, a->insecure);
   }
   return true;
 }
@@ -304,8 +322,8 @@ weft_err weft__acceptor_listen(acceptor **out, const char *host, int *port) {
   return err;
 }
 
-weft_err weft__acceptor_start(acceptor *a, grpc_server *server) {
-  a->server = server;
+weft_err weft__acceptor_start(acceptor *a, grpc_server *server, external_port *tls) {
+  a->server = server, a->tls = tls;
   int failed = pthread_create(&a->thread, NULL, acceptor_thread, a);
   a->started = !failed;
   if (!failed) return WEFT_OK;

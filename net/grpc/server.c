@@ -1,52 +1,38 @@
 /* server.c - a listener over gRPC: every method of every service is one kind of call to it.
  *
- * Without TLS our own acceptor listens.  With TLS gRPC does; if it stops accepting, a further gRPC server takes the
- * port over, while the first goes on serving the connections it has.
+ * Our own acceptor listens, with TLS and without, since gRPC's listener stops for good when it runs out of descriptors.
  *
  * A call passes four events: it was received (calls are requested in advance, several at a time), its message was
  * read, its response was sent, and it was closed, which comes early when the caller gave up.  The last two come in
  * any order, and the call is freed with the second.  The listener counts its calls and is freed after them: gRPC's
  * own shutdown waits for connections, not for a handler that still has to answer.
  *
- * Lock: the listener's, over the count of calls and the state of its servers; it is a leaf. */
+ * Lock: the listener's, over the count of calls and the end of the server; it is a leaf. */
 #include "net/grpc/acceptor.h"
-#include "base/assert.h"
 #include "net/grpc/inflate.h"
-#include "net/grpc/listener_watchdog.h"
 
 #ifdef WEFT_HAVE_GRPC
 #include "base/alloc.h"
-#include "base/cast.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include <errno.h>
 #include <grpc/support/alloc.h>
 #include <grpc/support/time.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
-  REQUESTED_CALLS = 8, /* in advance, of each server */
+  REQUESTED_CALLS = 8, /* in advance */
   CALLER_PING_MS = 10000,
   CALLER_DEAD_MS = 20000,
-  HANDSHAKE_MS = 10000,
-  SERVERS_MAX = 8
+  HANDSHAKE_MS = 10000
 };
 
-typedef struct server_slot { /* one gRPC server of the listener */
-  grpc_listener *listener;
-  grpc_server *server; /* NULL: the slot is free */
-  tag shutdown_done;
-  bool shutting_down, is_shut_down; /* guarded by the listener's lock */
-} server_slot;
-
 struct grpc_listener {
-  int port;                       /* the one that was bound */
-  server_slot slots[SERVERS_MAX]; /* more than the first only if gRPC's listener had to be replaced */
-  acceptor *acceptor;             /* NULL under TLS */
-  watchdog *watchdog;             /* NULL without */
+  int port; /* the one that was bound */
+  grpc_server *server;
+  acceptor *acceptor;
+  external_port *tls; /* of the server; NULL: no TLS */
+  tag shutdown_done;
   char host[256];
   security security;
   grpc_completion_queue *queue;
@@ -57,12 +43,12 @@ struct grpc_listener {
   pthread_mutex_t lock;
   pthread_cond_t changed;
   int calls; /* received and not freed */
+  bool is_shut_down;
 };
 
 typedef struct server_call {
   call base;
   grpc_listener *listener;
-  server_slot *slot;
   grpc_call *call;
   grpc_call_details details;
   grpc_metadata_array metadata;
@@ -151,7 +137,7 @@ static const char *server_call_peer(call *base) {
 
 /* The connection of a call that was allowed is authenticated and may stay. */
 static void server_call_mark_authenticated(const server_call *c) {
-  if (!c->listener->acceptor || !weft__acceptor_has_unauthenticated(c->listener->acceptor)) return;
+  if (!weft__acceptor_has_unauthenticated(c->listener->acceptor)) return;
   char *peer = grpc_call_get_peer(c->call);
   weft__acceptor_mark_authenticated(c->listener->acceptor, peer);
   gpr_free(peer);
@@ -186,7 +172,7 @@ static int64_t deadline_ns(gpr_timespec deadline) {
   return weft__clock_now_ns() + left.tv_sec * NS_PER_S + left.tv_nsec;
 }
 
-static weft_err server_slot_request_call(server_slot *slot);
+static weft_err listener_request_call(grpc_listener *l);
 
 static void server_call_on_received(void *arg, bool ok) {
   server_call *c = arg;
@@ -194,7 +180,7 @@ static void server_call_on_received(void *arg, bool ok) {
     server_call_free(c);
     return;
   }
-  if (server_slot_request_call(c->slot) != WEFT_OK)
+  if (listener_request_call(c->listener) != WEFT_OK)
     weft__log(LOG_ERROR, "A listener accepts fewer calls at a time, of %d: %s", REQUESTED_CALLS, weft__error_message());
   listener_count_calls(c->listener, 1);
   c->method = grpc_slice_to_c_string(c->details.method);
@@ -216,14 +202,12 @@ static void server_call_on_received(void *arg, bool ok) {
   }
 }
 
-static weft_err server_slot_request_call(server_slot *slot) {
-  grpc_listener *l = slot->listener;
+static weft_err listener_request_call(grpc_listener *l) {
   static const call_ops ops = {server_call_respond, server_call_peer};
   server_call *c = weft__alloc_zero(1, sizeof *c);
   if (!c) return WEFT_OOM;
   c->base.ops = &ops;
   c->listener = l;
-  c->slot = slot;
   weft__cancel_init(&c->base.cancel);
   grpc_call_details_init(&c->details);
   grpc_metadata_array_init(&c->metadata);
@@ -233,7 +217,7 @@ static weft_err server_slot_request_call(server_slot *slot) {
   c->sent = (tag){.done = server_call_on_sent, .arg = c};
   void *received = weft__core_post(&c->received);
   grpc_call_error failed =
-      grpc_server_request_call(slot->server, &c->call, &c->details, &c->metadata, l->queue, l->queue, received);
+      grpc_server_request_call(l->server, &c->call, &c->details, &c->metadata, l->queue, l->queue, received);
   if (failed == GRPC_CALL_OK) return WEFT_OK; /* its event comes, also when the server shuts down */
   server_call_free(c);
   return weft__fail(WEFT_INTERNAL, "%s", grpc_call_error_to_string(failed));
@@ -241,37 +225,27 @@ static weft_err server_slot_request_call(server_slot *slot) {
 
 /* ---- shutting down ---- */
 
-static void server_slot_on_shutdown(void *arg, bool ok) {
+static void listener_on_shutdown(void *arg, bool ok) {
   (void)ok;
-  server_slot *s = arg;
-  pthread_mutex_lock(&s->listener->lock);
-  s->is_shut_down = true;
-  pthread_cond_broadcast(&s->listener->changed);
-  pthread_mutex_unlock(&s->listener->lock);
-}
-
-/* The caller holds the lock. */
-static bool listener_is_shut_down(const grpc_listener *l) {
-  WEFT_ASSERT(weft__lock_is_held(&l->lock));
-  for (int i = 0; i < SERVERS_MAX; i++)
-    if (l->slots[i].server && !l->slots[i].is_shut_down) return false;
-  return true;
+  grpc_listener *l = arg;
+  pthread_mutex_lock(&l->lock);
+  l->is_shut_down = true;
+  pthread_cond_broadcast(&l->changed);
+  pthread_mutex_unlock(&l->lock);
 }
 
 static bool listener_wait_shutdown(grpc_listener *l) {
   struct timespec until = weft__clock_deadline(CLOSE_WAIT_MS * NS_PER_MS);
   pthread_mutex_lock(&l->lock);
-  while ((!listener_is_shut_down(l) || l->calls) &&
-         pthread_cond_clockwait(&l->changed, &l->lock, CLOCK_MONOTONIC, &until) == 0)
+  while ((!l->is_shut_down || l->calls) && pthread_cond_clockwait(&l->changed, &l->lock, CLOCK_MONOTONIC, &until) == 0)
     continue;
-  bool done = listener_is_shut_down(l) && !l->calls;
+  bool done = l->is_shut_down && !l->calls;
   pthread_mutex_unlock(&l->lock);
   return done;
 }
 
 static void listener_free(grpc_listener *l) {
-  for (int i = 0; i < SERVERS_MAX; i++)
-    if (l->slots[i].server) grpc_server_destroy(l->slots[i].server);
+  if (l->server) grpc_server_destroy(l->server);
   weft__acceptor_close(l->acceptor);
   if (l->queue) weft__core_release();
   grpc_slice_unref(l->bearer);
@@ -280,20 +254,17 @@ static void listener_free(grpc_listener *l) {
   weft__free(l);
 }
 
-static void server_slot_shut_down(server_slot *s) {
-  if (!s->server || s->shutting_down) return;
-  s->shutting_down = true;
-  s->shutdown_done = (tag){.done = server_slot_on_shutdown, .arg = s};
-  grpc_server_shutdown_and_notify(s->server, s->listener->queue, weft__core_post(&s->shutdown_done));
+static void listener_shut_down(grpc_listener *l) {
+  l->is_shut_down = !l->server;
+  if (!l->server) return;
+  l->shutdown_done = (tag){.done = listener_on_shutdown, .arg = l};
+  grpc_server_shutdown_and_notify(l->server, l->queue, weft__core_post(&l->shutdown_done));
+  grpc_server_cancel_all_calls(l->server);
 }
 
 bool weft__grpc_listener_destroy(grpc_listener *l) {
-  weft__watchdog_stop(l->watchdog);
   weft__acceptor_stop(l->acceptor); /* freed with the listener, since a call that is received meanwhile still uses it */
-  for (int i = 0; i < SERVERS_MAX; i++) {
-    server_slot_shut_down(&l->slots[i]);
-    if (l->slots[i].server) grpc_server_cancel_all_calls(l->slots[i].server);
-  }
+  listener_shut_down(l);
   bool done = listener_wait_shutdown(l);
   if (done)
     listener_free(l);
@@ -308,43 +279,20 @@ int weft__grpc_listener_port(const grpc_listener *l) { return l->port; }
 
 static bool security_has_tls(const security *s) { return s->certificate && s->key && s->ca; }
 
-/* Binds the port ourselves to learn why gRPC could not, which it only logs.  NULL: the address is not the reason. */
-static const char *bind_error(const char *host, int number) {
-  char service[16], name[256];
-  struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV}, *found;
-  size_t size = strlen(host);
-  bool bracketed = size > 2 && host[0] == '[' && host[size - 1] == ']';
-  snprintf(service, sizeof service, "%d", number);
-  snprintf(name, sizeof name, "%.*s", weft__int_sat(bracketed ? size - 2 : size), host + bracketed);
-  int failed = getaddrinfo(name, service, &hints, &found);
-  if (failed) return gai_strerror(failed);
-  int s = socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, found->ai_protocol);
-  bool bound = s >= 0 && bind(s, found->ai_addr, found->ai_addrlen) == 0;
-  const char *why = bound ? NULL : strerror(errno);
-  if (s >= 0) close(s);
-  freeaddrinfo(found);
-  return why;
-}
-
-static weft_err listener_bind_tls(grpc_listener *l, grpc_server *server) {
-  char address[300];
+static weft_err listener_add_tls(grpc_listener *l) {
   grpc_ssl_pem_key_cert_pair pair = {l->security.key, l->security.certificate};
   grpc_server_credentials *creds = grpc_ssl_server_credentials_create_ex(
       l->security.ca, &pair, 1, GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY, NULL);
-  snprintf(address, sizeof address, "%s:%d", l->host, l->port);
-  int bound = creds ? grpc_server_add_http2_port(server, address, creds) : 0;
+  bool added = creds && weft__external_port_add(l->server, creds, &l->tls);
   if (creds) grpc_server_credentials_release(creds);
-  if (bound > 0) return l->port = bound, WEFT_OK;
-  const char *why = creds ? bind_error(l->host, l->port) : NULL;
-  if (why) return weft__fail(WEFT_UNKNOWN, "Could not listen on %s: %s", address, why);
-  return weft__fail(WEFT_INVALID_ARGUMENT, "Could not listen on %s: the certificate, key or CA cannot be used",
-                    address);
+  if (added) return WEFT_OK;
+  return weft__fail(WEFT_INVALID_ARGUMENT, "Could not listen on %s:%d: the certificate, key or CA cannot be used",
+                    l->host, l->port);
 }
 
 static grpc_server *listener_create_server(grpc_listener *l) {
   core_args args;
   weft__core_args_common(&args);
-  weft__core_args_add(&args, GRPC_ARG_ALLOW_REUSEPORT, 0);
   weft__core_args_add(&args, GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS);
   weft__core_args_add(&args, GRPC_ARG_HTTP2_MAX_PING_STRIKES,
                       0); /* Weft's peers ping often; 0: no peer is disconnected for it */
@@ -355,6 +303,7 @@ static grpc_server *listener_create_server(grpc_listener *l) {
   weft__core_args_add(&args, GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   if (!l->has_token && !security_has_tls(&l->security) && weft__inflate_available())
     weft__core_args_add(&args, GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0); /* see inflate.h */
+  if (security_has_tls(&l->security)) weft__external_port_args(&args, &l->tls);
   weft__core_args_quota(&args);
   grpc_server *server = grpc_server_create(&args.all, NULL);
   weft__core_args_finish(&args);
@@ -362,44 +311,14 @@ static grpc_server *listener_create_server(grpc_listener *l) {
   return server;
 }
 
-/* Finds a slot for one more server.  If all are used, shuts the servers down, whose slots are free once their
- * connections are gone, and returns NULL. */
-static server_slot *listener_find_slot(grpc_listener *l) {
-  server_slot *found = NULL;
-  pthread_mutex_lock(&l->lock);
-  for (int i = 0; i < SERVERS_MAX && !found; i++)
-    if (!l->slots[i].server || l->slots[i].is_shut_down) found = &l->slots[i];
-  pthread_mutex_unlock(&l->lock);
-  if (found && found->server) {
-    grpc_server_destroy(found->server);
-    found->server = NULL;
-    found->shutting_down = found->is_shut_down = false;
-  }
-  for (int i = 0; i < SERVERS_MAX && !found; i++) server_slot_shut_down(&l->slots[i]);
-  return found;
-}
-
-static weft_err listener_open_server(void *arg) {
-  grpc_listener *l = arg;
-  server_slot *s = listener_find_slot(l);
-  if (!s) return weft__fail(WEFT_UNAVAILABLE, "its %d earlier listeners are still being closed", SERVERS_MAX);
-  grpc_server *server = listener_create_server(l);
-  weft_err err = l->acceptor ? WEFT_OK : listener_bind_tls(l, server);
-  grpc_server_start(server); /* also if it failed: only a started server can be shut down */
-  pthread_mutex_lock(&l->lock);
-  s->listener = l, s->server = server;
-  pthread_mutex_unlock(&l->lock);
-  for (int i = 0; !err && i < REQUESTED_CALLS; i++) err = server_slot_request_call(s);
-  if (!err && l->acceptor) err = weft__acceptor_start(l->acceptor, server);
-  if (err) server_slot_shut_down(s);
-  return err;
-}
-
 static weft_err listener_open(grpc_listener *l) {
   WEFT_TRY(weft__core_retain(&l->queue));
-  if (!security_has_tls(&l->security)) WEFT_TRY(weft__acceptor_listen(&l->acceptor, l->host, &l->port));
-  WEFT_TRY(listener_open_server(l));
-  return l->acceptor ? WEFT_OK : weft__watchdog_start(&l->watchdog, l->port, listener_open_server, l);
+  WEFT_TRY(weft__acceptor_listen(&l->acceptor, l->host, &l->port));
+  l->server = listener_create_server(l);
+  weft_err err = security_has_tls(&l->security) ? listener_add_tls(l) : WEFT_OK;
+  grpc_server_start(l->server); /* also if it failed: only a started server can be shut down */
+  for (int i = 0; !err && i < REQUESTED_CALLS; i++) err = listener_request_call(l);
+  return err ? err : weft__acceptor_start(l->acceptor, l->server, l->tls);
 }
 
 weft_err weft__grpc_listener_create(grpc_listener **out, const listener_opts *opts, rpc_handler *fn, void *arg) {

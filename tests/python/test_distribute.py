@@ -1,11 +1,14 @@
 """tf.distribute: variables, updates, sums and Estimators of strategies are TensorFlow's."""
+import importlib.util
 import json
 import os
+import re
 
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as oracle
 
+import scripts
 import weft
 from both import outcome
 
@@ -259,3 +262,45 @@ def creators(tf):
 def test_variable_creators():
     compared(creators)
     assert os.environ.get("TF_CONFIG") is None
+
+
+MULTI_WORKER = scripts.PROGRAMS / "multi_worker.py"
+
+
+def run_multi_worker(folder, steps, *tasks):
+    """What the tasks of a job printed; tasks: the job's name and number of tasks, each."""
+    hosts = iter("localhost:%d" % p for p in scripts.free_ports(sum(n for _, n in tasks)))
+    cluster, started = {job: [next(hosts) for _ in range(n)] for job, n in tasks}, {}
+    for job, index in [(job, i) for job, n in tasks for i in range(n)]:
+        os.environ["TF_CONFIG"] = json.dumps({"cluster": cluster, "task": {"type": job, "index": index}})
+        try:
+            started[job, index] = scripts.start(MULTI_WORKER, "weft", str(folder / "model"), str(steps), cwd=folder)
+        finally:
+            del os.environ["TF_CONFIG"]
+    try:
+        said = {task: process.communicate(timeout=120) for task, process in started.items()}
+    finally:
+        for process in started.values():
+            process.kill()
+    assert all(process.returncode == 0 for process in started.values()), said
+    return said
+
+
+def test_workers_that_are_mirrored_train_what_replicas_of_tensorflow_train(tmp_path):
+    said = run_multi_worker(tmp_path, 12, ("chief", 1), ("worker", 1), ("evaluator", 1))
+    assert "strategy 2 ('/job:worker/replica:0/task:0/device:CPU:0',) False False True True\ninput 2 1 2\nended\n" == \
+        said["worker", 0][0]
+    assert said["evaluator", 0][0].startswith("strategy 1 ") and "Saving dict for global step 12" in said["evaluator", 0][1]
+    losses = [re.findall(r"loss = ([\d.]+)|final step: ([\d.]+)", said[job, 0][1]) for job in ("chief", "worker")]
+    assert losses[0] == losses[1] and len(losses[0]) == 4
+    spec = importlib.util.spec_from_file_location("multi_worker", MULTI_WORKER)
+    program = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(program)
+    made = program.estimator(oracle, oracle.distribute.MirroredStrategy(CPUS), str(tmp_path / "theirs"), session_config=two_devices(oracle))
+    made.train(lambda input_context: program.batches(oracle, input_context), max_steps=12)
+    theirs = oracle.train.load_checkpoint(str(tmp_path / "theirs"))
+    for folder in ("model", "model/tmp_worker_0"):
+        ours = oracle.train.load_checkpoint(str(tmp_path / folder))
+        assert ours.get_variable_to_shape_map() == theirs.get_variable_to_shape_map()
+        for name in theirs.get_variable_to_shape_map():
+            np.testing.assert_allclose(ours.get_tensor(name), theirs.get_tensor(name), rtol=1e-4, atol=1e-5, err_msg=name)

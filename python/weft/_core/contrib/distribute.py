@@ -4,6 +4,7 @@ import collections
 from weft._core.distribute import strategies
 from weft._core.distribute.collectives import CommunicationImplementation
 from weft._core.distribute.cross_device import CrossDeviceOps, ReductionToOneDevice
+from weft._core.distribute.multi_worker import MultiWorkerMirroredStrategy
 from weft._core.distribute.strategies import local_devices
 from weft._core.distribute.strategy import Strategy as DistributionStrategy
 
@@ -52,13 +53,13 @@ class CentralStorageStrategy(strategies.CentralStorageStrategy):
         super().__init__(compute_devices or (local_devices(num_gpus_per_worker) if num_gpus_per_worker else None), parameter_device)
 
 
-class CollectiveAllReduceStrategy(strategies.MultiWorkerMirroredStrategy):
+class CollectiveAllReduceStrategy(MultiWorkerMirroredStrategy):
     """tf.distribute.experimental.MultiWorkerMirroredStrategy by its first name."""
 
     def __init__(self, num_gpus_per_worker=0, communication=CommunicationImplementation.AUTO):
         super().__init__(communication)
         if num_gpus_per_worker:
-            self._extended._worker_devices = tuple(local_devices(num_gpus_per_worker))
+            self._extended._use_devices(local_devices(num_gpus_per_worker))
 
 
 DistributeConfig = collections.namedtuple("DistributeConfig", ["train_distribute", "eval_distribute", "remote_cluster"],

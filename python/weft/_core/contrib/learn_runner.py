@@ -1,8 +1,9 @@
 """tf.contrib.learn.Experiment and learn_runner: train_and_evaluate's forerunners, on top of it."""
 from weft._core.estimator.exporter import Exporter
 from weft._core.estimator.run_config import RunConfig, TaskType
+from weft._core.estimator.server import start_server
 from weft._core.estimator.spec import EvalSpec, TrainSpec
-from weft._core.estimator.training import _server, train_and_evaluate
+from weft._core.estimator.training import train_and_evaluate
 from weft._core.framework.absent import Named
 
 
@@ -46,7 +47,7 @@ class Experiment(metaclass=Named):
     def _start_server(self):
         config = self._estimator.config
         if config.cluster_spec.jobs and config.task_type != TaskType.EVALUATOR:
-            return _server(config)
+            return start_server(config)
         return None
 
     def run_std_server(self):

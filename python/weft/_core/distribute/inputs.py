@@ -101,11 +101,15 @@ class DistributedIterator:
     def get_next(self, name=None):
         """The next element."""
         from weft._core.distribute.values import regroup
-        count, graph = self._strategy.num_replicas_in_sync, get_default_graph()
+        extended, graph = self._strategy.extended, get_default_graph()
+        count, replicas = len(extended.worker_devices), self._strategy.num_replicas_in_sync
         with graph.device("/cpu:0"):
             if self._split:
                 element = self._element()
-                return element if count == 1 else regroup(_divided(element, count), PerReplica)
+                if replicas == 1:
+                    return element
+                own = _divided(element, replicas)[extended._first_replica:][:count]
+                return own[0] if count == 1 else regroup(own, PerReplica)
             elements, before = [], []
             for _ in range(count):  # one after the other, so that the first replica has the first element
                 with graph.control_dependencies(before):

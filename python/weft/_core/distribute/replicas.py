@@ -159,7 +159,7 @@ class ReplicaContext:
     def replica_id_in_sync_group(self):
         """The number of the replica, as a tensor."""
         from weft._core.framework.build import constant
-        return constant(self._number, "int32", name="replica_id_in_sync_group")
+        return constant(self._strategy.extended._first_replica + self._number, "int32", name="replica_id_in_sync_group")
 
     @property
     def devices(self):
@@ -180,7 +180,7 @@ class ReplicaContext:
         reduce_op = ReduceOp(reduce_op.upper()) if isinstance(reduce_op, str) else reduce_op
 
         def reduced(strategy, values):
-            flat = [v if isinstance(v, (PerReplica, Mirrored)) else PerReplica([v] * strategy.num_replicas_in_sync) for v in values]
+            flat = [v if isinstance(v, (PerReplica, Mirrored)) else PerReplica([v] * len(strategy.extended.worker_devices)) for v in values]
             return strategy.extended.batch_reduce_to(reduce_op, [(v, v) for v in flat])
         return pack_like(value, self.merge_call(reduced, args=(flatten(value),)))
 

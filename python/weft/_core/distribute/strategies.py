@@ -1,4 +1,4 @@
-"""The strategies: one device, copies on all devices, central variables, parameter servers, several workers."""
+"""The strategies: one device, copies on all devices, central variables, parameter servers."""
 import contextlib
 
 from weft._core.distribute.cluster_resolver import TFConfigClusterResolver
@@ -164,28 +164,6 @@ class _ParameterServerExtended(_OneDeviceExtended):
         kind, number = self._task
         first = 0 if kind == "chief" or "chief" not in self._spec.jobs else 1
         return InputContext(workers, first + number, self._num_replicas_in_sync)
-
-
-class MultiWorkerMirroredStrategy(Strategy):
-    """Synchronous training on several workers.  With one worker it is MirroredStrategy on the devices of the machine."""
-
-    def __init__(self, communication=None, cluster_resolver=None):
-        from weft._core.distribute.collectives import CommunicationImplementation
-        resolver = TFConfigClusterResolver() if cluster_resolver is None else cluster_resolver
-        self._communication = communication or CommunicationImplementation.AUTO
-        super().__init__(MirroredExtended(self)._on(local_devices()))
-        self._extended._cluster_resolver = resolver
-        self._check(resolver.cluster_spec(), resolver.task_type, resolver.task_id)
-
-    @staticmethod
-    def _check(spec, task_type, task_id):
-        if spec is not None and spec.jobs:
-            check_task(spec, task_type, task_id)
-        workers = sum(spec.num_tasks(j) for j in ("chief", "worker", "master") if j in spec.jobs) if spec is not None else 0
-        if workers > 1:
-            raise NotImplementedError(
-                "tf.distribute.experimental.MultiWorkerMirroredStrategy: TF_CONFIG names %d workers, and Weft has this strategy on "
-                "one worker only; train with ps tasks and tf.train.SyncReplicasOptimizer, or with ParameterServerStrategy" % workers)
 
 
 class TPUStrategy:

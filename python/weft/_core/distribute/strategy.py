@@ -170,12 +170,17 @@ class StrategyExtended:
 
     worker_devices = parameter_devices = property(lambda self: self._worker_devices)
     _num_replicas_in_sync = property(lambda self: len(self._worker_devices))
+    _first_replica = 0  # the number of this machine's first replica among those of all workers
 
     def _container_strategy(self):
         return self._container
 
     def _configure(self, session_config, cluster_spec, task_type, task_id):
         pass
+
+    def _in_multi_worker_mode(self):
+        """Do several workers keep copies of the variables equal?"""
+        return False
 
     def _update_config_proto(self, config_proto):
         made = type(config_proto)()

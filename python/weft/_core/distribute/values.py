@@ -210,12 +210,12 @@ class SyncOnReadVariable(DistributedVariable):
             raise ValueError("SyncOnReadVariable does not support `%s` in cross-replica context when aggregation is set to "
                              "`tf.VariableAggregation.%s`." % (method, self._aggregation.name))
         if self._aggregation == VariableAggregation.SUM:
-            value = convert_to_tensor(value, self._dtype) / len(self._values)
+            value = convert_to_tensor(value, self._dtype) / self._strategy.num_replicas_in_sync
         return self._all_copies(method, value, args, kwargs)
 
     def _read(self):
         """What the variable is outside of replicas."""
-        if context.copy_now() is not None or len(self._values) == 1:
+        if context.copy_now() is not None or self._strategy.num_replicas_in_sync == 1:
             return self._get()._read()
         if self._aggregation == VariableAggregation.ONLY_FIRST_REPLICA:
             return self._primary._read()

@@ -15,6 +15,7 @@ from weft._core.distribute.values import PerReplica, ReduceOp
 from weft._core.estimator import inputs
 from weft._core.estimator.export import export_model
 from weft._core.estimator.run_config import RunConfig, default_session_config
+from weft._core.estimator.server import start_server
 from weft._core.estimator.spec import EstimatorSpec, ModeKeys, as_fetch, warm_start_settings
 from weft._core.files import summary
 from weft._core.files.summary import FileWriterCache
@@ -227,7 +228,10 @@ class Estimator(metaclass=Named):
         """Training in a strategy: model_fn is called for each replica."""
         config = self._config
         if config.cluster_spec.jobs:
-            strategy.configure(config.session_config, config.cluster_spec, config.task_type, config.task_id)
+            strategy.configure(None, config.cluster_spec, config.task_type, config.task_id)
+        session_config = strategy.update_config_proto(config.session_config or default_session_config())
+        if strategy.extended._in_multi_worker_mode():
+            start_server(config, session_config)
         strategy._scale_losses_for_estimator = True
         with self._graph().as_default() as graph, strategy.scope():
             step = get_or_create_global_step()
@@ -244,10 +248,21 @@ class Estimator(metaclass=Named):
             graph.add_to_collection(GraphKeys.LOSSES, spec.loss)
             with control_dependencies([spec.train_op]):
                 step_now = identity(step, name="step_after_training")
-            return self._train_with(spec, more + hooks, listeners, step_now)
+            return self._train_with(spec, more + hooks, listeners, step_now, strategy, session_config)
 
-    def _train_with(self, spec, hooks, listeners, step):
-        config, scaffold = self._config, spec.scaffold
+    def _own_dir(self, strategy):
+        """The folder of this task's checkpoints and events.
+
+        Workers that are kept equal all save, because values are added up over the workers for it.  All but the first one
+        save into a folder of their own, which nobody reads.
+        """
+        if strategy is None or not strategy.extended._in_multi_worker_mode() or strategy.extended.should_checkpoint:
+            return self.model_dir
+        return os.path.join(self.model_dir, "tmp_%s_%d" % (self._config.task_type, self._config.task_id))
+
+    def _train_with(self, spec, hooks, listeners, step, strategy=None, session_config=None):
+        config, scaffold, folder = self._config, spec.scaffold, self._own_dir(strategy)
+        leads = config.is_chief or strategy is not None and strategy.extended._in_multi_worker_mode()
         if self._warm_start_from is not None and self.latest_checkpoint() is None:
             warm_start(*self._warm_start_from)
         if scaffold.saver is None and not get_default_graph().get_collection(GraphKeys.SAVERS):
@@ -264,18 +279,19 @@ class Estimator(metaclass=Named):
         own = [h for h in worker_hooks + chief_hooks if isinstance(h, CheckpointSaverHook)]
         if own:
             own[0]._listeners.extend(listeners)
-        elif listeners and config.is_chief and (config.save_checkpoints_secs or config.save_checkpoints_steps):
+        elif (listeners or folder != self.model_dir) and leads and (config.save_checkpoints_secs or config.save_checkpoints_steps):
             chief_hooks.append(CheckpointSaverHook(
-                self.model_dir, config.save_checkpoints_secs, config.save_checkpoints_steps, scaffold=scaffold,
+                folder, config.save_checkpoints_secs, config.save_checkpoints_steps, scaffold=scaffold,
                 listeners=listeners))
         else:
             saving = dict(save_checkpoint_secs=config.save_checkpoints_secs,
                           save_checkpoint_steps=config.save_checkpoints_steps)
         loss = None
         with MonitoredTrainingSession(
-                master=config.master, is_chief=config.is_chief, checkpoint_dir=self.model_dir, scaffold=scaffold,
+                master=config.master, is_chief=leads, checkpoint_dir=self.model_dir, scaffold=scaffold,
                 hooks=worker_hooks, chief_only_hooks=chief_hooks, save_summaries_steps=config.save_summary_steps,
-                config=config.session_config, max_wait_secs=config.session_creation_timeout_secs,
+                summary_dir=None if folder == self.model_dir else folder, config=session_config or config.session_config,
+                max_wait_secs=config.session_creation_timeout_secs,
                 log_step_count_steps=config.log_step_count_steps, **saving) as sess:
             while not sess.should_stop():
                 _, loss = sess.run([spec.train_op, spec.loss])

@@ -3,10 +3,10 @@ import os
 import time
 
 from weft._core.estimator.run_config import TaskType
+from weft._core.estimator.server import start_server
 from weft._core.estimator.spec import EvalSpec, TrainSpec
 from weft._core.framework.graph import GraphKeys
 from weft._core.platform import logging
-from weft._core.session.cluster import Server
 from weft._core.train.hooks import CheckpointSaverListener
 
 _POLL_SECS = 0.5
@@ -70,25 +70,24 @@ def _run_local(estimator, train_spec, eval_spec):
     return _train_here(estimator, train_spec, eval_spec)
 
 
-def _server(config):
-    return Server(config.cluster_spec, config.task_type, config.task_id, config.protocol, config.session_config)
+def _is_mirrored(config):
+    """Do the workers of the cluster keep copies of the model equal, without ps tasks?"""
+    return config.train_distribute is not None and config.train_distribute.extended._in_multi_worker_mode()
 
 
 def _run_ps(estimator, train_spec, eval_spec):
-    logging.info("Start Tensorflow server.")
-    _server(estimator.config).join()
+    start_server(estimator.config).join()
 
 
 def _run_worker(estimator, train_spec, eval_spec):
-    logging.info("Start Tensorflow server.")
-    _server(estimator.config)
+    if not _is_mirrored(estimator.config):  # its own train() starts the server
+        start_server(estimator.config)
     estimator.train(train_spec.input_fn, train_spec.hooks, max_steps=train_spec.max_steps,
                     saving_listeners=train_spec.saving_listeners)
 
 
 def _run_master(estimator, train_spec, eval_spec):
-    logging.info("Start Tensorflow server.")
-    _server(estimator.config)
+    start_server(estimator.config)
     return _train_here(estimator, train_spec, eval_spec)
 
 
@@ -138,7 +137,7 @@ def train_and_evaluate(estimator, train_spec, eval_spec):
     if not config.cluster_spec.jobs and config.task_type != TaskType.EVALUATOR:
         return _run_local(estimator, train_spec, eval_spec)
     role = _ROLES.get(config.task_type)
-    if config.task_type == TaskType.WORKER and config.is_chief:
+    if config.task_type == TaskType.WORKER and config.is_chief and not _is_mirrored(config):
         role = _run_master  # a cluster without a chief has no evaluator either: its first worker does it all
     if role is None:
         raise ValueError("Task type %s is not supported. Supported task types are %s" % (config.task_type, sorted(_ROLES)))

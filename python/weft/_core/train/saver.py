@@ -165,7 +165,8 @@ class Saver(metaclass=Named):
             -1 if not self._max_to_keep else int(self._max_to_keep), float(self._every_hours) or -1.0,
             bool(self._sharded), bool(self._reshape), bool(self._relative), bool(self._pad), int(self._write_version),
             self._filename)
-        copied = [v for v, _ in pairs if len(getattr(v, "_values", ())) > 1]
+        copied = [v for v, _ in pairs if len(getattr(v, "_values", ())) > 1 or
+                  hasattr(v, "_aggregate") and v.distribute_strategy.num_replicas_in_sync > 1]
         if copied:
             self._save_aggregates([v for v in copied if hasattr(v, "_aggregate")], before)
             self._restore_copies(copied)
@@ -190,7 +191,7 @@ class Saver(metaclass=Named):
                 for v in variables:
                     value = v._primary.value()
                     if hasattr(v, "_aggregate") and v.aggregation == VariableAggregation.SUM:  # the sum stays what it was
-                        value = value / len(v._values)
+                        value = value / v.distribute_strategy.num_replicas_in_sync
                         done.append(v._primary.assign(value, read_value=False))
                     done += [copy.assign(value, read_value=False) for copy in v._values[1:]]
                 made.restore_op_name = group(*done, name="restore_copies").name

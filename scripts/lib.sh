@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 jobs=$(nproc 2>/dev/null || echo 2)
 # shellcheck disable=SC2034 # read by the scripts that source this
 venv=${WEFT_VENV:-.venv}
-step_names=() step_results=() step_seconds=()
+step_names=() step_results=() step_seconds=() step_reasons=()
 
 say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
 die() {
@@ -21,19 +21,34 @@ usage() {
   exit 0
 }
 
-# step NAME COMMAND...: runs it and remembers how it went; the script goes on.
+# reasons FILE: the lines of a step's output that name what failed, for the end of the table: those of pytest, ctest and the
+# compilers, else the last ones.
+reasons() {
+  local found
+  found=$(grep -aE '^(FAILED|ERROR)[ :]|\*\*\*(Failed|Timeout|Exception)|(error|warning|finding): ' "$1" | tail -n 8) || found=$(tail -n 4 "$1")
+  cut -c 1-200 <<<"$found" | sed 's/^/      /'
+}
+
+# step NAME COMMAND...: runs it and remembers how it went; the script goes on.  The output is copied by a process that the
+# step does not wait for, since a task that a test left behind would hold a pipe open.
 step() {
-  local name=$1 start=$SECONDS result=pass
+  local name=$1 start=$SECONDS result=pass reason="" log
   shift
   say "$name"
-  "$@" || result=FAIL
-  step_names+=("$name") step_results+=("$result") step_seconds+=($((SECONDS - start)))
+  log=$(mktemp)
+  "$@" > >(tee "$log") 2>&1 || result=FAIL
+  if [ "$result" = FAIL ]; then
+    sleep 1 # for the copy
+    reason=$(reasons "$log")
+  fi
+  rm -f "$log"
+  step_names+=("$name") step_results+=("$result") step_seconds+=($((SECONDS - start))) step_reasons+=("$reason")
 }
 
 # skip NAME WHY: a step that cannot run here. In CI that is a failure unless tests/skips.txt lists step:NAME.
 skip() {
   say "$1: skipped, $2"
-  step_names+=("$1: $2") step_seconds+=(0)
+  step_names+=("$1: $2") step_seconds+=(0) step_reasons+=("")
   if python3 tests/skips.py step "$1"; then step_results+=(skip); else step_results+=(FAIL); fi
 }
 
@@ -42,7 +57,7 @@ step_with() {
   if command -v "$1" >/dev/null; then step "${@:2}"; else skip "$2" "$1 is not installed"; fi
 }
 
-# Prints the table; the exit code says whether every step passed.
+# Prints the table and, under it, what failed in each step that did; the exit code says whether every step passed.
 summary() {
   local i failed=0
   say "summary"
@@ -51,6 +66,9 @@ summary() {
     if [ "${step_results[$i]}" = FAIL ]; then failed=$((failed + 1)); fi
   done
   if [ "$failed" -gt 0 ]; then
+    for i in "${!step_names[@]}"; do
+      [ -z "${step_reasons[$i]}" ] || printf '%s:\n%s\n' "${step_names[$i]}" "${step_reasons[$i]}"
+    done
     echo "$failed of ${#step_names[@]} steps failed, $SECONDS s"
     return 1
   fi

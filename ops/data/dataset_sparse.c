@@ -236,5 +236,5 @@ OPS(dataset_sparse) = {
      "The rows of a sparse tensor.", DATASET_FLAGS, .cpu = sparse_rows_cpu},
     SPARSE_BATCH("DenseToSparseBatchDataset"),
     SPARSE_BATCH("ExperimentalDenseToSparseBatchDataset"),
-    {.scenario = "tests/python/test_composite_elements.py"},
+    {.scenario = "tests/python/test_composite_elements.py tests/python/test_data_ops.py"},
 };

@@ -43,6 +43,21 @@ def wrong():
             take(ints([0]), name="nothing")]
 
 
-@pytest.mark.parametrize("build", [one_by_one, rows, wrong])
+def written_and_read():
+    """Sparse tensors as rows of variants and of bytes, joined again."""
+    a, b = [[0, 1], [2, 0]], [[1, 1]]
+    steps = []
+    for kind in (tf.string, tf.variant):
+        one = raw.SerializeSparse(sparse_indices=ints(a), sparse_values=[1.5, 2.5], sparse_shape=ints([3, 2]), out_type=kind)
+        two = raw.SerializeSparse(sparse_indices=ints(b), sparse_values=[3.5], sparse_shape=ints([2, 4]), out_type=kind)
+        for serial in (one, tf.stack([one, two]), tf.stack([[one, two]])):
+            steps.append(list(raw.DeserializeSparse(serialized_sparse=serial, dtype=tf.float32)))
+        steps.append(Fails(list(raw.DeserializeSparse(serialized_sparse=one, dtype=tf.int32))))
+        if kind == tf.string:
+            steps.append(list(raw.DeserializeManySparse(serialized_sparse=tf.stack([one, two]), dtype=tf.float32)))
+    return steps
+
+
+@pytest.mark.parametrize("build", [one_by_one, rows, wrong, written_and_read])
 def test_kept_and_taken(build):
     check(build)

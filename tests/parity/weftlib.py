@@ -3,11 +3,14 @@ import ctypes as C
 import json
 import os
 import pathlib
+import sys
 
 import numpy as np
 import tensorflow as tf
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+import ran  # noqa: E402
 
 
 class Out(C.Structure):
@@ -49,9 +52,6 @@ def _load():
 lib = _load()
 STRING, RESOURCE, VARIANT = 7, 20, 21
 NO = 2  # WEFT_NO
-# The ops of every graph that a session ran something of, and "gradient of OP" for those of every graph that was
-# differentiated.
-ran = set()
 
 
 class Error(Exception):
@@ -177,7 +177,7 @@ class Graph:
         x = (Out * len(xs))(*[self.find(n) for n in xs])
         gy = (Out * len(ys))(*[self.find(n) for n in grad_ys]) if grad_ys else None
         dx = (Out * len(xs))()
-        ran.update("gradient of " + name for name in self.ops())
+        ran.names.update("gradient of " + name for name in self.ops())
         code = lib.weft_gradients(self.ptr, len(ys), y, gy, len(xs), x, dx)
         if code:
             error = Error(code)
@@ -209,7 +209,7 @@ class Session:
             request = Request(n_feed=len(feeds), feeds=fed, n_fetch=len(fetches), fetches=want, fetched=fetched,
                               n_target=len(targets), targets=goal, timeout_ms=timeout_ms)
             check(lib.weft_session_run(self.ptr, C.byref(request)))
-            ran.update(self.graph.ops())
+            ran.names.update(self.graph.ops())
             return [numpy_of(C.c_void_p(fetched[i])) for i in range(len(fetches))]
         finally:
             for v in values:

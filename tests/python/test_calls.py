@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import pytest
+import ran
 
 import scripts
 import weft
@@ -47,6 +48,7 @@ def found(tmp_path_factory):
     finally:
         for task in tasks.values():
             task.kill()
+    ran.names.update((folder / "weft.ran").read_text().splitlines())
     return {system: pickle.loads((folder / system).read_bytes()) for system in tasks}
 
 

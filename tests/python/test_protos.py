@@ -1,7 +1,16 @@
 """The table of messages is TensorFlow's: every field's number, kind and shape, held against the descriptors."""
 import pytest
 from tensorflow.core.example import example_pb2
-from tensorflow.core.framework import device_attributes_pb2, graph_pb2, step_stats_pb2, summary_pb2, variable_pb2
+from tensorflow.core.framework import (
+    attr_value_pb2,
+    device_attributes_pb2,
+    function_pb2,
+    graph_pb2,
+    op_def_pb2,
+    step_stats_pb2,
+    summary_pb2,
+    variable_pb2,
+)
 from tensorflow.core.protobuf import (
     cluster_pb2,
     config_pb2,
@@ -21,7 +30,7 @@ KINDS = {1: "double", 2: "float", 3: "int", 4: "int", 5: "int32", 6: "fixed64", 
          14: "enum"}
 FILES = [config_pb2, graph_pb2, meta_graph_pb2, saver_pb2, queue_runner_pb2, cluster_pb2, tensorflow_server_pb2, event_pb2,
          summary_pb2, example_pb2, variable_pb2, device_attributes_pb2, step_stats_pb2, saved_model_pb2,
-         trackable_object_graph_pb2]
+         trackable_object_graph_pb2, attr_value_pb2, function_pb2, op_def_pb2]
 OURS = {name: value for name, value in vars(protos).items() if isinstance(value, type) and issubclass(value, proto.Message)}
 
 
@@ -63,3 +72,19 @@ def test_a_number_that_a_field_does_not_hold_is_refused(set_it):
     for tf in (weft, oracle):
         with pytest.raises((ValueError, OverflowError), match="[0-9]{10}|int"):
             set_it(tf)
+
+
+def test_functions_of_a_graph_can_be_read():
+    """A program that looks into graph_def.library sees TensorFlow's functions and calls, and writes them back whole."""
+    import tensorflow.compat.v1 as oracle
+    with oracle.Graph().as_default() as g:
+        oracle.data.Dataset.range(3).map(lambda x: x * 2 + 1).make_one_shot_iterator().get_next()
+    theirs = g.as_graph_def()
+    ours = protos.GraphDef.FromString(theirs.SerializeToString())
+
+    def told(graph_def):
+        return sorted((f.signature.name, [a.name for a in f.signature.input_arg], sorted((n.name, n.op) for n in f.node_def),
+                       sorted(f.ret.items()), sorted(n.attr["f"].func.name for n in f.node_def if "f" in n.attr))
+                      for f in graph_def.library.function)
+    assert len(told(theirs)) > 1 and told(ours) == told(theirs)
+    assert graph_pb2.GraphDef.FromString(ours.SerializeToString()) == theirs

@@ -7,6 +7,7 @@ straight lines: `tf.a.b(...)` written in one is a call that was made.
 """
 import ast
 import collections
+import contextlib
 import importlib
 import inspect
 import os
@@ -19,6 +20,9 @@ import traceback
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1]))
+import ran  # noqa: E402
+
 SAME = {"AddV2": "Add", "BatchMatMulV2": "BatchMatMul", "SelectV2": "Select", "FusedBatchNormV3": "FusedBatchNorm"}
 Case = collections.namedtuple("Case", "name function nodes tolerance alone")
 _cases = []
@@ -240,9 +244,12 @@ def run_all(tf, only=None, alone=True):
 
 
 def main(system, out, *only):
-    names = importlib.import_module("names_of_" + system)
+    tf = importlib.import_module("names_of_" + system).load()
+    with ran.watch(tf) if system == "weft" else contextlib.nullcontext():
+        found = run_all(tf, only, alone=system == "weft")
     with open(out, "wb") as f:
-        pickle.dump(run_all(names.load(), only, alone=system == "weft"), f)
+        pickle.dump(found, f)
+    pathlib.Path(out + ".ran").write_text("\n".join(ran.names))
 
 
 if __name__ == "__main__":

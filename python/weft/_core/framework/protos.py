@@ -102,20 +102,41 @@ TensorProto = message("TensorProto", "1 enum dtype", (2, TensorShapeProto, "tens
     "9 repeated float scomplex_val", "10 repeated int int64_val", "11 repeated bool bool_val",
     "12 repeated double dcomplex_val", "16 repeated int uint32_val", "17 repeated int uint64_val",
     "18 bytes float8_val")
-NameAttrList = message("NameAttrList", "1 string name")
+NameAttrList = message("NameAttrList", "1 string name")  # and attr, below: it refers to AttrValue, which refers to it
 AttrValue_ListValue = message("ListValue", "2 repeated bytes s", "3 repeated int i", "4 repeated float f",
     "5 repeated bool b", "6 repeated enum type", (7, TensorShapeProto, "shape", "repeated"),
     (8, TensorProto, "tensor", "repeated"), (9, NameAttrList, "func", "repeated"))
 AttrValue = message("AttrValue", "2 bytes s", "3 int i", "4 float f", "5 bool b", "6 enum type",
     (7, TensorShapeProto, "shape"), (8, TensorProto, "tensor"), (1, AttrValue_ListValue, "list"),
     (10, NameAttrList, "func"), "9 string placeholder", ListValue=AttrValue_ListValue)
+NameAttrList.FIELDS["attr"] = (2, AttrValue, "map")
 NodeDef_ExperimentalDebugInfo = message("ExperimentalDebugInfo", "1 repeated string original_node_names",
     "2 repeated string original_func_names")
 NodeDef = message("NodeDef", "1 string name", "2 string op", "3 repeated string input", "4 string device",
     (5, AttrValue, "attr", "map"), (6, NodeDef_ExperimentalDebugInfo, "experimental_debug_info"),
     ExperimentalDebugInfo=NodeDef_ExperimentalDebugInfo)
 VersionDef = message("VersionDef", "1 int producer", "2 int min_consumer", "3 repeated int bad_consumers")
-FunctionDefLibrary = message("FunctionDefLibrary")
+ResourceHandleProto_DtypeAndShape = message("DtypeAndShape", "1 enum dtype", (2, TensorShapeProto, "shape"))
+OpDef_ArgDef = message("ArgDef", "1 string name", "2 string description", "3 enum type", "4 string type_attr",
+    "5 string number_attr", "6 string type_list_attr",
+    (7, ResourceHandleProto_DtypeAndShape, "handle_data", "repeated"), "16 bool is_ref")
+OpDef_AttrDef = message("AttrDef", "1 string name", "2 string type", (3, AttrValue, "default_value"),
+    "4 string description", "5 bool has_minimum", "6 int minimum", (7, AttrValue, "allowed_values"))
+OpDeprecation = message("OpDeprecation", "1 int32 version", "2 string explanation")
+OpDef = message("OpDef", "1 string name", (2, OpDef_ArgDef, "input_arg", "repeated"),
+    (3, OpDef_ArgDef, "output_arg", "repeated"), "20 repeated string control_output",
+    (4, OpDef_AttrDef, "attr", "repeated"), (8, OpDeprecation, "deprecation"), "5 string summary",
+    "6 string description", "18 bool is_commutative", "16 bool is_aggregate", "17 bool is_stateful",
+    "19 bool allows_uninitialized_input", "21 bool is_distributed_communication", ArgDef=OpDef_ArgDef,
+    AttrDef=OpDef_AttrDef)
+FunctionDef_ArgAttrs = message("ArgAttrs", (1, AttrValue, "attr", "map"))
+FunctionDef = message("FunctionDef", (1, OpDef, "signature"), (5, AttrValue, "attr", "map"),
+    (7, FunctionDef_ArgAttrs, "arg_attr", "imap"), "8 imap int resource_arg_unique_id",
+    (3, NodeDef, "node_def", "repeated"), "4 map string ret", "6 map string control_ret", ArgAttrs=FunctionDef_ArgAttrs)
+GradientDef = message("GradientDef", "1 string function_name", "2 string gradient_func")
+RegisteredGradient = message("RegisteredGradient", "1 string gradient_func", "2 string registered_op_type")
+FunctionDefLibrary = message("FunctionDefLibrary", (1, FunctionDef, "function", "repeated"),
+    (2, GradientDef, "gradient", "repeated"), (3, RegisteredGradient, "registered_gradients", "repeated"))
 GraphDef = message("GraphDef", (1, NodeDef, "node", "repeated"), (4, VersionDef, "versions"), "3 int32 version",
     (2, FunctionDefLibrary, "library"))
 RunMetadata_FunctionGraphs = message("FunctionGraphs", (1, GraphDef, "partition_graphs", "repeated"),
@@ -136,19 +157,6 @@ CostGraphDef = message("CostGraphDef", (1, CostGraphDef_Node, "node", "repeated"
 RunMetadata = message("RunMetadata", (1, StepStats, "step_stats"), (2, CostGraphDef, "cost_graph"),
     (3, GraphDef, "partition_graphs", "repeated"), (4, RunMetadata_FunctionGraphs, "function_graphs", "repeated"),
     FunctionGraphs=RunMetadata_FunctionGraphs)
-ResourceHandleProto_DtypeAndShape = message("DtypeAndShape", "1 enum dtype", (2, TensorShapeProto, "shape"))
-OpDef_ArgDef = message("ArgDef", "1 string name", "2 string description", "3 enum type", "4 string type_attr",
-    "5 string number_attr", "6 string type_list_attr",
-    (7, ResourceHandleProto_DtypeAndShape, "handle_data", "repeated"), "16 bool is_ref")
-OpDef_AttrDef = message("AttrDef", "1 string name", "2 string type", (3, AttrValue, "default_value"),
-    "4 string description", "5 bool has_minimum", "6 int minimum", (7, AttrValue, "allowed_values"))
-OpDeprecation = message("OpDeprecation", "1 int version", "2 string explanation")
-OpDef = message("OpDef", "1 string name", (2, OpDef_ArgDef, "input_arg", "repeated"),
-    (3, OpDef_ArgDef, "output_arg", "repeated"), "20 repeated string control_output",
-    (4, OpDef_AttrDef, "attr", "repeated"), (8, OpDeprecation, "deprecation"), "5 string summary",
-    "6 string description", "18 bool is_commutative", "16 bool is_aggregate", "17 bool is_stateful",
-    "19 bool allows_uninitialized_input", "21 bool is_distributed_communication", ArgDef=OpDef_ArgDef,
-    AttrDef=OpDef_AttrDef)
 OpList = message("OpList", (1, OpDef, "op", "repeated"))
 MetaGraphDef_MetaInfoDef = message("MetaInfoDef", "1 string meta_graph_version", (2, OpList, "stripped_op_list"),
     "4 repeated string tags", "5 string tensorflow_version", "6 string tensorflow_git_version",

@@ -7,7 +7,9 @@
 #include "graph/op.h"
 #include "kernels/array/strided_copy.h"
 #include "kernels/array/index.h"
+#include "ops/math/quantized.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* Copies `piece` elements of each of `rows` rows of t to `at` of rows of `total` elements. */
@@ -123,6 +125,60 @@ static weft_err concat_at(kernel *k, int first, int n, int at, const char *name)
 
 static weft_err concat_cpu(kernel *k) { return concat_at(k, 1, k->n_in - 1, 0, "concat_dim"); }
 static weft_err concat_v2_cpu(kernel *k) { return concat_at(k, 0, k->n_in - 1, k->n_in - 1, "axis"); }
+
+/* ---- QuantizedConcat: the values, then the lower and the upper end of the range of each ---- */
+
+static weft_err quantized_concat_infer(infer *s) {
+  const int n = (s->n_in - 1) / 3;
+  WEFT_TRY(concat_infer_at(s, 1, n, 0));
+  for (int i = n + 1; i < s->n_in; i++) WEFT_TRY(weft__infer_rank(s, i, 0, NULL));
+  s->out[1] = s->out[2] = SHAPE_SCALAR;
+  return WEFT_OK;
+}
+
+static weft_err quantized_concat_ends(const kernel *k, int n) {
+  for (int i = n + 1; i < k->n_in; i++)
+    if (weft__tensor_count(k->in[i]) != 1)
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input_%s[%d] must be a scalar, but has shape %s",
+                               i <= 2 * n ? "mins" : "maxes", (i - 1) % n, weft__shape_text(&k->in[i]->shape));
+  const weft_dtype t = k->in[1]->dtype;
+  return t == WEFT_QUINT8 || t == WEFT_QINT32 ? WEFT_OK : weft__kernel_no_type(k, t);
+}
+
+/* The range of the result has zero and all of the inputs' ranges; of qint32 it is as wide below zero as above. */
+static weft_err quantized_concat_range(kernel *k, int n, quantized *all) {
+  float min = 0, max = -INFINITY;
+  for (int i = 1; i <= n; i++) {
+    min = fminf(min, *TENSOR_DATA(k->in[n + i], float));
+    max = fmaxf(max, *TENSOR_DATA(k->in[2 * n + i], float));
+  }
+  if (k->in[1]->dtype == WEFT_QINT32) max = fmaxf(fabsf(min), fabsf(max)), min = -max;
+  return weft__quantized_write(k, 0, min, max, all);
+}
+
+static weft_err quantized_concat_cpu(kernel *k) {
+  const int n = (k->n_in - 1) / 3;
+  quantized all, one;
+  WEFT_TRY(quantized_concat_ends(k, n));
+  WEFT_TRY(concat_at(k, 1, n, 0, "concat_dim"));
+  WEFT_TRY(quantized_concat_range(k, n, &all));
+  weft_tensor *y = &k->out[0].t;
+  int64_t axis = weft__tensor_int(k->in[0], 0), offset = 0;
+  if (axis < 0) axis += y->shape.rank;
+  const int at = weft__int_sat(axis), rank = y->shape.rank;
+  const int64_t rows = weft__shape_product(&y->shape, 0, at), total = weft__shape_product(&y->shape, at, rank);
+  for (int i = 1; i <= n; i++) {
+    const int64_t piece = weft__shape_product(&k->in[i]->shape, at, rank);
+    one = all, one.min = *TENSOR_DATA(k->in[n + i], float), one.max = *TENSOR_DATA(k->in[2 * n + i], float);
+    for (int64_t e = 0; (one.min != all.min || one.max != all.max) && e < rows * piece; e++) {
+      const int64_t to = e / piece * total + offset + e % piece;
+      const float x = weft__quantized_number(&one, weft__quantized_get(y, to));
+      weft__quantized_put(y, to, weft__quantized_within(&all, x));
+    }
+    offset += piece;
+  }
+  return WEFT_OK;
+}
 
 /* Slices with constant places, where the sizes along a constant axis are known; false if they are not. */
 static bool concat_grad_known(backprop *b, int first, int n, int at) {
@@ -299,6 +355,15 @@ static const op_case concat_cases[] = {
     {0},
 };
 
+static const op_case quantized_concat_cases[] = {
+    {"i32[] 0; qu8[1] 7; qu8[2] 8 9; f32[] 0; f32[] 0; f32[] 1; f32[] 1", "qu8[3] 7 8 9; f32[] 0; f32[] 1", NULL,
+     CASE_NO_PARITY},
+    {"i32[] 1; qu8[1,2] 0 255; qu8[1,1] 255; f32[] 0; f32[] 0; f32[] 255; f32[] 127.5",
+     "qu8[1,3] 0 255 128; f32[] 0; f32[] 255", NULL, CASE_NO_PARITY},
+    {"i32[] 2; qu8[1] 7; qu8[1] 8; f32[] 0; f32[] 0; f32[] 1; f32[] 1", "error INVALID_ARGUMENT", NULL, CASE_NO_PARITY},
+    {0},
+};
+
 static const op_case offset_cases[] = {
     {"i32[] 1; i32[2] 2 3; i32[2] 2 4; i32[2] 2 1", "i32[2] 0 0; i32[2] 0 3; i32[2] 0 7", NULL, 0},
     {"i32[] -1; i64[2] 2 3; i64[2] 2 4", "i64[2] 0 0; i64[2] 0 3", NULL, 0},
@@ -326,6 +391,10 @@ OPS(concat) = {
      .grad = concat_v2_grad, .cases = concat_v2_cases},
     {"Concat(concat_dim:int32, values:N*T) -> (output:T) | N:int>=2 T:type", "Joins tensors along an axis.",
      .infer = concat_infer, .cpu = concat_cpu, .grad = concat_grad, .cases = concat_cases},
+    {"QuantizedConcat(concat_dim:int32, values:N*T, input_mins:N*float, input_maxes:N*float) -> (output:T, "
+     "output_min:float, output_max:float) | N:int>=2 T:type",
+     "Joins quantized tensors along an axis, in a range that has all of theirs.", .infer = quantized_concat_infer,
+     .cpu = quantized_concat_cpu, .cases = quantized_concat_cases},
     {"ConcatOffset(concat_dim:int32, shape:N*shape_type) -> (offset:N*shape_type) | N:int>=2 "
      "shape_type:type{int32,int64}=int32",
      "Where each input of a Concat begins in its result.", .infer = offset_infer, .cpu = offset_cpu, .no_grad = true,

@@ -144,6 +144,23 @@ static weft_err reshape_cpu(kernel *k) {
   return weft__forward(k, 0, 0, &out);
 }
 
+/* ---- QuantizedReshape: Reshape, with a range that stays ---- */
+
+static weft_err quantized_reshape_infer(infer *s) {
+  WEFT_TRY(reshape_infer(s));
+  for (int i = 2; i < 4; i++) WEFT_TRY(weft__infer_rank(s, i, 0, NULL));
+  s->out[1] = s->out[2] = SHAPE_SCALAR;
+  return WEFT_OK;
+}
+
+static weft_err quantized_reshape_cpu(kernel *k) {
+  WEFT_TRY(weft__kernel_scalar(k, 2, "input_min"));
+  WEFT_TRY(weft__kernel_scalar(k, 3, "input_max"));
+  WEFT_TRY(reshape_cpu(k));
+  WEFT_TRY(weft__forward(k, 1, 2, &SHAPE_SCALAR));
+  return weft__forward(k, 2, 3, &SHAPE_SCALAR);
+}
+
 /* ---- ExpandDims ---- */
 
 static void insert_axis(shape *out, const shape *in, int axis) {
@@ -332,6 +349,12 @@ static const op_case squeeze_cases[] = {
     {0},
 };
 
+static const op_case quantized_reshape_cases[] = {
+    {"qu8[4] 1 2 3 4; i32[2] 2 -1; f32[] 0; f32[] 1", "qu8[2,2] 1 2 3 4; f32[] 0; f32[] 1", NULL, CASE_NO_PARITY},
+    {"qi32[4] 1; i64[1] 3; f32[] 0; f32[] 1", "error INVALID_ARGUMENT", NULL, CASE_NO_PARITY},
+    {0},
+};
+
 static const op_case ensure_cases[] = {
     {"f32[2,3] rand", NULL, "shape=[2,-1]", 0},
     {"i64[] 4", "i64[] 4", "shape=[]", 0},
@@ -355,6 +378,10 @@ OPS(shape) = {
     {"Reshape(tensor:T, shape:Tshape) -> (output:T) | T:type Tshape:type{int32,int64}=int32",
      "The same elements under another shape; one size may be -1.", .infer = reshape_infer, .cpu = reshape_cpu,
      .grad = reshape_grad, .cases = reshape_cases, .anywhere = "shape"},
+    {"QuantizedReshape(tensor:T, shape:Tshape, input_min:float, input_max:float) -> (output:T, output_min:float, "
+     "output_max:float) | T:type Tshape:type{int32,int64}=int32",
+     "Reshape of a quantized tensor, whose range stays.", .infer = quantized_reshape_infer,
+     .cpu = quantized_reshape_cpu, .cases = quantized_reshape_cases},
     {"ExpandDims(input:T, dim:Tdim) -> (output:T) | T:type Tdim:type{int32,int64}=int32", "Adds an axis of size 1.",
      .infer = expand_infer, .cpu = expand_cpu, .grad = reshape_grad, .cases = expand_cases, .anywhere = "dim"},
     {"Squeeze(input:T) -> (output:T) | T:type squeeze_dims:list(int)>=0=[]", "Drops axes of size 1.",

@@ -10,6 +10,7 @@ from weft._core.ops.quantization import (
     quantize,
     quantize_and_dequantize,
     quantize_and_dequantize_v2,
+    quantized_concat,
 )
 from weft._core.public import publish as _publish
 
@@ -17,6 +18,6 @@ __all__ = [
     "dequantize", "fake_quant_with_min_max_args", "fake_quant_with_min_max_args_gradient",
     "fake_quant_with_min_max_vars", "fake_quant_with_min_max_vars_gradient",
     "fake_quant_with_min_max_vars_per_channel", "fake_quant_with_min_max_vars_per_channel_gradient", "quantize",
-    "quantize_and_dequantize", "quantize_and_dequantize_v2",
+    "quantize_and_dequantize", "quantize_and_dequantize_v2", "quantized_concat",
 ]
 __getattr__ = _publish(__name__)

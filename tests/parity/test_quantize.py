@@ -59,3 +59,109 @@ def test_what_is_refused():
         bad.append(tf.cast(dequantize(input=q, min_range=0.0, max_range=1.0, mode="SCALED", dtype=tf.bfloat16), tf.float32))
         return [scenario.Fails(b) for b in bad]
     scenario.check(build)
+
+
+# ---- ops on quantized integers ----
+
+RANGES = [(-1.0, 1.0), (-1.5, 2.5), (0.0, 10.0), (-8.0, -3.0), (3.0, 7.0), (-0.3, 0.7)]
+PAIRS = [(-1.5, 2.5, -0.3, 0.7), (-0.6, 1.6, -1.1, 0.5), (0.1, 0.5, -2.0, -1.0), (-2.0, -1.0, 1.0, 3.0)]
+
+
+def some(dtype, *shape):
+    held = np.iinfo(PLAIN[dtype])
+    return tf.bitcast(np.random.RandomState(len(shape)).randint(held.min, held.max, shape).astype(PLAIN[dtype]), dtype)
+
+
+def plain(parts):
+    return [tf.bitcast(t, PLAIN[t.dtype]) if t.dtype in PLAIN else t for t in parts]
+
+
+def near(parts):
+    """One integer more or less passes for 8 bits: TensorFlow's kernels differ between processors in the last digit."""
+    if parts[0].dtype == tf.qint32:
+        return numbers(parts)
+    return [tf.cast(tf.bitcast(parts[0], PLAIN[parts[0].dtype]), tf.float32) / 4e4, *parts[1:]]
+
+
+def numbers(parts, by=1.0):
+    """What 32-bit integers of a range from -max to max stand for."""
+    return [tf.cast(tf.bitcast(parts[0], tf.int32), tf.float32) * (parts[2] * by / 2.0**31), *parts[1:]]
+
+
+def test_requantized_integers_are_tensorflows():
+    def build():
+        x = tf.bitcast(np.int32([-2**31, -2**30, -10**6, -1000, -1, 0, 1, 1000, 10**6, 2**30, 2**31 - 1]), tf.qint32)
+        few = tf.bitcast(np.int32([-500, 1000, 30, 0, 999, 77]), tf.qint32)
+        steps = []
+        for low, high in RANGES[1:5]:
+            for t in (tf.quint8, tf.qint8):
+                steps += [near(tf.raw_ops.Requantize(input=x, input_min=low, input_max=high, requested_output_min=a,
+                                                     requested_output_max=b, out_type=t))
+                          for a, b in [(-1.0, 1.0), (-0.5, 0.7), (0.0, 5.0), (0.0, 0.0), (-3.0, -2.0)]]
+            for v in (x, few, x[:0]):
+                steps.append(near(tf.raw_ops.QuantizeDownAndShrinkRange(input=v, input_min=low, input_max=high, out_type=tf.quint8)))
+                steps.append(list(tf.raw_ops.RequantizationRange(input=v, input_min=low, input_max=high)))
+        return [sum(steps, [])]
+    scenario.check(build)
+
+
+def test_products_of_integers_are_tensorflows():
+    def build():
+        steps = []
+        for a, b, c, d in PAIRS[1:]:
+            for ta, tb in ((False, False), (True, True)):
+                x, y = some(tf.quint8, 4, 3) if ta else some(tf.quint8, 3, 4), some(tf.quint8, 2, 4) if tb else some(tf.quint8, 4, 2)
+                steps.append(plain(tf.raw_ops.QuantizedMatMul(a=x, b=y, min_a=a, max_a=b, min_b=c, max_b=d, transpose_a=ta, transpose_b=tb)))
+            for padding, by in (("SAME", 1), ("SAME", 2), ("VALID", 2)):
+                steps.append(plain(tf.raw_ops.QuantizedConv2D(
+                    input=some(tf.quint8, 2, 4, 5, 2), filter=some(tf.quint8, 3, 2, 2, 3), min_input=a, max_input=b,
+                    min_filter=c, max_filter=d, strides=[1, by, by, 1], padding=padding)))
+            for shapes in (((3, 4), (4,)), ((5,), (5,)), ((2, 3), ()), ((1,), (2, 3)), ((3,), (2, 3)), ((1,), (1,))):
+                x, y = (some(tf.quint8, *s) for s in shapes)
+                steps.append(plain(tf.raw_ops.QuantizedMul(x=x, y=y, min_x=a, max_x=b, min_y=c, max_y=d)))
+                steps.append(near(tf.raw_ops.QuantizedAdd(x=x, y=y, min_x=a, max_x=b, min_y=c, max_y=d)))
+            for t in (tf.quint8, tf.qint8):
+                # TensorFlow's sums are all off by one amount, up to 2^-23 of a range that is 2^18 times as wide as the numbers.
+                parts = tf.raw_ops.QuantizedBiasAdd(input=some(t, 2, 3, 4), bias=some(t, 4), min_input=a, max_input=b, min_bias=c,
+                                                    max_bias=d, out_type=tf.qint32)
+                steps.append(numbers(parts, by=1e-3))
+        return [sum(steps, [])]
+    scenario.check(build)
+
+
+def test_layers_of_integers_are_tensorflows():
+    def build():
+        steps = []
+        for low, high in RANGES[1::2]:
+            for t in (tf.quint8, tf.qint32):
+                for op in (tf.raw_ops.QuantizedRelu, tf.raw_ops.QuantizedRelu6):
+                    steps.append(plain(op(features=some(t, 3, 5), min_features=low, max_features=high, out_type=t)))
+                steps.append(plain(tf.raw_ops.QuantizedReshape(tensor=some(t, 3, 4), shape=[2, -1], input_min=low, input_max=high)))
+            for t in (tf.quint8, tf.qint8):
+                for op in (tf.raw_ops.QuantizedMaxPool, tf.raw_ops.QuantizedAvgPool):
+                    steps += [plain(op(input=some(t, 2, 4, 5, 2), min_input=low, max_input=high, ksize=[1, 2, 3, 1],
+                                       strides=[1, 2, 1, 1], padding=p)) for p in ("SAME", "VALID")]
+            for t in (tf.quint8, tf.qint32):
+                steps += [near(tf.raw_ops.QuantizedConcat(concat_dim=axis, values=[some(t, 2, 3), some(t, 2, 3)], input_mins=[low, a],
+                                                          input_maxes=[high, b]))
+                          for axis, a, b in ((0, -1.0, 1.0), (1, 0.0, 0.25), (1, low, high))]
+        return [sum(steps, [])]
+    scenario.check(build)
+
+
+def test_what_ops_on_integers_refuse():
+    def build():
+        q, n = some(tf.quint8, 1, 2, 2, 1), some(tf.qint32, 2)
+        m = some(tf.quint8, 2, 2)
+        bad = [tf.raw_ops.Requantize(input=n, input_min=-1.0, input_max=1.0, requested_output_min=a, requested_output_max=b,
+                                     out_type=tf.quint8).output_min for a, b in ((1.0, 2.0), (0.0, -1.0))]
+        bad += [tf.raw_ops.QuantizedMatMul(a=m, b=m, min_a=a, max_a=b, min_b=0.0, max_b=1.0).min_out for a, b in ((1.0, 1.0), (1.0, 0.0))]
+        bad += [op(x=m, y=m, min_x=0.0, max_x=1.0, min_y=1.0, max_y=0.0).min_z for op in (tf.raw_ops.QuantizedAdd, tf.raw_ops.QuantizedMul)]
+        conv = dict(input=q, filter=q, min_input=0.0, max_input=1.0, min_filter=0.0, max_filter=1.0, padding="SAME")
+        conv["filter"] = some(tf.quint8, 1, 1, 1, 1)
+        bad += [tf.raw_ops.QuantizedConv2D(strides=s, dilations=d, **conv).min_output
+                for s, d in (([1, 1, 2, 1], [1] * 4), ([2, 1, 1, 1], [1] * 4), ([1] * 4, [1, 2, 2, 1]))]
+        bad += [tf.raw_ops.QuantizedMaxPool(input=q, min_input=0.0, max_input=1.0, ksize=k, strides=k, padding="SAME").min_output
+                for k in ([2, 1, 1, 1],)]
+        return [scenario.Fails(b) for b in bad]
+    scenario.check(build)

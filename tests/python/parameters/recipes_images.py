@@ -28,6 +28,8 @@ tf.nn.with_space_to_batch(IMAGE, [2, 2], 'SAME', uses.pooled, [2, 2]) ; spatial_
     dilation_rate=[3, 3]
 tf.nn.conv2d_backprop_filter(IMAGE, [2, 2, 3, 2], tf.ones([2, 6, 6, 2]), [1, 1, 1, 1], 'SAME') ; use_cudnn_on_gpu=False,
     dilations=[1, 1, 1, 1], data_format='NHWC'
+tf.conv(IMAGE, FILTER, [1, 1, 1, 1], 'SAME') ; padding='VALID', explicit_paddings=[], data_format='CHANNELS_LAST',
+    dilations=[1, 2, 2, 1], batch_dims=1, groups=1
 tf.nn.conv2d_backprop_input([2, 6, 6, 3], FILTER, tf.ones([2, 6, 6, 2]), [1, 1, 1, 1], 'SAME') ; use_cudnn_on_gpu=False,
     filters=FILTER, dilations=[1, 1, 1, 1], data_format='NHWC'
 tf.nn.conv1d(SEQUENCE, tf.ones([2, 4, 3]), 1, 'SAME') ; use_cudnn_on_gpu=False, input=SEQUENCE

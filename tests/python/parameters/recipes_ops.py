@@ -146,6 +146,20 @@ tf.quantize_v2(X, 0.0, 2.0, tf.quint8) ; mode='SCALED', round_mode='HALF_TO_EVEN
 tf.quantize(X, 0.0, 2.0, tf.quint8) ; mode='SCALED', round_mode='HALF_TO_EVEN', narrow_range=True,
     ensure_minimum_range=0.5
 tf.dequantize(tf.quantize_v2(X, 0.0, 2.0, tf.quint8)[0], 0.0, 2.0) ; mode='SCALED'
+tf.quantized_concat(0, [tf.quantize_v2(X, 0.0, 2.0, tf.quint8)[0]] * 2, [0.0, 0.0], [2.0, 1.0]) ; concat_dim=1 ;
+    [tf.cast(it[0], tf.int32), it[1], it[2]]
+tf.quantization.quantized_concat(0, [tf.quantize_v2(X, 0.0, 2.0, tf.quint8)[0]] * 2, [0.0, 0.0], [2.0, 1.0]) ; concat_dim=1 ;
+    [tf.cast(it[0], tf.int32), it[1], it[2]]
+tf.nn.quantized_max_pool(tf.quantize_v2(tf.reshape(X, [1, 3, 4, 1]), 0.0, 2.0, tf.quint8)[0], 0.0, 2.0, [1, 2, 2, 1], [1, 1, 1, 1],
+    'SAME') ; padding='VALID', ksize=[1, 1, 2, 1], strides=[1, 2, 1, 1] ; [tf.cast(it[0], tf.int32), it[1], it[2]]
+tf.nn.quantized_avg_pool(tf.quantize_v2(tf.reshape(X, [1, 3, 4, 1]), 0.0, 2.0, tf.quint8)[0], 0.0, 2.0, [1, 2, 2, 1], [1, 1, 1, 1],
+    'SAME') ; padding='VALID', ksize=[1, 1, 2, 1], strides=[1, 2, 1, 1] ; [tf.cast(it[0], tf.int32), it[1], it[2]]
+tf.nn.quantized_conv2d(tf.quantize_v2(tf.reshape(X, [1, 3, 4, 1]), 0.0, 2.0, tf.quint8)[0],
+    tf.quantize_v2(tf.reshape(X[0], [2, 2, 1, 1]), 0.0, 2.0, tf.quint8)[0], 0.0, 2.0, 0.0, 2.0, [1, 1, 1, 1], 'SAME') ;
+    padding='VALID', strides=[1, 2, 2, 1], out_type=tf.qint32, dilations=[1, 1, 1, 1] ; [tf.cast(it[0], tf.int32), it[1], it[2]]
+tf.ragged_fill_empty_rows(tf.constant([0, 2], tf.int64), [1.0, 2.0],
+    tf.placeholder_with_default(tf.constant(4, tf.int64), []), -1.0)
+tf.ragged_fill_empty_rows_grad(tf.constant([0, 2], tf.int64), [1.0, 2.0, 3.0])
 tf.fake_quant_with_min_max_args(X) ; min=-1.0, max=1.0
 tf.fake_quant_with_min_max_args_gradient(Y, X) ; min=-1.0, max=1.0
 tf.fake_quant_with_min_max_vars(X, -1.0, 1.0)

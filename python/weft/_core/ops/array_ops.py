@@ -12,6 +12,8 @@ _Slice = slice  # Python's, before the function of that name
 
 wrap.functions("""
 identity Identity input
+ragged_fill_empty_rows RaggedFillEmptyRows value_rowids values nrows default_value
+ragged_fill_empty_rows_grad RaggedFillEmptyRowsGrad reverse_index_map grad_values
 reverse_v2 ReverseV2 tensor axis
 tile Tile input:input multiples
 broadcast_to BroadcastTo input shape

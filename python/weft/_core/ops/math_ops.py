@@ -8,6 +8,7 @@ from weft._core.framework.graph import IndexedSlices, Tensor, name_scope
 from weft._core.ops.sparse import SparseTensor
 
 wrap.functions("""
+conv Conv input filter strides padding explicit_paddings=[] data_format='CHANNELS_LAST' dilations=[] batch_dims=1 groups=1
 multiply Mul@Mul x y
 subtract Sub@Sub x y
 negative Neg x

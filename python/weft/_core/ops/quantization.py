@@ -1,6 +1,6 @@
 """tf.quantization.*: floats as small integers, and floats that are rounded as if they were."""
-from weft._core.framework import wrap
-from weft._core.framework.build import convert_to_tensor
+from weft._core.framework import dtypes, wrap
+from weft._core.framework.build import convert_to_tensor, op
 
 wrap.functions("""
 quantize QuantizeV2@quantize input min_range max_range T mode='MIN_COMBINED' round_mode='HALF_AWAY_FROM_ZERO' name=None narrow_range=False axis=-1 ensure_minimum_range=0.01
@@ -14,6 +14,9 @@ fake_quant_with_min_max_vars_per_channel FakeQuantWithMinMaxVarsPerChannel input
 fake_quant_with_min_max_vars_per_channel_gradient FakeQuantWithMinMaxVarsPerChannelGradient gradients inputs min max num_bits=8 narrow_range=False
 quantize_and_dequantize_op QuantizeAndDequantizeV2 input input_min input_max signed_input=True num_bits=8 range_given=False round_mode='HALF_TO_EVEN' name=None narrow_range=False axis=-1
 quantize_and_dequantize_v4_op QuantizeAndDequantizeV4 input input_min input_max signed_input=True num_bits=8 range_given=False round_mode='HALF_TO_EVEN' name=None narrow_range=False axis=-1
+quantized_concat QuantizedConcat concat_dim values input_mins input_maxes
+quantized_max_pool QuantizedMaxPool input min_input max_input ksize strides padding
+quantized_avg_pool QuantizedAvgPool input min_input max_input ksize strides padding
 """, globals())  # noqa: E501
 
 
@@ -66,3 +69,24 @@ def quantize_and_dequantize_v2(input, input_min, input_max, signed_input=True, n
     """
     return quantize_and_dequantize_v4_op(input, input_min, input_max, signed_input, num_bits, range_given, round_mode, name,  # noqa: F821
                                          narrow_range, _axis(input, axis))
+
+
+def quantized_conv2d(input, filter, min_input, max_input, min_filter, max_filter, strides, padding, out_type=dtypes.qint32,
+                     dilations=[1, 1, 1, 1], name=None):  # noqa: B006
+    """A convolution of quantized integers.  Returns 32-bit integers and the ends of the range that they stand for.
+
+    Args:
+      input: images of type quint8.
+      filter: the filter, of type quint8.
+      min_input: the number that the lowest integer of the input stands for.
+      max_input: the number that the highest integer of the input stands for.
+      min_filter: the number that the lowest integer of the filter stands for.
+      max_filter: the number that the highest integer of the filter stands for.
+      strides: four integers; those of rows and columns are equal, the others are 1.
+      padding: 'SAME' or 'VALID'.
+      out_type: tf.qint32.
+      dilations: four ones.
+      name: a name for the operation.
+    """
+    return op("QuantizedConv2D", name, input=input, filter=filter, min_input=min_input, max_input=max_input, min_filter=min_filter,
+              max_filter=max_filter, strides=strides, padding=padding, out_type=out_type, dilations=dilations)

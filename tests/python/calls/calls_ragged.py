@@ -211,3 +211,33 @@ def crossed_columns(tf):
         tf.feature_column.input_layer(features, [fc.indicator_column(c)]) for c in (first, second, third)]) + [
         sorted(tf.feature_column.make_parse_example_spec([fc.indicator_column(third)])), raised(fc.crossed_column, ["a"], 5),
         raised(fc.crossed_column, ["a", fc.categorical_column_with_hash_bucket("b", 5)], 5), raised(fc.crossed_column, ["a", "b"], 0)]
+
+
+@case(nodes=False)
+def joined_rows(tf):
+    rows = tf.ragged.constant([["a", "b"], [], ["c"]])
+    nested = tf.ragged.constant([[["a", "b"], ["x"]], [], [["c"], [], ["d", "e"]]])
+    pairs = tf.RaggedTensor.from_row_splits([["a", "b"], ["c", "d"], ["e", "f"]], [0, 2, 2, 3])
+    join = tf.strings.reduce_join
+    made = [join(rows, axis=1, separator="-"), join(rows, axis=-1), join(rows, separator=","), join(rows, axis=0, separator=","),
+            join(nested, axis=2, separator="."), join(nested, axis=1, separator="."), join(pairs, axis=2, separator="."),
+            join(pairs, axis=1, separator="."), join(rows, axis=1, keepdims=True), join(nested, axis=[1, 2], separator="."),
+            tf.reduce_join(rows, axis=1, separator="-"), join(nested, axis=-1, keepdims=True, separator=".")]
+    return values(tf, [part for t in made for part in ([*t.nested_row_splits, t.flat_values] if hasattr(t, "flat_values") else [t])])
+
+
+@case(nodes=False)
+def split_to_sparse(tf):
+    made = [tf.strings.split(tf.ragged.constant([["a b", "c"], ["d"]])), tf.strings.split([["a b", "c"], ["d", "e f"]])]
+    return [part for t in made for part in (t.indices, t.values, t.dense_shape)]
+
+
+@case(nodes=False)
+def embeddings_of_rows(tf):
+    table, ids = tf.constant([[1., 2.], [3., 4.]]), tf.ragged.constant([[0, 1], [1]])
+    weights = tf.ragged.constant([[0.5, 2.0], [3.0]])
+    found = [tf.nn.embedding_lookup(table, ids), tf.nn.embedding_lookup([table[:1], table[1:]], ids, max_norm=2.0)]
+    return values(tf, [*(t.flat_values for t in found), *(t.row_splits for t in found),
+                       tf.nn.embedding_lookup_sparse(table, ids, None, combiner="sum"),
+                       tf.nn.embedding_lookup_sparse(table, ids, weights, combiner="mean"),
+                       tf.convert_to_tensor(tf.gradients(found[0].flat_values * 3.0, table)[0])])

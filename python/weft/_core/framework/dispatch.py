@@ -16,7 +16,7 @@ to_double to_float to_int32 to_int64
 as_string decode_base64 decode_raw encode_base64 length lower regex_full_match regex_replace strip substr to_hash_bucket
 to_hash_bucket_fast to_hash_bucket_strong to_number unicode_script unicode_transcode upper string_strip string_lower string_upper
 string_to_hash_bucket string_to_hash_bucket_fast string_to_hash_bucket_strong string_to_number string_length one_hot
-dropout elu leaky_relu relu relu6 selu softplus softsign
+dropout elu embedding_lookup leaky_relu relu relu6 selu softplus softsign
 """.split())
 # Functions of two: the other one is broadcast to the rows.
 BINARY = frozenset("""
@@ -28,8 +28,8 @@ squared_difference subtract truediv truncatediv truncatemod xdivy xlogy zeta
 LISTS = frozenset(["add_n", "join", "string_join"])
 # Functions that _core/ragged implements under the same names.
 OWN = frozenset("""
-boolean_mask concat expand_dims gather gather_nd rank reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_std
-reduce_sum reduce_variance reverse size squeeze stack tile where
+boolean_mask concat expand_dims gather gather_nd rank reduce_all reduce_any reduce_join reduce_max reduce_mean reduce_min reduce_prod
+reduce_std reduce_sum reduce_variance reverse size squeeze stack tile where
 """.split())
 _FROM = ("weft._core.ops.", "weft._core.nn.nn")  # where they are; functions of the same names in other modules are not meant
 

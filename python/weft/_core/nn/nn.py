@@ -455,6 +455,7 @@ def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod"
     combiner = combiner or "mean"
     if combiner not in _SEGMENTS:
         raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum', got %s" % combiner)
+    sp_ids, sp_weights = (v.to_sparse() if hasattr(v, "nested_row_splits") else v for v in (sp_ids, sp_weights))
     if not isinstance(sp_ids, SparseTensor):
         raise TypeError("sp_ids must be SparseTensor, got %s" % type(sp_ids))
     if sp_weights is not None and not isinstance(sp_weights, SparseTensor):

@@ -59,7 +59,11 @@ def split(input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=
     with name_scope(name, "StringSplit", [given]):
         if result_type == "RaggedTensor":
             return _split_ragged(given, sep, maxsplit)
+        if hasattr(given, "nested_row_splits"):
+            return _split_ragged(given, sep, maxsplit).to_sparse()
         text = convert_to_tensor(given, string)
+        if text.shape.ndims is not None and text.shape.ndims > 1:
+            return _split_ragged(text, sep, maxsplit).to_sparse()
         if text.shape.ndims == 0:
             from weft._core.ops.array_ops import expand_dims
             text = expand_dims(text, 0)

@@ -1,10 +1,13 @@
 """tf.ragged, and what functions on tensors do with ragged ones."""
+import collections
+import functools
+
 import numpy as np
 
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.graph import control_dependencies, name_scope
-from weft._core.ops import array_ops, check_ops, math_ops, special_math
+from weft._core.ops import array_ops, check_ops, io_ops, math_ops, special_math, unicode_ops
 from weft._core.ops.sparse import SparseTensor
 from weft._core.ragged.ragged_tensor import RaggedTensor, RaggedTensorValue, _from_lengths, convert, nrows_of, wrapped_axis
 
@@ -458,14 +461,17 @@ def where(condition, x=None, y=None, name=None):
 
 # ---- reductions ----
 
-_OF_SEGMENTS = {"Sum": math_ops.unsorted_segment_sum, "Prod": special_math.unsorted_segment_prod,
-                "Min": special_math.unsorted_segment_min, "Max": math_ops.unsorted_segment_max}
+_Kind = collections.namedtuple("_Kind", "dense segments")  # how the values of a tensor are combined, and those of rows
+_SUM = _Kind(math_ops.reduce_sum, math_ops.unsorted_segment_sum)
+_PRODUCT = _Kind(math_ops.reduce_prod, special_math.unsorted_segment_prod)
+_MIN = _Kind(math_ops.reduce_min, special_math.unsorted_segment_min)
+_MAX = _Kind(math_ops.reduce_max, math_ops.unsorted_segment_max)
 
 
 def _segments(kind, data, ids, count):
     """Values with equal ids combined; ragged rows are combined place by place."""
     if not isinstance(data, RaggedTensor):
-        return _OF_SEGMENTS[kind](data, ids, count)
+        return kind.segments(data, ids, count)
     lengths = data.row_lengths()
     longest = math_ops.maximum(math_ops.unsorted_segment_max(lengths, ids, count), convert_to_tensor(0, lengths.dtype.base_dtype))
     splits = _from_lengths(longest)
@@ -476,11 +482,10 @@ def _segments(kind, data, ids, count):
 
 
 def _reduced(kind, ragged, axis, keepdims):
-    dense = {"Sum": math_ops.reduce_sum, "Prod": math_ops.reduce_prod, "Min": math_ops.reduce_min, "Max": math_ops.reduce_max}[kind]
     if not isinstance(ragged, RaggedTensor):
-        return dense(ragged, axis, keepdims=keepdims)
+        return kind.dense(ragged, axis, keepdims=keepdims)
     if axis is None:
-        made = dense(ragged.flat_values)
+        made = kind.dense(ragged.flat_values)
         for _ in range(ragged.shape.ndims if keepdims else 0):
             made = array_ops.expand_dims(made, 0)
         return made
@@ -518,11 +523,11 @@ def _reduction(public, reduce):
 
 def _mean(ragged, axis, keepdims):
     if axis is None:
-        total = _reduced("Sum", ragged, None, keepdims)
+        total = _reduced(_SUM, ragged, None, keepdims)
         count = math_ops.cast(array_ops.size(ragged.flat_values), ragged.dtype.base_dtype)
         return total / count
-    total = _reduced("Sum", ragged, axis, keepdims)
-    count = _reduced("Sum", ragged.with_flat_values(array_ops.ones_like(ragged.flat_values)), axis, keepdims)
+    total = _reduced(_SUM, ragged, axis, keepdims)
+    count = _reduced(_SUM, ragged.with_flat_values(array_ops.ones_like(ragged.flat_values)), axis, keepdims)
     if isinstance(total, RaggedTensor):
         return total.with_flat_values(total.flat_values / count.flat_values)
     return total / count
@@ -544,15 +549,23 @@ def _whether(kind):
     return reduce
 
 
-reduce_sum = _reduction("reduce_sum", lambda r, a, k: _reduced("Sum", r, a, k))
-reduce_prod = _reduction("reduce_prod", lambda r, a, k: _reduced("Prod", r, a, k))
-reduce_min = _reduction("reduce_min", lambda r, a, k: _reduced("Min", r, a, k))
-reduce_max = _reduction("reduce_max", lambda r, a, k: _reduced("Max", r, a, k))
+reduce_sum = _reduction("reduce_sum", lambda r, a, k: _reduced(_SUM, r, a, k))
+reduce_prod = _reduction("reduce_prod", lambda r, a, k: _reduced(_PRODUCT, r, a, k))
+reduce_min = _reduction("reduce_min", lambda r, a, k: _reduced(_MIN, r, a, k))
+reduce_max = _reduction("reduce_max", lambda r, a, k: _reduced(_MAX, r, a, k))
 reduce_mean = _reduction("reduce_mean", _mean)
 reduce_variance = _reduction("reduce_variance", _variance)
 reduce_std = _reduction("reduce_std", lambda r, a, k: math_ops.sqrt(_variance(r, a, k)))
-reduce_any = _reduction("reduce_any", _whether("Max"))
-reduce_all = _reduction("reduce_all", _whether("Min"))
+reduce_any = _reduction("reduce_any", _whether(_MAX))
+reduce_all = _reduction("reduce_all", _whether(_MIN))
+
+
+def reduce_join(inputs=None, axis=None, keep_dims=None, separator="", name=None, reduction_indices=None, keepdims=None):
+    """The strings of rows, joined."""
+    kind = _Kind(functools.partial(io_ops.reduce_join, separator=separator),
+                 functools.partial(unicode_ops.unsorted_segment_join, separator=separator))
+    return _reduction("reduce_join", lambda r, a, k: _reduced(kind, r, a, k))(
+        inputs, axis, keepdims, name, reduction_indices, keep_dims)
 
 
 def size(input, name=None, out_type=dtypes.int32):

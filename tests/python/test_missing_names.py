@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+import scripts
 import weft
 from test_namespaces import MODULES
 from weft._core.framework import absent
@@ -91,7 +92,19 @@ def test_suggestions_are_public_names():
     ("EmbeddingVariableOption", "DeepRec"), ("get_embedding_variable", "DeepRec"), ("CounterFilter", "DeepRec"),
     ("CBFFilter", "DeepRec"), ("GlobalStepEvict", "DeepRec"), ("L2WeightEvict", "DeepRec"), ("train.AdamAsyncOptimizer", "DeepRec"),
     ("train.AdagradDecayOptimizer", "DeepRec"), ("feature_column.categorical_column_with_embedding", "DeepRec"),
-    ("GradientTape", "eager"), ("tpu.rewrite", "TPU"), ("lite.Interpreter", "Lite"), ("contrib.lite.toco_convert", "Lite")])
+    ("contrib.boosted_trees", "trees"), ("contrib.quantize", "fake_quant"), ("data.Dataset.as_numpy_iterator", "eager"),
+    ("compat.v2", "eager"), ("distribute.TPUStrategy", "TPU"), ("summary.create_file_writer", "eager"),
+    ("contrib.factorization.GMM", "KMeansClustering"), ("GradientTape", "eager"),
+    ("tpu.rewrite", "TPU"), ("lite.Interpreter", "Lite"), ("contrib.lite.toco_convert", "Lite")])
 def test_names_of_other_systems_say_why_and_what_to_use(name, word):
     said = told("weft." + name)
     assert re.match(r"tf\.[\w.]+" + AT, said) and word in said and ": use " in said, said
+
+
+def test_a_module_that_is_misspelled_is_suggested(tmp_path):
+    lines = {"from tensorflow.python.ops import array_opps": "array_ops", "from tensorflow.python.framework import opss": "ops"}
+    (tmp_path / "program.py").write_text("".join("try:\n    %s\nexcept ImportError as e:\n    print(e)\n" % line for line in lines))
+    code, out, err = scripts.run(tmp_path / "program.py", cwd=tmp_path)
+    assert code == 0, err
+    for number, (near, said) in enumerate(zip(lines.values(), out.splitlines(), strict=True)):
+        assert "is not in Weft (%s, line %d): did you mean %s?" % (tmp_path / "program.py", 4 * number + 2, near) in said

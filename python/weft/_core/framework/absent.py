@@ -16,6 +16,7 @@ _FORK = "it is of DeepRec, a fork of TensorFlow: use "
 _TPU = "it needs a TPU, and Weft runs on CPUs and GPUs: use "
 _LITE = "it belongs to TensorFlow Lite: use "
 _EAGER = "Weft has no eager mode: use "
+_TREES = "Weft trains no trees: use tf.estimator.DNNClassifier or DNNRegressor, or a library of trees beside the program"
 _ROWS = "tf.get_variable, whose rows are all kept"
 _OTHER_SYSTEMS = (_FORK, _TPU, _LITE, _EAGER)
 # The longest beginning of a name that is in this table says what to use.
@@ -31,22 +32,46 @@ _INSTEAD = {
     "tf.InitializerOption": _FORK + "tf.get_variable with an initializer",
     "tf.L2WeightEvict": _FORK + _ROWS,
     "tf.StorageOption": _FORK + "tf.get_variable, whose values are in memory",
+    "tf.compat.v2": _EAGER + "tf.compat.v1, or the name in tf",
     "tf.config": "give a tf.ConfigProto to tf.Session, and tf.train.replica_device_setter to tf.device",
     "tf.contrib": "tf.layers, tf.nn, tf.train, tf.data and tf.estimator have the successors of contrib",
+    "tf.contrib.bayesflow": "use tf.distributions, and tf.random_normal for samples",
+    "tf.contrib.boosted_trees": _TREES,
     "tf.contrib.cluster_resolver": _TPU + "tf.train.ClusterSpec, or tf.distribute.cluster_resolver",
     "tf.contrib.eager": _EAGER + "the op of that name in tf, in a graph that a tf.Session runs",
+    "tf.contrib.factorization.GMM": "use tf.contrib.factorization.KMeansClustering, or write the model with tf.distributions",
+    "tf.contrib.factorization.WALSModel": "use embeddings and tf.nn.embedding_lookup with an optimizer of tf.train",
+    "tf.contrib.ffmpeg": "decode the sound before training, or use tf.audio.decode_wav",
+    "tf.contrib.input_pipeline": "use tf.data.Dataset.from_tensor_slices and repeat()",
     "tf.contrib.kfac": "use tf.train.AdamOptimizer, or put the package kfac beside the program",
     "tf.contrib.layers": "tf.layers has most layers",
     "tf.contrib.learn": "tf.estimator has its successor",
+    "tf.contrib.linear_optimizer": "use tf.estimator.LinearClassifier or LinearRegressor with tf.train.FtrlOptimizer",
     "tf.contrib.lite": _LITE + "tf.saved_model; Weft's own library serves the model",
+    "tf.contrib.memory_stats": "use tf.RunMetadata of a traced step, or `weft top`",
     "tf.contrib.metrics": "tf.metrics has what is",
+    "tf.contrib.model_pruning": "multiply the weights by a mask that is a tf.Variable with trainable=False",
+    "tf.contrib.periodic_resample": "use tf.depth_to_space, or tf.reshape and tf.transpose",
+    "tf.contrib.quantize": "use tf.fake_quant_with_min_max_vars on the weights and activations",
+    "tf.contrib.session_bundle": "use tf.saved_model",
     "tf.contrib.slim.nets": "build the network of slim.conv2d, slim.max_pool2d and slim.fully_connected, or put its file beside "
                             "the program",
+    "tf.contrib.stat_summarizer": "use tf.profiler, or `weft trace`",
+    "tf.contrib.tensor_forest": _TREES,
     "tf.contrib.tensorrt": "it needs TensorRT: run the graph as it is; Weft compiles it for the GPU",
+    "tf.contrib.timeseries": "use tf.contrib.rnn or tf.layers in the model_fn of a tf.estimator.Estimator",
     "tf.contrib.tpu": _TPU + "tf.estimator.Estimator and the optimizers of tf.train",
+    "tf.data.Dataset.as_numpy_iterator": _EAGER + "make_one_shot_iterator().get_next(), and run it in a tf.Session",
+    "tf.data.Dataset.load": "use tf.data.TFRecordDataset",
+    "tf.data.Dataset.save": "use tf.python_io.TFRecordWriter and tf.train.Example records",
     "tf.data.experimental.ops": _FORK + "tf.data.TFRecordDataset",
+    "tf.distribute": "tf.distribute.MirroredStrategy and the strategies of tf.distribute.experimental are",
+    "tf.distribute.TPUStrategy": _TPU + "tf.distribute.MirroredStrategy",
+    "tf.distribute.experimental.coordinator": _EAGER + "tf.distribute.experimental.ParameterServerStrategy with "
+                                              "tf.estimator.train_and_evaluate",
     "tf.estimator": "write its model as the model_fn of a tf.estimator.Estimator",
     "tf.estimator.tpu": _TPU + "tf.estimator.Estimator",
+    "tf.experimental.numpy": _EAGER + "the op of that name in tf",
     "tf.feature_column": "numeric, bucketized, hashed, listed and identity columns, embeddings and indicators are",
     "tf.feature_column.categorical_column_with_adaptive_embedding": _FORK + "categorical_column_with_hash_bucket",
     "tf.feature_column.categorical_column_with_embedding": _FORK + "categorical_column_with_hash_bucket",
@@ -57,15 +82,20 @@ _INSTEAD = {
     "tf.get_multihash_variable": _FORK + "tf.get_variable with a partitioner for a table of fixed size",
     "tf.keras": "tf.layers, tf.nn and tf.train have what it stands on",
     "tf.keras.backend": "use the op of that name in tf",
+    "tf.keras.callbacks": "derive it from tf.keras.callbacks.Callback",
     "tf.keras.layers": "tf.layers and tf.nn have layers",
     "tf.keras.models": "tf.keras.Model and tf.keras.Sequential are",
     "tf.keras.optimizers": "use the optimizer of that name in tf.train, which compile() takes too",
     "tf.keras.preprocessing": "use tf.image in the input pipeline",
+    "tf.keras.utils": "`python -m weft --names` lists what is",
     "tf.lite": _LITE + "a checkpoint or tf.saved_model; Weft's own library serves it",
     "tf.make_prefetch_hook": _FORK + "tf.data.Dataset.prefetch, which needs no hook",
     "tf.ops.work_queue": _FORK + "tf.train.string_input_producer, or tf.data.Dataset.shard by task index",
     "tf.raw_ops": "`weft ops` lists the ops that are",
     "tf.staged": _FORK + "tf.data.Dataset.prefetch, or a tf.FIFOQueue with a queue runner",
+    "tf.summary.create_file_writer": _EAGER + "tf.summary.FileWriter, or tf.contrib.summary.create_file_writer",
+    "tf.summary.experimental": _EAGER + "tf.train.get_or_create_global_step",
+    "tf.tools": "the programs of TensorFlow's source tree are not here: `weft inspect` and `weft convert` read graphs and checkpoints",
     "tf.tpu": _TPU + "tf.estimator.Estimator and the optimizers of tf.train",
     "tf.train.AdagradDecayOptimizer": _FORK + "tf.train.AdagradOptimizer",
     "tf.train.AdagradDecayOptimizerV2": _FORK + "tf.train.AdagradOptimizer",
@@ -191,7 +221,7 @@ def _in_class(cls, name, at):
     public = "tf%s.%s" % (cls.__module__.removeprefix("weft"), cls.__qualname__)
     found = difflib.get_close_matches(name, [n for n in dir(cls) if not n.startswith("_")], 2, 0.8)
     use = "did you mean %s?" % " or ".join(found) if found else "help(%s) lists what it has" % public
-    return "%s.%s is not in Weft%s: %s" % (public, name, at, use)
+    return "%s.%s is not in Weft%s: %s" % (public, name, at, _INSTEAD.get("%s.%s" % (public, name), use))
 
 
 def _is_public(cls):

@@ -57,9 +57,11 @@ def _attribute(name):
 
 
 def _beside(name):
-    """The public names beside one that is not there."""
-    module = _attribute(name.rpartition(".")[0])
-    return absent.public_names(module) if isinstance(module, types.ModuleType) else ()
+    """The public names and the modules beside one that is not there."""
+    folder = name.rpartition(".")[0]
+    module, depth = _attribute(folder), folder.count(".") + 1
+    names = absent.public_names(module) if isinstance(module, types.ModuleType) else ()
+    return [*names, *sorted({known.split(".")[depth] for known in MODULES if known.startswith(folder + ".")})]
 
 
 class _Package(types.ModuleType):
@@ -144,7 +146,7 @@ def _mirror(module):
                 found = getattr(module, name)
             except AttributeError:
                 if full not in MODULES and not any(a.startswith(full + ".") for a in MODULES):
-                    raise absent.missing(full, lambda: absent.public_names(module)) from None
+                    raise absent.missing(full, lambda: _beside(full)) from None
             return importlib.import_module(full) if found is None or _ours(found) else found
     return Mirror
 

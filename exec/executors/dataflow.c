@@ -226,14 +226,23 @@ static void task_resume(void *arg) {
   go_out(outermost);
 }
 
-static bool worth_handing(const node_run *s) {
-  return atomic_load_explicit(&weft__node_run_node(s)->cost, memory_order_relaxed) > WORTH_HANDING;
+/* Returns true if the node only queues work on a GPU's stream, where it runs in turn anyway.  Several threads that queue
+ * would only wait for each other in the driver. */
+static bool only_queues(const node_run *s) {
+  const plan_item *it = weft__node_run_item(s);
+  return it->device && !it->no_record;
 }
 
-/* Keeps one ready node worth a thread for this one and hands the others to the pool. */
+static bool worth_handing(const node_run *s) {
+  return !only_queues(s) && atomic_load_explicit(&weft__node_run_node(s)->cost, memory_order_relaxed) > WORTH_HANDING;
+}
+
+/* Keeps one ready node worth a thread for this one and hands the others to the pool.  If there is work to queue on a GPU,
+ * this thread does that and hands out all nodes worth a thread. */
 static node_run *hand_out(dataflow *f, node_run *list) {
   node_run *kept = NULL, **end = &kept;
   bool heavy = false;
+  for (const node_run *s = list; s && !heavy; s = s->next) heavy = only_queues(s);
   for (node_run *s = list, *next; s; s = next) {
     next = s->next;
     bool worth = worth_handing(s), hand = heavy && worth;

@@ -18,18 +18,32 @@ static bool host_variable(const weft_node *n) {
   return t == WEFT_INT32 || !weft__dtype_is_plain(t);
 }
 
+static bool is_count(weft_dtype t) { return t == WEFT_INT32 || t == WEFT_BOOL; }
+
+/* Does the node read predicates that were computed from other numbers than counts, and so are on the card? */
+static bool reads_data(const weft_node *n) {
+  for (int i = 0; i < n->n_in; i++) {
+    const weft_node *from = n->graph->node[n->in[i].node];
+    for (int j = 0; j < from->n_in && from->out_type[n->in[i].slot] == WEFT_BOOL; j++)
+      if (!is_count(weft__out_type(from->graph, from->in[j]))) return true;
+  }
+  return false;
+}
+
 /* TensorFlow keeps int32 in host memory on GPUs: what is computed of such numbers alone are shapes, places and counters,
- * which the host wants to know, and without waiting.  So are predicates of them. */
-static bool gpu_everywhere_counts(const weft_node *n) {
-  bool any = false;
+ * which the host wants to know, and without waiting.  So are predicates of them.  Where only arguments that are in host
+ * memory anyway are int32 (the axes of All), the predicates decide. */
+static bool gpu_everywhere_counts(const gpu_kernel *g, const weft_node *n) {
+  bool any = false, data = false;
   if (!n->op->cpu || n->op->opdef.stateful || n->n_in == 0) return false;
   for (int i = 0; i < n->n_in + n->n_out; i++) {
-    const weft_dtype t =
-        i < n->n_in ? n->graph->node[n->in[i].node]->out_type[n->in[i].slot] : n->out_type[i - n->n_in];
-    if (t != WEFT_INT32 && t != WEFT_BOOL) return false;
+    const bool is_in = i < n->n_in;
+    const weft_dtype t = is_in ? n->graph->node[n->in[i].node]->out_type[n->in[i].slot] : n->out_type[i - n->n_in];
+    if (!is_count(t)) return false;
     any = any || t == WEFT_INT32;
+    data = data || (t == WEFT_INT32 && !(is_in ? weft__gpu_host_in(g, n, i) : weft__gpu_host_out(g, n, i - n->n_in)));
   }
-  return any;
+  return any && (data || !reads_data(n));
 }
 
 /* ---- simulated kernels ---- */
@@ -88,5 +102,5 @@ gpu_kernel weft__gpu_kernel(const weft_node *n) {
   pthread_once(&once, load_lists);
   if (!n->op || host_variable(n)) return (gpu_kernel){0};
   const gpu_kernel g = gpu_everywhere_find(n);
-  return g.op && gpu_everywhere_counts(n) ? (gpu_kernel){.op = n->op_name, .host = "*"} : g;
+  return g.op && gpu_everywhere_counts(&g, n) ? (gpu_kernel){.op = n->op_name, .host = "*"} : g;
 }

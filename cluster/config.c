@@ -32,6 +32,11 @@ static void config_apply_gpu(gpu_options *o, const Tensorflow__ConfigProto *c) {
   config_split_gpus(o, g->experimental);
 }
 
+bool weft__config_mixed_precision(const Tensorflow__GraphOptions *o) {
+  const int32_t toggle = o->rewrite_options ? o->rewrite_options->auto_mixed_precision : 0;
+  return toggle == REWRITE_ON || toggle == REWRITE_AGGRESSIVE;
+}
+
 weft_err weft__config_apply(session_opts *opts, const Tensorflow__ConfigProto *c) {
   for (size_t i = 0; i < c->n_device_count; i++)
     if (c->device_count[i]->key && strcmp(c->device_count[i]->key, "CPU") == 0) opts->cpus = c->device_count[i]->value;
@@ -43,6 +48,7 @@ weft_err weft__config_apply(session_opts *opts, const Tensorflow__ConfigProto *c
   if (c->graph_options) {
     opts->build_cost_model = c->graph_options->build_cost_model;
     opts->build_cost_model_after = c->graph_options->build_cost_model_after;
+    opts->mixed_precision = weft__config_mixed_precision(c->graph_options);
   }
   config_apply_gpu(&opts->gpu, c);
   if (c->experimental && c->experimental->collective_group_leader)

@@ -5,6 +5,9 @@
 #include "exec/session.h"
 #include "tf.pb-c.h"
 
+enum { REWRITE_ON = 1, REWRITE_OFF = 2, REWRITE_AGGRESSIVE = 3 }; /* RewriterConfig.Toggle */
+/* Does the config turn automatic mixed precision on? */
+bool weft__config_mixed_precision(const Tensorflow__GraphOptions *o);
 /* Overwrites the options that the config sets and leaves the others.  The filters are borrowed from the config.
  * config_text is allocated: the caller frees it with weft__free.  Fails only for lack of memory. */
 weft_err weft__config_apply(session_opts *opts, const Tensorflow__ConfigProto *config);

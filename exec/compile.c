@@ -9,6 +9,7 @@
 #include "exec/executors/frame.h"
 #include "exec/passes/defer_updates.h"
 #include "exec/passes/fuse.h"
+#include "exec/passes/mixed_precision.h"
 #include "exec/passes/relu_pool_swap.h"
 #include "exec/passes/order.h"
 #include "exec/passes/owned_inputs.h"
@@ -313,12 +314,21 @@ weft_err weft__plan_create(plan **out, weft_graph *g, const plan_request *r) {
 weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, const plan_devices *where) {
   plan *p = weft__alloc_zero(1, sizeof *p);
   if (!p) return WEFT_OOM;
-  p->graph = g;
   pthread_mutex_init(&p->lock, NULL);
+  weft_err err = WEFT_OK;
+  plan_devices rewritten;
   maker m = {.p = p, .g = g, .r = r, .where = where};
   pthread_mutex_lock(&g->lock);
-  weft_err err = make_plan(&m);
-  pthread_mutex_unlock(&g->lock);
+  if (where && where->mixed_precision) err = weft__mixed_precision(&p->mixed, g, r, where);
+  if (p->mixed) {
+    pthread_mutex_unlock(&g->lock);
+    rewritten = (plan_devices){where->device, p->mixed->of_node, false};
+    m = (maker){.p = p, .g = p->mixed->graph, .r = &p->mixed->request, .where = &rewritten};
+    pthread_mutex_lock(&m.g->lock);
+  }
+  p->graph = m.g;
+  if (!err) err = make_plan(&m);
+  pthread_mutex_unlock(&m.g->lock);
   for (int s = 0; s < m.n_value && m.value; s++) weft__tensor_clear(&m.value[s]);
   weft__feeds_finish(&m.feeds);
   weft__free(m.order);
@@ -341,6 +351,7 @@ void weft__plan_destroy(plan *p) {
   for (int i = 0; i < p->n_item; i++)
     if (p->item[i].op->unprepare) p->item[i].op->unprepare(p->item[i].state);
   for (int i = 0; i < p->n_constant; i++) weft__tensor_clear(&p->constant[i]);
+  weft__mixed_graph_destroy(p->mixed);
   weft__arena_finish(&p->arena);
   pthread_mutex_destroy(&p->lock);
   weft__free(p);

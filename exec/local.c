@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "exec/compile.h"
 #include "exec/executors/call.h"
+#include "exec/passes/mixed_precision.h"
 #include "exec/requests.h"
 #include "exec/run_metadata.h"
 #include "exec/executors/runs.h"
@@ -90,7 +91,7 @@ static weft_err make_plan(local *s, uint64_t hash, const plan_request *r, plan *
   WEFT_TRY(weft__request_check(s->base.graph, r));
   WEFT_TRY(weft__local_place_new_nodes(s));
   WEFT_TRY(weft__requests_add(&s->plans, hash, r, &e));
-  const plan_devices where = {s->task->device, s->where};
+  const plan_devices where = {s->task->device, s->where, s->opts.mixed_precision};
   weft_err err = weft__plan_create_on(out, s->base.graph, &e->request, s->n_info > 1 ? &where : NULL);
   if (err)
     weft__requests_drop(&s->plans, e);
@@ -139,8 +140,8 @@ static weft_err run_step(local *s, plan *p, plan_run *run) {
 /* ---- metadata ------------------------------------------------------------------------------------- */
 
 /* Writes the metadata that the run was asked for, after it succeeded. */
-static weft_err write_metadata(local *s, const plan_request *r, const step_log *log, bool costs, const run_opts *opts,
-                               weft_tensor **fetched) {
+static weft_err write_metadata(local *s, const plan *p, const plan_request *r, const step_log *log, bool costs,
+                               const run_opts *opts, weft_tensor **fetched) {
   text stats = {0}, metadata = {0};
   const metadata_graphs graphs = {opts->partition_graphs, costs ? s->costs : NULL};
   weft_err err = log ? weft__step_log_write(log, s->task->device[0]->name, &stats) : WEFT_OK;
@@ -148,6 +149,11 @@ static weft_err write_metadata(local *s, const plan_request *r, const step_log *
   if (!err && (costs || opts->partition_graphs)) {
     pthread_mutex_lock(&s->lock);
     cut how = {.graph = s->base.graph, .request = r, .where = s->where, .device = s->info, .arguments = true};
+    if (p->mixed) {
+      how.graph = p->mixed->graph;
+      how.request = &p->mixed->request;
+      how.where = p->mixed->of_node;
+    }
     err = weft__run_metadata_add(&metadata, &stats, &how, s->n_info, &graphs);
     pthread_mutex_unlock(&s->lock);
   }
@@ -183,7 +189,7 @@ static weft_err local_run(weft_session *base, const plan_request *r, const weft_
     const bool costs = !err && s->costs && weft__cost_model_count(s->costs, weft__request_hash(r));
     if (!err && opts && (opts->trace || costs)) err = weft__step_log_create(&run.log);
     if (!err) err = run_step(s, p, &run);
-    if (!err && opts && opts->metadata) err = write_metadata(s, r, run.log, costs, opts, fetched);
+    if (!err && opts && opts->metadata) err = write_metadata(s, p, r, run.log, costs, opts, fetched);
     weft__step_log_destroy(run.log);
     weft__cancel_link_off(&link);
     weft__step_objects_finish(&objects);

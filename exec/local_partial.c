@@ -69,9 +69,8 @@ static weft_err local_partial_plan(local_partial *u) {
   for (int i = 0; i < g->n_node; i++) target[i] = i;
   weft_err err = weft__task_where(u->session->task, g, &where);
   plan_request all = {.n_target = g->n_node, .target = target};
-  if (!err)
-    err =
-        weft__plan_create_on(&u->plan, u->graph, &all, where ? &(plan_devices){u->session->task->device, where} : NULL);
+  const plan_devices devices = {u->session->task->device, where, u->session->opts.mixed_precision};
+  if (!err) err = weft__plan_create_on(&u->plan, u->graph, &all, where ? &devices : NULL);
   weft__free(where);
   weft__free(target);
   return err;

@@ -73,7 +73,8 @@ typedef struct plan_staged { /* what the staged executor knows besides */
 
 typedef struct plan {
   const weft_graph *graph;
-  device **device; /* the GPUs that its items run on */
+  struct mixed_graph *mixed; /* which the graph belongs to, if it was rewritten; else NULL */
+  device **device;           /* the GPUs that its items run on */
   int n_device;
   atomic_int careful; /* how many more runs wait for each GPU kernel, so that an error names its node: WEFT_GPU_CAREFUL;
                          negative: all runs, WEFT_GPU_NO_REPLAY */
@@ -108,6 +109,7 @@ typedef struct plan_request {
 typedef struct plan_devices { /* where the nodes run: device[of_node[id]] */
   device *const *device;
   const int *of_node;
+  bool mixed_precision; /* rewrite what runs on GPUs (exec/passes/mixed_precision.h) */
 } plan_devices;
 
 /* Returns true if data input i of the node takes a reference: the variable itself, not its value. */

@@ -18,6 +18,7 @@ typedef struct session_opts {
   int intra_threads; /* 0: one per processor */
   int inter_threads;
   bool allow_soft_placement, log_device_placement;
+  bool mixed_precision;                             /* of RewriterConfig: auto_mixed_precision is on */
   int64_t timeout_ms;                               /* default for runs; 0: none */
   int64_t build_cost_model, build_cost_model_after; /* of GraphOptions: every so many runs have a cost graph; 0: none */
   gpu_options gpu;

@@ -67,6 +67,7 @@ struct weft_graph {
   weft_gradient_fn *gradient_fn; /* the program's gradients of ops that have none; NULL if it has none */
   void *gradient_arg;
   function_library *library; /* of functions; NULL if there are none (graph/library.h) */
+  bool mixed_precision;      /* of a task's part of a graph: its plans are rewritten (exec/passes/mixed_precision.h) */
   bool library_shared;       /* it belongs to the graph that calls this one, a function's body */
   struct call_chain *chain;  /* of a function's body: the calls that lead to it (graph/expansion.h) */
   attr_str meta;  /* serialised MetaGraphDef that was imported, less its graph and collections; size 0 if none */

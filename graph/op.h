@@ -136,6 +136,14 @@ typedef enum op_kind {
   KIND_LOOP_COND,
   KIND_CONTROL_TRIGGER
 } op_kind;
+/* What automatic mixed precision may do with the op's float tensors (exec/passes/mixed_precision.h), as TensorFlow does. */
+typedef enum op_amp {
+  AMP_NONE,  /* they stay float, */
+  AMP_ALLOW, /* become half, for this makes the op much faster, */
+  AMP_INFER, /* become half between ops that do, unless they come from an AMP_DENY op, */
+  AMP_DENY,  /* stay float, and so do those computed from them: half would lose too much, */
+  AMP_CLEAR, /* become half where a neighbor's do: the op does not compute with them, or loses nothing */
+} op_amp;
 struct op {
   const char *def; /* opdef.h */
   const char *doc; /* one sentence */
@@ -148,6 +156,7 @@ struct op {
   weft_err (*grad)(backprop *);   /* NULL: see no_grad */
   bool no_grad; /* TF registers "not differentiable": the gradient stops silently.  With neither, asking is an error */
   op_kind kind;
+  op_amp amp;
   known_rule *known; /* optional */
   /* Optional: its loops, when cpu is nothing but weft__elementwise over them without an argument (kernels/elementwise/elementwise.h).
    * Such ops may be fused into chains. */

@@ -9,6 +9,7 @@
 #include "cluster/master/client.h"
 
 #include "base/alloc.h"
+#include "cluster/config.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/log.h"
@@ -61,6 +62,7 @@ weft_err weft__client_call_master(client *s, run_entry *a, const char *method, m
 static weft_err client_pack_config(client *s, const session_opts *o) {
   Tensorflow__ConfigProto c = TENSORFLOW__CONFIG_PROTO__INIT;
   Tensorflow__GraphOptions graph = TENSORFLOW__GRAPH_OPTIONS__INIT;
+  Tensorflow__RewriterConfig rewrite = TENSORFLOW__REWRITER_CONFIG__INIT;
   c.allow_soft_placement = o->allow_soft_placement;
   c.log_device_placement = o->log_device_placement;
   c.isolate_session_state = o->isolate_session_state;
@@ -69,7 +71,9 @@ static weft_err client_pack_config(client *s, const session_opts *o) {
   c.device_filters = (char **)o->filter;
   graph.build_cost_model = o->build_cost_model;
   graph.build_cost_model_after = o->build_cost_model_after;
-  if (o->build_cost_model) c.graph_options = &graph;
+  rewrite.auto_mixed_precision = REWRITE_ON;
+  if (o->mixed_precision) graph.rewrite_options = &rewrite;
+  if (o->build_cost_model || o->mixed_precision) c.graph_options = &graph;
   s->config_size = tensorflow__config_proto__get_packed_size(&c);
   if (!(s->config = weft__alloc(s->config_size + 1))) return WEFT_OOM;
   tensorflow__config_proto__pack(&c, s->config);

@@ -288,7 +288,8 @@ static weft_err cluster_session_make_step(cluster_session *s, const plan_request
   if (r->n_fetch + r->n_target == 0)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Must specify at least one target to fetch or execute.");
   WEFT_TRY(cluster_session_partition(s, r, by_name, &p));
-  step_context ctx = {s->base.graph, s->env.worker, s->tasks.task, s->handle, s->env.task->device[0]->name, by_name};
+  step_context ctx = {s->base.graph, s->env.worker,          s->tasks.task, s->handle, s->env.task->device[0]->name,
+                      by_name,       s->opts.mixed_precision};
   weft_err err = weft__cluster_step_create(out, &p, r, &ctx, deadline_ns, c);
   weft__parts_finish(&p);
   return err;

@@ -6,6 +6,7 @@
 #include "cluster/master/step.h"
 
 #include "base/alloc.h"
+#include "cluster/config.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/text.h"
@@ -65,6 +66,7 @@ static weft_err step_make_local(cluster_step *s, const parts *p, const plan_requ
   weft_graph *g;
   WEFT_TRY(weft__ops_table(&ops));
   WEFT_TRY(weft__graph_create(&g, ops));
+  g->mixed_precision = ctx->mixed_precision;
   weft_out *feed = weft__alloc(sizeof *feed * (size_t)(r->n_feed + 1));
   weft_out *fetch = weft__alloc(sizeof *fetch * (size_t)(r->n_fetch + 1));
   weft_err err = feed && fetch ? WEFT_OK : WEFT_OOM;
@@ -79,9 +81,14 @@ static weft_err step_make_local(cluster_step *s, const parts *p, const plan_requ
   return err;
 }
 
-static weft_err step_pack_register(message *m, const Tensorflow__GraphDef *def, const char *session) {
+static weft_err step_pack_register(message *m, const Tensorflow__GraphDef *def, const step_context *ctx) {
   Tensorflow__RegisterGraphRequest q = TENSORFLOW__REGISTER_GRAPH_REQUEST__INIT;
-  q.session_handle = (char *)(uintptr_t)session;
+  Tensorflow__GraphOptions options = TENSORFLOW__GRAPH_OPTIONS__INIT;
+  Tensorflow__RewriterConfig rewrite = TENSORFLOW__REWRITER_CONFIG__INIT;
+  rewrite.auto_mixed_precision = REWRITE_ON;
+  options.rewrite_options = &rewrite;
+  if (ctx->mixed_precision) q.graph_options = &options;
+  q.session_handle = (char *)(uintptr_t)ctx->session;
   q.graph_def = (Tensorflow__GraphDef *)(uintptr_t)def;
   q.create_worker_session_called = true;
   return weft__message_pack(m, &q.base);
@@ -117,7 +124,7 @@ static weft_err step_register_remotes(cluster_step *s, const parts *p, const ste
   for (int i = 0; i < p->n_part; i++) {
     if (i == p->client) continue;
     calls[n].to = s->remote[n].on = ctx->task[p->part[i].task];
-    WEFT_TRY(step_pack_register(&calls[n++].request, &p->part[i].def, ctx->session));
+    WEFT_TRY(step_pack_register(&calls[n++].request, &p->part[i].def, ctx));
   }
   WEFT_TRY(weft__broadcast(calls, n, "/tensorflow.WorkerService/RegisterGraph", how));
   for (s->n_remote = 0; s->n_remote < n; s->n_remote++) {

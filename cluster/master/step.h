@@ -21,6 +21,7 @@ typedef struct step_context { /* what a step is made from; used only while it is
   const char *session;        /* its handle */
   const char *device;         /* the client's; outlives the step */
   bool by_name;               /* the request was partitioned by name, for a partial run */
+  bool mixed_precision;       /* each task rewrites its part (exec/passes/mixed_precision.h) */
 } step_context;
 
 /* Compiles the local part and registers the others.  Waits until the deadline (0: none) or until c fires. */

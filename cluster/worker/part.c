@@ -30,7 +30,8 @@ static weft_err part_find_targets(const weft_graph *g, const plan_request *r, in
 static weft_err part_make_plan(plan **out, const task *t, weft_graph *g, const plan_request *r) {
   int *of_node = NULL;
   WEFT_TRY(weft__task_where(t, g, &of_node));
-  weft_err err = weft__plan_create_on(out, g, r, of_node ? &(plan_devices){t->device, of_node} : NULL);
+  weft_err err =
+      weft__plan_create_on(out, g, r, of_node ? &(plan_devices){t->device, of_node, g->mixed_precision} : NULL);
   weft__free(of_node);
   return err;
 }

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/block.h"
 #include "base/clock.h"
+#include "cluster/config.h"
 #include "cluster/worker/state.h"
 #include "graph/graphdef.h"
 #include "ops/all.h"
@@ -231,13 +232,20 @@ static weft_err worker_list_part(worker *w, worker_session *s, part *p, char nam
   return err;
 }
 
-static weft_err worker_register_in(worker *w, worker_session *s, const Tensorflow__GraphDef *def, message *answer) {
+/* Does the master ask for automatic mixed precision? */
+static bool worker_is_mixed(const Tensorflow__RegisterGraphRequest *q) {
+  return q->graph_options && weft__config_mixed_precision(q->graph_options);
+}
+
+static weft_err worker_register_in(worker *w, worker_session *s, const Tensorflow__RegisterGraphRequest *q,
+                                   message *answer) {
   Tensorflow__RegisterGraphResponse reply = TENSORFLOW__REGISTER_GRAPH_RESPONSE__INIT;
   Tensorflow__GraphDef empty = TENSORFLOW__GRAPH_DEF__INIT;
   weft_graph *g;
   part *p;
   char name[17];
-  WEFT_TRY(worker_import_graph(w, def ? def : &empty, &g));
+  WEFT_TRY(worker_import_graph(w, q->graph_def ? q->graph_def : &empty, &g));
+  g->mixed_precision = worker_is_mixed(q);
   WEFT_TRY(weft__part_compile(&p, s, g, &(plan_request){.n_feed = 0}));
   weft_err err = worker_list_part(w, s, p, name);
   if (err) {
@@ -256,7 +264,7 @@ weft_err weft__worker_register_graph(worker *w, const ProtobufCMessage *request,
   if (!err) atomic_fetch_add(&s->refs, 1);
   pthread_mutex_unlock(&w->lock);
   if (err) return err;
-  err = worker_register_in(w, s, q->graph_def, answer);
+  err = worker_register_in(w, s, q, answer);
   weft__worker_session_release(s);
   return err;
 }

@@ -388,9 +388,9 @@ static const op_case pack_cases[] = {
 OPS(concat) = {
     {"ConcatV2(values:N*T, axis:Tidx) -> (output:T) | N:int>=2 T:type Tidx:type{int32,int64}=int32",
      "Joins tensors along an axis.", .known = weft__known_concat, .infer = concat_v2_infer, .cpu = concat_v2_cpu,
-     .grad = concat_v2_grad, .cases = concat_v2_cases},
+     .grad = concat_v2_grad, .cases = concat_v2_cases, .amp = AMP_CLEAR},
     {"Concat(concat_dim:int32, values:N*T) -> (output:T) | N:int>=2 T:type", "Joins tensors along an axis.",
-     .infer = concat_infer, .cpu = concat_cpu, .grad = concat_grad, .cases = concat_cases},
+     .infer = concat_infer, .cpu = concat_cpu, .grad = concat_grad, .cases = concat_cases, .amp = AMP_CLEAR},
     {"QuantizedConcat(concat_dim:int32, values:N*T, input_mins:N*float, input_maxes:N*float) -> (output:T, "
      "output_min:float, output_max:float) | N:int>=2 T:type",
      "Joins quantized tensors along an axis, in a range that has all of theirs.", .infer = quantized_concat_infer,
@@ -400,6 +400,7 @@ OPS(concat) = {
      "Where each input of a Concat begins in its result.", .infer = offset_infer, .cpu = offset_cpu, .no_grad = true,
      .cases = offset_cases, .anywhere = "*"},
     {"Pack(values:N*T) -> (output:T) | N:int>=1 T:type axis:int=0", "Stacks tensors of one shape along a new axis.",
-     .known = weft__known_pack, .infer = pack_infer, .cpu = pack_cpu, .grad = pack_grad, .cases = pack_cases},
+     .known = weft__known_pack, .infer = pack_infer, .cpu = pack_cpu, .grad = pack_grad, .cases = pack_cases,
+     .amp = AMP_CLEAR},
     {0},
 };

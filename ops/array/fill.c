@@ -143,12 +143,12 @@ static const op_case ones_like_cases[] = {
 OPS(fill) = {
     {"Fill(dims:index_type, value:T) -> (output:T) | T:type index_type:type{int32,int64}=int32",
      "A tensor of the given shape, every element the same.", .infer = fill_infer, .cpu = fill_cpu, .grad = fill_grad,
-     .cases = fill_cases},
+     .cases = fill_cases, .amp = AMP_CLEAR},
     {"ZerosLike(x:T) -> (y:T) | T:type", "Zeros of the input's shape and type.", .kind = KIND_ZEROS,
-     .infer = weft__infer_same, .cpu = zeros_like_cpu, .no_grad = true, .cases = zeros_like_cases},
+     .infer = weft__infer_same, .cpu = zeros_like_cpu, .no_grad = true, .cases = zeros_like_cases, .amp = AMP_CLEAR},
     {"OnesLike(x:T) -> (y:T) | "
      "T:type{bfloat16,half,float,double,int8,uint8,int16,uint16,int32,uint32,int64,uint64,complex64,complex128,bool}",
      "Ones of the input's shape and type.", .infer = weft__infer_same, .cpu = ones_like_cpu, .no_grad = true,
-     .cases = ones_like_cases},
+     .cases = ones_like_cases, .amp = AMP_CLEAR},
     {0},
 };

@@ -461,13 +461,13 @@ OPS(gather) = {
     {"GatherV2(params:Tparams, indices:Tindices, axis:Taxis) -> (output:Tparams) | batch_dims:int=0 Tparams:type "
      "Tindices:type{int16,int32,int64} Taxis:type{int32,int64}",
      "The slices of params along an axis that the indices name.", .infer = gather_v2_infer, .cpu = gather_v2_cpu,
-     .grad = gather_v2_grad, .cases = gather_v2_cases, .fusion = &gather_v2_fusion},
+     .grad = gather_v2_grad, .cases = gather_v2_cases, .fusion = &gather_v2_fusion, .amp = AMP_CLEAR},
     {"Gather(params:Tparams, indices:Tindices) -> (output:Tparams) | validate_indices:bool=true Tparams:type "
      "Tindices:type{int32,int64}",
      "The rows of params that the indices name.", .infer = gather_infer, .cpu = gather_cpu, .grad = gather_grad,
-     .cases = gather_cases, .fusion = &gather_fusion},
+     .cases = gather_cases, .fusion = &gather_fusion, .amp = AMP_CLEAR},
     {"GatherNd(params:Tparams, indices:Tindices) -> (output:Tparams) | Tparams:type Tindices:type{int16,int32,int64}",
      "The slices of params that rows of indices name.", .infer = nd_infer, .cpu = nd_cpu, .grad = nd_grad,
-     .cases = nd_cases},
+     .cases = nd_cases, .amp = AMP_CLEAR},
     {0},
 };

@@ -83,6 +83,6 @@ OPS(one_hot) = {
     {"OneHot(indices:TI, depth:int32, on_value:T, off_value:T) -> (output:T) | axis:int=-1 T:type "
      "TI:type{uint8,int8,int32,int64}=int64",
      "A new axis that is on_value at the index and off_value elsewhere.", .infer = hot_infer, .cpu = hot_cpu,
-     .no_grad = true, .cases = hot_cases},
+     .no_grad = true, .cases = hot_cases, .amp = AMP_CLEAR},
     {0},
 };

@@ -329,13 +329,14 @@ static const op_case unmirror_cases[] = {
 
 OPS(pad) = {
     {"Pad(input:T, paddings:Tpaddings) -> (output:T) | T:type Tpaddings:type{int32,int64}=int32",
-     "The input with a border of zeros.", .infer = pad_infer, .cpu = pad_cpu, .grad = pad_grad, .cases = pad_cases},
+     "The input with a border of zeros.", .infer = pad_infer, .cpu = pad_cpu, .grad = pad_grad, .cases = pad_cases,
+     .amp = AMP_CLEAR},
     {"PadV2(input:T, paddings:Tpaddings, constant_values:T) -> (output:T) | T:type Tpaddings:type{int32,int64}=int32",
      "The input with a border of one value.", .infer = pad_v2_infer, .cpu = pad_v2_cpu, .grad = pad_grad,
-     .cases = pad_v2_cases},
+     .cases = pad_v2_cases, .amp = AMP_CLEAR},
     {"MirrorPad(input:T, paddings:Tpaddings) -> (output:T) | " MODE, "The input with a border that mirrors it.",
-     .infer = pad_infer, .cpu = mirror_cpu, .grad = mirror_grad, .cases = mirror_cases},
+     .infer = pad_infer, .cpu = mirror_cpu, .grad = mirror_grad, .cases = mirror_cases, .amp = AMP_CLEAR},
     {"MirrorPadGrad(input:T, paddings:Tpaddings) -> (output:T) | " MODE, "The border added to the elements it mirrors.",
-     .infer = unpad_infer, .cpu = unmirror_cpu, .grad = unmirror_grad, .cases = unmirror_cases},
+     .infer = unpad_infer, .cpu = unmirror_cpu, .grad = unmirror_grad, .cases = unmirror_cases, .amp = AMP_CLEAR},
     {0},
 };

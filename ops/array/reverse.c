@@ -283,16 +283,17 @@ OPS(reverse) = {
     {"ReverseV2(tensor:T, axis:Tidx) -> (output:T) | Tidx:type{int32,int64}=int32 "
      "T:type{uint8,int8,uint16,int16,int32,uint32,int64,uint64,bool,bfloat16,half,float,double,complex64,complex128,"
      "string}",
-     "The input with some axes reversed.", .infer = v2_infer, .cpu = v2_cpu, .grad = reverse_grad, .cases = v2_cases},
+     "The input with some axes reversed.", .infer = v2_infer, .cpu = v2_cpu, .grad = reverse_grad, .cases = v2_cases,
+     .amp = AMP_CLEAR},
     {"Reverse(tensor:T, dims:bool) -> (output:T) | "
      "T:type{uint8,int8,uint16,int16,uint32,int32,uint64,int64,bool,bfloat16,half,float,double,complex64,complex128,"
      "string}",
      "The input with some axes reversed.", .infer = dims_infer, .cpu = dims_cpu, .grad = reverse_grad,
-     .cases = dims_cases},
+     .cases = dims_cases, .amp = AMP_CLEAR},
     {"ReverseSequence(input:T, seq_lengths:Tlen) -> (output:T) | seq_dim:int batch_dim:int=0 T:type "
      "Tlen:type{int32,int64}=int64",
      "The input with the beginning of each sequence reversed.", .infer = sequence_infer, .cpu = sequence_cpu,
-     .grad = sequence_grad, .cases = sequence_cases},
+     .grad = sequence_grad, .cases = sequence_cases, .amp = AMP_CLEAR},
     {"Roll(input:T, shift:Tshift, axis:Taxis) -> (output:T) | T:type Tshift:type{int32,int64} Taxis:type{int32,int64}",
      "The input shifted along axes, ends joined.", .infer = roll_infer, .cpu = roll_cpu, .grad = roll_grad,
      .cases = roll_cases},

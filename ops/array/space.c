@@ -345,22 +345,22 @@ static const op_case from_batch_cases[] = {
 
 OPS(space) = {
     {"SpaceToDepth(input:T) -> (output:T) | " FORMAT, "Blocks of pixels become depth.", .infer = to_depth_infer,
-     .cpu = to_depth_cpu, .grad = to_depth_grad, .cases = to_depth_cases},
+     .cpu = to_depth_cpu, .grad = to_depth_grad, .cases = to_depth_cases, .amp = AMP_CLEAR},
     {"DepthToSpace(input:T) -> (output:T) | " FORMAT, "Depth becomes blocks of pixels.", .infer = from_depth_infer,
-     .cpu = from_depth_cpu, .grad = from_depth_grad, .cases = from_depth_cases},
+     .cpu = from_depth_cpu, .grad = from_depth_grad, .cases = from_depth_cases, .amp = AMP_CLEAR},
     {"SpaceToBatchND(input:T, block_shape:Tblock_shape, paddings:Tpaddings) -> (output:T) | T:type " INDEX(
          Tblock_shape) " " INDEX(Tpaddings),
      "Places inside blocks of space become batch entries.", .infer = nd_to_batch_infer, .cpu = nd_to_batch_cpu,
-     .grad = nd_to_batch_grad, .cases = nd_to_batch_cases},
+     .grad = nd_to_batch_grad, .cases = nd_to_batch_cases, .amp = AMP_CLEAR},
     {"BatchToSpaceND(input:T, block_shape:Tblock_shape, crops:Tcrops) -> (output:T) | T:type " INDEX(
          Tblock_shape) " " INDEX(Tcrops),
      "Batch entries become places inside blocks of space.", .infer = nd_from_batch_infer, .cpu = nd_from_batch_cpu,
-     .grad = nd_from_batch_grad, .cases = nd_from_batch_cases},
+     .grad = nd_from_batch_grad, .cases = nd_from_batch_cases, .amp = AMP_CLEAR},
     {"SpaceToBatch(input:T, paddings:Tpaddings) -> (output:T) | T:type " INDEX(Tpaddings) " block_size:int>=2",
      "Places inside blocks of pixels become batch entries.", .infer = to_batch_infer, .cpu = to_batch_cpu,
-     .grad = to_batch_grad, .cases = to_batch_cases},
+     .grad = to_batch_grad, .cases = to_batch_cases, .amp = AMP_CLEAR},
     {"BatchToSpace(input:T, crops:Tidx) -> (output:T) | T:type block_size:int>=2 " INDEX(Tidx),
      "Batch entries become places inside blocks of pixels.", .infer = from_batch_infer, .cpu = from_batch_cpu,
-     .grad = from_batch_grad, .cases = from_batch_cases},
+     .grad = from_batch_grad, .cases = from_batch_cases, .amp = AMP_CLEAR},
     {0},
 };

@@ -291,12 +291,12 @@ static const op_case unpack_cases[] = {
 OPS(split) = {
     {"Split(split_dim:int32, value:T) -> (output:num_split*T) | num_split:int>=1 T:type",
      "Cuts a tensor into equal pieces along an axis.", .infer = split_infer, .cpu = split_cpu, .grad = split_grad,
-     .cases = split_cases},
+     .cases = split_cases, .amp = AMP_CLEAR},
     {"SplitV(value:T, size_splits:Tlen, split_dim:int32) -> (output:num_split*T) | num_split:int>=1 T:type "
      "Tlen:type{int8,int32,int64}=int64",
      "Cuts a tensor into pieces of given sizes along an axis.", .infer = split_v_infer, .cpu = split_v_cpu,
-     .grad = split_v_grad, .cases = split_v_cases},
+     .grad = split_v_grad, .cases = split_v_cases, .amp = AMP_CLEAR},
     {"Unpack(value:T) -> (output:num*T) | num:int>=0 T:type axis:int=0", "The slices of a tensor along an axis.",
-     .infer = unpack_infer, .cpu = unpack_cpu, .grad = unpack_grad, .cases = unpack_cases},
+     .infer = unpack_infer, .cpu = unpack_cpu, .grad = unpack_grad, .cases = unpack_cases, .amp = AMP_CLEAR},
     {0},
 };

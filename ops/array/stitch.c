@@ -226,12 +226,12 @@ static const op_case partition_cases[] = {
 OPS(stitch) = {
     {"DynamicStitch(indices:N*int32, data:N*T) -> (merged:T) | N:int>=1 T:type",
      "Rows put at the places their indices name; later ones win.", .infer = stitch_infer, .cpu = stitch_cpu,
-     .grad = stitch_grad, .cases = stitch_cases},
+     .grad = stitch_grad, .cases = stitch_cases, .amp = AMP_CLEAR},
     {"ParallelDynamicStitch(indices:N*int32, data:N*T) -> (merged:T) | N:int>=1 T:type",
      "Rows put at the places their indices name.", .infer = stitch_infer, .cpu = stitch_cpu, .grad = stitch_grad,
      .cases = stitch_cases},
     {"DynamicPartition(data:T, partitions:int32) -> (outputs:num_partitions*T) | num_partitions:int>=1 T:type",
      "Rows dealt out to outputs by number.", .infer = partition_infer, .cpu = partition_cpu, .grad = partition_grad,
-     .cases = partition_cases},
+     .cases = partition_cases, .amp = AMP_CLEAR},
     {0},
 };

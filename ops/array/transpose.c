@@ -178,7 +178,7 @@ static const op_case invert_cases[] = {
 OPS(transpose) = {
     {"Transpose(x:T, perm:Tperm) -> (y:T) | T:type Tperm:type{int32,int64}=int32",
      "The input with its axes in another order.", .infer = transpose_infer, .cpu = transpose_cpu,
-     .grad = transpose_grad, .cases = transpose_cases},
+     .grad = transpose_grad, .cases = transpose_cases, .amp = AMP_CLEAR},
     {"ConjugateTranspose(x:T, perm:Tperm) -> (y:T) | T:type Tperm:type{int32,int64}=int32",
      "The conjugated input with its axes in another order.", .infer = transpose_infer, .cpu = conjugate_cpu,
      .grad = conjugate_grad, .cases = conjugate_cases},

@@ -95,6 +95,6 @@ OPS(where) = {
      "T:type{float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,qint16,quint16,uint16,"
      "complex128,half,uint32,uint64,bool}=bool",
      "The indices of the elements that are true or not zero.", .infer = where_infer, .cpu = where_cpu,
-     .cases = where_cases},
+     .cases = where_cases, .amp = AMP_CLEAR},
     {0},
 };

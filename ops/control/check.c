@@ -170,7 +170,7 @@ OPS(check) = {
      .no_grad = true, .cases = assert_cases},
     {"CheckNumerics(tensor:T) -> (output:T) | T:type{bfloat16,half,float,double} message:string ; stateful",
      "The input; fails where it holds infinities or no numbers.", .infer = weft__infer_same, .cpu = numerics_cpu,
-     .grad = numerics_grad, .cases = numerics_cases},
+     .grad = numerics_grad, .cases = numerics_cases, .amp = AMP_CLEAR},
     {"CheckNumericsV2(tensor:T) -> (output:T) | T:type{bfloat16,half,float,double} message:string ; stateful",
      "CheckNumerics, with the sign of infinities in the message.", .infer = weft__infer_same, .cpu = signs_cpu,
      .grad = numerics_grad, .cases = numerics_cases},

@@ -388,10 +388,10 @@ OPS(resize) = {
     {"ResizeNearestNeighbor(images:T, size:int32) -> (resized_images:T) | "
      "T:type{int8,uint8,int16,uint16,int32,int64,half,float,double,bfloat16} " FLAGS,
      "Images at another size, by the nearest pixel.", .infer = resize_infer, .cpu = nearest_cpu, .grad = nearest_grad,
-     .cases = nearest_cases},
+     .cases = nearest_cases, .amp = AMP_CLEAR},
     {"ResizeNearestNeighborGrad(grads:T, size:int32) -> (output:T) | "
      "T:type{uint8,int8,int32,half,float,double,bfloat16} " FLAGS,
      "The gradient of ResizeNearestNeighbor.", .infer = resize_infer, .cpu = nearest_grad_cpu,
-     .cases = nearest_grad_cases},
+     .cases = nearest_grad_cases, .amp = AMP_CLEAR},
     {0},
 };

@@ -271,7 +271,7 @@ static const op_case filespec_cases[] = {
 OPS(checkpoint) = {
     {"SaveV2(prefix:string, tensor_names:string, shape_and_slices:string, tensors:@dtypes) -> () | "
      "dtypes:list(type)>=1 ; stateful",
-     "Writes tensors, or slices of them, as a bundle.", .infer = weft__infer_none, .cpu = save_v2_cpu},
+     "Writes tensors, or slices of them, as a bundle.", .infer = weft__infer_none, .cpu = save_v2_cpu, .amp = AMP_DENY},
     {"RestoreV2(prefix:string, tensor_names:string, shape_and_slices:string) -> (tensors:@dtypes) | "
      "dtypes:list(type)>=1 ; stateful",
      "Reads tensors, or slices of them, from a checkpoint.", .infer = restore_infer, .cpu = restore_v2_cpu},

@@ -531,6 +531,6 @@ static const op_case einsum_cases[] = {
 
 OPS(einsum) = {
     {"Einsum(inputs:N*T) -> (output:T) | equation:string N:int>=1 T:type", "Sums of products, told by labels.",
-     .infer = einsum_infer, .cpu = einsum_cpu, .grad = einsum_grad, .cases = einsum_cases},
+     .infer = einsum_infer, .cpu = einsum_cpu, .grad = einsum_grad, .cases = einsum_cases, .amp = AMP_ALLOW},
     {0},
 };

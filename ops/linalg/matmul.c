@@ -353,17 +353,19 @@ OPS(matmul) = {
     {"MatMul(a:T, b:T) -> (product:T) | transpose_a:bool=false transpose_b:bool=false "
      "T:type{bfloat16,half,float,double,int32,int64,uint8,uint16,uint32,uint64,complex64,complex128}",
      "The product of two matrices.", .infer = matmul_infer, .cpu = matmul_cpu, .prepare = matmul_prepare,
-     .unprepare = matmul_unprepare, .grad = matmul_grad, .fusion = &weft__matmul_fusion, .cases = matmul_cases},
+     .unprepare = matmul_unprepare, .grad = matmul_grad, .fusion = &weft__matmul_fusion, .cases = matmul_cases,
+     .amp = AMP_ALLOW},
     {"BatchMatMul(x:T, y:T) -> (output:T) | T:type{bfloat16,half,float,double,int32,int64,complex64,complex128} "
      "adj_x:bool=false adj_y:bool=false",
      "Products of the matrices in the last two dimensions.", .infer = batch_infer_v1, .cpu = batch_cpu_v1,
-     .prepare = batch_prepare, .unprepare = matmul_unprepare, .grad = batch_grad_v1, .cases = batch_cases},
+     .prepare = batch_prepare, .unprepare = matmul_unprepare, .grad = batch_grad_v1, .cases = batch_cases,
+     .amp = AMP_ALLOW},
     {"BatchMatMulV2(x:T, y:T) -> (output:T) | "
      "T:type{bfloat16,half,float,double,int16,int32,int64,uint8,uint16,uint32,uint64,complex64,complex128} "
      "adj_x:bool=false adj_y:bool=false",
      "Products of the matrices in the last two dimensions, the others broadcast.", .infer = batch_infer_v2,
      .cpu = batch_cpu_v2, .prepare = batch_prepare, .unprepare = matmul_unprepare, .grad = batch_grad_v2,
-     .cases = broadcast_cases},
+     .cases = broadcast_cases, .amp = AMP_ALLOW},
     {"BatchMatMulV3(x:Ta, y:Tb) -> (output:Tout) | "
      "Ta:type{bfloat16,half,float,double,uint8,int8,int16,int32,int64,complex64,complex128} "
      "Tb:type{bfloat16,half,float,double,uint8,int8,int16,int32,int64,complex64,complex128} "

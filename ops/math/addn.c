@@ -225,7 +225,7 @@ OPS(addn) = {
      "T:type{float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,qint16,quint16,uint16,"
      "complex128,half,uint32,uint64,variant} ; commutative aggregate",
      "The sum of all inputs.", OP_INPLACE, weft__infer_merge_all, add_n_cpu, .grad = add_n_grad, .kind = KIND_SUM,
-     .cases = add_n_cases},
+     .cases = add_n_cases, .amp = AMP_INFER},
     {"AccumulateNV2(inputs:N*T) -> (sum:T) | N:int>=1 T:type{number} shape:shape ; commutative aggregate",
      "The sum of all inputs, of a shape told in advance.", OP_INPLACE, accumulate_infer, add_n_cpu, .grad = add_n_grad,
      .cases = accumulate_cases},

@@ -242,11 +242,11 @@ OPS(arg) = {
     {"ArgMax(input:T, dimension:Tidx) -> (output:output_type) | " SUBJECTS
      " Tidx:type{int16,int32,int64}=int32 output_type:type{int16,uint16,int32,int64}=int64",
      "Where the greatest is along a dimension.", .infer = arg_infer, .cpu = argmax_cpu, .grad = weft__backprop_none,
-     .cases = arg_cases},
+     .cases = arg_cases, .amp = AMP_CLEAR},
     {"ArgMin(input:T, dimension:Tidx) -> (output:output_type) | " SUBJECTS
      " Tidx:type{int32,int64}=int32 output_type:type{int32,int64}=int64",
      "Where the least is along a dimension.", .infer = arg_infer, .cpu = argmin_cpu, .grad = weft__backprop_none,
-     .cases = arg_cases},
+     .cases = arg_cases, .amp = AMP_CLEAR},
     {"InTopK(predictions:float, targets:T) -> (precision:bool) | k:int T:type{int32,int64}=int32",
      "Is each target among the k highest predictions of its row?", .infer = in_top_k_infer, .cpu = in_top_k_cpu,
      .cases = in_top_k_cases},

@@ -415,8 +415,8 @@ static const op_case log_cases[] = {
 
 static const fusion plus = {ROLE_PLUS}, product = {ROLE_PRODUCT}, quotient = {ROLE_QUOTIENT};
 
-#define ROW(def_, doc_, cpu_, grad_, cases_)                                                                           \
-  { def_, doc_, OP_INPLACE, weft__infer_broadcast, cpu_, .grad = grad_, .cases = cases_ }
+#define ROW(def_, doc_, cpu_, grad_, ...)                                                                              \
+  { def_, doc_, OP_INPLACE, weft__infer_broadcast, cpu_, .grad = grad_, .cases = __VA_ARGS__ }
 #define ADD add_cpu, .elem = &weft__add_op, .fusion = &plus /* numbers can be fused */
 #define PLUS ELEM(weft__add_op), .fusion = &plus
 #define PRODUCT ELEM(weft__mul_op), .fusion = &product
@@ -425,18 +425,18 @@ static const fusion plus = {ROLE_PLUS}, product = {ROLE_PRODUCT}, quotient = {RO
 OPS(binary) = {
     ROW("Add(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,int16,int32,int64,complex64,complex128,string}",
-        "x + y; strings are joined.", ADD, add_grad, string_add_cases),
+        "x + y; strings are joined.", ADD, add_grad, string_add_cases, .amp = AMP_INFER),
     ROW("AddV2(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,uint16,uint32,uint64,int8,int16,int32,int64,complex64,complex128} ; "
         "commutative aggregate",
-        "x + y.", PLUS, add_grad, add_cases),
+        "x + y.", PLUS, add_grad, add_cases, .amp = AMP_INFER),
     ROW("Sub(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,int64,complex64,complex128,uint32,uint64}",
-        "x - y.", ELEM(sub_op), sub_grad, product_cases),
+        "x - y.", ELEM(sub_op), sub_grad, product_cases, .amp = AMP_INFER),
     ROW("Mul(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,uint32,uint64,int64,complex64,complex128} ; "
         "commutative",
-        "x * y.", PRODUCT, mul_grad, product_cases),
+        "x * y.", PRODUCT, mul_grad, product_cases, .amp = AMP_INFER),
     ROW("MulNoNan(x:T, y:T) -> (z:T) | T:type{bfloat16,half,float,double,complex64,complex128}",
         "x * y, and 0 where y is 0 even if x is not finite.", ELEM(mul_no_nan_op), mul_no_nan_grad, product_cases),
     ROW("SquaredDifference(x:T, y:T) -> (z:T) | T:type{bfloat16,half,float,double,int32,int64,complex64,complex128} ; "
@@ -447,10 +447,11 @@ OPS(binary) = {
         "x / y; integers round towards 0.", div_cpu, div_grad, quotient_cases),
     ROW("RealDiv(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,uint32,uint64,int64,complex64,complex128}",
-        "x / y.", QUOTIENT, real_div_grad, quotient_cases),
+        "x / y.", QUOTIENT, real_div_grad, quotient_cases, .amp = AMP_INFER),
     ROW("FloorDiv(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,uint32,uint64,int64,complex64,complex128}",
-        "x / y rounded towards minus infinity.", floor_div_cpu, weft__backprop_none, int_quotient_cases),
+        "x / y rounded towards minus infinity.", floor_div_cpu, weft__backprop_none, int_quotient_cases,
+        .amp = AMP_INFER),
     ROW("TruncateDiv(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,uint8,int8,uint16,int16,int32,uint32,uint64,int64,complex64,complex128}",
         "x / y rounded towards 0.", truncate_div_cpu, weft__backprop_none, int_quotient_cases),
@@ -471,12 +472,14 @@ OPS(binary) = {
         "x log(1 + y), and 0 where x is 0.", ELEM(xlog1py_op), xlog1py_grad, log_cases),
     ROW("Maximum(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,int8,uint8,int16,uint16,int32,uint32,int64,uint64}",
-        "The greater of x and y; NaN if either is.", ELEM(weft__maximum_op), maximum_grad, extreme_cases),
+        "The greater of x and y; NaN if either is.", ELEM(weft__maximum_op), maximum_grad, extreme_cases,
+        .amp = AMP_CLEAR),
     ROW("Minimum(x:T, y:T) -> (z:T) | "
         "T:type{bfloat16,half,float,double,int8,uint8,int16,uint16,int32,uint32,int64,uint64}",
-        "The lesser of x and y; NaN if either is.", ELEM(weft__minimum_op), minimum_grad, extreme_cases),
+        "The lesser of x and y; NaN if either is.", ELEM(weft__minimum_op), minimum_grad, extreme_cases,
+        .amp = AMP_CLEAR),
     ROW("Pow(x:T, y:T) -> (z:T) | T:type{bfloat16,float,half,double,int8,int16,int32,int64,complex64,complex128}",
-        "x to the power y.", pow_cpu, pow_grad, pow_cases),
+        "x to the power y.", pow_cpu, pow_grad, pow_cases, .amp = AMP_DENY),
     ROW("Atan2(y:T, x:T) -> (z:T) | T:type{bfloat16,half,float,double}", "The angle of the point (x, y).",
         ELEM(atan2_op), atan2_grad, quotient_cases),
     ROW("NextAfter(x1:T, x2:T) -> (output:T) | T:type{double,float}=float",

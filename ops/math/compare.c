@@ -154,20 +154,22 @@ static const op_case not_cases[] = {
     {0},
 };
 
-#define TEST_ROW(def_, doc_, infer_, cpu_, cases_)                                                                     \
-  { def_, doc_, OP_INPLACE, infer_, cpu_, .no_grad = true, .cases = cases_ }
+#define TEST_ROW(def_, doc_, infer_, cpu_, ...)                                                                        \
+  { def_, doc_, OP_INPLACE, infer_, cpu_, .no_grad = true, .cases = __VA_ARGS__ }
 
 OPS(compare) = {
     TEST_ROW("Equal(x:T, y:T) -> (z:bool) | T:type incompatible_shape_error:bool=true ; commutative", "x == y.",
-             equality_infer, equal_cpu, equality_cases),
+             equality_infer, equal_cpu, equality_cases, .amp = AMP_CLEAR),
     TEST_ROW("NotEqual(x:T, y:T) -> (z:bool) | T:type incompatible_shape_error:bool=true ; commutative", "x != y.",
-             equality_infer, not_equal_cpu, equality_cases),
-    TEST_ROW("Less(x:T, y:T) -> (z:bool) | T:type{real}", "x < y.", weft__infer_broadcast, less_cpu, order_cases),
+             equality_infer, not_equal_cpu, equality_cases, .amp = AMP_CLEAR),
+    TEST_ROW("Less(x:T, y:T) -> (z:bool) | T:type{real}", "x < y.", weft__infer_broadcast, less_cpu, order_cases,
+             .amp = AMP_CLEAR),
     TEST_ROW("LessEqual(x:T, y:T) -> (z:bool) | T:type{real}", "x <= y.", weft__infer_broadcast, less_equal_cpu,
-             order_cases),
-    TEST_ROW("Greater(x:T, y:T) -> (z:bool) | T:type{real}", "x > y.", weft__infer_broadcast, greater_cpu, order_cases),
+             order_cases, .amp = AMP_CLEAR),
+    TEST_ROW("Greater(x:T, y:T) -> (z:bool) | T:type{real}", "x > y.", weft__infer_broadcast, greater_cpu, order_cases,
+             .amp = AMP_CLEAR),
     TEST_ROW("GreaterEqual(x:T, y:T) -> (z:bool) | T:type{real}", "x >= y.", weft__infer_broadcast, greater_equal_cpu,
-             order_cases),
+             order_cases, .amp = AMP_CLEAR),
     TEST_ROW("ApproximateEqual(x:T, y:T) -> (z:bool) | T:type{number} tolerance:float=9.99999975e-06 ; commutative",
              "Is |x - y| less than the tolerance?", approximate_equal_infer, approximate_equal_cpu, approximate_cases),
     TEST_ROW("LogicalAnd(x:bool, y:bool) -> (z:bool) ; commutative", "x and y.", weft__infer_broadcast, and_cpu,

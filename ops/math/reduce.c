@@ -341,11 +341,11 @@ static const op_case logic_cases[] = {
     {0},
 };
 
-#define ROW(name_, types_, doc_, cpu_, grad_, cases_)                                                                  \
+#define ROW(name_, types_, doc_, cpu_, grad_, ...)                                                                     \
   {                                                                                                                    \
     name_ "(input:T, reduction_indices:Tidx) -> (output:T) | keep_dims:bool=false T:type{" types_                      \
           "} Tidx:type{int32,int64}=int32",                                                                            \
-        doc_, .infer = reduce_infer, .cpu = cpu_, .grad = grad_, .cases = cases_                                       \
+        doc_, .infer = reduce_infer, .cpu = cpu_, .grad = grad_, .cases = __VA_ARGS__                                  \
   }
 #define BOOL_ROW(name_, doc_, cpu_)                                                                                    \
   {                                                                                                                    \
@@ -356,11 +356,12 @@ static const op_case logic_cases[] = {
   "float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64,qint8,quint8,qint32,qint16,quint16"
 
 OPS(reduce) = {
-    ROW("Sum", "number", "The sum along axes.", sum_cpu, weft__sum_grad, number_cases),
-    ROW("Mean", "number", "The mean along axes.", mean_cpu, weft__mean_grad, number_cases),
-    ROW("Prod", "number", "The product along axes.", prod_cpu, weft__prod_grad, prod_cases),
-    ROW("Max", REAL_QUANTISED, "The greatest along axes.", max_cpu, weft__extreme_grad, extreme_cases),
-    ROW("Min", REAL_QUANTISED, "The least along axes.", min_cpu, weft__extreme_grad, extreme_cases),
+    ROW("Sum", "number", "The sum along axes.", sum_cpu, weft__sum_grad, number_cases, .amp = AMP_DENY),
+    ROW("Mean", "number", "The mean along axes.", mean_cpu, weft__mean_grad, number_cases, .amp = AMP_DENY),
+    ROW("Prod", "number", "The product along axes.", prod_cpu, weft__prod_grad, prod_cases, .amp = AMP_INFER),
+    ROW("Max", REAL_QUANTISED, "The greatest along axes.", max_cpu, weft__extreme_grad, extreme_cases,
+        .amp = AMP_CLEAR),
+    ROW("Min", REAL_QUANTISED, "The least along axes.", min_cpu, weft__extreme_grad, extreme_cases, .amp = AMP_CLEAR),
     ROW("EuclideanNorm", "number", "The square root of the sum of squares along axes.", norm_cpu, weft__norm_grad,
         number_cases),
     BOOL_ROW("All", "Are all true along axes?", all_cpu),

@@ -235,12 +235,12 @@ static const op_case clip_cases[] = {
 
 OPS(select) = {
     {"Select(condition:bool, t:T, e:T) -> (output:T) | T:type", "t where the condition holds, e elsewhere.",
-     .infer = select_infer, .cpu = select_cpu, .grad = select_grad, .cases = select_cases},
+     .infer = select_infer, .cpu = select_cpu, .grad = select_grad, .cases = select_cases, .amp = AMP_CLEAR},
     {"SelectV2(condition:bool, t:T, e:T) -> (output:T) | T:type",
      "t where the condition holds, e elsewhere; all three broadcast.", .infer = select_v2_infer, .cpu = select_v2_cpu,
-     .grad = select_v2_grad, .cases = select_v2_cases},
+     .grad = select_v2_grad, .cases = select_v2_cases, .amp = AMP_CLEAR},
     {"ClipByValue(t:T, clip_value_min:T, clip_value_max:T) -> (output:T) | T:type{number}",
      "t, no less than the one bound and no more than the other.", OP_INPLACE, weft__infer_same, clip_cpu,
-     .grad = clip_grad, .cases = clip_cases},
+     .grad = clip_grad, .cases = clip_cases, .amp = AMP_CLEAR},
     {0},
 };

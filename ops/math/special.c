@@ -205,15 +205,16 @@ static const op_case zeta_cases[] = {
     {0},
 };
 
-#define ROW(def_, doc_, loops_, grad_, cases_)                                                                         \
-  { def_, doc_, OP_INPLACE, weft__infer_same, ELEM(loops_), .grad = grad_, .cases = cases_ }
+#define ROW(def_, doc_, loops_, grad_, ...)                                                                            \
+  { def_, doc_, OP_INPLACE, weft__infer_same, ELEM(loops_), .grad = grad_, .cases = __VA_ARGS__ }
 #define PAIR_ROW(def_, doc_, loops_, grad_, cases_)                                                                    \
   { def_, doc_, OP_INPLACE, weft__infer_broadcast, ELEM(loops_), .grad = grad_, .cases = cases_ }
 #define FLOATS "T:type{bfloat16,half,float,double}"
 
 OPS(special) = {
-    ROW("Erf(x:T) -> (y:T) | " FLOATS, "The error function.", erf_op, erf_grad, any_cases),
-    ROW("Erfc(x:T) -> (y:T) | " FLOATS, "One less the error function.", erfc_op, erfc_grad, any_cases),
+    ROW("Erf(x:T) -> (y:T) | " FLOATS, "The error function.", erf_op, erf_grad, any_cases, .amp = AMP_INFER),
+    ROW("Erfc(x:T) -> (y:T) | " FLOATS, "One less the error function.", erfc_op, erfc_grad, any_cases,
+        .amp = AMP_INFER),
     ROW("Erfinv(x:T) -> (y:T) | " FLOATS, "The inverse of Erf.", erfinv_op, erfinv_grad, unit_cases),
     ROW("Ndtri(x:T) -> (y:T) | " FLOATS, "The quantile of the normal distribution.", ndtri_op, ndtri_grad, unit_cases),
     ROW("Lgamma(x:T) -> (y:T) | " FLOATS, "log |gamma(x)|.", lgamma_op, lgamma_grad, gamma_cases),

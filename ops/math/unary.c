@@ -272,33 +272,36 @@ static const op_case kind_cases[] = {
 
 static const fusion square_root = {ROLE_ROOT};
 
-#define ROW(def_, doc_, cpu_, grad_, cases_)                                                                           \
-  { def_, doc_, OP_INPLACE, weft__infer_same, cpu_, .grad = grad_, .cases = cases_ }
+#define ROW(def_, doc_, cpu_, grad_, ...)                                                                              \
+  { def_, doc_, OP_INPLACE, weft__infer_same, cpu_, .grad = grad_, .cases = __VA_ARGS__ }
 #define FLOATS "T:type{bfloat16,half,float,double}"
 #define FLOATS_COMPLEX "T:type{bfloat16,half,float,double,complex64,complex128}"
 #define ROOT ELEM(sqrt_op), .fusion = &square_root
 
 OPS(unary) = {
     ROW("Neg(x:T) -> (y:T) | T:type{bfloat16,half,float,double,int8,int16,int32,int64,complex64,complex128}", "-x.",
-        ELEM(neg_op), neg_grad, whole_cases),
+        ELEM(neg_op), neg_grad, whole_cases, .amp = AMP_CLEAR),
     ROW("Abs(x:T) -> (y:T) | T:type{bfloat16,half,float,double,int8,int16,int32,int64}", "|x|.", ELEM(abs_op), abs_grad,
-        whole_cases),
+        whole_cases, .amp = AMP_CLEAR),
     ROW("Sign(x:T) -> (y:T) | T:type{bfloat16,half,float,double,int8,int16,int32,int64,complex64,complex128}",
-        "-1, 0 or 1; of a complex number x/|x|.", ELEM(sign_op), sign_grad, whole_cases),
+        "-1, 0 or 1; of a complex number x/|x|.", ELEM(sign_op), sign_grad, whole_cases, .amp = AMP_CLEAR),
     ROW("Square(x:T) -> (y:T) | "
         "T:type{bfloat16,half,float,double,int8,int16,int32,int64,uint8,uint16,uint32,uint64,complex64,complex128}",
         "x^2.", ELEM(square_op), square_grad, whole_cases),
-    ROW("Sqrt(x:T) -> (y:T) | " FLOATS_COMPLEX, "The square root.", ROOT, sqrt_grad, positive_cases),
+    ROW("Sqrt(x:T) -> (y:T) | " FLOATS_COMPLEX, "The square root.", ROOT, sqrt_grad, positive_cases, .amp = AMP_INFER),
     ROW("Rsqrt(x:T) -> (y:T) | " FLOATS_COMPLEX, "1/sqrt(x).", ELEM(rsqrt_op), rsqrt_grad, positive_cases),
     ROW("Reciprocal(x:T) -> (y:T) | T:type{bfloat16,half,float,double,int8,int16,int32,int64,complex64,complex128}",
-        "1/x.", ELEM(reciprocal_op), reciprocal_grad, positive_cases),
+        "1/x.", ELEM(reciprocal_op), reciprocal_grad, positive_cases, .amp = AMP_INFER),
     ROW("Inv(x:T) -> (y:T) | T:type{bfloat16,half,float,double,int8,int16,int32,int64,complex64,complex128}",
-        "1/x, by its old name.", ELEM(reciprocal_op), inv_grad, positive_cases),
-    ROW("Exp(x:T) -> (y:T) | " FLOATS_COMPLEX, "e^x.", ELEM(exp_op), exp_grad, any_cases),
-    ROW("Expm1(x:T) -> (y:T) | " FLOATS_COMPLEX, "e^x - 1.", ELEM(expm1_op), expm1_grad, any_cases),
-    ROW("Log(x:T) -> (y:T) | " FLOATS_COMPLEX, "The natural logarithm.", ELEM(log_op), log_grad, positive_cases),
-    ROW("Log1p(x:T) -> (y:T) | " FLOATS_COMPLEX, "log(1 + x).", ELEM(log1p_op), log1p_grad, positive_cases),
-    ROW("Sigmoid(x:T) -> (y:T) | " FLOATS_COMPLEX, "1/(1 + e^-x).", ELEM(sigmoid_op), sigmoid_grad, any_cases),
+        "1/x, by its old name.", ELEM(reciprocal_op), inv_grad, positive_cases, .amp = AMP_INFER),
+    ROW("Exp(x:T) -> (y:T) | " FLOATS_COMPLEX, "e^x.", ELEM(exp_op), exp_grad, any_cases, .amp = AMP_DENY),
+    ROW("Expm1(x:T) -> (y:T) | " FLOATS_COMPLEX, "e^x - 1.", ELEM(expm1_op), expm1_grad, any_cases, .amp = AMP_DENY),
+    ROW("Log(x:T) -> (y:T) | " FLOATS_COMPLEX, "The natural logarithm.", ELEM(log_op), log_grad, positive_cases,
+        .amp = AMP_INFER),
+    ROW("Log1p(x:T) -> (y:T) | " FLOATS_COMPLEX, "log(1 + x).", ELEM(log1p_op), log1p_grad, positive_cases,
+        .amp = AMP_INFER),
+    ROW("Sigmoid(x:T) -> (y:T) | " FLOATS_COMPLEX, "1/(1 + e^-x).", ELEM(sigmoid_op), sigmoid_grad, any_cases,
+        .amp = AMP_INFER),
     ROW("Sin(x:T) -> (y:T) | " FLOATS_COMPLEX, "The sine.", ELEM(sin_op), sin_grad, angle_cases),
     ROW("Cos(x:T) -> (y:T) | " FLOATS_COMPLEX, "The cosine.", ELEM(cos_op), cos_grad, angle_cases),
     ROW("Tan(x:T) -> (y:T) | " FLOATS_COMPLEX, "The tangent.", ELEM(tan_op), tan_grad, unit_cases),
@@ -307,20 +310,23 @@ OPS(unary) = {
     ROW("Atan(x:T) -> (y:T) | " FLOATS_COMPLEX, "The angle whose tangent is x.", ELEM(atan_op), atan_grad, any_cases),
     ROW("Sinh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The hyperbolic sine.", ELEM(sinh_op), sinh_grad, any_cases),
     ROW("Cosh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The hyperbolic cosine.", ELEM(cosh_op), cosh_grad, any_cases),
-    ROW("Tanh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The hyperbolic tangent.", ELEM(tanh_op), tanh_grad, any_cases),
+    ROW("Tanh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The hyperbolic tangent.", ELEM(tanh_op), tanh_grad, any_cases,
+        .amp = AMP_INFER),
     ROW("Asinh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The inverse of Sinh.", ELEM(asinh_op), asinh_grad, any_cases),
     ROW("Acosh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The inverse of Cosh.", ELEM(acosh_op), acosh_grad, above_1_cases),
     ROW("Atanh(x:T) -> (y:T) | " FLOATS_COMPLEX, "The inverse of Tanh.", ELEM(atanh_op), atanh_grad, unit_cases),
     ROW("Floor(x:T) -> (y:T) | " FLOATS, "The integer at or below x.", ELEM(floor_op), weft__backprop_none,
-        rounding_cases),
+        rounding_cases, .amp = AMP_CLEAR),
     ROW("Ceil(x:T) -> (y:T) | " FLOATS, "The integer at or above x.", ELEM(ceil_op), weft__backprop_none,
-        rounding_cases),
+        rounding_cases, .amp = AMP_CLEAR),
     ROW("Round(x:T) -> (y:T) | T:type{bfloat16,half,float,double,int8,int16,int32,int64,complex64,complex128}",
-        "The nearest integer, the even one of two.", ELEM(round_op), weft__backprop_none, rounding_cases),
+        "The nearest integer, the even one of two.", ELEM(round_op), weft__backprop_none, rounding_cases,
+        .amp = AMP_CLEAR),
     ROW("Rint(x:T) -> (y:T) | " FLOATS, "The nearest integer, the even one of two.", ELEM(round_op),
         weft__backprop_none, rounding_cases),
-    ROW("IsNan(x:T) -> (y:bool) | " FLOATS, "Is x not a number?", ELEM(is_nan_op), NULL, kind_cases),
-    ROW("IsInf(x:T) -> (y:bool) | " FLOATS, "Is x infinite?", ELEM(is_inf_op), NULL, kind_cases),
-    ROW("IsFinite(x:T) -> (y:bool) | " FLOATS, "Is x neither infinite nor NaN?", ELEM(is_finite_op), NULL, kind_cases),
+    ROW("IsNan(x:T) -> (y:bool) | " FLOATS, "Is x not a number?", ELEM(is_nan_op), NULL, kind_cases, .amp = AMP_CLEAR),
+    ROW("IsInf(x:T) -> (y:bool) | " FLOATS, "Is x infinite?", ELEM(is_inf_op), NULL, kind_cases, .amp = AMP_CLEAR),
+    ROW("IsFinite(x:T) -> (y:bool) | " FLOATS, "Is x neither infinite nor NaN?", ELEM(is_finite_op), NULL, kind_cases,
+        .amp = AMP_CLEAR),
     {0},
 };

@@ -112,15 +112,15 @@ static const op_case pair_cases[] = {
     {0},
 };
 
-#define ROW(name_, doc_, cpu_, grad_)                                                                                  \
+#define ROW(name_, doc_, cpu_, ...)                                                                                    \
   {                                                                                                                    \
     name_ "(y:T, dy:T) -> (z:T) | T:type{bfloat16,half,float,double,complex64,complex128}", doc_, OP_INPLACE,          \
-        weft__infer_same, cpu_, .grad = grad_, .cases = pair_cases                                                     \
+        weft__infer_same, cpu_, .cases = pair_cases, .grad = __VA_ARGS__                                               \
   }
 
 OPS(unary_grad) = {
-    ROW("TanhGrad", "dy (1 - y^2).", tanh_cpu, tanh_grad_grad),
-    ROW("SigmoidGrad", "dy y (1 - y).", sigmoid_cpu, sigmoid_grad_grad),
+    ROW("TanhGrad", "dy (1 - y^2).", tanh_cpu, tanh_grad_grad, .amp = AMP_INFER),
+    ROW("SigmoidGrad", "dy y (1 - y).", sigmoid_cpu, sigmoid_grad_grad, .amp = AMP_INFER),
     ROW("ReciprocalGrad", "-dy y^2.", reciprocal_cpu, reciprocal_grad_grad),
     ROW("InvGrad", "-dy y^2, by its old name.", reciprocal_cpu, inv_grad_grad),
     ROW("SqrtGrad", "dy / 2y.", sqrt_cpu, sqrt_grad_grad),

@@ -192,10 +192,10 @@ static const op_case gradient_cases[] = {
     {0},
 };
 
-#define FUNCTION(def_, doc_, cpu_, back_, cases_)                                                                      \
-  { def_, doc_, OP_INPLACE, weft__infer_same, cpu_, .grad = back_, .cases = cases_ }
-#define GRADIENT(def_, doc_, cpu_, back_)                                                                              \
-  { def_, doc_, OP_INPLACE, weft__infer_merge_all, cpu_, .grad = back_, .cases = gradient_cases }
+#define FUNCTION(def_, doc_, cpu_, back_, ...)                                                                         \
+  { def_, doc_, OP_INPLACE, weft__infer_same, cpu_, .grad = back_, .cases = __VA_ARGS__ }
+#define GRADIENT(def_, doc_, cpu_, ...)                                                                                \
+  { def_, doc_, OP_INPLACE, weft__infer_merge_all, cpu_, .cases = gradient_cases, .grad = __VA_ARGS__ }
 #define FLOATS "T:type{half,bfloat16,float,double}"
 
 static const fusion masks = {.masks = true};
@@ -203,32 +203,33 @@ static const fusion masks = {.masks = true};
 OPS(activation) = {
     FUNCTION("Relu(features:T) -> (activations:T) | "
              "T:type{float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64,qint8}",
-             "max(x, 0).", ELEM(relu_op), relu_back, function_cases),
+             "max(x, 0).", ELEM(relu_op), relu_back, function_cases, .amp = AMP_CLEAR),
     {"ReluGrad(gradients:T, features:T) -> (backprops:T) | T:type{real}", "dy where x > 0.", OP_INPLACE,
-     weft__infer_merge_all, relu_grad_cpu, .grad = relu_grad_back, .fusion = &masks, .cases = gradient_cases},
+     weft__infer_merge_all, relu_grad_cpu, .grad = relu_grad_back, .fusion = &masks, .cases = gradient_cases,
+     .amp = AMP_CLEAR},
     FUNCTION("Relu6(features:T) -> (activations:T) | T:type{real}", "min(max(x, 0), 6).", ELEM(relu6_op), relu6_back,
-             function_cases),
+             function_cases, .amp = AMP_CLEAR),
     GRADIENT("Relu6Grad(gradients:T, features:T) -> (backprops:T) | T:type{real}", "dy where 0 < x < 6.",
-             relu6_grad_cpu, relu6_grad_back),
+             relu6_grad_cpu, relu6_grad_back, .amp = AMP_CLEAR),
     FUNCTION("LeakyRelu(features:T) -> (activations:T) | alpha:float=0.200000003 " FLOATS "=float",
-             "x where positive, else alpha x.", leaky_relu_cpu, leaky_relu_back, leaky_cases),
+             "x where positive, else alpha x.", leaky_relu_cpu, leaky_relu_back, leaky_cases, .amp = AMP_INFER),
     GRADIENT("LeakyReluGrad(gradients:T, features:T) -> (backprops:T) | alpha:float=0.200000003 " FLOATS "=float",
-             "dy where x is positive, else alpha dy.", leaky_relu_grad_cpu, leaky_relu_grad_back),
+             "dy where x is positive, else alpha dy.", leaky_relu_grad_cpu, leaky_relu_grad_back, .amp = AMP_INFER),
     FUNCTION("Elu(features:T) -> (activations:T) | " FLOATS, "x where positive, else e^x - 1.", ELEM(elu_op), elu_back,
-             function_cases),
+             function_cases, .amp = AMP_INFER),
     GRADIENT("EluGrad(gradients:T, outputs:T) -> (backprops:T) | " FLOATS, "The gradient of Elu from its result.",
-             elu_grad_cpu, elu_grad_back),
+             elu_grad_cpu, elu_grad_back, .amp = AMP_INFER),
     FUNCTION("Selu(features:T) -> (activations:T) | " FLOATS, "Elu, scaled so that networks normalise themselves.",
-             ELEM(selu_op), selu_back, function_cases),
+             ELEM(selu_op), selu_back, function_cases, .amp = AMP_INFER),
     GRADIENT("SeluGrad(gradients:T, outputs:T) -> (backprops:T) | " FLOATS, "The gradient of Selu from its result.",
-             selu_grad_cpu, selu_grad_back),
+             selu_grad_cpu, selu_grad_back, .amp = AMP_INFER),
     FUNCTION("Softplus(features:T) -> (activations:T) | " FLOATS, "log(1 + e^x).", ELEM(softplus_op), softplus_back,
-             function_cases),
+             function_cases, .amp = AMP_INFER),
     GRADIENT("SoftplusGrad(gradients:T, features:T) -> (backprops:T) | " FLOATS, "dy sigmoid(x).", softplus_grad_cpu,
-             softplus_grad_back),
+             softplus_grad_back, .amp = AMP_INFER),
     FUNCTION("Softsign(features:T) -> (activations:T) | " FLOATS, "x / (1 + |x|).", ELEM(softsign_op), softsign_back,
-             function_cases),
+             function_cases, .amp = AMP_INFER),
     GRADIENT("SoftsignGrad(gradients:T, features:T) -> (backprops:T) | " FLOATS, "dy / (1 + |x|)^2.", softsign_grad_cpu,
-             NULL),
+             NULL, .amp = AMP_INFER),
     {0},
 };

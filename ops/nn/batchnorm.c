@@ -599,12 +599,12 @@ OPS(batchnorm) = {
     {"FusedBatchNormV2(x:T, scale:U, offset:U, mean:U, variance:U) -> (y:T, batch_mean:U, batch_variance:U, "
      "reserve_space_1:U, reserve_space_2:U) | T:type{half,bfloat16,float} U:type{float}" FORWARD_ATTRS(IMAGES),
      "Batch normalisation, the image of a type of its own.", .infer = norm_infer, .cpu = norm_cpu, .grad = norm_grad_v2,
-     .cases = norm_cases},
+     .cases = norm_cases, .amp = AMP_INFER},
     {"FusedBatchNormV3(x:T, scale:U, offset:U, mean:U, variance:U) -> (y:T, batch_mean:U, batch_variance:U, "
      "reserve_space_1:U, reserve_space_2:U, reserve_space_3:U) | T:type{half,bfloat16,float} "
      "U:type{bfloat16,float}" FORWARD_ATTRS(VOLUMES),
      "Batch normalisation, with room for what other devices keep.", .infer = norm_infer, .cpu = norm_cpu,
-     .grad = norm_grad_v3, .cases = norm_v3_cases},
+     .grad = norm_grad_v3, .cases = norm_v3_cases, .amp = AMP_INFER},
     {"FusedBatchNormGrad(y_backprop:T, x:T, scale:T, reserve_space_1:T, reserve_space_2:T) -> (x_backprop:T, "
      "scale_backprop:T, offset_backprop:T, reserve_space_3:T, reserve_space_4:T) | T:type{float}" GRAD_ATTRS(IMAGES),
      "The gradient of FusedBatchNorm.", .infer = norm_grad_infer, .cpu = norm_grad_cpu, .grad = norm_grad_grad,
@@ -613,11 +613,11 @@ OPS(batchnorm) = {
      "scale_backprop:U, offset_backprop:U, reserve_space_3:U, reserve_space_4:U) | T:type{half,bfloat16,float} "
      "U:type{float}" GRAD_ATTRS(IMAGES),
      "The gradient of FusedBatchNormV2.", .infer = norm_grad_infer, .cpu = norm_grad_cpu, .grad = norm_grad_grad,
-     .cases = norm_grad_cases},
+     .cases = norm_grad_cases, .amp = AMP_INFER},
     {"FusedBatchNormGradV3(y_backprop:T, x:T, scale:float, reserve_space_1:U, reserve_space_2:U, reserve_space_3:U) -> "
      "(x_backprop:T, scale_backprop:U, offset_backprop:U, reserve_space_4:U, reserve_space_5:U) | "
      "T:type{half,bfloat16,float} U:type{float}" GRAD_ATTRS(VOLUMES),
      "The gradient of FusedBatchNormV3.", .infer = norm_grad_infer, .cpu = norm_grad_cpu, .grad = norm_grad_grad,
-     .cases = norm_grad_v3_cases},
+     .cases = norm_grad_v3_cases, .amp = AMP_INFER},
     {0},
 };

@@ -320,12 +320,12 @@ static const fusion bias_fusion = {.elementwise = adds_last};
 OPS(bias) = {
     {"BiasAdd(value:T, bias:T) -> (output:T) | T:type{number} data_format:string{'NHWC','NCHW'}='NHWC'",
      "A vector added along the channels.", .flags = OP_INPLACE, .infer = bias_add_infer, .cpu = bias_add_cpu,
-     .elem = &bias_op, .fusion = &bias_fusion, .grad = bias_add_grad, .cases = bias_add_cases},
+     .elem = &bias_op, .fusion = &bias_fusion, .grad = bias_add_grad, .cases = bias_add_cases, .amp = AMP_INFER},
     {"BiasAddV1(value:T, bias:T) -> (output:T) | T:type{number}", "A vector added along the last axis.",
      .flags = OP_INPLACE, .infer = bias_add_infer, .cpu = bias_add_cpu, .elem = &bias_op, .fusion = &bias_fusion,
-     .grad = bias_add_grad, .cases = bias_add_v1_cases},
+     .grad = bias_add_grad, .cases = bias_add_v1_cases, .amp = AMP_INFER},
     {"BiasAddGrad(out_backprop:T) -> (output:T) | T:type{number} data_format:string{'NHWC','NCHW'}='NHWC'",
      "The sum over all axes but the channels.", .infer = bias_add_grad_infer, .cpu = bias_add_grad_cpu,
-     .grad = bias_add_grad_grad, .cases = bias_add_grad_cases},
+     .grad = bias_add_grad_grad, .cases = bias_add_grad_cases, .amp = AMP_INFER},
     {0},
 };

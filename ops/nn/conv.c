@@ -430,21 +430,22 @@ OPS(conv) = {
      "use_cudnn_on_gpu:bool=true padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "
      "data_format:string{'NHWC','NCHW'}='NHWC' dilations:list(int)=[1,1,1,1]",
      "Every window of an image times a filter.", .infer = conv_infer, .cpu = conv_cpu, .prepare = weft__window_prepare,
-     .unprepare = weft__window_unprepare, .grad = conv_grad, .fusion = &weft__conv2d_fusion, .cases = conv_cases},
+     .unprepare = weft__window_unprepare, .grad = conv_grad, .fusion = &weft__conv2d_fusion, .cases = conv_cases,
+     .amp = AMP_ALLOW},
     {"Conv2DBackpropInput(input_sizes:int32, filter:T, out_backprop:T) -> (output:T) | "
      "T:type{half,bfloat16,float,double,int32} strides:list(int) use_cudnn_on_gpu:bool=true "
      "padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "
      "data_format:string{'NHWC','NCHW'}='NHWC' dilations:list(int)=[1,1,1,1]",
      "The gradient of a convolution towards its input.", .infer = conv_input_infer, .cpu = conv_input_cpu,
      .prepare = weft__window_prepare, .unprepare = weft__window_unprepare, .grad = conv_input_grad,
-     .cases = conv_input_cases},
+     .cases = conv_input_cases, .amp = AMP_ALLOW},
     {"Conv2DBackpropFilter(input:T, filter_sizes:int32, out_backprop:T) -> (output:T) | "
      "T:type{half,bfloat16,float,double} strides:list(int) use_cudnn_on_gpu:bool=true "
      "padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "
      "data_format:string{'NHWC','NCHW'}='NHWC' dilations:list(int)=[1,1,1,1]",
      "The gradient of a convolution towards its filter.", .infer = conv_filter_infer, .cpu = conv_filter_cpu,
      .prepare = weft__window_prepare, .unprepare = weft__window_unprepare, .grad = conv_filter_grad,
-     .cases = conv_filter_cases},
+     .cases = conv_filter_cases, .amp = AMP_ALLOW},
     {"Conv2DBackpropInputV2(input:T, filter:T, out_backprop:T) -> (output:T) | "
      "T:type{half,bfloat16,float,double,int32} strides:list(int) use_cudnn_on_gpu:bool=true "
      "padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "

@@ -432,24 +432,24 @@ OPS(conv3d) = {
     {"Conv3D(input:T, filter:T) -> (output:T) | T:type{half,bfloat16,float,double} strides:list(int)>=5 " CONV3D_PADDING
          CONV3D_FORMAT CONV3D_DILATIONS,
      "Every window of a volume times a filter.", .infer = conv3d_infer, CONV3D_KERNEL(conv3d_cpu), .grad = conv3d_grad,
-     .cases = conv3d_cases},
+     .cases = conv3d_cases, .amp = AMP_ALLOW},
     {"Conv3DBackpropInputV2(input_sizes:Tshape, filter:T, out_backprop:T) -> (output:T) | "
      "T:type{half,bfloat16,float,double} strides:list(int)>=5 " CONV3D_PADDING CONV3D_FORMAT CONV3D_DILATIONS
      " Tshape:type{int32,int64}=int32",
      "The gradient of a convolution of volumes towards its input.", .infer = conv3d_input_infer,
-     CONV3D_KERNEL(conv3d_input_cpu), .grad = conv3d_input_grad, .cases = conv3d_input_cases},
+     CONV3D_KERNEL(conv3d_input_cpu), .grad = conv3d_input_grad, .cases = conv3d_input_cases, .amp = AMP_ALLOW},
     {"Conv3DBackpropFilterV2(input:T, filter_sizes:int32, out_backprop:T) -> (output:T) | "
      "T:type{half,bfloat16,float,double} strides:list(int)>=5 " CONV3D_PADDING CONV3D_FORMAT CONV3D_DILATIONS,
      "The gradient of a convolution of volumes towards its filter.", .infer = conv3d_filter_infer,
-     CONV3D_KERNEL(conv3d_filter_cpu), .grad = conv3d_filter_grad, .cases = conv3d_filter_cases},
+     CONV3D_KERNEL(conv3d_filter_cpu), .grad = conv3d_filter_grad, .cases = conv3d_filter_cases, .amp = AMP_ALLOW},
     {"Conv3DBackpropInput(input:T, filter:T, out_backprop:T) -> (output:T) | T:type{half,float,double} "
      "strides:list(int)>=5 " CONV3D_PADDING CONV3D_DILATIONS,
      "Conv3DBackpropInputV2, told the shape by a tensor.", .infer = conv3d_input_infer, CONV3D_KERNEL(conv3d_input_cpu),
-     .cases = conv3d_input_v1_cases},
+     .cases = conv3d_input_v1_cases, .amp = AMP_ALLOW},
     {"Conv3DBackpropFilter(input:T, filter:T, out_backprop:T) -> (output:T) | T:type{half,float,double} "
      "strides:list(int)>=5 " CONV3D_PADDING CONV3D_DILATIONS,
      "Conv3DBackpropFilterV2, told the shape by a tensor.", .infer = conv3d_filter_infer,
-     CONV3D_KERNEL(conv3d_filter_cpu), .cases = conv3d_filter_v1_cases},
+     CONV3D_KERNEL(conv3d_filter_cpu), .cases = conv3d_filter_v1_cases, .amp = AMP_ALLOW},
     {"Conv(input:T, filter:T) -> (output:T) | T:type{half,bfloat16,float,double,int32} strides:list(int) "
      "padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "
      "data_format:string{'CHANNELS_FIRST','CHANNELS_LAST'}='CHANNELS_LAST' dilations:list(int)=[] batch_dims:int=1 "

@@ -463,14 +463,14 @@ static const op_case depthwise_filter_cases[] = {
 OPS(depthwise) = {
     {NATIVE "(input:T, filter:T) -> (output:T) | " ATTRS, "Every window of each channel times filters of its own.",
      .infer = depthwise_infer, .cpu = depthwise_cpu, .prepare = weft__window_prepare,
-     .unprepare = weft__window_unprepare, .grad = depthwise_grad, .cases = depthwise_cases},
+     .unprepare = weft__window_unprepare, .grad = depthwise_grad, .cases = depthwise_cases, .amp = AMP_ALLOW},
     {NATIVE "BackpropInput(input_sizes:int32, filter:T, out_backprop:T) -> (output:T) | " ATTRS,
      "The gradient of a depthwise convolution towards its input.", .infer = depthwise_input_infer,
      .cpu = depthwise_input_cpu, .prepare = weft__window_prepare, .unprepare = weft__window_unprepare,
-     .grad = depthwise_input_grad, .cases = depthwise_input_cases},
+     .grad = depthwise_input_grad, .cases = depthwise_input_cases, .amp = AMP_ALLOW},
     {NATIVE "BackpropFilter(input:T, filter_sizes:int32, out_backprop:T) -> (output:T) | " ATTRS,
      "The gradient of a depthwise convolution towards its filter.", .infer = depthwise_filter_infer,
      .cpu = depthwise_filter_cpu, .prepare = weft__window_prepare, .unprepare = weft__window_unprepare,
-     .grad = depthwise_filter_grad, .cases = depthwise_filter_cases},
+     .grad = depthwise_filter_grad, .cases = depthwise_filter_cases, .amp = AMP_ALLOW},
     {0},
 };

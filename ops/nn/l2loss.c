@@ -48,6 +48,6 @@ static const op_case l2loss_cases[] = {
 
 OPS(l2loss) = {
     {"L2Loss(t:T) -> (output:T) | T:type{half,bfloat16,float,double}", "Half the sum of the squares.",
-     .infer = weft__infer_scalar, .cpu = l2loss_cpu, .grad = l2loss_grad, .cases = l2loss_cases},
+     .infer = weft__infer_scalar, .cpu = l2loss_cpu, .grad = l2loss_grad, .cases = l2loss_cases, .amp = AMP_DENY},
     {0},
 };

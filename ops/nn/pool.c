@@ -568,24 +568,25 @@ static const fusion selects = {.selects = &greatest}, selects_grad = {.selects_g
 
 OPS(pool) = {
     {"MaxPool(input:T) -> (output:T) | T:type" REAL11 "=float " WINDOW PAD3 FORMAT3, "The greatest of each window.",
-     .infer = pool_infer, KERNEL(max_pool_cpu), .grad = max_pool_grad, .fusion = &selects, .cases = max_pool_cases},
+     .infer = pool_infer, KERNEL(max_pool_cpu), .grad = max_pool_grad, .fusion = &selects, .cases = max_pool_cases,
+     .amp = AMP_CLEAR},
     {"MaxPoolV2(input:T, ksize:int32, strides:int32) -> (output:T) | T:type" REAL11 "=float " PAD2 FORMAT3,
      "The greatest of each window, its size known when it runs.", .infer = pool_v2_infer, KERNEL(max_pool_cpu),
-     .grad = max_pool_v2_grad, .cases = max_pool_v2_cases},
+     .grad = max_pool_v2_grad, .cases = max_pool_v2_cases, .amp = AMP_CLEAR},
     {"MaxPoolGrad(orig_input:T, orig_output:T, grad:T) -> (output:T) | " WINDOW PAD3 FORMAT2 " T:type{real}=float",
      "The gradient of MaxPool.", .infer = grad_infer, KERNEL(max_pool_grad_cpu), .grad = max_pool_grad_grad,
-     .fusion = &selects_grad, .cases = max_pool_grad_cases},
+     .fusion = &selects_grad, .cases = max_pool_grad_cases, .amp = AMP_CLEAR},
     {"MaxPoolGradV2(orig_input:T, orig_output:T, grad:T, ksize:int32, strides:int32) -> (output:T) | " PAD2 FORMAT2
      " T:type{real}=float",
      "The gradient of MaxPoolV2.", .infer = grad_infer, KERNEL(max_pool_grad_cpu), .grad = max_pool_grad_v2_grad,
-     .cases = max_pool_grad_v2_cases},
+     .cases = max_pool_grad_v2_cases, .amp = AMP_CLEAR},
     {"MaxPoolGradGrad(orig_input:T, orig_output:T, grad:T) -> (output:T) | " WINDOW PAD2 FORMAT2 " T:type{real}",
      "The second gradient of MaxPool.", .infer = grad_grad_infer, KERNEL(max_pool_grad_grad_cpu),
-     .grad = max_pool_grad_grad_grad, .cases = max_pool_grad_grad_cases},
+     .grad = max_pool_grad_grad_grad, .cases = max_pool_grad_grad_cases, .amp = AMP_CLEAR},
     {"MaxPoolGradGradV2(orig_input:T, orig_output:T, grad:T, ksize:int32, strides:int32) -> (output:T) | " PAD2 FORMAT2
      " T:type{real}",
      "The second gradient of MaxPoolV2.", .infer = grad_grad_infer, KERNEL(max_pool_grad_grad_cpu),
-     .cases = max_pool_grad_grad_v2_cases},
+     .cases = max_pool_grad_grad_v2_cases, .amp = AMP_CLEAR},
     {"MaxPoolWithArgmax(input:T) -> (output:T, argmax:Targmax) | " WINDOW "Targmax:type{int32,int64}=int64 " PAD2
      "include_batch_in_index:bool=false T:type{real}",
      "The greatest of each window, and where it lies.", .infer = pool_infer, KERNEL(arg_max_cpu), .grad = arg_max_grad,
@@ -595,10 +596,10 @@ OPS(pool) = {
      "The gradient of MaxPoolWithArgmax.", .infer = grad_infer, KERNEL(arg_max_grad_cpu), .cases = arg_max_grad_cases},
     {"AvgPool(value:T) -> (output:T) | " WINDOW PAD2 FORMAT2 " T:type{half,bfloat16,float,double}",
      "The mean of each window.", .infer = pool_infer, KERNEL(avg_pool_cpu), .grad = avg_pool_grad,
-     .cases = avg_pool_cases},
+     .cases = avg_pool_cases, .amp = AMP_INFER},
     {"AvgPoolGrad(orig_input_shape:int32, grad:T) -> (output:T) | " WINDOW PAD2 FORMAT2
      " T:type{half,bfloat16,float,double}",
      "The gradient of AvgPool.", .infer = avg_grad_infer, KERNEL(avg_pool_grad_cpu), .grad = avg_pool_grad_grad,
-     .cases = avg_pool_grad_cases},
+     .cases = avg_pool_grad_cases, .amp = AMP_INFER},
     {0},
 };

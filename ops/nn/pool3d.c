@@ -297,20 +297,20 @@ static const op_case avg3d_grad_cases[] = {
 OPS(pool3d) = {
     {"MaxPool3D(input:T) -> (output:T) | " POOL3D_WINDOW "T:type{half,bfloat16,float}",
      "The greatest of each window of a volume.", .infer = pool3d_infer, POOL3D_KERNEL(max3d_cpu), .grad = max3d_grad,
-     .cases = max3d_cases},
+     .cases = max3d_cases, .amp = AMP_CLEAR},
     {"MaxPool3DGrad(orig_input:TInput, orig_output:TInput, grad:T) -> (output:T) | " POOL3D_WINDOW
      "T:type{half,bfloat16,float}=float TInput:type{half,bfloat16,float}=float",
      "The gradient of MaxPool3D.", .infer = pool3d_grad_infer, POOL3D_KERNEL(max3d_grad_cpu), .grad = max3d_grad_grad,
-     .cases = max3d_grad_cases},
+     .cases = max3d_grad_cases, .amp = AMP_CLEAR},
     {"MaxPool3DGradGrad(orig_input:T, orig_output:T, grad:T) -> (output:T) | " POOL3D_WINDOW "T:type{real}",
      "The second gradient of MaxPool3D.", .infer = pool3d_infer, POOL3D_KERNEL(max3d_grad_grad_cpu),
-     .grad = max3d_grad_grad_grad, .cases = max3d_grad_grad_cases},
+     .grad = max3d_grad_grad_grad, .cases = max3d_grad_grad_cases, .amp = AMP_CLEAR},
     {"AvgPool3D(input:T) -> (output:T) | " POOL3D_WINDOW "T:type{half,bfloat16,float,double}",
      "The mean of each window of a volume.", .infer = pool3d_infer, POOL3D_KERNEL(avg3d_cpu), .grad = avg3d_grad,
-     .cases = avg3d_cases},
+     .cases = avg3d_cases, .amp = AMP_INFER},
     {"AvgPool3DGrad(orig_input_shape:int32, grad:T) -> (output:T) | " POOL3D_WINDOW
      "T:type{half,bfloat16,float,double}",
      "The gradient of AvgPool3D.", .infer = avg3d_grad_infer, POOL3D_KERNEL(avg3d_grad_cpu), .grad = avg3d_grad_grad,
-     .cases = avg3d_grad_cases},
+     .cases = avg3d_grad_cases, .amp = AMP_INFER},
     {0},
 };

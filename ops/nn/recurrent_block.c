@@ -568,27 +568,29 @@ static const op_case gru_grad_cases[] = {
 OPS(recurrent_block) = {
     {"LSTMBlockCell(x:T, " LSTM_ARGS ") -> " LSTM_OUT " | forget_bias:float=1 cell_clip:float=3 "
      "use_peephole:bool=false T:type{half,float}",
-     "One step of an LSTM.", .infer = lstm_cell_infer, .cpu = lstm_cell_cpu, .cases = lstm_cell_cases},
+     "One step of an LSTM.", .infer = lstm_cell_infer, .cpu = lstm_cell_cpu, .cases = lstm_cell_cases,
+     .amp = AMP_ALLOW},
     {"LSTMBlockCellGrad(x:T, " LSTM_ARGS ", " LSTM_KEPT ", cs_grad:T, h_grad:T) -> (cs_prev_grad:T, dicfo:T, "
      "wci_grad:T, wcf_grad:T, wco_grad:T) | use_peephole:bool T:type{half,float}",
      "The gradient of LSTMBlockCell.", .infer = lstm_cell_grad_infer, .cpu = lstm_cell_grad_cpu,
-     .cases = lstm_cell_grad_cases},
+     .cases = lstm_cell_grad_cases, .amp = AMP_ALLOW},
     {"BlockLSTM(seq_len_max:int64, x:T, " LSTM_ARGS ") -> " LSTM_OUT " | forget_bias:float=1 cell_clip:float=3 "
      "use_peephole:bool=false T:type{half,float}",
      "An LSTM over all time steps.", .infer = lstm_block_infer, .cpu = lstm_block_cpu, .grad = lstm_block_grad,
-     .cases = lstm_block_cases},
+     .cases = lstm_block_cases, .amp = AMP_ALLOW},
     {"BlockLSTMV2(seq_len_max:int64, x:T, " LSTM_ARGS ") -> " LSTM_OUT " | cell_clip:float=0 "
      "use_peephole:bool=false T:type{half,float}",
      "An LSTM over all time steps, its gates in another order.", .infer = lstm_block_infer, .cpu = lstm_block_cpu,
-     .grad = lstm_block_v2_grad, .cases = lstm_block_cases},
+     .grad = lstm_block_v2_grad, .cases = lstm_block_cases, .amp = AMP_ALLOW},
     {"BlockLSTMGrad" BLOCK_GRAD, "The gradient of BlockLSTM.", .infer = lstm_block_grad_infer,
-     .cpu = lstm_block_grad_cpu, .cases = lstm_block_grad_cases},
+     .cpu = lstm_block_grad_cpu, .cases = lstm_block_grad_cases, .amp = AMP_ALLOW},
     {"BlockLSTMGradV2" BLOCK_GRAD, "The gradient of BlockLSTMV2.", .infer = lstm_block_grad_infer,
-     .cpu = lstm_block_grad_cpu, .cases = lstm_block_grad_cases},
+     .cpu = lstm_block_grad_cpu, .cases = lstm_block_grad_cases, .amp = AMP_ALLOW},
     {"GRUBlockCell(x:T, h_prev:T, w_ru:T, w_c:T, b_ru:T, b_c:T) -> (r:T, u:T, c:T, h:T) | T:type{float}",
-     "One step of a GRU.", .infer = gru_infer, .cpu = gru_cpu, .cases = gru_cases},
+     "One step of a GRU.", .infer = gru_infer, .cpu = gru_cpu, .cases = gru_cases, .amp = AMP_ALLOW},
     {"GRUBlockCellGrad(x:T, h_prev:T, w_ru:T, w_c:T, b_ru:T, b_c:T, r:T, u:T, c:T, d_h:T) -> (d_x:T, d_h_prev:T, "
      "d_c_bar:T, d_r_bar_u_bar:T) | T:type{float}",
-     "The gradient of GRUBlockCell.", .infer = gru_grad_infer, .cpu = gru_grad_cpu, .cases = gru_grad_cases},
+     "The gradient of GRUBlockCell.", .infer = gru_grad_infer, .cpu = gru_grad_cpu, .cases = gru_grad_cases,
+     .amp = AMP_ALLOW},
     {0},
 };

@@ -125,9 +125,9 @@ static const op_case log_softmax_cases[] = {
 OPS(softmax) = {
     {"Softmax(logits:T) -> (softmax:T) | T:type{half,bfloat16,float,double}",
      "Normalised exponentials along the last axis.", .flags = OP_INPLACE, .infer = softmax_infer, .cpu = softmax_cpu,
-     .grad = softmax_grad, .cases = softmax_cases},
+     .grad = softmax_grad, .cases = softmax_cases, .amp = AMP_INFER},
     {"LogSoftmax(logits:T) -> (logsoftmax:T) | T:type{half,bfloat16,float,double}",
      "The logarithm of the normalised exponentials along the last axis.", .flags = OP_INPLACE, .infer = softmax_infer,
-     .cpu = log_softmax_cpu, .grad = log_softmax_grad, .cases = log_softmax_cases},
+     .cpu = log_softmax_cpu, .grad = log_softmax_grad, .cases = log_softmax_cases, .amp = AMP_INFER},
     {0},
 };

@@ -251,11 +251,11 @@ static const op_case nth_cases[] = {
 OPS(topk) = {
     {"TopK(input:T) -> (values:T, indices:int32) | k:int>=0 sorted:bool=true T:type{real}",
      "The k greatest along the last dimension and where they are.", .infer = top_k_infer, .cpu = top_k_cpu,
-     .grad = top_k_grad, .cases = top_k_cases},
+     .grad = top_k_grad, .cases = top_k_cases, .amp = AMP_CLEAR},
     {"TopKV2(input:T, k:Tk) -> (values:T, indices:index_type) | sorted:bool=true T:type{real} "
      "Tk:type{int16,int32,int64}=int32 index_type:type{int16,int32,int64}=int32",
      "The k greatest along the last dimension and where they are.", .infer = top_k_v2_infer, .cpu = top_k_v2_cpu,
-     .grad = top_k_grad, .cases = top_k_v2_cases},
+     .grad = top_k_grad, .cases = top_k_v2_cases, .amp = AMP_CLEAR},
     {"NthElement(input:T, n:int32) -> (values:T) | reverse:bool=false T:type{real}",
      "The element that would be at place n if the last dimension were sorted.", .infer = nth_infer, .cpu = nth_cpu,
      .grad = nth_grad, .cases = nth_cases},

@@ -271,10 +271,10 @@ OPS(xent) = {
     {"SoftmaxCrossEntropyWithLogits(features:T, labels:T) -> (loss:T, backprop:T) | "
      "T:type{half,bfloat16,float,double}",
      "The cross entropy of softmax(features) and a distribution for each row, and its gradient.", .infer = xent_infer,
-     .cpu = xent_cpu, .grad = xent_grad, .cases = xent_cases},
+     .cpu = xent_cpu, .grad = xent_grad, .cases = xent_cases, .amp = AMP_DENY},
     {"SparseSoftmaxCrossEntropyWithLogits(features:T, labels:Tlabels) -> (loss:T, backprop:T) | "
      "T:type{half,bfloat16,float,double} Tlabels:type{int32,int64}=int64",
      "The cross entropy of softmax(features) and one class for each row, and its gradient.", .infer = sparse_infer,
-     .cpu = sparse_cpu, .grad = sparse_grad, .cases = sparse_cases},
+     .cpu = sparse_cpu, .grad = sparse_grad, .cases = sparse_cases, .amp = AMP_DENY},
     {0},
 };

@@ -245,7 +245,7 @@ class BaseSession:
             raise TypeError("target must be a string, but got %s" % type(target))
         self._target, self._config, self._closed = target or "", config, False
         self._fetches, self._lock = {}, threading.Lock()
-        self._c = self._open(device_config.session_config() if config is None else config)
+        self._c = self._open(device_config.session_config(config))
         self._partial_runs, self._callables = PartialRuns(self), weakref.WeakSet()
         self._handle_nodes, self._dead_handles = {}, []
         _open_sessions.add(self)

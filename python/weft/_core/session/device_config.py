@@ -18,10 +18,32 @@ _growth = {}  # device -> whether its memory grows
 _logical = {}  # device -> its LogicalDeviceConfigurations
 _options = {}  # field of ConfigProto -> value
 _jit = None
+_mixed_precision = False  # whether enable_mixed_precision_graph_rewrite was called
 
 
-def session_config():
-    """The ConfigProto of a session that was given none."""
+def session_config(given=None):
+    """The ConfigProto of a session: the one that it was given, or what the calls here said.
+
+    Automatic mixed precision that a program turned on holds for both, unless the given one turns it off.
+    """
+    if given is None:
+        return _own_config()
+    if not _mixed_precision or given.graph_options.rewrite_options.auto_mixed_precision == protos.RewriterConfig.OFF:
+        return given
+    config = protos.ConfigProto()
+    config.CopyFrom(given)
+    config.graph_options.rewrite_options.auto_mixed_precision = protos.RewriterConfig.ON
+    return config
+
+
+def set_mixed_precision(enabled):
+    """Turns the graph rewrite to half on or off, for sessions that are made from now on."""
+    global _mixed_precision
+    _mixed_precision = enabled
+    set_experimental_options({"auto_mixed_precision": enabled})
+
+
+def _own_config():
     config = protos.ConfigProto()
     for field, value in _options.items():
         setattr(config, field, value)
@@ -34,6 +56,9 @@ def session_config():
     for configurations in _logical.values():
         if configurations and configurations[0].memory_limit:
             config.gpu_options.per_process_gpu_memory_fraction = _fraction(configurations[0].memory_limit)
+    if "auto_mixed_precision" in _optimizer:
+        toggle = protos.RewriterConfig.ON if _optimizer["auto_mixed_precision"] else protos.RewriterConfig.OFF
+        config.graph_options.rewrite_options.auto_mixed_precision = toggle
     return config
 
 
@@ -237,15 +262,15 @@ _optimizer = {}
 
 
 def set_experimental_options(options):
-    """Says which passes optimize graphs; Weft has passes of its own, and results are the same.
+    """Says which passes optimize graphs.  auto_mixed_precision has TensorFlow's effect; else Weft has passes of its own.
 
     Args:
       options: {name of a pass: whether it runs}; names that TensorFlow does not know are left out.
     """
     _optimizer.update({k: v for k, v in dict(options).items() if k in (*_TOGGLES, *_SWITCHES, "min_graph_nodes")})
-    if any(_optimizer.get(k) for k in _TOGGLES if k.startswith("auto_mixed_precision")):
-        logging.warning("tf.config.optimizer.set_experimental_options(%r): Weft changes no op to float16; graphs run in their own types",
-                        options)
+    if any(_optimizer.get(k) for k in _TOGGLES if k.startswith("auto_mixed_precision_")):
+        logging.warning("tf.config.optimizer.set_experimental_options(%r): Weft changes no op to bfloat16 on the CPU; those ops run in "
+                        "their own types", options)
 
 
 def get_experimental_options():

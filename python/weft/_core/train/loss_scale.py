@@ -10,7 +10,7 @@ from weft._core.ops import array_ops, math_ops
 from weft._core.ops.control_flow import cond, group, no_op
 from weft._core.ops.variable_methods import VariableAggregation
 from weft._core.ops.variables import Variable
-from weft._core.platform import logging
+from weft._core.session import device_config
 from weft._core.train.optimizer import Optimizer
 
 
@@ -25,6 +25,10 @@ class LossScale(Trackable):
 
     def get_config(self):
         raise NotImplementedError("%s has no get_config" % type(self).__name__)
+
+    def _weights(self):
+        """The variables of a scale that changes."""
+        return [child for _, child in sorted(self.__dict__.get("_tracked_children", {}).items())]
 
     @classmethod
     def from_config(cls, config):
@@ -154,14 +158,11 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
                        lambda: convert_to_tensor(False))
         return group(changed, applied, name=name)
 
-    def get_slot(self, var, name):
-        return self._optimizer.get_slot(var, name)
-
-    def get_slot_names(self):
-        return self._optimizer.get_slot_names()
+    def get_name(self):
+        return self._optimizer.get_name()
 
     def variables(self):
-        return self._optimizer.variables()
+        return self._optimizer.variables() + list(self._loss_scale._weights())
 
     def _trackable_children(self):
         return dict(self.__dict__["_tracked_children"])
@@ -172,17 +173,23 @@ def _operation(made):
 
 
 def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
-    """The optimizer with a loss scale.  The graph stays in the types that the program gave it: Weft rewrites none."""
+    """The optimizer with a loss scale.  Sessions made from now on run ops of GPUs in float16 where that is safe.
+
+    Args:
+      opt: a tf.train.Optimizer.
+      loss_scale: a number, a LossScale or "dynamic".
+    """
     if isinstance(opt, MixedPrecisionLossScaleOptimizer):
         raise ValueError('"opt" must not already be an instance of a MixedPrecisionLossScaleOptimizer. '
                          "`enable_mixed_precision_graph_rewrite` will automatically wrap the optimizer with a "
                          "MixedPrecisionLossScaleOptimizer.")
     if not isinstance(opt, Optimizer):
         raise ValueError('"opt" must be an instance of a tf.train.Optimizer or a tf.keras.optimizers.Optimizer, but got: %s' % (opt,))
-    logging.warning("enable_mixed_precision_graph_rewrite: Weft runs each op in the type that the program gave it (on GPUs, matrix "
-                    "products in tf32); the loss scale is used, no op is changed to float16.")
-    return MixedPrecisionLossScaleOptimizer(opt, loss_scale)
+    wrapped = MixedPrecisionLossScaleOptimizer(opt, loss_scale)
+    device_config.set_mixed_precision(True)
+    return wrapped
 
 
 def disable_mixed_precision_graph_rewrite():
-    """Has no effect: Weft rewrites no graphs."""
+    """Sessions made from now on run each op in its own type; the loss scale of an optimizer stays."""
+    device_config.set_mixed_precision(False)

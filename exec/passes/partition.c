@@ -9,14 +9,17 @@
 
 #include "base/alloc.h"
 #include "base/cast.h"
+#include "base/text.h"
 #include "exec/feeds.h"
 #include "exec/passes/late_reads.h"
 #include "exec/passes/order.h"
+#include "exec/passes/relocate.h"
 #include "exec/executors/staged.h"
 #include "graph/attr_proto.h"
 #include "graph/frames.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 typedef struct cutter {
   const cut *c;
@@ -25,6 +28,8 @@ typedef struct cutter {
   int *order, n_order;
   waits waits;
   late_reads late;
+  relocation moved;
+  bool straight;              /* no control flow, and neither by_name nor shown */
   Tensorflow__GraphDef whole; /* the graph's nodes as messages */
   task_part **of_task;        /* per task: its part, or NULL */
   map pairs;                  /* "node:slot:task" -> name of the node that receives it there */
@@ -130,11 +135,11 @@ static weft_err attr_int(cutter *k, node_def *n, const char *name, int64_t numbe
   return WEFT_OK;
 }
 
-static weft_err attr_text(cutter *k, node_def *n, const char *name, const char *text) {
+static weft_err attr_text(cutter *k, node_def *n, const char *name, const char *s) {
   Tensorflow__AttrValue *v = new_attr(k, n, name);
   if (!v) return partition_oom();
   v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_S;
-  v->s = (ProtobufCBinaryData){strlen(text), (uint8_t *)(uintptr_t)text};
+  v->s = (ProtobufCBinaryData){strlen(s), (uint8_t *)(uintptr_t)s};
   return WEFT_OK;
 }
 
@@ -172,14 +177,17 @@ static weft_err attr_pair(cutter *k, node_def *n, const char *tensor_name, int f
   return WEFT_OK;
 }
 
-/* The value that a control edge sends: no elements, made after its source (NULL: nothing) has run. */
-static weft_err add_signal(cutter *k, int at, const char *source, char **name) {
+/* The value that a control edge sends: no elements, made after its sources have run. */
+static weft_err add_signal(cutter *k, int at, int n_source, char *const *source, char **name) {
   node_def *n;
   Tensorflow__TensorProto *t = partition_alloc(k, sizeof *t);
   Tensorflow__TensorShapeProto *s = partition_alloc(k, sizeof *s);
   Tensorflow__TensorShapeProtoDim *d = partition_alloc(k, sizeof *d), **dims = partition_alloc(k, sizeof *dims);
   if (!t || !s || !d || !dims) return partition_oom();
-  WEFT_TRY(new_node(k, &n, *name, "Const", source ? partition_format(k, "^%s", source) : NULL, 2));
+  WEFT_TRY(new_node(k, &n, *name, "Const", NULL, 2));
+  if (!(n->input = partition_alloc(k, sizeof *n->input * (size_t)(n_source + 1)))) return partition_oom();
+  for (int i = 0; i < n_source; i++)
+    if (!(n->input[n->n_input++] = partition_format(k, "^%s", source[i]))) return partition_oom();
   tensorflow__tensor_proto__init(t);
   tensorflow__tensor_shape_proto__init(s);
   tensorflow__tensor_shape_proto_dim__init(d);
@@ -198,10 +206,12 @@ static weft_err add_signal(cutter *k, int at, const char *source, char **name) {
 
 /* ---- edges ------------------------------------------------------------------------------------- */
 
-typedef struct edge { /* a value, or with slot -1 only the news that its node has run */
+typedef struct edge { /* a value, or with slot -1 only the news that its sources have run */
   int node, slot;
   int device;   /* where it is */
   char *source; /* the input that reads it there: "name:1" */
+  int n_source; /* with slot -1: the names of the nodes that have run; `node` is the one of the last stage */
+  char **sources;
   weft_dtype type;
   const shape *shape;
   bool is_ref;
@@ -215,7 +225,7 @@ static weft_err pair_nodes(cutter *k, const edge *e, int to, const char *after, 
   if (!tensor_name) return partition_oom();
   if (e->slot < 0) {
     char *signal = partition_format(k, "%s_S%d", base, k->edges++);
-    WEFT_TRY(add_signal(k, e->device, e->source, &signal));
+    WEFT_TRY(add_signal(k, e->device, e->n_source, e->sources, &signal));
     source = signal;
   }
   WEFT_TRY(new_node(k, &send, partition_format(k, "%s_S%d", base, k->edges++), "_Send", source, 6));
@@ -398,12 +408,34 @@ static weft_err input_at(cutter *k, weft_out o, int to, char **out) {
   return is_enter(k, o.node) ? copy_at(k, o.node, to, out) : receive_value(k, &e, to, out);
 }
 
-static weft_err control_at(cutter *k, int node, int to, char **out) {
-  char *name = (char *)(uintptr_t)k->c->graph->node[node]->name;
+static int by_id(const void *a, const void *b) {
+  return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
+
+/* As receive_value, for one value that tells of several nodes; nodes that wait for the same ones share it. */
+static weft_err receive_joined(cutter *k, const edge *e, const int *from, int to, char **received) {
+  text key = {0};
+  weft__text_printf(&key, "join:%d", k->c->task[to]);
+  for (int i = 0; i < e->n_source; i++) weft__text_printf(&key, ",%d", from[i]);
+  *received = key.failed ? NULL : weft__map_get(&k->pairs, weft__text_get(&key));
+  weft_err err = key.failed ? partition_oom() : WEFT_OK;
+  if (!err && !*received) err = pair_nodes(k, e, to, NULL, received);
+  if (!err) err = weft__map_put(&k->pairs, weft__text_get(&key), *received);
+  weft__text_finish(&key);
+  return err;
+}
+
+/* The input with which a node on device `to` waits for n nodes of another task. */
+static weft_err control_at(cutter *k, int n, const int *from, int to, char **out) {
   static const shape nothing = {.rank = 1};
-  edge e = {
-      .node = node, .slot = -1, .device = k->c->where[node], .source = name, .type = WEFT_FLOAT, .shape = &nothing};
-  if (k->c->task[e.device] != k->c->task[to]) WEFT_TRY(receive_value(k, &e, to, &name));
+  edge e = {.node = from[0], .slot = -1, .device = k->c->where[from[0]], .type = WEFT_FLOAT, .shape = &nothing};
+  char *name;
+  if (!(e.sources = partition_alloc(k, sizeof *e.sources * (size_t)n))) return partition_oom();
+  for (int i = 0; i < n; i++) {
+    e.sources[e.n_source++] = (char *)(uintptr_t)k->c->graph->node[from[i]]->name;
+    if (k->stage && k->stage[from[i]] > k->stage[e.node]) e.node = from[i];
+  }
+  WEFT_TRY(n == 1 ? receive_value(k, &e, to, &name) : receive_joined(k, &e, from, to, &name));
   *out = partition_format(k, "^%s", name);
   return *out ? WEFT_OK : partition_oom();
 }
@@ -424,7 +456,7 @@ static weft_err turning_enter(cutter *k, int loop, int at, char *name) {
     outer = partition_format(k, "%s_again", outer); /* only in iterations that are not the last */
   }
   if (!first || (f->parent > 0 && !outer)) return partition_oom();
-  WEFT_TRY(add_signal(k, at, outer, &first));
+  WEFT_TRY(add_signal(k, at, outer != NULL, &outer, &first));
   WEFT_TRY(new_node(k, &n, name, "Enter", first, 3));
   WEFT_TRY(attr_type(k, n, "T", WEFT_FLOAT));
   WEFT_TRY(attr_text(k, n, "frame_name", f->name));
@@ -503,26 +535,61 @@ static weft_err copy_attrs(cutter *k, node_def *n, const node_def *from) {
 /* The nodes that n waits for and that run, into k->waits. */
 static void find_waits(cutter *k, int node) {
   waits *w = &k->waits;
+  const cut *c = k->c;
+  bool unread = k->straight && k->moved.unread[node]; /* the request waits for the parts of all tasks */
   int kept = 0;
   weft__waits_of(w, node);
-  for (int i = 0; i < w->n; i++)
-    if (!all_fed(k, w->from[i]) && !is_constant(k, w->from[i])) w->from[kept++] = w->from[i];
+  for (int i = 0; i < w->n; i++) {
+    bool here = c->task[c->where[w->from[i]]] == c->task[c->where[node]];
+    if (!all_fed(k, w->from[i]) && !is_constant(k, w->from[i]) && (here || !unread)) w->from[kept++] = w->from[i];
+  }
   w->n = kept;
   if (k->late.token >= 0 && k->late.late[node]) w->from[w->n++] = k->late.token; /* which it did not wait for before */
+}
+
+/* Moves the nodes of the first one's task to the front; returns their number. */
+static int gather_task(const cutter *k, int n, int *from) {
+  const cut *c = k->c;
+  int same = 1;
+  for (int i = 1; i < n; i++) {
+    if (c->task[c->where[from[i]]] != c->task[c->where[from[0]]]) continue;
+    int swap = from[same];
+    from[same++] = from[i];
+    from[i] = swap;
+  }
+  return same;
+}
+
+/* Adds the control inputs of a node on device `at`.  Without control flow, what it waits for on another task is one
+ * value; else each is one, since it may be dead. */
+static weft_err copy_waits(cutter *k, node_def *def, int at) {
+  int n = k->waits.n, *from = partition_alloc(k, sizeof *from * (size_t)(n + 1));
+  if (!from) return partition_oom();
+  memcpy(from, k->waits.from, sizeof *from * (size_t)n);
+  if (k->straight) qsort(from, (size_t)n, sizeof *from, by_id);
+  for (int i = 0, more; i < n; i += more) {
+    char **in = &def->input[def->n_input++];
+    bool here = k->c->task[k->c->where[from[i]]] == k->c->task[at];
+    more = k->straight && !here ? gather_task(k, n - i, from + i) : 1;
+    if (!here) {
+      WEFT_TRY(control_at(k, more, from + i, at, in));
+    } else if (!(*in = partition_format(k, "^%s", k->c->graph->node[from[i]]->name))) {
+      return partition_oom();
+    }
+  }
+  return WEFT_OK;
 }
 
 static weft_err copy_node(cutter *k, const weft_node *n, int at) {
   node_def *def = weft__arena_copy(&k->out->arena, k->whole.node[n->id], sizeof *def);
   if (!def) return partition_oom();
-  def->n_input = 0;
   WEFT_TRY(copy_attrs(k, def, k->whole.node[n->id]));
   find_waits(k, n->id);
-  int n_wait = k->waits.n;
-  def->input = partition_alloc(k, sizeof *def->input * (size_t)(n->n_in + n_wait + 1));
+  def->input = partition_alloc(k, sizeof *def->input * (size_t)(n->n_in + k->waits.n + 1));
   if (!def->input) return partition_oom();
-  for (int i = 0; i < n_wait; i++) WEFT_TRY(control_at(k, k->waits.from[i], at, &def->input[n->n_in + i]));
+  def->n_input = (size_t)n->n_in;
+  WEFT_TRY(copy_waits(k, def, at));
   for (int i = 0; i < n->n_in; i++) WEFT_TRY(input_at(k, n->in[i], at, &def->input[i]));
-  def->n_input = (size_t)(n->n_in + n_wait);
   return add_node(k, at, def);
 }
 
@@ -539,14 +606,22 @@ static weft_err bring_fetches(cutter *k) {
 
 /* ---- stages ------------------------------------------------------------------------------------ */
 
-/* Branches may leave values dead, and a queue that one node fills for another in the same step orders them without an
- * edge: such steps have no stages. */
-static bool may_have_stages(const cutter *k) {
+static bool is_straight(const cutter *k) {
   if (k->c->by_name || k->c->shown) return false;
-  bool fills = false, takes = false;
   for (int i = 0; i < k->n_order; i++) {
     const weft_node *n = k->c->graph->node[k->order[i]];
     if (!n->op || n->op->flags & OP_CONTROL_FLOW) return false;
+  }
+  return true;
+}
+
+/* Branches may leave values dead, and a queue that one node fills for another in the same step orders them without an
+ * edge: such steps have no stages. */
+static bool may_have_stages(const cutter *k) {
+  if (!k->straight) return false;
+  bool fills = false, takes = false;
+  for (int i = 0; i < k->n_order; i++) {
+    const weft_node *n = k->c->graph->node[k->order[i]];
     if (!(n->op->flags & OP_ASYNC)) continue;
     if (n->op->flags & OP_TAKES)
       takes = true;
@@ -597,13 +672,27 @@ static weft_err keep_targets(cutter *k) {
   return WEFT_OK;
 }
 
-/* With the graph's lock held. */
-static weft_err cut_all(cutter *k) {
+/* Finds what runs, in which order and where; `moved` is the cut with other places. */
+static weft_err find_work(cutter *k, cut *moved) {
   const cut *c = k->c;
   WEFT_TRY(weft__feeds_init(&k->feeds, c->request->n_feed, c->request->feed));
   WEFT_TRY(weft__order(c->graph, c->request, &k->order, &k->n_order));
   WEFT_TRY(weft__waits_init(&k->waits, c->graph, k->order, k->n_order));
   WEFT_TRY(weft__late_reads_find(&k->late, c, &k->waits, k->order, k->n_order));
+  k->straight = is_straight(k);
+  if (!k->straight) return WEFT_OK;
+  WEFT_TRY(weft__relocate(&k->moved, c, &k->waits, k->order, k->n_order));
+  *moved = *c;
+  moved->where = k->moved.where;
+  k->c = moved;
+  return WEFT_OK;
+}
+
+/* With the graph's lock held. */
+static weft_err cut_all(cutter *k) {
+  cut moved;
+  WEFT_TRY(find_work(k, &moved));
+  const cut *c = k->c;
   WEFT_TRY(find_loops(k));
   WEFT_TRY(find_stages(k));
   WEFT_TRY(weft__graph_export_proto(c->graph, NULL, &k->whole, &k->out->arena));
@@ -634,6 +723,7 @@ weft_err weft__partition(parts *out, const cut *c) {
   weft__free(k.order);
   weft__waits_finish(&k.waits);
   weft__late_reads_finish(&k.late);
+  weft__relocation_finish(&k.moved);
   weft__map_finish(&k.pairs);
   if (err) weft__parts_finish(out);
   return err;

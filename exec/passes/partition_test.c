@@ -6,11 +6,12 @@
 #include "ops/all.h"
 #include "tests/check.h"
 
-enum { PS, WORKER };
+enum { PS, WORKER, SECOND_PS };
 
 static const device_info devices[] = {
     {.name = "/job:ps/replica:0/task:0/device:CPU:0", .type = "CPU", .incarnation = UINT64_C(0xfedcba9876543210)},
     {.name = "/job:worker/replica:0/task:0/device:CPU:0", .type = "CPU", .incarnation = 7},
+    {.name = "/job:ps/replica:0/task:1/device:CPU:0", .type = "CPU", .incarnation = 8},
 };
 
 typedef struct rig {
@@ -41,13 +42,13 @@ static weft_out input(rig *r, int at, const char *name) {
 }
 
 static weft_err cut_at(rig *r, const plan_request *q, parts *out) {
-  static const int task_of[] = {PS, WORKER};
+  static const int task_of[] = {PS, WORKER, SECOND_PS};
   return weft__partition(out, &(cut){.graph = r->g,
                                      .request = q,
                                      .where = r->where,
                                      .device = devices,
                                      .task = task_of,
-                                     .n_task = 2,
+                                     .n_task = 3,
                                      .client = WORKER});
 }
 
@@ -90,10 +91,12 @@ static void expect_whole(const parts *p) {
   }
 }
 
-static weft_out variable_at_ps(rig *r, const char *name) {
+static weft_out variable_at(rig *r, int at, const char *name) {
   shape one = SHAPE_SCALAR;
-  return node(r, PS, "VariableV2", name, 0, NULL, 2, (attr[]){A_TYPE("dtype", WEFT_FLOAT), A_SHAPE("shape", &one)});
+  return node(r, at, "VariableV2", name, 0, NULL, 2, (attr[]){A_TYPE("dtype", WEFT_FLOAT), A_SHAPE("shape", &one)});
 }
+
+static weft_out variable_at_ps(rig *r, const char *name) { return variable_at(r, PS, name); }
 
 static weft_out token_queue(rig *r, const char *name) {
   weft_dtype type = WEFT_FLOAT;
@@ -194,7 +197,7 @@ TEST(a_control_edge_between_tasks_becomes_an_empty_value) {
   rig r = begin();
   parts p;
   weft_out first = node(&r, PS, "NoOp", "first", 0, NULL, 0, NULL);
-  weft_out then = node(&r, WORKER, "NoOp", "then", 0, NULL, 0, NULL);
+  weft_out then = variable_at(&r, WORKER, "then");
   EXPECT_OK(weft__graph_add_control(r.g, r.g->node[then.node], first.node));
   plan_request q = {.n_target = 1, .target = &then.node};
   EXPECT_OK(cut_at(&r, &q, &p));
@@ -208,13 +211,76 @@ TEST(a_control_edge_between_tasks_becomes_an_empty_value) {
   weft__graph_destroy(r.g);
 }
 
+/* A NoOp of the worker that waits for one update on each ps. */
+static weft_out group_of_updates(rig *r) {
+  weft_out one = variable_at(r, PS, "one"), other = variable_at(r, SECOND_PS, "other");
+  weft_out group = node(r, WORKER, "NoOp", "group", 0, NULL, 0, NULL);
+  EXPECT_OK(weft__graph_add_control(r->g, r->g->node[group.node], one.node));
+  EXPECT_OK(weft__graph_add_control(r->g, r->g->node[group.node], other.node));
+  return group;
+}
+
+TEST(a_group_of_updates_goes_to_the_task_that_waits_for_it) {
+  rig r = begin();
+  parts p;
+  weft_out group = group_of_updates(&r), then = variable_at_ps(&r, "step");
+  EXPECT_OK(weft__graph_add_control(r.g, r.g->node[then.node], group.node));
+  EXPECT_OK(cut_at(&r, &(plan_request){.n_target = 1, .target = &then.node}, &p));
+  EXPECT_EQ_INT(p.n_part, 2);
+  EXPECT_EQ_INT(p.client, -1);
+  EXPECT_EQ_INT(count(part_of(&p, SECOND_PS), "_Send"), 1);
+  EXPECT_EQ_INT(count(part_of(&p, PS), "_Recv"), 1);
+  EXPECT_EQ_INT(find(part_of(&p, PS), "group")->n_input, 2);
+  EXPECT_EQ_STR(find(part_of(&p, PS), "step")->input[0], "^group");
+  expect_whole(&p);
+  weft__parts_finish(&p);
+  weft__graph_destroy(r.g);
+}
+
+TEST(what_only_the_request_waits_for_needs_no_message) {
+  rig r = begin();
+  parts p;
+  weft_out group = group_of_updates(&r), outer = node(&r, WORKER, "NoOp", "outer", 0, NULL, 0, NULL);
+  EXPECT_OK(weft__graph_add_control(r.g, r.g->node[outer.node], group.node));
+  EXPECT_OK(cut_at(&r, &(plan_request){.n_target = 1, .target = &outer.node}, &p));
+  EXPECT_EQ_INT(p.n_part, 3);
+  for (int i = 0; i < p.n_part; i++) EXPECT_EQ_INT(count(&p.part[i], "_Send") + count(&p.part[i], "_Recv"), 0);
+  EXPECT_EQ_STR(find(part_of(&p, WORKER), "outer")->input[0], "^group");
+  expect_whole(&p);
+  weft__parts_finish(&p);
+  weft__graph_destroy(r.g);
+}
+
+TEST(waits_for_several_nodes_of_a_task_are_one_message) {
+  rig r = begin();
+  parts p;
+  weft_out a = variable_at(&r, SECOND_PS, "a"), b = variable_at(&r, SECOND_PS, "b"), c = variable_at_ps(&r, "c");
+  int then[2];
+  for (int i = 0; i < 2; i++) {
+    then[i] = variable_at_ps(&r, i ? "second" : "first").node;
+    EXPECT_OK(weft__graph_add_control(r.g, r.g->node[then[i]], i ? a.node : b.node));
+    EXPECT_OK(weft__graph_add_control(r.g, r.g->node[then[i]], c.node));
+    EXPECT_OK(weft__graph_add_control(r.g, r.g->node[then[i]], i ? b.node : a.node));
+  }
+  EXPECT_OK(cut_at(&r, &(plan_request){.n_target = 2, .target = then}, &p));
+  EXPECT_EQ_INT(count(part_of(&p, SECOND_PS), "_Send"), 1);
+  EXPECT_EQ_INT(count(part_of(&p, SECOND_PS), "Const"), 1);
+  const Tensorflow__NodeDef *send = find(part_of(&p, SECOND_PS), "a_S1");
+  EXPECT_EQ_INT(find(part_of(&p, SECOND_PS), send->input[0])->n_input, 2);
+  EXPECT_EQ_INT(find(part_of(&p, PS), "first")->n_input, 2);
+  EXPECT_EQ_INT(find(part_of(&p, PS), "second")->n_input, 2);
+  expect_whole(&p);
+  weft__parts_finish(&p);
+  weft__graph_destroy(r.g);
+}
+
 TEST(waiting_for_an_unread_value_waits_for_its_inputs) {
   rig r = begin();
   parts p;
   weft_out x = input(&r, PS, "x"), first = node(&r, PS, "NoOp", "first", 0, NULL, 0, NULL);
   weft_out unread = node(&r, PS, "Neg", "unread", 1, &x, 0, NULL);
   weft_out more = node(&r, WORKER, "Neg", "more", 1, &unread, 0, NULL);
-  weft_out then = node(&r, WORKER, "NoOp", "then", 0, NULL, 0, NULL);
+  weft_out then = variable_at(&r, WORKER, "then");
   EXPECT_OK(weft__graph_add_control(r.g, r.g->node[unread.node], first.node));
   EXPECT_OK(weft__graph_add_control(r.g, r.g->node[then.node], more.node));
   plan_request q = {.n_feed = 1, .feed = &x, .n_target = 1, .target = &then.node};

@@ -14,6 +14,7 @@
 #include "exec/passes/late_reads.h"
 #include "exec/passes/order.h"
 #include "exec/passes/relocate.h"
+#include "exec/passes/stages.h"
 #include "exec/executors/staged.h"
 #include "graph/attr_proto.h"
 #include "graph/frames.h"
@@ -34,8 +35,8 @@ typedef struct cutter {
   task_part **of_task;        /* per task: its part, or NULL */
   map pairs;                  /* "node:slot:task" -> name of the node that receives it there */
   frames loops;               /* home is NULL: the graph has none */
-  int *stage; /* per node: how many times values crossed tasks before it; NULL: the step cannot be run in stages */
-  int edges;  /* pairs made so far: makes their names unique */
+  stages stages;              /* .at is NULL: the step cannot be run in stages */
+  int edges;                  /* pairs made so far: makes their names unique */
 } cutter;
 
 typedef Tensorflow__NodeDef node_def;
@@ -144,14 +145,9 @@ static weft_err attr_text(cutter *k, node_def *n, const char *name, const char *
 }
 
 /* For a Weft task on the other side: when the value may be waited for, and its shape.  Others skip such attributes. */
-static weft_err attr_hints(cutter *k, node_def *n, int from_node, const shape *s) {
+static weft_err attr_hints(cutter *k, node_def *n, int stage, const shape *s) {
   if (k->c->shown) return WEFT_OK;
-  Tensorflow__AttrValue *stage = k->stage ? new_attr(k, n, WEFT_STAGE_ATTR) : NULL;
-  if (k->stage && !stage) return partition_oom();
-  if (stage) {
-    stage->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I;
-    stage->i = k->stage[from_node] + 1;
-  }
+  if (k->stages.at) WEFT_TRY(attr_int(k, n, WEFT_STAGE_ATTR, stage));
   Tensorflow__NodeDefAttrEntry *e = partition_alloc(k, sizeof *e);
   Tensorflow__AttrValue *v = partition_alloc(k, sizeof *v);
   if (!e || !v) return partition_oom();
@@ -215,6 +211,7 @@ typedef struct edge { /* a value, or with slot -1 only the news that its sources
   weft_dtype type;
   const shape *shape;
   bool is_ref;
+  int stage; /* of its receive; 0: the one after its node's */
 } edge;
 
 /* after: NULL, or the node that begins an iteration of the loop on the receiver's task. */
@@ -236,7 +233,7 @@ static weft_err pair_nodes(cutter *k, const edge *e, int to, const char *after, 
   WEFT_TRY(new_node(k, &recv, partition_format(k, "%s_S%d", base, k->edges++), "_Recv", begun, 8));
   WEFT_TRY(attr_type(k, recv, "tensor_type", e->type));
   WEFT_TRY(attr_pair(k, recv, tensor_name, e->device, to, false));
-  WEFT_TRY(attr_hints(k, recv, e->node, e->shape));
+  WEFT_TRY(attr_hints(k, recv, k->stages.at && !e->stage ? k->stages.at[e->node] + 1 : e->stage, e->shape));
   WEFT_TRY(add_node(k, to, recv));
   *received = recv->name;
   return WEFT_OK;
@@ -245,6 +242,29 @@ static weft_err pair_nodes(cutter *k, const edge *e, int to, const char *after, 
 static weft_err loop_at(cutter *k, int loop, int at, char **begun);
 
 static int home_of(const cutter *k, int node) { return k->loops.home ? k->loops.home[node] : 0; }
+
+enum { SMALL_ELEMENTS = 16 };
+
+static bool is_small(const shape *s) {
+  int64_t n = weft__shape_count(s);
+  return n >= 0 && n <= SMALL_ELEMENTS;
+}
+
+static weft_err receive_value(cutter *k, const edge *e, int to, char **received);
+
+/* Receives a small value where something else crosses anyway. */
+static weft_err receive_small(cutter *k, const edge *e, int to, char **received) {
+  const int *task = k->c->task;
+  stage_route r = weft__stages_route(&k->stages, e->node, task[e->device], task[to], task[k->c->client]);
+  edge hop = *e, relay = *e;
+  relay.stage = r.relay;
+  if (r.relay) {
+    WEFT_TRY(receive_value(k, &relay, k->c->client, &hop.source));
+    hop.device = k->c->client;
+  }
+  hop.stage = r.stage;
+  return pair_nodes(k, &hop, to, NULL, received);
+}
 
 /* The name of the node that has e's value on the task of device `to`. */
 static weft_err receive_value(cutter *k, const edge *e, int to, char **received) {
@@ -255,7 +275,10 @@ static weft_err receive_value(cutter *k, const edge *e, int to, char **received)
   if (*received) return WEFT_OK;
   if (loop) WEFT_TRY(loop_at(k, loop, e->device, &begun));
   if (loop) WEFT_TRY(loop_at(k, loop, to, &begun));
-  WEFT_TRY(pair_nodes(k, e, to, begun, received));
+  if (k->stages.at && !e->stage && e->slot >= 0 && !e->is_ref && is_small(e->shape))
+    WEFT_TRY(receive_small(k, e, to, received));
+  else
+    WEFT_TRY(pair_nodes(k, e, to, begun, received));
   return e->is_ref ? WEFT_OK : weft__map_put(&k->pairs, key, *received);
 }
 
@@ -398,6 +421,38 @@ static weft_err copy_at(cutter *k, int node, int to, char **out) {
   return weft__map_put(&k->pairs, key, *out);
 }
 
+static bool is_received(const cutter *k, weft_out o, int to) {
+  char key[64];
+  snprintf(key, sizeof key, "%d:%d:%d", o.node, o.slot, k->c->task[to]);
+  return weft__map_get(&k->pairs, key) != NULL;
+}
+
+/* Returns true if the op only gives its input another shape, or tells its input's shape. */
+static bool makes_view(const cutter *k, const weft_node *n) {
+  const op *o = n->op;
+  if (!o || !o->anywhere || o->opdef.stateful || o->flags & ~(unsigned)(OP_INPLACE | OP_SHAPE_ONLY)) return false;
+  for (int i = 0; i < n->n_in; i++)
+    if (weft__out_is_ref(k->c->graph, n->in[i]) || weft__out_type(k->c->graph, n->in[i]) == WEFT_RESOURCE) return false;
+  return n->n_in > 0 && n->n_out == 1 && n->n_control == 0;
+}
+
+enum { VIEWS_MAX = 4 }; /* the longest chain of views that is computed again */
+
+/* Returns true if the task of `to` can compute the output at no cost from values that it has or receives.  The indices
+ * of a gradient, for instance, are the ids of the lookup with another shape, and need not travel again. */
+static bool is_view_at(const cutter *k, weft_out o, int to, int depth) {
+  const weft_node *n = k->c->graph->node[o.node];
+  if (!k->straight || depth == 0 || weft__feeds_find(&k->feeds, o) >= 0 || !makes_view(k, n)) return false;
+  for (int i = 0; i < n->n_in; i++) {
+    bool fed = weft__feeds_find(&k->feeds, n->in[i]) >= 0;
+    int at = fed ? k->c->client : k->c->where[n->in[i].node];
+    bool has = k->c->task[at] == k->c->task[to] || is_constant(k, n->in[i].node) ||
+               (is_received(k, n->in[i], to) && !is_small(weft__out_shape(k->c->graph, n->in[i]))); /* maybe later */
+    if (!has && !is_view_at(k, n->in[i], to, depth - 1)) return false;
+  }
+  return true;
+}
+
 /* The input string that reads output o on device `to`. */
 static weft_err input_at(cutter *k, weft_out o, int to, char **out) {
   edge e;
@@ -405,7 +460,9 @@ static weft_err input_at(cutter *k, weft_out o, int to, char **out) {
   WEFT_TRY(find_edge(k, o, &e));
   *out = e.source;
   if (k->c->task[e.device] == k->c->task[to]) return WEFT_OK;
-  return is_enter(k, o.node) ? copy_at(k, o.node, to, out) : receive_value(k, &e, to, out);
+  if (is_enter(k, o.node) || (!is_received(k, o, to) && is_view_at(k, o, to, VIEWS_MAX)))
+    return copy_at(k, o.node, to, out);
+  return receive_value(k, &e, to, out);
 }
 
 static int by_id(const void *a, const void *b) {
@@ -433,7 +490,7 @@ static weft_err control_at(cutter *k, int n, const int *from, int to, char **out
   if (!(e.sources = partition_alloc(k, sizeof *e.sources * (size_t)n))) return partition_oom();
   for (int i = 0; i < n; i++) {
     e.sources[e.n_source++] = (char *)(uintptr_t)k->c->graph->node[from[i]]->name;
-    if (k->stage && k->stage[from[i]] > k->stage[e.node]) e.node = from[i];
+    if (k->stages.at && k->stages.at[from[i]] > k->stages.at[e.node]) e.node = from[i];
   }
   WEFT_TRY(n == 1 ? receive_value(k, &e, to, &name) : receive_joined(k, &e, from, to, &name));
   *out = partition_format(k, "^%s", name);
@@ -631,27 +688,30 @@ static bool may_have_stages(const cutter *k) {
   return !(fills && takes);
 }
 
-static void raise_stage(const cutter *k, int *most, int from, int from_at, int at) {
-  int stage = k->stage[from] + (k->c->task[from_at] != k->c->task[at]);
-  if (stage > *most) *most = stage;
-}
-
 static weft_err find_stages(cutter *k) {
   const cut *c = k->c;
   if (!may_have_stages(k)) return WEFT_OK;
-  if (!(k->stage = partition_alloc(k, sizeof *k->stage * (size_t)(c->graph->n_node + 1)))) return partition_oom();
+  WEFT_TRY(weft__stages_init(&k->stages, c->graph->n_node));
   for (int i = 0; i < k->n_order; i++) {
     const weft_node *n = c->graph->node[k->order[i]];
-    int at = c->where[n->id], most = 0;
+    stage_edge e = {.to = n->id, .to_task = c->task[c->where[n->id]]};
     for (int j = 0; j < n->n_in; j++) {
+      if (is_constant(k, n->in[j].node)) continue;
       bool fed = weft__feeds_find(&k->feeds, n->in[j]) >= 0;
-      if (!is_constant(k, n->in[j].node))
-        raise_stage(k, &most, n->in[j].node, fed ? c->client : c->where[n->in[j].node], at);
+      e.from = n->in[j].node;
+      e.from_task = c->task[fed ? c->client : c->where[e.from]];
+      e.small = is_small(weft__out_shape(c->graph, n->in[j]));
+      WEFT_TRY(weft__stages_add(&k->stages, e));
     }
     find_waits(k, n->id);
-    for (int j = 0; j < k->waits.n; j++) raise_stage(k, &most, k->waits.from[j], c->where[k->waits.from[j]], at);
-    k->stage[n->id] = most;
+    e.small = true;
+    for (int j = 0; j < k->waits.n; j++) {
+      e.from = k->waits.from[j];
+      e.from_task = c->task[c->where[e.from]];
+      WEFT_TRY(weft__stages_add(&k->stages, e));
+    }
   }
+  weft__stages_find_latest(&k->stages, c->graph->n_node);
   return WEFT_OK;
 }
 
@@ -724,6 +784,7 @@ weft_err weft__partition(parts *out, const cut *c) {
   weft__waits_finish(&k.waits);
   weft__late_reads_finish(&k.late);
   weft__relocation_finish(&k.moved);
+  weft__stages_finish(&k.stages);
   weft__map_finish(&k.pairs);
   if (err) weft__parts_finish(out);
   return err;

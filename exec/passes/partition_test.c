@@ -296,6 +296,58 @@ TEST(waiting_for_an_unread_value_waits_for_its_inputs) {
   weft__graph_destroy(r.g);
 }
 
+/* The worker flattens x, and a node on the ps reads the result; another one reads x if `both`. */
+static void cut_flattened(rig *r, bool both, parts *p) {
+  weft_out x = input(r, WORKER, "x"), axis = weft__b_ints(r->g, (int64_t[]){0}, 1);
+  r->where[axis.node] = WORKER;
+  weft_out size = node(r, WORKER, "Size", "size", 1, &x, 0, NULL);
+  weft_out wide = node(r, WORKER, "ExpandDims", "wide", 2, (weft_out[]){size, axis}, 0, NULL);
+  weft_out flat = node(r, WORKER, "Reshape", "flat", 2, (weft_out[]){x, wide}, 0, NULL);
+  int target[2] = {both ? node(r, PS, "Neg", "reads_x", 1, &x, 0, NULL).node : -1};
+  target[both] = node(r, PS, "Neg", "reads_flat", 1, &flat, 0, NULL).node;
+  EXPECT_OK(cut_at(r, &(plan_request){.n_feed = 1, .feed = &x, .n_target = both + 1, .target = target}, p));
+  expect_whole(p);
+}
+
+TEST(a_view_of_a_value_that_a_task_receives_does_not_travel) {
+  for (int both = 0; both < 2; both++) {
+    rig r = begin();
+    parts p;
+    cut_flattened(&r, both, &p);
+    EXPECT_EQ_INT(count(part_of(&p, WORKER), "_Send"), 1);
+    EXPECT_EQ_INT(count(part_of(&p, PS), "Reshape"), both);
+    EXPECT_EQ_INT(count(part_of(&p, PS), "Size"), both);
+    weft__parts_finish(&p);
+    weft__graph_destroy(r.g);
+  }
+}
+
+static const Tensorflow__NodeDef *feeder(const task_part *p, const char *name, int input) {
+  return find(p, find(p, name)->input[input]);
+}
+
+TEST(a_scalar_between_two_ps_travels_through_the_worker) {
+  rig r = begin();
+  parts p;
+  weft_out x = input(&r, WORKER, "x"), large = input(&r, PS, "large"), power = variable_at_ps(&r, "power");
+  weft_out read = node(&r, PS, "Identity", "read", 1, &power, 0, NULL);
+  weft_out copy = node(&r, PS, "Neg", "copy", 1, &large, 0, NULL);
+  weft_out rows = node(&r, SECOND_PS, "Neg", "rows", 1, &x, 0, NULL);
+  weft_out gradient = node(&r, WORKER, "Add", "gradient", 2, (weft_out[]){rows, copy}, 0, NULL);
+  weft_out update = node(&r, SECOND_PS, "Mul", "update", 2, (weft_out[]){gradient, read}, 0, NULL);
+  weft_out fed[] = {x, large};
+  EXPECT_OK(cut_at(&r, &(plan_request){.n_feed = 2, .feed = fed, .n_target = 1, .target = &update.node}, &p));
+  const task_part *worker = part_of(&p, WORKER), *second = part_of(&p, SECOND_PS);
+  const Tensorflow__NodeDef *received = feeder(second, "update", 1);
+  EXPECT_EQ_INT(attr_of(received, "_weft_stage")->i, attr_of(feeder(second, "update", 0), "_weft_stage")->i);
+  EXPECT_EQ_INT(memcmp(attr_of(received, "send_device")->s.data, "/job:worker", 11), 0);
+  EXPECT_EQ_INT(count(worker, "_Recv"), 3);
+  EXPECT_EQ_INT(count(second, "_Recv"), 3);
+  expect_whole(&p);
+  weft__parts_finish(&p);
+  weft__graph_destroy(r.g);
+}
+
 TEST(a_request_that_needs_one_task_has_one_part) {
   rig r = begin();
   parts p;

@@ -1,0 +1,39 @@
+/* stages.h - the stages of a step (exec/executors/staged.h), and how small values travel.
+ *
+ * The receives of one stage from one task are one call.  A scalar that alone crosses at its stage, such as a learning rate
+ * or a power of Adam's betas, would cost a call of its own.  If its readers only run at a later stage, it may instead
+ * travel with what crosses there: on the same way, or through the client's task. */
+#ifndef WEFT_EXEC_PASSES_STAGES_H
+#define WEFT_EXEC_PASSES_STAGES_H
+
+#include "base/status.h"
+#include <stdbool.h>
+
+typedef struct stage_edge { /* a value or a wait that a node depends on */
+  int from, to;             /* nodes */
+  int from_task, to_task;
+  bool small; /* a wait, or a value of few bytes */
+} stage_edge;
+
+typedef struct stages {
+  int *at;     /* per node: how many times values crossed tasks before it */
+  int *latest; /* per node: at which stage it could run without delaying another task or the last stage of its own */
+  stage_edge *edge; /* in the order of their readers, which is one in which the nodes can run */
+  int n_edge, room;
+} stages; /* {0}: not found */
+
+typedef struct stage_route {
+  int stage; /* of the receive */
+  int relay; /* stage of the client's task's receive, if the value goes through that task; else 0 */
+} stage_route;
+
+weft_err weft__stages_init(stages *s, int n_node);
+void weft__stages_finish(stages *s);
+/* Adds an edge, and raises the stage of its reader. */
+weft_err weft__stages_add(stages *s, stage_edge e);
+/* To be called after the last edge. */
+void weft__stages_find_latest(stages *s, int n_node);
+/* How a small value of the node goes from task to task. */
+stage_route weft__stages_route(const stages *s, int node, int from_task, int to_task, int client_task);
+
+#endif

@@ -3,6 +3,7 @@ import numpy as np
 
 from weft._core.framework import dtypes, library, wrap
 from weft._core.framework.build import constant, convert_to_tensor, either, is_number, is_tensor, op
+from weft._core.framework.errors import InvalidArgumentError
 from weft._core.framework.graph import Tensor, get_default_graph, name_scope
 from weft._core.ops import array_ops, math_ops, random_ops
 from weft._core.ops.sparse import SparseTensor
@@ -48,6 +49,9 @@ def _last_axis(fn_kind, logits, axis, name):
     rank = logits.shape.ndims
     if axis in (-1, None) or axis == (rank or 0) - 1:
         return op(fn_kind, name, logits=logits)
+    if not -rank <= axis < rank:
+        raise InvalidArgumentError(None, None, "`dim` must be in the range [%d, %d) where %d is the number of dimensions in the "
+                                   "input. Received: dim=%s" % (-rank, rank, rank, axis))
     axis %= rank
     order = [i for i in range(rank) if i != axis] + [axis]
     back = [order.index(i) for i in range(rank)]

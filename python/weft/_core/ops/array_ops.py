@@ -139,7 +139,10 @@ def pack(values, axis=0, name="pack"):
 def unstack(value, num=None, axis=0, name="unstack"):
     if num is None:
         value = convert_to_tensor(value)
-        if value.shape.ndims is not None:
+        rank = value.shape.ndims
+        if rank is not None:
+            if not -rank <= axis < rank:
+                raise ValueError("Argument `axis` = %s not in range [%d, %d)" % (axis, -rank, rank))
             num = value.shape.as_list()[axis]
     if num is None:
         raise ValueError("Cannot infer argument `num` from shape %s" % value.shape)

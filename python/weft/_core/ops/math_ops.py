@@ -452,15 +452,29 @@ def einsum(equation, *inputs, **kwargs):
         return op("Einsum", None, inputs=tensors, equation="%s->%s" % (",".join(parts), out))
 
 
+def _axes_of(x, axes):
+    """Counted from the first; those that x does not have are refused."""
+    rank = x.shape.ndims
+    for axis in axes:
+        if not -rank <= axis < rank:
+            raise IndexError("axis %s is out of range for a tensor of rank %d" % (axis, rank))
+    return [axis % rank for axis in axes]
+
+
 def tensordot(a, b, axes, name=None):
     from weft._core.ops.array_ops import concat, reshape
     with name_scope(name, "Tensordot", [a, b, axes]) as scope:
         a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
         if is_number(axes):
+            if axes < 0:
+                raise ValueError("`axes` must be at least 0. Received: %s." % axes)
+            if axes > min(a.shape.ndims, b.shape.ndims):
+                raise ValueError("`axes` must not be larger than the number of dimensions of the tensors, %d and %d. Received axes=%s" % (
+                    a.shape.ndims, b.shape.ndims, axes))
             ours, theirs = list(_range(a.shape.ndims - axes, a.shape.ndims)), list(_range(axes))
         else:
             ours, theirs = ([x] if is_number(x) else list(x) for x in axes)
-        ours, theirs = [x % a.shape.ndims for x in ours], [x % b.shape.ndims for x in theirs]
+        ours, theirs = _axes_of(a, ours), _axes_of(b, theirs)
         free_a = [i for i in _range(a.shape.ndims) if i not in ours]
         free_b = [i for i in _range(b.shape.ndims) if i not in theirs]
         known_a, known_b = [a.shape.as_list()[i] for i in free_a], [b.shape.as_list()[i] for i in free_b]

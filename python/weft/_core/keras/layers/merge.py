@@ -185,6 +185,9 @@ class Concatenate(_Merge):
         if all(TensorShape(s).ndims is None for s in input_shape):
             return
         shapes = _tuples(input_shape)
+        for s in shapes:
+            if not -len(s) <= self.axis < len(s):
+                raise IndexError("axis %s of a `Concatenate` layer is out of range for the input shape %s" % (self.axis, s))
         rest = [s[:self.axis % len(s)] + s[self.axis % len(s) + 1:] for s in shapes]
         if len({len(s) for s in shapes}) > 1:
             raise ValueError("A `Concatenate` layer requires inputs with matching shapes except for the concatenation axis. Received: "

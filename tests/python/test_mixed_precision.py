@@ -38,10 +38,23 @@ def train(optimizer, off=False):
         half = [n.name for n in nodes if n.op != "Cast" and any(a.type == 19 for a in n.attr.values())]
         return losses, half
 
+def halves(open_session):
+    """Whether a product becomes half in a session that a helper of tf.train opens."""
+    with tf.Graph().as_default():
+        with tf.device("/gpu:0"):
+            y, found = tf.exp(tf.matmul(tf.ones([2, 2]), tf.get_variable("w", [2, 2]))), tf.RunMetadata()
+        with open_session() as s:
+            s.run(y, options=tf.RunOptions(output_partition_graphs=True), run_metadata=found)
+        return any(n.op == "MatMul" and n.attr["T"].type == 19 for p in found.partition_graphs for n in p.node)
+
+OPENERS = [lambda config=None: tf.train.MonitoredSession(tf.train.ChiefSessionCreator(config=config)),
+           lambda config=None: tf.train.Supervisor(logdir=None).managed_session(config=config)]
+SOFT = tf.ConfigProto(allow_soft_placement=True)
 momentum = lambda: tf.train.MomentumOptimizer(0.05, 0.9)
 out = {"float": train(momentum)}
 out["mixed"] = train(lambda: tf.train.experimental.enable_mixed_precision_graph_rewrite(momentum(), 8.0))
 out["dynamic"] = train(lambda: tf.train.experimental.enable_mixed_precision_graph_rewrite(momentum()))
+out["helpers"] = [halves(o) for o in OPENERS] + [halves(lambda o=o: o(SOFT)) for o in OPENERS]
 out["off"] = train(momentum, off=True)
 tf.train.experimental.disable_mixed_precision_graph_rewrite()
 out["disabled"] = train(momentum)
@@ -53,6 +66,7 @@ def test_ops_of_a_gpu_run_in_half_and_training_goes_on_as_in_float():
     env = {**os.environ, "WEFT_CUDA_PLUGIN": "simulated", "PYTHONPATH": PACKAGE}
     ran = subprocess.run([sys.executable, "-c", PROGRAM], env=env, check=True, capture_output=True, text=True, timeout=100)
     out = json.loads(ran.stdout.splitlines()[-1])
+    assert out["helpers"] == [True] * 4
     losses, half = out["mixed"]
     assert {"conv", "relu", "pool", "product", "tanh", "logits", "while/inner"} <= set(half), half
     assert any("Conv2DBackpropFilter" in n for n in half), half

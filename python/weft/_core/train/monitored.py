@@ -2,13 +2,13 @@
 import inspect
 
 from weft import _weft
-from weft._core.framework import dtypes, errors, protos
+from weft._core.framework import dtypes, errors
 from weft._core.framework.absent import Named
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.ops import array_ops
 from weft._core.ops.control_flow import no_op
 from weft._core.ops.variables import global_variables_initializer, report_uninitialized_variables
-from weft._core.session import client
+from weft._core.session import client, device_config
 from weft._core.train.hooks import Adapter, SessionRunArgs, as_saver
 from weft._core.train.own_session import OwnSession
 from weft._core.train.supervisor import SessionManager, as_runtime_errors, choice, wrap_session
@@ -196,7 +196,7 @@ class MonitoredSession(metaclass=Named):
         ops = tuple(choice(getattr(scaffold, n), None) for n in (
             "init_op", "local_init_op", "ready_op", "ready_for_local_init_op", "summary_op"))
         init_fn = None if scaffold.init_fn is None else (lambda c: scaffold.init_fn(self._lent(c)))
-        config = (creator._config or protos.ConfigProto()).SerializeToString()
+        config = device_config.session_config(creator._config).SerializeToString()
         options = dict(bare=True, save_secs=-1.0, save_steps=0, summary_steps=-1, summary_secs=0.0, log_steps=-1,
                        summary_dir=None)
         options.update(more)

@@ -3,12 +3,12 @@ import contextlib
 import weakref
 
 from weft import _weft
-from weft._core.framework import errors, protos
+from weft._core.framework import errors
 from weft._core.framework.absent import Named
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.ops.gradients import _out
 from weft._core.ops.variables import global_variables_initializer
-from weft._core.session import client
+from weft._core.session import client, device_config
 from weft._core.session.partial import PartialRuns
 from weft._core.train.coordinator import Coordinator, LooperThread
 
@@ -71,7 +71,7 @@ class SessionManager(metaclass=Named):
                               for d in (init_feed_dict, self._local_feed))
         started = None if init_fn is None else (lambda c: init_fn(wrap_session(c, graph, master, config, self)))
         with as_runtime_errors():
-            made, ready = fn(graph._c, master or "", (config or protos.ConfigProto()).SerializeToString(),
+            made, ready = fn(graph._c, master or "", device_config.session_config(config).SerializeToString(),
                              tuple(choice(op, 0) for op in (*self._ops, init_op)), feeds, local_feeds,
                              timeout_of(self._run_options), float(self._recovery_wait_secs), wait_secs(max_wait_secs),
                              started, None if saver is None else saver._made, checkpoint_dir, checkpoint_path, bool(wait))
@@ -223,7 +223,7 @@ class Supervisor(metaclass=Named):
     def _session(self, master, config, for_checkpoint, max_wait_secs, services):
         if self._manager_given is not None and not self.__dict__.get("_own_manager"):
             return self._session_of(self._manager_given, master, config, for_checkpoint, max_wait_secs, services)
-        data = (config or protos.ConfigProto()).SerializeToString()
+        data = device_config.session_config(config).SerializeToString()
         with as_runtime_errors():
             made = _weft.supervisor_session(self._made, master or "", data, wait_secs(max_wait_secs), bool(for_checkpoint),
                                             bool(services))

@@ -3,10 +3,12 @@
  * These are what TensorFlow's newer control flow is made of.  Their gradients are functions of the library too. */
 #include "base/alloc.h"
 #include "base/cast.h"
+#include "device/device.h"
 #include "graph/body_gradient.h"
 #include "graph/build.h"
 #include "graph/function.h"
 #include "state/dataset.h"
+#include <stdio.h>
 
 typedef struct functions { /* those that the attributes of a node name, in their order */
   int n;
@@ -87,6 +89,46 @@ static weft_err call(kernel *k, function *f, int first) {
 }
 
 static weft_err call_cpu(kernel *k) { return call(k, ((functions *)k->state)->f[0], 0); }
+
+/* ---- RemoteCall: a call on a device that input 0 names ---- */
+
+/* The device of the kernel, by its full name. */
+static weft_err own_device(const kernel *k, device_spec *out) {
+  const char *name = k->device ? k->device->name : k->node->device;
+  WEFT_TRY(weft__device_parse(out, "/job:localhost/replica:0/task:0/device:CPU:0"));
+  device_spec given;
+  WEFT_TRY(weft__device_parse(&given, name ? name : ""));
+  weft__device_merge(out, &given);
+  return WEFT_OK;
+}
+
+/* What the target leaves out is as for the node.  Functions run on the CPU of the task that calls them. */
+static weft_err check_target(const kernel *k) {
+  device_spec target, here, full;
+  char text[WEFT_DEVICE_TEXT];
+  if (weft__tensor_count(k->in[0]) != 1)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "target must be a scalar, but has shape %s",
+                             weft__shape_text(&k->in[0]->shape));
+  const str *given = TENSOR_DATA(k->in[0], str);
+  snprintf(text, sizeof text, "%.*s", weft__int_sat(given->size), given->data ? given->data : "");
+  if (given->size >= sizeof text || weft__device_parse(&target, text))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Could not parse %s into a device specification.", text);
+  WEFT_TRY(own_device(k, &here));
+  snprintf(here.type, sizeof here.type, "CPU");
+  here.id = 0;
+  full = here;
+  weft__device_merge(&full, &target);
+  if (weft__device_matches(&target, &here)) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_INTERNAL,
+                           "Currently don't support instantiating functions on device: %s (place the call there "
+                           "with tf.device, and name that device as its target)",
+                           weft__device_text(&full, text, sizeof text));
+}
+
+static weft_err remote_cpu(kernel *k) {
+  WEFT_TRY(check_target(k));
+  return call(k, ((functions *)k->state)->f[0], 1);
+}
 
 /* The types of the gradients of the inputs: a resource's is its variable's, or that of a resource if it has none. */
 static weft_err gradient_types(const backprop *b, weft_dtype *type) {
@@ -294,6 +336,9 @@ OPS(call) = {
     {"PartitionedCall" CALL_ATTRS, "What a function gives.", CALLS(call), .grad = call_grad},
     {"StatefulPartitionedCall" CALL_ATTRS " ; stateful", "What a function that acts gives.", CALLS(call),
      .grad = call_grad},
+    {"RemoteCall(target:string, args:@Tin) -> (output:@Tout) | Tin:list(type)>=1 Tout:list(type)>=1 f:func ; stateful",
+     "What a function gives on a device.", .flags = OP_BLOCKING | OP_NO_FOLD, .infer = weft__infer_none,
+     .cpu = remote_cpu, .prepare = prepare_call, .unprepare = call_unprepare},
     {"SymbolicGradient(input:@Tin) -> (output:@Tout) | Tin:list(type)>=1 Tout:list(type)>=1 f:func",
      "The gradient of a function: its arguments and a gradient for each result give one for each argument.",
      .flags = OP_BLOCKING | OP_NO_FOLD, .infer = gradient_infer, .cpu = call_cpu, .prepare = prepare_gradient,

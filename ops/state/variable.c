@@ -67,6 +67,12 @@ static weft_err initialized_cpu(kernel *k) {
   return WEFT_OK;
 }
 
+/* DisableCopyOnRead: readers share the value here anyway, until somebody writes to it. */
+static weft_err shared_read_cpu(kernel *k) {
+  variable *v = NULL;
+  return weft__kernel_variable(k, 0, &v);
+}
+
 /* What TF says where it finds no resource: one without a value does not exist for it. */
 static weft_err missing_read(const kernel *k, const variable *v) {
   const handle *h = weft__handle_of(k->in[0]);
@@ -345,6 +351,11 @@ static const op_case read_cases[] = {
     {"&i32[2] 1 2", "error INVALID_ARGUMENT", "dtype=float", CASE_NO_GRAD | CASE_FIXED_TYPE},
     {0},
 };
+static const op_case shared_read_cases[] = {
+    {"&f32[2] 1 2", NULL, NULL, CASE_FIXED_TYPE},
+    {0},
+};
+
 static const op_case initialized_cases[] = {
     {"&f32[2] 1 2", "bool[] true", NULL, CASE_NO_GRAD},
     {0},
@@ -384,6 +395,8 @@ OPS(variable) = {
     {"VarIsInitializedOp(resource:resource) -> (is_initialized:bool) ; stateful", "Has the variable got a value yet?",
      .infer = weft__infer_scalar, .cpu = initialized_cpu, .no_grad = true, .cases = initialized_cases,
      .anywhere = "is_initialized"},
+    {"DisableCopyOnRead(resource:resource) -> () ; stateful", "Lets reads of the variable share its value.",
+     .infer = weft__infer_none, .cpu = shared_read_cpu, .cases = shared_read_cases},
     {"ReadVariableOp(resource:resource) -> (value:dtype) | dtype:type ; stateful", "The variable's value now.",
      .kind = KIND_READ, .infer = read_infer, .cpu = read_cpu, .grad = read_grad, .cases = read_cases, .anywhere = ""},
     {"VariableShape(input:resource) -> (output:out_type) | out_type:type{int32,int64}=int32 ; stateful",

@@ -144,6 +144,15 @@ def for_of_a_range(start, limit, delta):
     return list(raw.For(start=start, limit=limit, delta=delta, input=[tf.constant([1.0, 2.0]), tf.constant(0)], body=body))
 
 
+@scenario([np.array([1, 2], F)])
+def remote_calls(x):
+    @function.Defun(tf.float32, tf.int32)
+    def twice(a, n):
+        return a * 2.0, n + 1
+    names = ["", "/cpu:0", "/device:CPU:0", "/job:localhost", "/job:localhost/replica:0/task:0/cpu:0"]
+    return [raw.RemoteCall(target=n, args=[x, tf.constant(3)], Tout=[tf.float32, tf.int32], f=twice) for n in names]
+
+
 @scenario([F(1)])
 def string_predicate(x):
     branch = tf.function(lambda a: a + 1).get_concrete_function(tf.TensorSpec([], tf.float32))
@@ -251,6 +260,18 @@ def test_a_missing_function_is_named():
     del there.library.function[0]
     with pytest.raises(weftlib.Error, match=name):
         weftlib.Session(weftlib.Graph(there)).run([y.name])
+
+
+@pytest.mark.parametrize("target, code", [("foo", 3), ("/job:worker/task:1", 13), ("/cpu:1", 13)])
+def test_a_call_on_another_device_is_refused(target, code):
+    with tf.Graph().as_default() as graph:
+        f = function.Defun(tf.float32, func_name="same")(lambda x: x + 0.0)
+        y = raw.RemoteCall(target=target, args=[tf.constant(1.0)], Tout=[tf.float32], f=f)[0]
+        with pytest.raises(tf.errors.OpError) as theirs:
+            v1.Session().run(y)
+    with pytest.raises(weftlib.Error) as ours:
+        weftlib.Session(weftlib.Graph(graph.as_graph_def())).run([y.name])
+    assert theirs.value.error_code == ours.value.code == code
 
 
 def test_a_loop_without_end_ends_at_its_deadline():

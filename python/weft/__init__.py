@@ -674,11 +674,11 @@ __all__ = [
     "colocate_with", "compat", "complex", "complex128", "complex64", "complex_abs", "concat", "cond", "config",
     "confusion_matrix", "conj", "constant", "constant_initializer", "container", "contrib", "control_dependencies",
     "control_flow_v2_enabled", "conv", "convert_to_tensor", "convert_to_tensor_or_indexed_slices",
-    "convert_to_tensor_or_sparse_tensor", "cos", "cosh", "count_nonzero",
-    "count_up_to", "create_partitioned_variables", "cross", "cumprod", "cumsum", "custom_gradient", "data",
-    "debugging", "decode_base64", "decode_compressed", "decode_csv", "decode_json_example", "decode_raw",
-    "delete_session_tensor", "depth_to_space", "dequantize", "deserialize_many_sparse", "device", "diag", "diag_part",
-    "digamma", "dimension_at_index", "dimension_value", "disable_control_flow_v2", "disable_eager_execution",
+    "convert_to_tensor_or_sparse_tensor", "cos", "cosh", "count_nonzero", "count_up_to",
+    "create_partitioned_variables", "cross", "cumprod", "cumsum", "custom_gradient", "data", "debugging",
+    "decode_base64", "decode_compressed", "decode_csv", "decode_json_example", "decode_raw", "delete_session_tensor",
+    "depth_to_space", "dequantize", "deserialize_many_sparse", "device", "diag", "diag_part", "digamma",
+    "dimension_at_index", "dimension_value", "disable_control_flow_v2", "disable_eager_execution",
     "disable_resource_variables", "disable_tensor_equality", "disable_v2_behavior", "disable_v2_tensorshape",
     "distribute", "distributions", "div", "div_no_nan", "divide", "double", "dtypes", "dynamic_partition",
     "dynamic_stitch", "edit_distance", "einsum", "enable_control_flow_v2", "enable_eager_execution",
@@ -744,7 +744,7 @@ __all__ = [
     "truncated_normal_initializer", "truncatediv", "truncatemod", "tuple", "type_spec_from_value", "uint16", "uint32",
     "uint64", "uint8", "uniform_unit_scaling_initializer", "unique", "unique_with_counts", "unpack", "unravel_index",
     "unsorted_segment_max", "unsorted_segment_mean", "unsorted_segment_min", "unsorted_segment_prod",
-    "unsorted_segment_sqrt_n", "unsorted_segment_sum", "unstack", "variable_axis_size_partitioner",
+    "unsorted_segment_sqrt_n", "unsorted_segment_sum", "unstack", "user_ops", "variable_axis_size_partitioner",
     "variable_creator_scope", "variable_op_scope", "variable_scope", "variables_initializer",
     "variance_scaling_initializer", "variant", "vectorized_map", "verify_tensor_all_finite", "version",
     "weft_version", "where", "where_v2", "while_loop", "write_file", "zeros", "zeros_initializer", "zeros_like",
@@ -756,7 +756,7 @@ __cxx11_abi_flag__, __cxx_version__, __monolithic_build__ = CXX11_ABI_FLAG, CXX_
 _LATER = (
     "audio", "autograph", "bitwise", "config", "contrib", "debugging", "distributions", "estimator", "feature_column",
     "graph_util", "image", "keras", "manip", "mixed_precision", "profiler", "queue", "ragged", "resource_loader",
-    "saved_model", "signal", "spectral", "sysconfig", "test", "version",
+    "saved_model", "signal", "spectral", "sysconfig", "test", "user_ops", "version",
 )
 __getattr__ = _publish(__name__, _LATER)
 

@@ -150,6 +150,9 @@ tf.keras.layers.LSTM(2, unroll=True) ; units=3, activation='relu', recurrent_act
     recurrent_dropout=0.5, return_sequences=True, return_state=True, go_backwards=True, stateful=True ; it.get_config()
 tf.keras.layers.Bidirectional(tf.keras.layers.SimpleRNN(2)) ; merge_mode='sum', weights=None,
     backward_layer=tf.keras.layers.SimpleRNN(2, go_backwards=True) ; it.get_config()
+tf.keras.experimental.LinearModel(2) ; units=3, activation='relu', use_bias=False, kernel_initializer='ones', bias_initializer='ones',
+    kernel_regularizer='l2', bias_regularizer='l1' ; [it.get_config(), it(tf.zeros([2, 3])).shape.as_list()]
+tf.user_ops.my_fact() ; ; it.op.type
 tf.keras.layers.TimeDistributed(tf.keras.layers.Dense(2)) ; layer=tf.keras.layers.Flatten() ; it.get_config()
 tf.keras.layers.Wrapper(tf.keras.layers.Dense(2, name='a')) ; layer=tf.keras.layers.Flatten(name='b') ; it.get_config()
 tf.keras.layers.ConvLSTM1D(2, 2) ; kernel_size=1, strides=2, padding='same', data_format='channels_last', dilation_rate=1,

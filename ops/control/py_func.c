@@ -57,7 +57,7 @@ OPS(py_func) = {
     {"EagerPyFunc(input:@Tin) -> (output:@Tout) | token:string is_async:bool=false Tin:list(type)>=0 "
      "Tout:list(type)>=0 "
      "; stateful",
-     "As PyFunc, for a function that TensorFlow would differentiate; here asking for its gradient is an error.",
-     .infer = weft__infer_none, .cpu = py_func_cpu},
+     "As PyFunc, for a function whose gradient the program's front end knows.", .infer = weft__infer_none,
+     .cpu = py_func_cpu},
     {.scenario = "tests/parity/test_py_func.py"},
 };

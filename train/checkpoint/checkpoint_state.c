@@ -178,7 +178,8 @@ static bool any_match(const char *prefix, const char *pattern) {
 }
 
 bool weft__checkpoint_exists(const char *prefix) {
-  if (!*prefix || prefix[strlen(prefix) - 1] == '/') return false;
+  if (!*prefix) return false;
+  if (prefix[strlen(prefix) - 1] == '/') return weft__bundle_exists(prefix);
   return weft__bundle_exists(prefix) || weft__file_exists(prefix) ||
          any_match(prefix, ""); /* V1: a pattern of shards */
 }

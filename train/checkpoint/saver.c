@@ -244,6 +244,16 @@ weft_err weft__saver_recover_kept(weft_saver *s, int n, const char *const *paths
 
 /* ---- running the nodes ---- */
 
+/* The absolute form of a prefix.  One that ends in a slash keeps it: the names of its files start with a dot. */
+static char *absolute_prefix(const char *prefix) {
+  char *full = weft__path_absolute(prefix);
+  const size_t n = full ? strlen(full) : 0;
+  if (!n || !*prefix || prefix[strlen(prefix) - 1] != '/' || full[n - 1] == '/') return full;
+  char *ended = weft__sprintf("%s/", full);
+  weft__free(full);
+  return ended;
+}
+
 /* Feeds the absolute form of `path` to the filename node and runs a node, or that of an output.  *result is that output,
  * unless result is NULL. */
 static weft_err run_with_path(const weft_saver *s, weft_session *sess, const char *path, const char *goal,
@@ -254,7 +264,7 @@ static weft_err run_with_path(const weft_saver *s, weft_session *sess, const cha
   weft_tensor *fed = NULL;
   WEFT_TRY(weft__graph_find_out(g, s->names->filename_tensor_name, &filename));
   WEFT_TRY(weft__n_find(g, goal, &node));
-  char *full = weft__path_absolute(path);
+  char *full = absolute_prefix(path);
   weft_err err = full ? weft__tensor_string(&fed, full, strlen(full)) : WEFT_OOM;
   if (!err) {
     weft_out out = {node, 0};

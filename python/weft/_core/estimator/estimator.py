@@ -12,7 +12,6 @@ import time
 import numpy as np
 
 from weft._core.distribute.values import PerReplica, ReduceOp
-from weft._core.estimator import inputs
 from weft._core.estimator.export import export_model
 from weft._core.estimator.run_config import RunConfig, default_session_config
 from weft._core.estimator.server import start_server
@@ -374,8 +373,7 @@ class Estimator(metaclass=Named):
         with self._graph().as_default() as graph:
             get_or_create_global_step()
             features, _, more = self._features_and_labels(input_fn, ModeKeys.PREDICT)
-            if not more and not graph.get_collection(GraphKeys.QUEUE_RUNNERS) and not any(
-                    op.name in inputs.feeding for op in graph.get_operations()):
+            if not more and not graph.get_collection(GraphKeys.QUEUE_RUNNERS):
                 logging.warning("Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict yields "
                                 "forever. This is probably a mistake.")
             spec = self._call_model_fn(features, None, ModeKeys.PREDICT)

@@ -3,42 +3,66 @@ import collections
 
 import numpy as np
 
+from weft._core.files import summary
 from weft._core.framework import dtypes, errors
-from weft._core.ops.random_ops import get_seed
+from weft._core.framework.graph import get_default_graph, name_scope
+from weft._core.ops import array_ops, math_ops
+from weft._core.ops.data_flow import FIFOQueue, RandomShuffleQueue
 from weft._core.ops.script_ops import py_func
+from weft._core.train.coordinator import QueueRunner, add_queue_runner
 
-feeding = set()  # names of nodes that end by themselves (OutOfRange), for the warning of predict
 
+class _Rows:
+    """Rows of arrays of one length, some at a time and in order, over a number of epochs from a first row on."""
 
-class _Batches:
-    """Rows of arrays of one length in batches, over a number of epochs; a batch may reach over the end of an epoch."""
+    def __init__(self, arrays, count, num_epochs, first):
+        self._arrays, self._count, self._next = arrays, count, first
+        self._end = None if num_epochs is None else first + num_epochs * len(arrays[0])
 
-    def __init__(self, arrays, batch_size, num_epochs, shuffle):
-        self._arrays, self._size, self._epochs = arrays, batch_size, num_epochs
-        # The program's own numpy.random is not drawn from; a graph with a seed counts this as one of its draws.
-        seed = get_seed(None) if shuffle else None
-        self._random = np.random.RandomState(None if seed == (None, None) else seed) if shuffle else None
-        self._rows, self._left, self._done = len(arrays[0]), np.zeros(0, np.int64), 0
-
-    def next(self):
-        while len(self._left) < self._size and (self._epochs is None or self._done < self._epochs):
-            order = np.arange(self._rows) if self._random is None else self._random.permutation(self._rows)
-            self._left, self._done = np.concatenate([self._left, order]), self._done + 1
-        now, self._left = self._left[:self._size], self._left[self._size:]
-        if not len(now):
+    def take(self):
+        end = self._next + self._count if self._end is None else min(self._next + self._count, self._end)
+        if end <= self._next:
             raise errors.OutOfRangeError(None, None, "the arrays of the input_fn are at their end")
-        return [a[now] for a in self._arrays]
+        rows, self._next = np.arange(self._next, end) % len(self._arrays[0]), end
+        return [rows.astype(np.int64)] + [a[rows] for a in self._arrays]
 
 
-def _tensors(arrays, batch_size, num_epochs, shuffle):
-    batches = _Batches(arrays, batch_size, num_epochs, shuffle)
-    types = [dtypes.as_dtype(a.dtype) if a.dtype.kind not in "OSU" else dtypes.string for a in arrays]
-    made = py_func(batches.next, [], types, name="input_batch")
-    rows = batch_size if num_epochs is None else None
-    for tensor, array in zip(made, arrays):
-        tensor.set_shape([rows] + list(array.shape[1:]))
-        feeding.add(tensor.op.name)
-    return made
+def _queue(types, shapes, capacity, shuffle):
+    if shuffle:
+        return RandomShuffleQueue(capacity, capacity // 4, types, shapes), capacity // 4
+    return FIFOQueue(capacity, types, shapes), 0
+
+
+def _enqueue(queue, types, rows):
+    """A node that takes rows and one that enqueues them.
+
+    TensorFlow has a placeholder per array, which the thread of the queue runner feeds.  Here the first of these nodes calls
+    Python, so that the library's own threads run it; the names and the number of the nodes are the same.
+    """
+    taken = py_func(rows.take, [], types, name="Placeholder")
+    given = taken[:1] + [array_ops.identity(t, name="Placeholder") for t in taken[1:]]
+    return queue.enqueue_many(given)
+
+
+def _fullness(queue, least, capacity):
+    """The summary that a queue has in TensorFlow: how full it is beyond what shuffling keeps back."""
+    over = math_ops.cast(math_ops.maximum(0, queue.size() - least), dtypes.float32)
+    summary.scalar("queue/%sfraction_over_%d_of_%d_full" % (queue.name, least, capacity - least), over * (1.0 / (capacity - least)))
+
+
+def _tensors(arrays, batch_size, num_epochs, shuffle, capacity, num_threads):
+    """The batches of arrays: what a queue gives that queue runners fill."""
+    types = [dtypes.int64] + [dtypes.as_dtype(a.dtype) if a.dtype.kind not in "OSU" else dtypes.string for a in arrays]
+    with name_scope("enqueue_input"):
+        queue, least = _queue(types, [()] + [a.shape[1:] for a in arrays], capacity, shuffle)
+        # Each thread of a shuffled input starts anywhere, as in TensorFlow; here a graph's seed decides where.
+        seed = get_default_graph().seed
+        start = np.random.RandomState(None if seed is None else seed % 2**32)
+        firsts = [start.randint(len(arrays[0])) if shuffle and len(arrays[0]) else 0 for _ in range(num_threads)]
+        enqueued = [_enqueue(queue, types, _Rows(arrays, batch_size, num_epochs, first)) for first in firsts]
+        add_queue_runner(QueueRunner(queue, enqueued, queue_closed_exception_types=(errors.OutOfRangeError, errors.CancelledError)))
+        _fullness(queue, least, capacity)
+    return (queue.dequeue_many(batch_size) if num_epochs is None else queue.dequeue_up_to(batch_size))[1:]
 
 
 def _check(shuffle):
@@ -64,7 +88,7 @@ def numpy_input_fn(x, y=None, batch_size=128, num_epochs=1, shuffle=None, queue_
                          "Shapes are: %s" % [a.shape for a in one + two])
 
     def input_fn():
-        made = _tensors(one + two, batch_size, num_epochs, shuffle)
+        made = _tensors(one + two, batch_size, num_epochs, shuffle, queue_capacity, num_threads)
         found = made[:len(one)]
         features_out = collections.OrderedDict(zip(features, found)) if isinstance(features, dict) else found[0]
         if labels is None:
@@ -87,4 +111,4 @@ def pandas_input_fn(x, y=None, batch_size=128, num_epochs=1, shuffle=None, queue
         labels = np.asarray(y)
     if y is not None and not np.array_equal(np.asarray(x.index), np.asarray(y.index)):
         raise ValueError("Index for x and y are mismatched.\nIndex for x: %s\nIndex for y: %s\n" % (x.index, y.index))
-    return numpy_input_fn(columns, labels, batch_size, num_epochs, shuffle)
+    return numpy_input_fn(columns, labels, batch_size, num_epochs, shuffle, queue_capacity, num_threads)

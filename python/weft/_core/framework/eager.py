@@ -3,7 +3,10 @@ from weft._core.framework import absent
 
 
 def executing_eagerly():
-    return False
+    """False, except in a function of tf.py_function, whose tensors have values."""
+    from weft._core.framework.graph import get_default_graph
+    from weft._core.ops.immediate import CallGraph
+    return isinstance(get_default_graph(), CallGraph)
 
 
 def disable_eager_execution():

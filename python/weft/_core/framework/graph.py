@@ -29,7 +29,7 @@ class Operation(OperationDetails):
     def __init__(self, graph, node, at=None):
         self.graph, self._id, self._at = graph, node, at
         self.name, self.type, count = graph._c.node(node)
-        self.outputs = [Tensor(self, i) for i in range(count)]
+        self.outputs = [graph._TENSOR(self, i) for i in range(count)]
         self._context = None
 
     @property
@@ -236,6 +236,8 @@ class Graph(GraphDetails):
     """A graph of the library, its scopes as context managers and its collections."""
 
     outer = None  # of a function's body: the graph around
+
+    _TENSOR = Tensor  # the class of the outputs of its nodes
 
     def __init__(self):
         self._c = _weft.Graph()

@@ -52,7 +52,7 @@ class Attr:
 
 
 class OpDef:
-    __slots__ = ("name", "inputs", "outputs", "attrs", "doc", "inferred", "_result")
+    __slots__ = ("name", "inputs", "outputs", "attrs", "doc", "inferred", "is_stateful", "_result")
 
     def __init__(self, line, doc):
         head, _, rest = line.partition(" | ")
@@ -65,6 +65,7 @@ class OpDef:
         self.outputs = [Arg(a) for a in outs.split(",") if a.strip()]
         self.attrs = {a.name: a for a in _attrs(rest)}
         self.inferred = {n for a in self.inputs for n in (a.type_attr, a.number_attr, a.list_attr) if n}
+        self.is_stateful = "stateful" in line.rpartition(" ; ")[2].split() if " ; " in line else False
         self._result = None
 
     @property

@@ -10,7 +10,8 @@ class Dimension:
         if isinstance(value, Dimension):
             value = value._value
         if value is not None:
-            if not hasattr(value, "__index__") and not isinstance(value, float):
+            # TensorFlow 1 takes 3.0 for 3, which Python 3's division gives programs of Python 2.
+            if not hasattr(value, "__index__") and not (isinstance(value, float) and value.is_integer()):
                 raise TypeError("Dimension value must be integer or None or have an __index__ method, got %r" % (value,))
             value = int(value)
             if value < 0:
@@ -261,9 +262,7 @@ class TensorShape:
 def _known(d):
     if isinstance(d, Dimension):
         return d.value
-    if d is None or d == -1:
-        return None
-    return Dimension(d).value
+    return None if d is None else Dimension(d).value
 
 
 def as_shape(shape):

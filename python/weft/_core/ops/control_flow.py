@@ -258,13 +258,15 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
     for pair in pairs:
         if not isinstance(pair, type(())) or len(pair) != 2 or not callable(pair[1]):
             raise TypeError("Each entry of pred_fn_pairs must be a pair of a predicate and a function, not %r" % (pair,))
+    if not pairs:
+        raise ValueError("tf.case: pred_fn_pairs has no pair of a predicate and a function")
     preds = [p for p, _ in pairs]
     with name_scope(name, "case", preds), contextlib.ExitStack() as stack:
+        if default is None:  # the last one is the default, and no longer among those of which one may be true
+            pairs, default = pairs[:-1], _last_case(preds, pairs[-1][1])
         if exclusive:
-            stack.enter_context(control_dependencies([_at_most_one(preds)]))
-        if default is None:
-            stack.enter_context(control_dependencies([_at_least_one(preds)]))
-            pairs, (_, default) = pairs[:-1], pairs[-1]
+            told = [_at_most(1, [p for p, _ in pairs], "Input error: exclusive=True")]
+            stack.enter_context(control_dependencies(told))
         fn = default
         for pred, branch in reversed(pairs):
             # The inner ones keep a list of one, so that the branches have one structure.
@@ -273,22 +275,26 @@ def case(pred_fn_pairs, default=None, exclusive=False, strict=False, name="case"
         return made[0] if not strict and isinstance(made, (list, type(()))) and len(made) == 1 else made
 
 
-def _names(preds):
-    return ", ".join(p.name for p in preds)
+def _last_case(preds, fn):
+    """The function of the last predicate for the case that no other is true: it checks that this one is."""
+    def last():
+        from weft._core.ops import array_ops
+        held = array_ops.stack(preds, name="preds_c")
+        others = "Implementation error: selected default action #%d was called, but some of other predicates are True: " % (
+            len(preds) - 1)
+        told = [_at_most(0, preds[:-1], others),
+                Assert(preds[-1], ["Input error: None of conditions evaluated as True:", held], summarize=len(preds))]
+        with control_dependencies(told):
+            return fn()
+    return last
 
 
-def _at_most_one(preds):
+def _at_most(n, preds, what):
     from weft._core.ops import array_ops, math_ops
-    count = math_ops.reduce_sum(math_ops.cast(array_ops.stack(preds, name="preds_c"), dtypes.int32), name="num_true_conds")
-    return Assert(count <= 1, ["Input error: exclusive=True: more than 1 conditions (%s) evaluated as True:" % _names(preds),
-                               array_ops.stack(preds)], summarize=len(preds))
-
-
-def _at_least_one(preds):
-    from weft._core.ops import array_ops, math_ops
-    return Assert(math_ops.reduce_any(array_ops.stack(preds)),
-                  ["None of conditions evaluated as True. Conditions: (%s), Values:" % _names(preds), array_ops.stack(preds)],
-                  summarize=len(preds))
+    held = array_ops.stack(preds, name="preds_c")
+    count = math_ops.reduce_sum(math_ops.cast(held, dtypes.int32), name="num_true_conds")
+    told = "%s: more than %d conditions (%s) evaluated as True:" % (what, n, ", ".join(p.name for p in preds))
+    return Assert(math_ops.less_equal(count, constant(n, name="n_true_conds")), [told, held], summarize=len(preds))
 
 
 def switch_case(branch_index, branch_fns, default=None, name="switch_case"):

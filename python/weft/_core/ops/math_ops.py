@@ -452,60 +452,96 @@ def einsum(equation, *inputs, **kwargs):
         return op("Einsum", None, inputs=tensors, equation="%s->%s" % (",".join(parts), out))
 
 
-def _axes_of(x, axes):
-    """Counted from the first; those that x does not have are refused."""
-    rank = x.shape.ndims
-    for axis in axes:
-        if not -rank <= axis < rank:
-            raise IndexError("axis %s is out of range for a tensor of rank %d" % (axis, rank))
-    return [axis % rank for axis in axes]
+def _dot_axes(a, axes):
+    """The axes of both operands to sum over: two lists, or two tensors where they are known only when the graph runs."""
+    from weft._core.ops.array_ops import rank
+    if isinstance(axes, Tensor):
+        return axes[0], axes[1]
+    if is_number(axes):
+        if axes < 0:
+            raise ValueError("`axes` must be at least 0. Received: %s." % axes)
+        if a.shape.ndims is None:
+            n = rank(a)
+            return range(n - axes, n), range(0, axes)
+        if axes > a.shape.ndims:
+            raise ValueError("`axes` must not be larger than the number of dimensions of tensor %s. Received %s, vs tensor "
+                             "dimensions %s." % (a, axes, a.shape.ndims))
+        return list(_range(a.shape.ndims - axes, a.shape.ndims)), list(_range(axes))
+    if isinstance(axes, str):
+        raise TypeError("`axes` must be an integer or two lists of integers, got %r" % (axes,))
+    if len(axes) != 2:
+        raise ValueError("`axes` must be an integer or have length 2. Received %s." % (axes,))
+    ours, theirs = ([x] if is_number(x) else x if isinstance(x, Tensor) else list(x) for x in axes)
+    if isinstance(ours, list) and isinstance(theirs, list) and len(ours) != len(theirs):
+        raise ValueError("Different number of contraction axes `a` and `b`, %s != %s." % (len(ours), len(theirs)))
+    return ours, theirs
+
+
+def _dot_operand(x, axes, summed_first):
+    """x as a matrix of the axes that are kept and those that are summed over.
+
+    Gives the matrix, the sizes of the kept axes (a list, or a tensor where one is unknown), and what is known of them.
+    """
+    from weft._core.ops.array_ops import concat, gather, reshape, shape, stack, transpose
+    known, free, rank = None, None, x.shape.ndims
+    if rank is not None and isinstance(axes, list):
+        for axis in axes:
+            if not -rank <= axis < rank:
+                raise IndexError("axis %s is out of range for a tensor of rank %d" % (axis, rank))
+        axes = [i % rank for i in axes]
+        free = [i for i in _range(rank) if i not in axes]
+        known = [x.shape.as_list()[i] for i in free]
+    if x.shape.is_fully_defined() and free is not None:
+        return _dot_known(x, axes, free, summed_first), known, known
+    if free is not None:
+        axes, free = constant(axes, dtypes.int32, name="axes"), constant(free, dtypes.int32, name="free")
+        sizes = shape(x)
+    else:
+        sizes, axes, free = _dot_unknown(x, axes)
+    kept, summed = gather(sizes, free), gather(sizes, axes)
+    rows, columns = reduce_prod(kept), reduce_prod(summed)
+    order = concat([axes, free] if summed_first else [free, axes], 0)
+    target = stack([columns, rows] if summed_first else [rows, columns])
+    return reshape(transpose(x, order), target), kept, known
+
+
+def _dot_unknown(x, axes):
+    """The shape of x, the axes to sum over counted from the first, and the others: all tensors."""
+    from weft._core.ops.array_ops import rank, shape, where
+    sizes, n = shape(x), rank(x)
+    axes = convert_to_tensor(axes, dtypes.int32, name="axes")
+    axes = where(axes >= 0, axes, axes + n)
+    return sizes, axes, op("ListDiff", x=range(n), y=axes)[0]
+
+
+def _dot_known(x, axes, free, summed_first):
+    """The matrix of an operand of known shape; nodes that would change nothing are left out."""
+    from weft._core.ops.array_ops import reshape, transpose
+    order, sizes = (axes + free if summed_first else free + axes), x.shape.as_list()
+    if order != list(_range(len(order))):
+        x = transpose(x, order)
+    rows, columns = (int(np.prod([sizes[i] for i in part], dtype=np.int64)) for part in (free, axes))
+    target = [columns, rows] if summed_first else [rows, columns]
+    return x if x.shape.as_list() == target else reshape(x, target)
 
 
 def tensordot(a, b, axes, name=None):
     from weft._core.ops.array_ops import concat, reshape
     with name_scope(name, "Tensordot", [a, b, axes]) as scope:
         a, b = convert_to_tensor(a, name="a"), convert_to_tensor(b, name="b")
-        if is_number(axes):
-            if axes < 0:
-                raise ValueError("`axes` must be at least 0. Received: %s." % axes)
-            if axes > min(a.shape.ndims, b.shape.ndims):
-                raise ValueError("`axes` must not be larger than the number of dimensions of the tensors, %d and %d. Received axes=%s" % (
-                    a.shape.ndims, b.shape.ndims, axes))
-            ours, theirs = list(_range(a.shape.ndims - axes, a.shape.ndims)), list(_range(axes))
-        else:
-            ours, theirs = ([x] if is_number(x) else list(x) for x in axes)
-        ours, theirs = _axes_of(a, ours), _axes_of(b, theirs)
-        free_a = [i for i in _range(a.shape.ndims) if i not in ours]
-        free_b = [i for i in _range(b.shape.ndims) if i not in theirs]
-        known_a, known_b = [a.shape.as_list()[i] for i in free_a], [b.shape.as_list()[i] for i in free_b]
-        inner = [a.shape.as_list()[i] or b.shape.as_list()[j] for i, j in zip(ours, theirs)]
-        inner = reduce_prod(gather_sizes(a, ours)) if None in inner else int(np.prod(inner))  # noqa: F821
-        flat_a = _as_matrix(a, free_a + ours, known_a, [-1, inner])
-        flat_b = _as_matrix(b, theirs + free_b, known_b, [inner, -1])
-        out = [-1 if n is None else n for n in known_a + known_b]
-        if out.count(-1) > 1:
-            out = concat([gather_sizes(a, free_a), gather_sizes(b, free_b)], 0)
-        made = matmul(flat_a, flat_b)
-        if made.shape.as_list() != out:
-            made = reshape(made, out, name=scope)
-        made.set_shape(known_a + known_b)
+        ours, theirs = _dot_axes(a, axes)
+        left, kept_a, known_a = _dot_operand(a, ours, False)
+        right, kept_b, known_b = _dot_operand(b, theirs, True)
+        made = matmul(left, right)
+        if isinstance(kept_a, list) and isinstance(kept_b, list):
+            if made.shape.is_fully_defined() and made.shape.as_list() == kept_a + kept_b:
+                return made
+            return reshape(made, kept_a + kept_b, name=scope)
+        kept = [convert_to_tensor(k, dtypes.int32) for k in (kept_a, kept_b)]
+        made = reshape(made, concat(kept, 0), name=scope)
+        if known_a is not None and known_b is not None:
+            made.set_shape(known_a + known_b)
         return made
-
-
-def _as_matrix(x, order, free, sizes):
-    """x with its axes in an order, as a matrix; nodes that would change nothing are left out.  -1 stands for the free axes."""
-    from weft._core.ops.array_ops import reshape, transpose
-    if order != list(_range(len(order))):
-        x = transpose(x, order)
-    if None not in free:
-        sizes = [int(np.prod(free, dtype=np.int64)) if isinstance(n, int) and n == -1 else n for n in sizes]
-    return x if x.shape.as_list() == sizes else reshape(x, sizes)
-
-
-def gather_sizes(x, axes):
-    """The sizes of some axes as a vector, where they are known only when the graph runs."""
-    from weft._core.ops.array_ops import gather, shape
-    return gather(shape(x), constant(axes, dtypes.int32))
 
 
 _range = __builtins__["range"] if isinstance(__builtins__, dict) else __builtins__.range

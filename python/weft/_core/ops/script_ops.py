@@ -4,10 +4,13 @@ import threading
 import numpy as np
 
 from weft import _weft
+from weft._core.framework import errors
 from weft._core.framework.build import add_op, triple
 from weft._core.framework.dtypes import as_dtype
-from weft._core.framework.graph import get_default_graph
-from weft._core.framework.tensor_shape import as_shape
+from weft._core.framework.gradient_registry import RegisterGradient
+from weft._core.framework.graph import Operation, get_default_graph
+from weft._core.ops.array_ops import zeros_like
+from weft._core.ops.immediate import Call
 
 _functions, _lock = {}, threading.Lock()
 
@@ -15,19 +18,35 @@ _functions, _lock = {}, threading.Lock()
 interrupted = []  # Ctrl-C in a function that the library called: the run that it was for raises it
 
 
+# The codes of exceptions, as TensorFlow has them; any other is UNKNOWN, and those of tf.errors keep their own.
+_CODES = {ValueError: errors.INVALID_ARGUMENT, TypeError: errors.INVALID_ARGUMENT, StopIteration: errors.OUT_OF_RANGE,
+          NotImplementedError: errors.UNIMPLEMENTED, MemoryError: errors.RESOURCE_EXHAUSTED}
+
+
 def _call(token, inputs):
-    fn, types = _functions[token]
+    """What the library calls: the results of a function as it takes them."""
     try:
-        made = fn(*inputs)
+        return _results(token, inputs)
     except KeyboardInterrupt as e:
         interrupted.append(e)
         raise
+    except tuple(_CODES) as e:
+        if not hasattr(e, "error_code"):
+            e.error_code = next(code for kind, code in _CODES.items() if isinstance(e, kind))
+        raise
+
+
+def _results(token, inputs):
+    fn, types = _functions[token]
+    made = fn(*inputs)
     if not isinstance(made, (list, tuple)):
         made = [] if made is None and not types else [made]
     if len(made) != len(types):
         raise ValueError("%s returns: %d values, but expects to see %d values." % (token, len(made), len(types)))
     out = []
     for value, dtype in zip(made, types):
+        if value is None:
+            raise ValueError("%s returned None, but %s was promised" % (token, dtype.name))
         array = np.asarray(value)
         given = np.asarray(value, order="C") if dtype.as_datatype_enum != 7 else value
         if dtype.as_datatype_enum != 7 and array.dtype != np.dtype(dtype.as_numpy_dtype):
@@ -55,33 +74,56 @@ def py_func(func, inp, Tout, stateful=True, name=None):
     return made[0] if single else made
 
 
-class _Eager(np.ndarray):
-    """What a function of tf.py_function is given: a value that is there, with what programs ask of an eager tensor."""
+class _Differentiable:
+    """A function of tf.py_function, and its last call if a gradient was asked for."""
 
-    def numpy(self):
-        plain = self.view(np.ndarray)
-        return plain if plain.ndim else plain[()]
+    def __init__(self, function, types):
+        self.function, self.types = function, types
+        self.input_types, self.last, self.keep = [], None, False
 
-    def get_shape(self):
-        return as_shape(np.shape(self))
+    def _called(self, values):
+        return Call(self.function, values, self.input_types)
 
+    def __call__(self, *values):
+        call = self._called(values)
+        made = call.arrays(self.types)
+        self.last = call if self.keep else None
+        return made
 
-def _eager(value):
-    return np.asarray(value).view(_Eager)
+    def gradient(self, *values):
+        """The gradients of the inputs: values has them first, and then the gradients of the results."""
+        inputs, grads = values[:len(self.input_types)], values[len(self.input_types):]
+        call, self.last = self.last, None
+        if call is None or not call.had(inputs):
+            call = self._called(inputs)  # of another iteration or step: the function is called again
+            call.arrays(self.types)
+        return call.gradients(grads)
 
 
 def py_function(func=None, inp=None, Tout=None, name=None):
-    """The function sees arrays that have numpy(); its own gradient, which TensorFlow takes from a tape, is not to be had."""
+    """The function sees tensors that have numpy(), can be used in Python, and may be given to the functions of tf."""
     single = not isinstance(Tout, (list, tuple))
-    types = [] if Tout is None else [Tout] if single else Tout
-
-    def call(*values):
-        made = func(*map(_eager, values))
-        return [m.numpy() if isinstance(m, _Eager) else m for m in (made if isinstance(made, (list, tuple)) else [made])
-                if m is not None]
-
-    made = _node("EagerPyFunc", call, inp, types, name)
+    types = [] if Tout is None else [as_dtype(t) for t in ([Tout] if single else Tout)]
+    function = _Differentiable(func, types)
+    made = _node("EagerPyFunc", function, inp, types, name)
+    node = made if isinstance(made, Operation) else made[0].op
+    function.input_types = [t.dtype.base_dtype for t in node.inputs]
     return made if Tout is None or not single else made[0]
+
+
+def _python_gradient(node, *grads):
+    """The gradient of EagerPyFunc: the call of its function is differentiated by the nodes that it made."""
+    function = _functions[node.get_attr("token").decode()][0]
+    function.keep = True
+    inputs = list(node.inputs)
+    given = [zeros_like(y) if g is None else g for y, g in zip(node.outputs, grads)]
+    made = _node("EagerPyFunc", function.gradient, inputs + given, function.input_types, None)
+    for gradient, x in zip(made, inputs):
+        gradient.set_shape(x.shape)
+    return [g if x.dtype.is_floating or x.dtype.is_complex else None for g, x in zip(made, inputs)]
+
+
+RegisterGradient("EagerPyFunc")(_python_gradient)
 
 
 def numpy_function(func, inp, Tout, stateful=True, name=None):

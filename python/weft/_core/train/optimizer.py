@@ -104,6 +104,8 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
                              "Optimizer.GATE_GRAPH.  Not %s" % gate_gradients)
         if callable(loss):
             loss = loss()
+        if not hasattr(loss, "dtype"):
+            raise AttributeError("compute_gradients: the loss must be a tensor, got %r, which has no attribute 'dtype'" % (loss,))
         loss = convert_to_tensor(loss)
         graph = loss.graph
         graph._check_not_finalized()
@@ -127,7 +129,7 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
         return pairs
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
-        pairs = [(g, v) for g, v in grads_and_vars]
+        pairs = [(g, _variable(v)) for g, v in grads_and_vars]
         if not pairs:
             raise ValueError("No variables provided.")
         if context.has_strategy():
@@ -217,8 +219,16 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
 def _flat_variables(var_list):
     out = []
     for v in var_list if isinstance(var_list, (list, tuple)) else [var_list]:
-        out.extend(v) if hasattr(v, "_get_partitions") else out.append(v)
+        out.extend(v) if hasattr(v, "_get_partitions") else out.append(_variable(v))
     return out
+
+
+def _variable(v):
+    """v itself, which an optimizer can update."""
+    if not hasattr(v, "dtype") or not hasattr(v, "op"):
+        raise AttributeError("an optimizer updates variables, got %r of type %s, which has no attribute 'op'" % (
+            v, type(v).__name__))
+    return v
 
 
 class GradientDescentOptimizer(library_updates.GradientDescentUpdates, Optimizer):

@@ -248,8 +248,6 @@ class Saver(metaclass=Named):
         if self._empty:
             self._write_meta(save_path, global_step, meta_graph_suffix, write_meta_graph, strip_default_attrs)
             return None
-        if not os.path.split(save_path)[1]:
-            raise ValueError("save_path must end in a file name, got %r" % save_path)
         _check_parent(sess, save_path)
         self._graph._sync_lists()
         saved = _weft.saver_save(self._made, sess._c, save_path, global_step, latest_filename,

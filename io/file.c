@@ -150,6 +150,11 @@ static bool matches_dots(const char *pattern, const char *path) {
   }
 }
 
+/* What TensorFlow puts before the paths of a pattern whose first part has a wildcard: the folder in which it looks. */
+static const char *match_folder(const char *local) {
+  return *local != '/' && strcspn(local, "*?[") < strcspn(local, "/") ? "./" : "";
+}
+
 weft_err weft__file_match(const char *pattern, path_list *out) {
   glob_t g = {0};
   const char *local;
@@ -164,7 +169,7 @@ weft_err weft__file_match(const char *pattern, path_list *out) {
   weft_err err = (out->path = weft__alloc_zero(g.gl_pathc, sizeof *out->path)) ? WEFT_OK : WEFT_OOM;
   for (size_t i = 0; err == WEFT_OK && i < g.gl_pathc; i++) {
     if (matches_dots(local, g.gl_pathv[i])) continue;
-    if ((out->path[out->n] = weft__sprintf("%.*s%s", prefix, pattern, g.gl_pathv[i])))
+    if ((out->path[out->n] = weft__sprintf("%.*s%s%s", prefix, pattern, match_folder(local), g.gl_pathv[i])))
       out->n++;
     else
       err = WEFT_OOM;

@@ -68,14 +68,22 @@ static weft_out loss_cosine(loss *l) {
   return loss_sub(l, NUM(1), OUT(weft__named_reduce_axes(l->g, "Sum", "Sum", product, 1, &axis, true)));
 }
 
-/* max(x, 0) - x * z + log(1 + exp(-|x|)), which never overflows. */
+static weft_out loss_select(loss *l, weft_out condition, weft_out yes, weft_out no) {
+  return weft__b_node(l->g, "Select", "Select", 3, (weft_out[]){condition, yes, no}, 0, NULL);
+}
+
+/* max(x, 0) - x * z + log(1 + exp(-|x|)), which never overflows.  Both parts are chosen by x >= 0, since the gradients of
+ * Relu and Abs are 0 where x is 0, and those of the whole are not: weights often start at 0. */
 static weft_out loss_sigmoid(loss *l) {
   double s = l->o->label_smoothing;
   to_float(l);
   if (s > 0) l->labels = loss_add(l, OUT(loss_mul(l, OUT(l->labels), NUM(1 - s))), NUM(.5 * s));
-  weft_out rest = loss_sub(l, OUT(loss_unary(l, "Relu", l->x)), OUT(loss_mul(l, OUT(l->x), OUT(l->labels))));
-  weft_out tail = loss_unary(l, "Log1p", loss_unary(l, "Exp", loss_unary(l, "Neg", loss_unary(l, "Abs", l->x))));
-  return loss_add(l, OUT(rest), OUT(tail));
+  weft_out zeros = weft__named_unary(l->g, "ZerosLike", "zeros_like", l->x);
+  weft_out positive = weft__named_binary(l->g, "GreaterEqual", "GreaterEqual", OUT(l->x), OUT(zeros));
+  weft_out high = loss_select(l, positive, l->x, zeros);
+  weft_out minus = loss_select(l, positive, loss_unary(l, "Neg", l->x), l->x);
+  weft_out rest = loss_sub(l, OUT(high), OUT(loss_mul(l, OUT(l->x), OUT(l->labels))));
+  return loss_add(l, OUT(rest), OUT(loss_unary(l, "Log1p", loss_unary(l, "Exp", minus))));
 }
 
 /* Logits (..., classes) as (rows, classes); a matrix as it is. */

@@ -152,3 +152,28 @@ def nodes_of_numpy_inputs(tf):
     return found, [n.name for n in tf.get_default_graph().as_graph_def().node], [
         q.name for q in tf.get_collection(tf.GraphKeys.QUEUE_RUNNERS)], [
         v.name for v in tf.get_collection(tf.GraphKeys.SUMMARIES)], tf.random_uniform([2])
+
+
+@case(nodes=False)
+def gradients_of_losses_where_logits_are_zero(tf):
+    y, x = tf.constant([0.0, 1.0, 0.5]), tf.zeros([3])
+    made = [tf.losses.sigmoid_cross_entropy(y, x), tf.losses.sigmoid_cross_entropy(y, x, 2.0, label_smoothing=0.2),
+            tf.losses.hinge_loss(y, x), tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=x),
+            tf.nn.weighted_cross_entropy_with_logits(y, x, 2.0)]
+    with tf.Session() as session:
+        return session.run([made, tf.gradients(made[:1], x), [tf.gradients(m, x)[0] for m in made]])
+
+
+@case(nodes=False)
+def names_of_files_that_match(tf):
+    os.makedirs("sub")
+    for name in ("a1.csv", "a2.csv", "sub/a3.csv"):
+        with open(name, "w") as f:
+            f.write(name)
+    patterns = ["a*.csv", "./a*.csv", "sub/a*", "*/a3.csv", "a1.csv", "*/*", "a[12].csv", "none*"]
+    found = [tf.matching_files(p) for p in [*patterns, ["a1*", "sub/*"]]]
+    listed = tf.data.Dataset.list_files("a*.csv", shuffle=False).make_one_shot_iterator().get_next()
+    once = tf.train.match_filenames_once("a*.csv")
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        return session.run([found, listed, once]), [tf.gfile.Glob(p) for p in patterns]

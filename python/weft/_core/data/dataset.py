@@ -40,6 +40,8 @@ def _call(fn, form, args):
 
 def _traced(fn, form, name):
     """The Function that makes elements of elements, and the structure of what it makes."""
+    if not callable(fn):
+        raise ValueError("a data set is transformed by a function, got %r" % (fn,))
     def body(*args):
         made = _call(fn, form, args)
         return structure.tensors(tuple(made) if isinstance(made, list) else made)  # most lists are py_func's
@@ -48,6 +50,8 @@ def _traced(fn, form, name):
 
 def _traced_dataset(fn, form, name):
     """The Function that makes data sets of elements, and the structure of their elements."""
+    if not callable(fn):
+        raise ValueError("a data set is transformed by a function, got %r" % (fn,))
     def body(*args):
         made = _call(fn, form, args)
         if not isinstance(made, Dataset):

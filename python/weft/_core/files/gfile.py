@@ -171,8 +171,8 @@ def Glob(filename):
 
 
 def _matching(pattern):
-    """The paths that a pattern matches, in order; TensorFlow puts ./ before those of this folder."""
-    here = "" if "/" in pattern or not _glob.has_magic(pattern) else "./"
+    """The paths that a pattern matches, in order; TensorFlow puts ./ before them where the first part has a wildcard."""
+    here = "./" if _glob.has_magic(pattern.partition("/")[0]) else ""
     return [here + path for path in sorted(_glob.glob(pattern))]
 
 

@@ -49,23 +49,22 @@ def _counts(labels, predictions, weights, thresholds):
     """Local variables that count true and false positives and negatives at each threshold, and the update."""
     from weft._core.framework.graph import GraphKeys
     from weft._core.ops import array_ops, control_flow, math_ops
-    from weft._core.ops.variable_scope import variable_scope
     from weft._core.ops.variables import Variable
     labels = array_ops.reshape(math_ops.cast(labels, dtypes.float32), [1, -1])
     above = math_ops.cast(math_ops.greater(array_ops.reshape(predictions, [1, -1]), array_ops.expand_dims(thresholds, 1)),
                           dtypes.float32)
     weights = 1.0 if weights is None else array_ops.reshape(
         math_ops.cast(weights, dtypes.float32) * array_ops.ones_like(predictions), [1, -1])
-    found, updates = [], []
-    for name, hit in (("true_positives", above * labels), ("false_positives", above * (1 - labels)),
-                      ("false_negatives", (1 - above) * labels), ("true_negatives", (1 - above) * (1 - labels))):
-        with variable_scope(None, name):
-            size = [thresholds.shape.as_list()[0]]
-            count = Variable(lambda size=size: array_ops.zeros(size), trainable=False, name="count",
-                             collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES])
+    found, updates = {}, []
+    for name, hit in (("true_positives", above * labels), ("false_negatives", (1 - above) * labels),
+                      ("true_negatives", (1 - above) * (1 - labels)), ("false_positives", above * (1 - labels))):
+        size = [thresholds.shape.as_list()[0]]
+        count = Variable(lambda size=size: array_ops.zeros(size), trainable=False, name=name,
+                         collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES])
         updates.append(count.assign_add(math_ops.reduce_sum(hit * weights, 1)))
-        found.append(count)
-    return found, control_flow.group(*updates)
+        found[name] = count
+    order = ("true_positives", "false_positives", "false_negatives", "true_negatives")
+    return [found[name] for name in order], control_flow.group(*updates)
 
 
 def _area(tp, fp, fn, tn, curve, method):
@@ -86,9 +85,9 @@ def _area(tp, fp, fn, tn, curve, method):
 
 def _area_under(curve, labels, predictions, weights, thresholds, collections, updates, name, method):
     """The area under a curve at the given thresholds."""
-    from weft._core.framework.graph import control_dependencies, name_scope
+    from weft._core.framework.graph import control_dependencies
     from weft._core.ops.variable_scope import variable_scope
-    with variable_scope(name, "auc"), name_scope(None, "auc"):
+    with variable_scope(name, "auc"):
         predictions = convert_to_tensor(predictions)
         found, update = _counts(convert_to_tensor(labels), predictions, weights,
                                 convert_to_tensor(thresholds, dtypes.float32))

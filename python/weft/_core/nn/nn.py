@@ -220,6 +220,8 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
     rate = either("rate", rate, "keep_prob", None if keep_prob is None else 1 - keep_prob)
     with name_scope(name, "dropout", [x]):
         x = convert_to_tensor(x, name="x")
+        if not x.dtype.is_floating:
+            raise ValueError("dropout: x must be a tensor of floating-point numbers, since it is scaled, got %s" % x.dtype.name)
         if is_number(rate):
             if not 0 <= rate < 1:
                 raise ValueError("rate must be a scalar tensor or a float in the range [0, 1), got %g" % rate)

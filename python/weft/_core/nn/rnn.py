@@ -28,9 +28,22 @@ def _cache_weights(scope):
         scope.set_caching_device(lambda op: op.device)
 
 
+def _check_cell(cell):
+    """TypeError unless it can be used as a cell."""
+    missing = [n for n in ("output_size", "state_size") if not hasattr(cell, n)]
+    if not hasattr(cell, "zero_state") and not hasattr(cell, "get_initial_state"):
+        missing.append("zero_state")
+    if missing or not callable(cell):
+        raise TypeError("The argument 'cell' (%r) is not an RNNCell: %s" % (
+            cell, "it has no %s" % ", ".join(missing) if missing else "it cannot be called"))
+
+
 def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
-    if not isinstance(inputs, (list, tuple)) or not inputs:
+    _check_cell(cell)
+    if not isinstance(inputs, (list, tuple)):
         raise TypeError("inputs must be a sequence")
+    if not inputs:
+        raise ValueError("inputs must not be empty")
     with variable_scope(scope or "rnn") as outer:
         _cache_weights(outer)
         first = convert_to_tensor(inputs[0])
@@ -195,6 +208,7 @@ def _known(flat, axis):
 
 def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=None, parallel_iterations=None,
                 swap_memory=False, time_major=False, scope=None):
+    _check_cell(cell)
     with variable_scope(scope or "rnn") as outer:
         _cache_weights(outer)
         flat = [convert_to_tensor(x) for x in flatten(inputs)]

@@ -256,6 +256,9 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
         if n == 0:
             raise ValueError("mask cannot be scalar.")
         axis = 0 if axis is None else axis
+        known = constant_value(axis)
+        if known is not None and tensor.shape.ndims is not None:
+            tensor.shape[int(known):int(known) + n].assert_is_compatible_with(mask.shape)
         whole = shape(tensor)
         leading = reduce_prod(whole[axis:axis + n], [0])
         tensor = reshape(tensor, concat([whole[:axis], [leading], whole[axis + n:]], 0))

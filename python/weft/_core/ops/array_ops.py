@@ -406,6 +406,7 @@ def sparse_placeholder(dtype, shape=None, name=None):
     if shape is None:
         dense = placeholder(dtypes.int64, [None], named("shape"))
     else:
+        shape = [None if isinstance(d, int) and d == -1 else d for d in shape]  # TensorFlow takes -1 for unknown here
         known = tensor_shape.TensorShape(shape).as_list()
         default = constant([-1 if d is None else d for d in known], dtypes.int64, name=named("shape_default") or "Const")
         dense = placeholder_with_default(default, [n], named("shape"))

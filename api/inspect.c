@@ -2,6 +2,7 @@
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/cast.h"
 #include "base/progress.h"
 #include "graph/graphdef.h"
 #include "graph/metagraph.h"
@@ -186,21 +187,54 @@ static weft_err read_feature(weft_tensor **out, const Tensorflow__Feature *f) {
   }
 }
 
+static weft_err each_feature(const Tensorflow__Features *all, weft_feature_fn *fn, void *arg) {
+  weft_err err = WEFT_OK;
+  for (size_t i = 0; !err && all && i < all->n_feature; i++) {
+    weft_tensor *value;
+    WEFT_TRY(read_feature(&value, all->feature[i]->value));
+    err = fn(arg, all->feature[i]->key, value);
+    weft_tensor_destroy(value);
+  }
+  return err;
+}
+
 weft_err weft_example_features(const void *example, size_t size, weft_feature_fn *fn, void *arg) {
   API_ITEMS(size, example);
   API_NEED(fn);
 
   ProtobufCMessage *m;
-  weft_err err = WEFT_OK;
   WEFT_TRY(weft__proto_unpack(&m, &tensorflow__example__descriptor, example, size));
-  const Tensorflow__Features *all = ((const Tensorflow__Example *)m)->features;
-  for (size_t i = 0; !err && all && i < all->n_feature; i++) {
-    weft_tensor *value;
-    err = read_feature(&value, all->feature[i]->value);
-    if (err) break;
-    err = fn(arg, all->feature[i]->key, value);
-    weft_tensor_destroy(value);
+  const weft_err err = each_feature(((const Tensorflow__Example *)m)->features, fn, arg);
+  protobuf_c_message_free_unpacked(m, NULL);
+  return err;
+}
+
+/* Calls fn with the steps of one list, as tensors that live until it returns. */
+static weft_err show_list(const Tensorflow__FeatureListsFeatureListEntry *entry, weft_feature_list_fn *fn, void *arg) {
+  const size_t n = entry->value ? entry->value->n_feature : 0;
+  weft_tensor **steps = weft__alloc_zero(n + 1, sizeof *steps);
+  weft_err err = !steps ? WEFT_OOM : WEFT_OK;
+  size_t made = 0;
+  while (!err && made < n) {
+    err = read_feature(&steps[made], entry->value->feature[made]);
+    if (!err) made++;
   }
+  if (!err) err = fn(arg, entry->key, weft__int_sat(n), (const weft_tensor *const *)steps);
+  for (size_t i = 0; i < made; i++) weft_tensor_destroy(steps[i]);
+  weft__free(steps);
+  return err;
+}
+
+weft_err weft_sequence_example_features(const void *example, size_t size, weft_feature_fn *context,
+                                        weft_feature_list_fn *list, void *arg) {
+  API_ITEMS(size, example);
+
+  ProtobufCMessage *m;
+  WEFT_TRY(weft__proto_unpack(&m, &tensorflow__sequence_example__descriptor, example, size));
+  const Tensorflow__SequenceExample *s = (const Tensorflow__SequenceExample *)m;
+  weft_err err = context ? each_feature(s->context, context, arg) : WEFT_OK;
+  for (size_t i = 0; !err && list && s->feature_lists && i < s->feature_lists->n_feature_list; i++)
+    err = show_list(s->feature_lists->feature_list[i], list, arg);
   protobuf_c_message_free_unpacked(m, NULL);
   return err;
 }

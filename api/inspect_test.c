@@ -64,6 +64,39 @@ TEST(examples_go_through_a_file_and_come_back) {
   weft_free(example);
 }
 
+static weft_err on_list(void *arg, const char *name, int n_steps, const weft_tensor *const *steps) {
+  seen *s = arg;
+  s->records += n_steps;
+  strncat(s->names, name, sizeof s->names - strlen(s->names) - 1);
+  for (int i = 0; i < n_steps; i++) s->sum += weft_tensor_number(steps[i], weft_tensor_count(steps[i]) - 1);
+  return WEFT_OK;
+}
+
+static weft_err stop_list(void *arg, const char *name, int n_steps, const weft_tensor *const *steps) {
+  (void)arg, (void)name, (void)n_steps, (void)steps;
+  return weft_fail(WEFT_CANCELLED, "enough");
+}
+
+TEST(a_sequence_example_gives_its_context_and_its_lists) {
+  /* context {n: [3]}, feature lists {e: [], t: [[1], [2, 4]]}, as TensorFlow serializes them */
+  static const char message[] = "\x0a\x0c\x0a\x0a\x0a\x01n\x12\x05\x1a\x03\x0a\x01\x03"
+                                "\x12\x1d\x0a\x05\x0a\x01\x65\x12\x00\x0a\x14\x0a\x01t\x12\x0f"
+                                "\x0a\x05\x1a\x03\x0a\x01\x01\x0a\x06\x1a\x04\x0a\x02\x02\x04";
+  const size_t size = sizeof message - 1;
+  seen s = {0}, context = {0}, lists = {0};
+  EXPECT_OK(weft_sequence_example_features(message, size, on_feature, on_list, &s));
+  EXPECT_EQ_STR(s.names, "net");
+  EXPECT_EQ_INT(s.records, 2);
+  EXPECT_EQ_INT(s.features, 1);
+  EXPECT_NEAR(s.sum, 3 + 1 + 4, 0);
+  EXPECT_OK(weft_sequence_example_features(message, size, on_feature, NULL, &context));
+  EXPECT_EQ_STR(context.names, "n");
+  EXPECT_OK(weft_sequence_example_features(message, size, NULL, on_list, &lists));
+  EXPECT_EQ_STR(lists.names, "et");
+  EXPECT_ERR(weft_sequence_example_features(message, size, NULL, stop_list, NULL), WEFT_CANCELLED, "enough");
+  EXPECT_ERR(weft_sequence_example_features(message, size - 1, NULL, on_list, &s), WEFT_INVALID_ARGUMENT, "");
+}
+
 TEST(an_example_refuses_other_types) {
   weft_tensor *t;
   void *example;

@@ -25,10 +25,12 @@ enum { SHAPE_TEXT = 128 };
 int inspect_graph(const char *path, const char *dot);
 /* Files or folders, each a run; tag: the only one to show, or NULL; plot: curves instead of a table. */
 int inspect_events(const char *const *path, int n, const char *tag, bool plot);
-int inspect_records(const char *path);
 int inspect_saved_model(const char *dir); /* a folder with saved_model.pb */
 int inspect_npz(const char *path);
 int inspect_idx(const char *path);
+
+/* inspect_records.c */
+int inspect_records(const char *path);
 
 /* inspect_plot.c: values by tag and step. */
 typedef struct inspect_curves inspect_curves;

@@ -1,4 +1,4 @@
-/* inspect_file.c - graphs, events, TFRecords and idx files, as `weft inspect` shows them. */
+/* inspect_file.c - graphs, events and idx files, as `weft inspect` shows them. */
 #include "inspect.h"
 #include "npz.h"
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { EXAMPLES = 3, ELEMENTS = 8, PATH_ROOM = 4096 };
+enum { PATH_ROOM = 4096 };
 
 static int file_failed(const char *path) { return cli_failed(path, weft_error_message()); }
 
@@ -203,106 +203,6 @@ int inspect_events(const char *const *path, int n, const char *tag, bool plot) {
   if (code == DONE && v.curves) inspect_curves_print(v.curves, path, n);
   inspect_curves_destroy(v.curves);
   return code;
-}
-
-/* ---- records ---- */
-
-typedef struct record_view {
-  const char *path;
-  int64_t records, bytes;
-} record_view;
-
-static weft_err show_feature(void *arg, const char *name, const weft_tensor *value) {
-  char *shown;
-  const char *data;
-  size_t size;
-  const int64_t n = weft_tensor_count(value);
-  (void)arg;
-  printf("    %-20s %s[%" PRId64 "]", name, weft_dtype_name(weft_tensor_dtype(value)), n);
-  if (weft_tensor_dtype(value) == WEFT_STRING) {
-    if (n == 1 && weft_tensor_string(value, 0, &data, &size) == WEFT_OK) printf("  %zu bytes", size);
-  } else {
-    const weft_err err = weft_tensor_text(&shown, value, ELEMENTS);
-    if (err != WEFT_OK) return err;
-    printf("  %s", shown);
-    weft_free(shown);
-  }
-  printf("\n");
-  return WEFT_OK;
-}
-
-static weft_err show_json_feature(void *arg, const char *name, const weft_tensor *value) {
-  char *shown = NULL;
-  const bool text = weft_tensor_dtype(value) == WEFT_STRING;
-  const weft_err err = text ? WEFT_OK : weft_tensor_text(&shown, value, ELEMENTS);
-  (void)arg;
-  cli_json_open(inspect_json, NULL, '{');
-  cli_json_text(inspect_json, "name", name);
-  cli_json_text(inspect_json, "type", weft_dtype_name(weft_tensor_dtype(value)));
-  cli_json_integer(inspect_json, "count", weft_tensor_count(value));
-  cli_json_text(inspect_json, "text", shown);
-  cli_json_close(inspect_json, '}');
-  weft_free(shown);
-  return err;
-}
-
-/* The object of the file, before the first record. */
-static void open_json_records(const char *path) {
-  inspect_json_open(path, "tfrecords");
-  cli_json_open(inspect_json, "first", '[');
-}
-
-static weft_err show_json_record(void *arg, const void *record, size_t size) {
-  record_view *v = arg;
-  if (v->records == 0) open_json_records(v->path);
-  v->bytes += (int64_t)size;
-  if (v->records++ >= EXAMPLES) return WEFT_OK;
-  cli_json_open(inspect_json, NULL, '{');
-  cli_json_integer(inspect_json, "bytes", (int64_t)size);
-  cli_json_open(inspect_json, "features", '[');
-  const weft_err err = weft_example_features(record, size, show_json_feature, NULL);
-  cli_json_close(inspect_json, ']');
-  cli_json_bool(inspect_json, "example", err == WEFT_OK);
-  cli_json_close(inspect_json, '}');
-  return WEFT_OK;
-}
-
-static void close_json_records(const record_view *v, weft_err err) {
-  if (v->records == 0) open_json_records(v->path);
-  cli_json_close(inspect_json, ']');
-  cli_json_integer(inspect_json, "records", v->records);
-  cli_json_integer(inspect_json, "bytes", v->bytes);
-  cli_json_text(inspect_json, "problem", err == WEFT_OK ? NULL : weft_error_message());
-  cli_json_close(inspect_json, '}');
-}
-
-static weft_err show_record(void *arg, const void *record, size_t size) {
-  record_view *v = arg;
-  v->bytes += (int64_t)size;
-  if (v->records++ >= EXAMPLES) return WEFT_OK;
-  printf("  record %" PRId64 ", %zu bytes\n", v->records - 1, size);
-  if (weft_example_features(record, size, show_feature, NULL) != WEFT_OK) printf("    no Example\n");
-  return WEFT_OK;
-}
-
-int inspect_records(const char *path) {
-  record_view v = {.path = path};
-  const weft_err err = weft_records_each(path, inspect_json ? show_json_record : show_record, &v);
-  struct stat st = {0};
-  if (v.records == 0 && (err != WEFT_OK || (stat(path, &st) == 0 && st.st_size > 0))) {
-    fprintf(stderr,
-            "weft inspect: %s: neither a checkpoint, graph (.pb, .pbtxt, .meta), SavedModel, event file, .npz or idx "
-            "file, nor TFRecords, plain or gzipped: %s\n",
-            path, err != WEFT_OK ? weft_error_message() : "the file ends inside the first record");
-    return FAILED;
-  }
-  if (inspect_json) {
-    close_json_records(&v, err);
-    return err == WEFT_OK ? DONE : file_failed(path);
-  }
-  printf("%s: %" PRId64 " TFRecords, %" PRId64 " bytes of data, %s\n", path, v.records, v.bytes,
-         err == WEFT_OK ? "every checksum is right" : "then it breaks off");
-  return err == WEFT_OK ? DONE : file_failed(path);
 }
 
 /* ---- idx ---- */

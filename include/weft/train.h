@@ -699,7 +699,13 @@ WEFT_CHECKED weft_err weft_event_scalars(const void *event, size_t size, weft_ev
 typedef weft_err weft_feature_fn(void *arg, const char *name, const weft_tensor *value);
 WEFT_CHECKED weft_err weft_example_features(const void *example, size_t size, weft_feature_fn *fn,
                                             void *WEFT_OPTIONAL arg);
-/* Makes one; weft_free.  Values of any shape are written as vectors. */
+/* The features of a serialized SequenceExample: those of its context, each a vector, and its feature lists, each with a
+ * vector per step.  A message without feature lists may be an Example as well.  NULL for a function skips that part. */
+typedef weft_err weft_feature_list_fn(void *arg, const char *name, int n_steps, const weft_tensor *const *steps);
+WEFT_CHECKED weft_err weft_sequence_example_features(const void *example, size_t size,
+                                                     weft_feature_fn *WEFT_OPTIONAL context,
+                                                     weft_feature_list_fn *WEFT_OPTIONAL list, void *WEFT_OPTIONAL arg);
+/* Makes an Example; weft_free.  Values of any shape are written as vectors. */
 WEFT_CHECKED weft_err weft_example_create(void **out, size_t *size, int n, const char *const *names,
                                           const weft_tensor *const *values);
 

@@ -6,6 +6,8 @@
  *   API_NEED_OUT(g, p)   fails the graph and returns WEFT_NONE
  *   API_NEED_OR(p, r)    makes the message this thread's and returns r; r is empty in a void function
  *   API_NEED_ON(g, p)    fails the graph and returns from a void function
+ *   API_NEED_IN(b, p)    fails the builder and returns from a void function: without this the node would be made, and an
+ *                        attribute that was refused would silently have its default
  *   API_ARRAY...         the same for n elements at p, where p may be NULL if n is 0
  *   API_OF, API_ALL_OF   the same for a handle, or n handles, of another graph
  *   API_OPTS...          the same for an option struct whose size this library cannot read */
@@ -19,6 +21,8 @@ weft_err weft__argument_null(const char *function, const char *parameter);
 weft_err weft__argument_count(const char *function, const char *parameter, int64_t n);
 /* Makes the failure the graph's, which may be NULL. */
 weft_out weft__argument_fail(weft_graph *g, weft_err err);
+/* The same for the builder's, which may be NULL. */
+void weft__builder_refuse(weft_builder *b, weft_err err);
 
 /* Reads the program's option struct: *opts stays as it is if its size is 0 (the layout of 0.2.0) or `known`.  A struct of
  * another size is copied to own, which is zero: an older one leaves the rest zero, a newer one may set no field that this
@@ -57,7 +61,7 @@ weft_err weft__options_read(const char *type, void *own, size_t known, const voi
       weft__argument_count(__func__, #n, n);                                                                           \
       return __VA_ARGS__;                                                                                              \
     }                                                                                                                  \
-    API_NEED_OR((n) == 0 || (p), __VA_ARGS__);                                                                         \
+    API_ITEMS_OR(n, p, __VA_ARGS__);                                                                                   \
   } while (0)
 #define API_NEED_ON(g, p)                                                                                              \
   do {                                                                                                                 \
@@ -143,6 +147,25 @@ weft_err weft__argument_graph(const char *function, const char *parameter, const
       weft__argument_fail(g, weft__argument_null(__func__, #p));                                                       \
       return;                                                                                                          \
     }                                                                                                                  \
+  } while (0)
+#define API_NEED_IN(b, p)                                                                                              \
+  do {                                                                                                                 \
+    if (!(p)) {                                                                                                        \
+      weft__builder_refuse(b, weft__argument_null(__func__, #p));                                                      \
+      return;                                                                                                          \
+    }                                                                                                                  \
+  } while (0)
+#define API_ITEMS_IN(b, n, p)                                                                                          \
+  do {                                                                                                                 \
+    if ((n) > 0) API_NEED_IN(b, p);                                                                                    \
+  } while (0)
+#define API_ARRAY_IN(b, n, p)                                                                                          \
+  do {                                                                                                                 \
+    if ((n) < 0) {                                                                                                     \
+      weft__builder_refuse(b, weft__argument_count(__func__, #n, n));                                                  \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    API_ITEMS_IN(b, n, p);                                                                                             \
   } while (0)
 
 #endif

@@ -27,9 +27,16 @@ static void builder_fail(weft_builder *b, weft_err err) {
   if (err && !b->failed) b->failed = err;
 }
 
+void weft__builder_refuse(weft_builder *b, weft_err err) {
+  if (b) builder_fail(b, err);
+}
+
 weft_builder *weft_node_begin(weft_graph *g, const char *op_name, const char *name) {
   API_NEED_OR(g, NULL);
-  API_NEED_OR(op_name, NULL);
+  if (!op_name) {
+    weft__argument_fail(g, weft__argument_null(__func__, "op_name"));
+    return NULL;
+  }
 
   weft_builder *b = weft__alloc_zero(1, sizeof *b);
   if (!b) {
@@ -63,6 +70,17 @@ void weft_builder_input(weft_builder *b, weft_out x) {
     builder_fail(b, weft__fail(WEFT_INVALID_ARGUMENT, "input %d of a new %s is no output", b->n_in - 1, b->op));
 }
 
+void weft_builder_inputs(weft_builder *b, const char *name, int n, const weft_out *x) {
+  API_NEED_IN(b, name);
+
+  if (b && n < 0)
+    builder_fail(b, weft__fail(WEFT_INVALID_ARGUMENT, "%s: n_%s is %d; a count must not be negative", b->op, name, n));
+  else if (b && n > 0 && !x)
+    builder_fail(b, weft__argument_null(b->op, name));
+  else
+    for (int i = 0; i < n; i++) weft_builder_input(b, x[i]);
+}
+
 void weft_builder_control(weft_builder *b, weft_out x) {
   if (!b) return;
   int *grown = builder_grow(b, b->control, b->n_control, &b->cap_control, sizeof *b->control);
@@ -72,10 +90,10 @@ void weft_builder_control(weft_builder *b, weft_out x) {
   builder_fail(b, weft__out_of(b->g, x, "control input", b->n_control - 1));
 }
 
-void weft_builder_device(weft_builder *b, const char *name) {
-  API_NEED_OR(name, );
+void weft_builder_device(weft_builder *b, const char *device) {
+  API_NEED_IN(b, device);
 
-  if (b && !(b->device = weft__arena_strdup(&b->arena, name))) builder_fail(b, WEFT_OOM);
+  if (b && !(b->device = weft__arena_strdup(&b->arena, device))) builder_fail(b, WEFT_OOM);
 }
 
 static void builder_put_attr(weft_builder *b, const attr *a) {
@@ -92,31 +110,31 @@ static void builder_put_attr(weft_builder *b, const attr *a) {
 }
 
 void weft_builder_int(weft_builder *b, const char *name, int64_t v) {
-  API_NEED_OR(name, );
+  API_NEED_IN(b, name);
   builder_put_attr(b, &A_INT(name, v));
 }
 void weft_builder_float(weft_builder *b, const char *name, float v) {
-  API_NEED_OR(name, );
+  API_NEED_IN(b, name);
   builder_put_attr(b, &A_FLOAT(name, v));
 }
 void weft_builder_bool(weft_builder *b, const char *name, bool v) {
-  API_NEED_OR(name, );
+  API_NEED_IN(b, name);
   builder_put_attr(b, &A_BOOL(name, v));
 }
 void weft_builder_type(weft_builder *b, const char *name, weft_dtype v) {
-  API_NEED_OR(name, );
+  API_NEED_IN(b, name);
   builder_put_attr(b, &A_TYPE(name, v));
 }
 
 void weft_builder_string(weft_builder *b, const char *name, const char *data, size_t size) {
-  API_NEED_OR(name, );
+  API_NEED_IN(b, name);
 
   builder_put_attr(b, &(attr){.name = name, .kind = ATTR_STRING, .s = {data, size}});
 }
 
 void weft_builder_shape(weft_builder *b, const char *name, int rank, const int64_t *dims) {
-  API_NEED_OR(name, );
-  API_ITEMS_OR(rank, dims, );
+  API_NEED_IN(b, name);
+  API_ITEMS_IN(b, rank, dims);
 
   shape s = SHAPE_UNKNOWN;
   weft_err err = rank >= 0 ? weft__shape_make(&s, rank, dims) : WEFT_OK;
@@ -127,29 +145,29 @@ void weft_builder_shape(weft_builder *b, const char *name, int rank, const int64
 }
 
 void weft_builder_tensor(weft_builder *b, const char *name, const weft_tensor *t) {
-  API_NEED_OR(name, );
-  API_NEED_OR(t, );
+  API_NEED_IN(b, name);
+  API_NEED_IN(b, t);
 
   builder_put_attr(b, &A_TENSOR(name, (weft_tensor *)(uintptr_t)t));
 }
 
 void weft_builder_ints(weft_builder *b, const char *name, int n, const int64_t *v) {
-  API_NEED_OR(name, );
-  API_ARRAY_OR(n, v, );
+  API_NEED_IN(b, name);
+  API_ARRAY_IN(b, n, v);
 
   builder_put_attr(b, &A_INTS(name, (int64_t *)(uintptr_t)v, n));
 }
 
 void weft_builder_types(weft_builder *b, const char *name, int n, const weft_dtype *v) {
-  API_NEED_OR(name, );
-  API_ARRAY_OR(n, v, );
+  API_NEED_IN(b, name);
+  API_ARRAY_IN(b, n, v);
 
   builder_put_attr(b, &A_TYPES(name, (weft_dtype *)(uintptr_t)v, n));
 }
 
 void weft_builder_attr(weft_builder *b, const char *name, const void *attr_value, size_t size) {
-  API_NEED_OR(name, );
-  API_ITEMS_OR(size, attr_value, );
+  API_NEED_IN(b, name);
+  API_ITEMS_IN(b, size, attr_value);
 
   if (!b) return;
   ProtobufCMessage *m;

@@ -28,8 +28,8 @@ weft_err weft_function_of(weft_graph *g, const char *name, weft_out out) {
 }
 
 void weft_builder_function(weft_builder *b, const char *attr_name, const char *name) {
-  API_NEED_OR(attr_name, );
-  API_NEED_OR(name, );
+  API_NEED_IN(b, attr_name);
+  API_NEED_IN(b, name);
 
   Tensorflow__AttrValue v;
   Tensorflow__NameAttrList f = TENSORFLOW__NAME_ATTR_LIST__INIT;

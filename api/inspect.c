@@ -326,7 +326,7 @@ weft_err weft_example_create(void **out, size_t *size, int n, const char *const 
 
 double weft_tensor_number(const weft_tensor *t, int64_t i) {
   API_NEED_OR(t, 0);
-  return weft__tensor_double(t, i);
+  return i >= 0 && i < weft__tensor_count(t) ? weft__tensor_double(t, i) : 0;
 }
 
 weft_err weft_tensor_text(char **out, const weft_tensor *t, int limit) {

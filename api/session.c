@@ -12,7 +12,10 @@ weft_err weft_session_create(weft_session **out, weft_graph *g, const weft_sessi
   return weft__session_open(out, g, opts);
 }
 
-weft_err weft_session_close(weft_session *sess) { return weft__session_close(sess); }
+weft_err weft_session_close(weft_session *sess) {
+  API_NEED(sess);
+  return weft__session_close(sess);
+}
 void weft_session_destroy(weft_session *sess) { weft__session_destroy(sess); }
 
 enum { FEW = 16 }; /* lists up to here need no memory */

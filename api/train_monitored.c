@@ -167,6 +167,8 @@ void weft_monitored_request_stop(weft_session *sess) {
   if (weft__monitored_of(sess, &m) == WEFT_OK) weft__monitored_request_stop(m);
 }
 weft_err weft_monitored_close(weft_session *sess, weft_err why) {
+  API_NEED(sess);
+
   monitored *m;
   WEFT_TRY(weft__monitored_of(sess, &m));
   return weft__monitored_close(m, why);

@@ -126,7 +126,10 @@ weft_err weft_event_writer_flush(weft_event_writer *w) {
   API_NEED(w);
   return weft__event_writer_flush(w);
 }
-weft_err weft_event_writer_close(weft_event_writer *w) { return weft__event_writer_close(w); }
+weft_err weft_event_writer_close(weft_event_writer *w) {
+  API_NEED(w);
+  return weft__event_writer_close(w);
+}
 weft_err weft_event_writer_reopen(weft_event_writer *w) {
   API_NEED(w);
   return weft__event_writer_reopen(w);

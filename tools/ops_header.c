@@ -43,7 +43,7 @@ static void print_body(const char *name, const argument *a, int n) {
   printf("  weft_builder *b_ = weft_node_begin(g, \"%s\", NULL);\n", name);
   for (int i = 0; i < n; i++) {
     if (a[i].is_list)
-      printf("  for (int i_ = 0; i_ < n_%s; i_++) weft_builder_input(b_, %s[i_]);\n", a[i].name, a[i].name);
+      printf("  weft_builder_inputs(b_, \"%s\", n_%s, %s);\n", a[i].name, a[i].name, a[i].name);
     else
       printf("  weft_builder_input(b_, %s);\n", a[i].name);
   }

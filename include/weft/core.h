@@ -235,6 +235,8 @@ WEFT_CHECKED weft_err weft_node_set_input(weft_graph *g, int node, int i, weft_o
 typedef struct weft_builder weft_builder;
 WEFT_API weft_builder *weft_node_begin(weft_graph *g, const char *op_name, const char *WEFT_OPTIONAL name);
 WEFT_API void weft_builder_input(weft_builder *WEFT_OPTIONAL b, weft_out x);
+/* The n outputs of an input that is a list; errors call the list by this name. */
+WEFT_API void weft_builder_inputs(weft_builder *WEFT_OPTIONAL b, const char *name, int n, const weft_out *x);
 WEFT_API void weft_builder_control(weft_builder *WEFT_OPTIONAL b, weft_out x); /* runs after x's node */
 WEFT_API void weft_builder_device(weft_builder *WEFT_OPTIONAL b, const char *device);
 WEFT_API void weft_builder_int(weft_builder *WEFT_OPTIONAL b, const char *name, int64_t v);

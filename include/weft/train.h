@@ -679,7 +679,7 @@ WEFT_CHECKED weft_err weft_records_each(const char *path, weft_record_fn *fn, vo
 typedef struct weft_record_writer weft_record_writer;
 WEFT_CHECKED weft_err weft_record_writer_create(weft_record_writer **out, const char *path);
 WEFT_CHECKED weft_err weft_record_write(weft_record_writer *w, const void *record, size_t size);
-WEFT_API weft_err weft_record_writer_close(weft_record_writer *w);
+WEFT_API weft_err weft_record_writer_close(weft_record_writer *WEFT_OPTIONAL w);
 
 /* A GraphDef written as text (the graph.pbtxt of a supervisor, tf.io.write_graph's) as the bytes that weft_graph_import
  * takes; weft_free.  A mistake is reported with its line. */
@@ -709,7 +709,8 @@ WEFT_CHECKED weft_err weft_sequence_example_features(const void *example, size_t
 WEFT_CHECKED weft_err weft_example_create(void **out, size_t *size, int n, const char *const *names,
                                           const weft_tensor *const *values);
 
-/* Element i of a tensor of numbers or bools; of a complex one the real part; 0 of what is no number. */
+/* Element i of a tensor of numbers or bools; of a complex one the real part; 0 of what is no number and where
+ * the tensor has no element i. */
 WEFT_API double weft_tensor_number(const weft_tensor *t, int64_t i);
 /* The first `limit` elements (< 0: all) as TensorFlow prints them; weft_free. */
 WEFT_CHECKED weft_err weft_tensor_text(char **out, const weft_tensor *t, int limit);

@@ -69,6 +69,9 @@ void cli_raise_descriptors(void);
 /* Calls fn with each of n rows of `size` bytes, all at once, and waits. */
 void cli_at_once(void *rows, int n, size_t size, void *(*fn)(void *row));
 
+/* run.c: DONE, or FAILED after a line about a Python package beside this program that was not built. */
+int cli_check_python(void);
+
 /* ---- private.c: the folder of this user's files, and the token of `weft launch --private` ---- */
 
 /* Makes the folder, of mode 0700, for files that only this user reads.  False: errno says why. */

@@ -567,6 +567,7 @@ static void tell_start(launch *l) {
   tell(l, "%s%s; 'weft top' shows it", cluster, page);
   /* Information lines of the tasks are shown only on request; warnings and errors always. */
   if (!l->plan.verbose) setenv("TF_CPP_MIN_LOG_LEVEL", "1", 0);
+  if (!l->plan.verbose) setenv("WEFT_LAUNCH", "1", 1); /* we say that Ctrl-C ended the tasks; they need not */
 }
 
 static int launch_run(int argc, char **argv) {
@@ -577,6 +578,7 @@ static int launch_run(int argc, char **argv) {
     fprintf(stderr, "weft launch: cannot start %s: %s\n", l.plan.program[0], strerror(errno));
     return FAILED;
   }
+  if (cli_ends_with(l.plan.program[0], ".py") && cli_check_python() != DONE) return FAILED;
   cli_raise_descriptors();
   if (!lay_out(&l)) return launch_forget(&l, FAILED);
   l.look = (launch_look){.colour = cli_colour(1), .live = isatty(1), .width = 8, .progress = l.progress};

@@ -15,27 +15,45 @@
 
 #define SYSTEM_PYTHON "/usr/bin/python3"
 
-/* A build folder has bin/weft and python/weft, an installed tree lib/python3/dist-packages/weft: puts it in front of
- * PYTHONPATH. */
-static void find_package(void) {
+/* The package beside this program, "FOLDER/weft": a build folder has bin/weft and python/weft, an installed tree
+ * lib/python3/dist-packages/weft.  Writes FOLDER; false: there is none. */
+static bool find_package(char *folder, size_t room) {
   static const char *const folders[] = {"python", "lib/python3/dist-packages"};
-  char here[PATH_MAX], package[PATH_MAX + 64], path[2 * PATH_MAX + 64];
+  char here[PATH_MAX], package[PATH_MAX + 64];
   ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
-  if (n <= 0) return;
+  if (n <= 0) return false;
   here[n] = 0;
   for (int i = 0; i < 2; i++) { /* bin/weft, then bin */
     char *slash = strrchr(here, '/');
-    if (!slash) return;
+    if (!slash) return false;
     *slash = 0;
   }
-  const char *before = getenv("PYTHONPATH");
   for (int i = 0; i < 2; i++) {
     snprintf(package, sizeof package, "%s/%s/weft/__init__.py", here, folders[i]);
     if (access(package, R_OK) != 0) continue;
-    snprintf(path, sizeof path, "%s/%s%s%s", here, folders[i], before ? ":" : "", before ? before : "");
-    setenv("PYTHONPATH", path, 1);
-    return;
+    snprintf(folder, room, "%s/%s", here, folders[i]);
+    return true;
   }
+  return false;
+}
+
+/* Puts the package beside this program in front of PYTHONPATH. */
+static void set_python_path(void) {
+  char folder[PATH_MAX + 64], path[2 * PATH_MAX + 64];
+  if (!find_package(folder, sizeof folder)) return;
+  const char *before = getenv("PYTHONPATH");
+  snprintf(path, sizeof path, "%s%s%s", folder, before ? ":" : "", before ? before : "");
+  setenv("PYTHONPATH", path, 1);
+}
+
+int cli_check_python(void) {
+  char folder[PATH_MAX + 64], module[PATH_MAX + 96];
+  if (!find_package(folder, sizeof folder)) return DONE; /* Python may find it elsewhere */
+  snprintf(module, sizeof module, "%s/weft/_weft.abi3.so", folder);
+  if (access(module, R_OK) == 0) return DONE;
+  return cli_failed(module, errno != ENOENT ? strerror(errno)
+                                            : "the Python part is not built; run scripts/setup, or build the target "
+                                              "weft_python (without python3-dev there is none)");
 }
 
 /* Is there a script?  Said here in one line, where Python would need a page. */
@@ -85,7 +103,8 @@ static const char *choose_python(void) {
 }
 
 static int run_run(int argc, char **argv) {
-  const int code = check_script(argc, argv);
+  int code = check_script(argc, argv);
+  if (code == DONE) code = cli_check_python();
   if (code != DONE) return code;
   const char *python = choose_python();
   char **args = calloc((size_t)argc + 3, sizeof *args);
@@ -94,7 +113,7 @@ static int run_run(int argc, char **argv) {
   args[1] = (char *)(uintptr_t) "-m";
   args[2] = (char *)(uintptr_t) "weft";
   for (int i = 1; i < argc; i++) args[i + 2] = argv[i];
-  find_package();
+  set_python_path();
   execvp(python, args);
   fprintf(stderr, "weft run: cannot start %s: %s; WEFT_PYTHON_PROGRAM names another\n", python, strerror(errno));
   free(args);

@@ -36,6 +36,18 @@ if [ -z "${UBSAN_OPTIONS:-}" ] && [ -e "$(dirname "$weft")/../python/weft/__init
   printf '#!/bin/sh\nexec /usr/bin/python3 -S "$@"\n' >"$without/python3" && chmod +x "$without/python3"
   echo 'import tensorflow as tf; print("ran", tf.VERSION)' >"$without/program.py"
   PATH=$without:$PATH expect 0 '^ran 1\.15' run "$without/program.py"
+  echo 'import tensorflow as tf; assert 7 / 2 == 3; print "old", tf.VERSION' >"$without/old.py"
+  WEFT_PYTHON_PROGRAM=/usr/bin/python3 expect 0 'old.* 1\.15' run --python2 "$without/old.py"
+  # A build whose Python part was not built, as after scripts/demo: one line says what to do, from every way in.
+  mkdir -p "$without/bin" "$without/python/weft"
+  cp "$weft" "$without/bin/" && ln -s "$(realpath "$(dirname "$weft")/../lib")" "$without/lib"
+  ln -s "$PWD"/python/weft/* "$without/python/weft/"
+  for command in "run" "launch --" "exec --"; do
+    read -ra words <<<"$command"
+    weft=$without/bin/weft expect 1 "^weft ${words[0]}: .*/_weft.abi3.so: the Python part is not built; run scripts/setup" "${words[@]}" "$without/program.py"
+  done
+  said=$(PYTHONPATH=$without/python /usr/bin/python3 -B -c 'import weft' 2>&1 | tail -1) || true
+  [[ $said == "ImportError: weft: the compiled part is not in "*": run scripts/setup"* ]] || { echo "import weft says: $said" && failed=1; }
 fi
 expect 0 '^usage: weft exec' exec --help
 expect 2 "missing PROGRAM" exec
@@ -51,6 +63,8 @@ expect 2 "--workers: invalid value 'none'" manifest slurm --workers none
 expect 2 "--name: invalid value 'UPPER'" manifest slurm --name=UPPER
 expect 2 "--volume: invalid value 'here'" manifest compose --volume here
 expect 0 '^#SBATCH --ntasks=4$' manifest slurm --workers 3 -- train
+expect 0 '^#SBATCH --gpus-per-task=2$' manifest slurm --gpus 2 -- train
+expect 0 "weft exec --style '?task_id'? -- '?train" manifest slurm --style task_id -- train
 expect 2 "missing FILE" trace
 expect 2 "trace: unknown option '--frob'" trace --frob
 expect 2 "unknown option '--worker'; did you mean '--workers'" launch --worker 2
@@ -83,12 +97,14 @@ done
 for name in $explained; do
   grep -rqF "\"$name\"" "${sources[@]}" || { echo "weft help environment explains $name, which nobody reads" && failed=1; }
 done
-# A flag that no test gives or no document names is one that nobody checks.
+# A flag that no test gives to this command, or that the command's row of docs/commands.md lacks, is one that nobody checks.
+given=$(grep -rhv '^ *#' tests/*.sh tests/cluster tests/interop tests/deploy tests/campaigns tests/python scripts --include='*.py' \
+  --include='*.sh' --include='[a-z_-]*' | grep -E -- '--[a-z]')
 for command in $("$weft" help | sed -n -e '/^Topics/q' -e 's/^  \([a-z]*\) .*/\1/p'); do
   for flag in $("$weft" "$command" --help 2>/dev/null | grep -oE '^  --[a-z0-9-]+' || true); do
-    grep -rqF -- "$flag" tests/*.sh tests/cluster tests/interop tests/deploy tests/campaigns tests/python scripts ||
-      { echo "weft $command $flag: no test gives it" && failed=1; }
-    grep -rqF -- "$flag" docs README.md || { echo "weft $command $flag: no document names it" && failed=1; }
+    grep -qE -- "\\b$command\\b.*$flag([^a-z-]|$)" <<<"$given" || { echo "weft $command $flag: no test gives it" && failed=1; }
+    grep -qE -- "^\\| .weft $command\\b.*$flag([^a-z-]|$)" docs/commands.md ||
+      { echo "weft $command $flag: its row of docs/commands.md lacks it" && failed=1; }
   done
 done
 expect 0 'complete -F _weft weft' help --completion bash

@@ -1,19 +1,26 @@
 """Everything behind the public modules of the package; weft/__init__.py says what is where."""
+import importlib.util
 import os
 import sys
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # the files below it are not the program's
+
+
+def _refuse(said):
+    if sys.argv[:1] == ["-m"]:  # python -m weft, weft run: one line and no traceback
+        sys.exit("weft: " + said)
+    raise ImportError("weft: " + said) from None
+
 
 try:
     import numpy  # noqa: F401
 except ModuleNotFoundError:
-    said = f"{sys.executable} has no numpy: install python3-numpy, or name another Python with WEFT_PYTHON_PROGRAM"
-    if sys.argv[:1] == ["-m"]:  # python -m weft, weft run: one line and no traceback
-        sys.exit("weft: " + said)
-    raise ImportError(f"weft needs numpy: {said}") from None
+    _refuse(f"{sys.executable} has no numpy: install python3-numpy, or name another Python with WEFT_PYTHON_PROGRAM")
+if importlib.util.find_spec("weft._weft") is None:
+    _refuse(f"the compiled part is not in {PACKAGE}: run scripts/setup, or build the target weft_python")
 
-from weft import _weft
-from weft._core.run import stand_in
-
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # the files below it are not the program's
+from weft import _weft  # noqa: E402
+from weft._core.run import stand_in  # noqa: E402
 
 stand_in.install()
 _weft.log_to_stderr(int(os.environ.get("TF_CPP_MIN_LOG_LEVEL", "0") or 0))

@@ -73,6 +73,8 @@ static const char environment[] =
     "  WEFT_SIMULATED_CARDS, WEFT_SIMULATED_TROUBLE\n"
     "                            for tests: how many simulated cards there are, and how one of them fails\n"
     "Programs\n"
+    "  WEFT_LAUNCH               set by 'weft launch' without --verbose: Ctrl-C prints no traceback of a Python "
+    "program\n"
     "  WEFT_PYTHON_PROGRAM       the Python of 'weft run' (python3)\n"
     "  WEFT_DATA                 the folder of MNIST and other data sets\n"
     "  TF_CPP_MIN_LOG_LEVEL      0 to 3: log everything, no information, no warnings, no errors\n"

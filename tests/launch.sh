@@ -98,6 +98,28 @@ wait "$pid" || code=$?
 [ "$code" = 130 ] || fail "Ctrl-C gave $code"
 ! grep -hE 'CANCELLED|UNAVAILABLE|ABORTED|rror' "$folder/out" "$folder/err" || fail "Ctrl-C makes tasks print the errors above"
 
+# The same of Python programs, whose tracebacks are left to --verbose.  Not in a sanitizer build, as in cli.sh.
+if [ -z "${UBSAN_OPTIONS:-}" ] && [ -e "$(dirname "$weft")/../python/weft/_weft.abi3.so" ] && /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+  sed 's/last_step=300/last_step=10**9/; s/sess.run(\[w, b, train\])/sess.run([w, b, train]); print("trained")/' "$(dirname "$0")/../examples/line.py" >"$folder/line.py"
+  for option in --ps --verbose; do
+    WEFT_PYTHON_PROGRAM=/usr/bin/python3 "$weft" launch --workers 2 --ps 1 "${option/--ps/--ps=1}" -- "$folder/line.py" >"$folder/out" 2>"$folder/err" &
+    pid=$!
+    for _ in $(seq 600); do
+      if grep -q '^worker0.*trained' "$folder/out" && grep -q '^worker1.*trained' "$folder/out"; then break; fi
+      sleep 0.05
+    done
+    kill -INT "$pid"
+    code=0
+    wait "$pid" || code=$?
+    [ "$code" = 130 ] || fail "Ctrl-C of Python tasks gave $code: $(cat "$folder/err")"
+    if [ "$option" = --verbose ]; then
+      grep -q 'KeyboardInterrupt' "$folder/err" || fail "--verbose leaves the traceback out: $(cat "$folder/err")"
+    else
+      ! grep -v '^weft launch: ' "$folder/err" || fail "Ctrl-C makes Python tasks print the lines above"
+    fi
+  done
+fi
+
 "$weft" launch --ps 1 --workers 2 --quiet -- "$linear" --steps=5 >"$folder/out" 2>"$folder/err" || fail "the linear example gave $?"
 [ ! -s "$folder/err" ] || fail "--quiet: a normal job has lines that are not the program's: $(cat "$folder/err")"
 "$weft" launch --verbose -- "$linear" --steps=1 >/dev/null 2>"$folder/err" || fail "the linear example gave $?"

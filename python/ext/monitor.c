@@ -40,8 +40,11 @@ static PyObject *call_method(PyObject *adapter, const char *name, PyObject *args
 }
 
 static weft_err finish_call(PyObject *made, PyGILState_STATE state) {
+  const bool interrupted = !made && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
   weft_err err = made ? WEFT_OK : ext_python_error();
   Py_XDECREF(made);
+  /* Ctrl-C that Python noticed on its way into the hook: whoever called the library raises it, not an error of the hook. */
+  if (interrupted) PyErr_SetInterrupt();
   PyGILState_Release(state);
   return err;
 }

@@ -322,6 +322,33 @@ def test_a_program_that_caught_an_interrupt_goes_on(tmp_path):
     assert out == "caught 5 6\n", err
 
 
+def interrupted_loop(tf):
+    """What leaves the loop of a monitored session when SIGINT comes while it runs, and what a second session gives."""
+    import os
+    import signal
+    import threading
+    with tf.Graph().as_default():
+        step = tf.train.get_or_create_global_step()
+        train = step.assign_add(1)
+        own = type("Own", (tf.train.SessionRunHook,), {})()
+        sender = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+        try:
+            with tf.train.MonitoredSession(hooks=[own]) as sess:
+                sess.run(train)
+                sender.start()
+                while not sess.should_stop():
+                    sess.run(train)
+        except BaseException as e:  # noqa: BLE001 - that is the question
+            left = type(e).__name__
+    with tf.Session() as sess:
+        return left, sess.run(tf.constant(5))
+
+
+def test_ctrl_c_leaves_a_monitored_session_as_keyboard_interrupt():
+    from both import oracle
+    assert interrupted_loop(tf) == interrupted_loop(oracle) == ("KeyboardInterrupt", 5)
+
+
 def test_fetched_arrays_are_the_programs_own():
     with tf.Graph().as_default(), tf.Session() as sess:
         v = tf.Variable(np.zeros(4, np.float32))

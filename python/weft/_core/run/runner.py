@@ -195,12 +195,25 @@ def _raise_descriptors():
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
+def _quiet_interrupts():
+    """Under `weft launch`, which says itself that Ctrl-C ended the tasks, a task prints no traceback of it.  Python still
+    ends by the signal, so the exit code is the same."""
+    before = sys.excepthook
+
+    def hook(kind, value, trace):
+        if not issubclass(kind, KeyboardInterrupt):
+            before(kind, value, trace)
+    sys.excepthook = hook
+
+
 def run(path, args, python2=False):
     """Runs a script as __main__, as `python script.py args` would."""
     from weft._core.run import python2 as old
     _raise_descriptors()
     older.restore()
     install()
+    if os.environ.get("WEFT_LAUNCH"):
+        _quiet_interrupts()
     python2 = python2 or old.is_asked_for(path)
     weft.flags.FLAGS._fill_with(_fill_role)
     sys.argv = [path] + list(args)

@@ -249,7 +249,7 @@ class MonitoredSession(metaclass=Named):
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         before, self._args = self._args, SessionRunArgs(fetches, feed_dict, options)
-        self._fed_by_hooks = {}
+        self._fed_by_hooks, self._exc = {}, None
         try:
             if self._own is not None:
                 return self._own.run(self._args, run_metadata)

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/cast.h"
+#include "graph/library.h"
 #include "proto/scan.h"
 #include "tensor/tensor_proto.h"
 #include <inttypes.h>
@@ -185,24 +186,22 @@ static weft_err new_cost_node(coster *c, const char *name, cost_node **out) {
   return WEFT_OK;
 }
 
-static bool holds_memory(const char *type) {
-  return strcmp(type, "Const") == 0 || strcmp(type, "VariableV2") == 0 || strcmp(type, "Variable") == 0;
-}
-
 static weft_err add_cost(coster *c, int at) {
   const Tensorflow__NodeDef *def = c->def->node[at];
   const weft_node *n = weft__graph_find(c->graph, def->name);
+  const op *row = weft__graph_op(c->graph, def->op); /* a partition's own nodes are not in the graph */
+  const op_kind kind = row ? row->kind : KIND_PLAIN;
   const node_stats *s = weft__map_get(&c->stats, def->name);
   int n_out = n ? n->n_out : c->n_out[at];
   cost_node *to;
   WEFT_TRY(new_cost_node(c, def->name, &to));
   to->device = def->device;
-  to->is_final = strcmp(def->op, "_Send") == 0;
+  to->is_final = kind == KIND_SEND;
   to->compute_cost = cost_model_longest(c->model, c->request, def->name, s ? op_micros(s) : 0);
   to->output_info = weft__arena_alloc(&c->arena, sizeof *to->output_info * (size_t)(n_out + 1));
   if (!to->output_info) return WEFT_OOM;
   for (int slot = 0; slot < n_out; slot++) WEFT_TRY(add_output(c, to, n, s, slot));
-  if (n_out > 0 && holds_memory(def->op) && to->output_info[0]->size > 0)
+  if (n_out > 0 && (kind == KIND_CONST || kind == KIND_VARIABLE) && to->output_info[0]->size > 0)
     to->persistent_memory_size = to->output_info[0]->size;
   return add_inputs(c, to, def);
 }

@@ -108,6 +108,9 @@ enum {
   OP_BLOCKING = 64,    /* may hold its thread for long (functions, iterators): run on the blocking pool */
   OP_SHAPE_ONLY = 128, /* its outputs depend only on the shapes of its inputs */
   OP_TAKES = 256,      /* waits for what another op puts into a queue, an accumulator or a staging area, and takes it */
+  OP_FORWARDS = 512,   /* hands on input 0 unchanged (Merge: one of its inputs): a handle can be traced through it */
+  OP_UPDATES = 1024,   /* changes the variable that input 0 refers to */
+  OP_STEP_OBJECT = 2048, /* reads or changes an object that lives for one step: a TensorArray, a stack */
 };
 /* What an op is to the graph and to the passes, where that is more than its kernel.  A Ref op has the kind of its twin. */
 typedef enum op_kind {

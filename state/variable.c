@@ -175,19 +175,10 @@ weft_err weft__variable_fail_uninitialized(const kernel *k, const variable *v) {
                            v->name);
 }
 
-/* Returns true if the op forwards a handle unchanged. */
-static bool node_forwards_handle(const weft_node *n) {
-  static const char *const ops[] = {"Identity",      "Enter",     "Exit",         "Switch",   "Merge",
-                                    "NextIteration", "RefSwitch", "StopGradient", "_SwitchN", "PreventGradient"};
-  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-    if (!strcmp(n->op_name, ops[i])) return true;
-  return false;
-}
-
 const weft_node *weft__handle_origin(const weft_graph *g, weft_out o) {
   for (int hops = 0; o.node >= 0 && hops <= g->n_node; hops++) {
     const weft_node *n = weft__node(g, o.node);
-    if (!node_forwards_handle(n) || n->n_in < 1) return n;
+    if (!n->op || !(n->op->flags & OP_FORWARDS) || n->n_in < 1) return n;
     o = n->in[0];
   }
   return NULL;
@@ -202,7 +193,7 @@ void weft__variable_declared(const weft_graph *g, weft_out from, weft_dtype *dty
     return;
   }
   const weft_node *origin = weft__handle_origin(g, from);
-  if (!origin || strcmp(origin->op_name, "VarHandleOp") != 0) return;
+  if (!origin || !weft__node_is(origin, KIND_HANDLE)) return;
   *dtype = weft__node_type(origin, "dtype");
   const attr *a = weft__node_attr(origin, "shape");
   if (a && a->kind == ATTR_SHAPE && !a->is_list) *out = *a->shape;

@@ -8,7 +8,6 @@
 #include "device/device.h"
 #include "device/gpu_api.h"
 #include <pthread.h>
-#include <string.h>
 
 /* Types that TensorFlow keeps in host memory on GPUs have no kernels there: int32 above all.  A variable of them is
  * placed on the CPU. */
@@ -58,14 +57,12 @@ static weft_err simulated_run(kernel *k) {
 
 /* On a simulated card the CPU's kernels stand for a GPU's: of ops that compute or change variables, on numbers. */
 static bool gpu_everywhere_simulates(const weft_node *n) {
-  static const char *const stateful[] = {"Apply", "Assign", "Scatter", "ResourceApply", "Random", "Truncated"};
   if (!n->op || !n->op->cpu || n->op->flags & (OP_CONTROL_FLOW | OP_ASYNC | OP_ONCE)) return false;
   for (int i = 0; i < n->n_in; i++)
     if (weft__out_type(n->graph, n->in[i]) == WEFT_STRING) return false;
-  bool may = !n->op->opdef.stateful;
-  for (size_t i = 0; i < sizeof stateful / sizeof *stateful && !may; i++)
-    may = strncmp(n->op_name, stateful[i], strlen(stateful[i])) == 0;
-  return may && strstr(n->op_name, "Summary") == NULL && n->n_in > 0;
+  for (int i = 0; i < n->n_out; i++)
+    if (n->out_type[i] == WEFT_STRING) return false;
+  return n->n_in > 0 && (!n->op->opdef.stateful || n->op->flags & (OP_UPDATES | OP_SEED));
 }
 
 static const gpu_kernel simulated = {
@@ -74,9 +71,7 @@ static const gpu_kernel simulated = {
 /* ---- the finder ---- */
 
 /* Ops that put values into objects of the step do so in every run: no recording stands for that.  They move elements. */
-static bool fills_objects(const weft_node *n) {
-  return strncmp(n->op_name, "TensorArray", 11) == 0 || strncmp(n->op_name, "Stack", 5) == 0;
-}
+static bool fills_objects(const weft_node *n) { return n->op->flags & OP_STEP_OBJECT; }
 
 static const gpu_kernel *const *plugin_lists;
 static void load_lists(void) {

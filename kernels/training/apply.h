@@ -39,8 +39,8 @@ weft_err weft__apply_roles(const kernel *k, struct gpu_roles *r);
 
 /* The fields of a row that all forms share. */
 #define APPLY(cpu_, cases_)                                                                                            \
-  .infer = weft__apply_infer, .prepare = weft__apply_prepare, .unprepare = weft__apply_unprepare, .cpu = (cpu_),       \
-  .cases = (cases_)
+  .flags = OP_UPDATES, .infer = weft__apply_infer, .prepare = weft__apply_prepare, .unprepare = weft__apply_unprepare, \
+  .cpu = (cpu_), .cases = (cases_)
 
 /* LOOP(T, suffix) defines one loop; these make it for all numbers an optimizer works on. */
 #define APPLY_REAL(LOOP) LOOP(float, float) LOOP(double, double)

@@ -197,19 +197,22 @@ static weft_err push_infer(infer *s) {
   {NAME "V2(handle:resource" ARGS ") -> (" RESULT ")" ATTRS " ; stateful",                                             \
    DOC,                                                                                                                \
    .kind = KIND,                                                                                                       \
+   .flags = OP_STEP_OBJECT,                                                                                            \
    .infer = INFER,                                                                                                     \
    .cpu = FN,                                                                                                          \
    .anywhere = HOST},                                                                                                  \
   {                                                                                                                    \
-    NAME "(handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .kind = KIND, .infer = INFER, .cpu = FN,               \
-                                                                .no_grad = true                                        \
+    NAME "(handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .kind = KIND, .flags = OP_STEP_OBJECT, .infer = INFER, \
+                                                                .cpu = FN, .no_grad = true                             \
   }
 
 OPS(stack) = {
     {"StackV2(max_size:int32) -> (handle:resource) | elem_type:type stack_name:string='' ; stateful",
-     "A stack for this step.", .infer = handle_infer, .cpu = stack_cpu, .anywhere = "max_size"},
+     "A stack for this step.", .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = stack_cpu,
+     .anywhere = "max_size"},
     {"Stack() -> (handle:&string) | elem_type:type stack_name:string='' ; stateful",
-     "A stack for this step, by reference.", .infer = handle_infer, .cpu = stack_cpu, .no_grad = true},
+     "A stack for this step, by reference.", .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = stack_cpu,
+     .no_grad = true},
     ASKS("StackPush", ", elem:T", "output:T", " | T:type swap_memory:bool=false", "Pushes a value and hands it on.",
          KIND_PLAIN, push_infer, push_cpu, "elem? output?"),
     ASKS("StackPop", "", "elem:elem_type", " | elem_type:type", "Takes the value pushed last.", KIND_POP,

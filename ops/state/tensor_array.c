@@ -638,19 +638,20 @@ static weft_err split_grad(backprop *b) {
 #define ASKS(NAME, ARGS, RESULT, ATTRS, DOC, INFER, FN, HOST, ...)                                                     \
   {NAME "V3(handle:resource" ARGS ") -> (" RESULT ")" ATTRS " ; stateful",                                             \
    DOC,                                                                                                                \
+   .flags = OP_STEP_OBJECT,                                                                                            \
    .infer = INFER,                                                                                                     \
    .cpu = FN,                                                                                                          \
    .anywhere = HOST,                                                                                                   \
    __VA_ARGS__},                                                                                                       \
       {NAME "V2(handle:string" ARGS ") -> (" RESULT ")" ATTRS,                                                         \
        DOC,                                                                                                            \
-       .flags = OP_NO_FOLD,                                                                                            \
+       .flags = OP_NO_FOLD | OP_STEP_OBJECT,                                                                           \
        .infer = INFER,                                                                                                 \
        .cpu = FN,                                                                                                      \
        __VA_ARGS__},                                                                                                   \
   {                                                                                                                    \
-    NAME "(handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .flags = OP_NO_FOLD, .infer = INFER, .cpu = FN,        \
-                                                                __VA_ARGS__                                            \
+    NAME "(handle:&string" ARGS ") -> (" RESULT ")" ATTRS, DOC, .flags = OP_NO_FOLD | OP_STEP_OBJECT, .infer = INFER,  \
+                                                                .cpu = FN, __VA_ARGS__                                 \
   }
 #define VALUE " | dtype:type element_shape:shape=?"
 #define FLOW "flow_out:float"
@@ -659,25 +660,30 @@ OPS(tensor_array) = {
     {"TensorArrayV3(size:int32) -> (handle:resource, flow:float) | dtype:type element_shape:shape=? "
      "dynamic_size:bool=false clear_after_read:bool=true identical_element_shapes:bool=false "
      "tensor_array_name:string='' ; stateful",
-     "A row of tensors for this step.", .infer = handle_infer, .cpu = array_cpu, .no_grad = true, .anywhere = "size"},
+     "A row of tensors for this step.", .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = array_cpu,
+     .no_grad = true, .anywhere = "size"},
     {"TensorArrayV2(size:int32) -> (handle:string) | dtype:type element_shape:shape=? dynamic_size:bool=false "
      "clear_after_read:bool=true tensor_array_name:string='' ; stateful",
-     "TensorArrayV3 with a string handle.", .infer = handle_infer, .cpu = array_cpu, .no_grad = true},
+     "TensorArrayV3 with a string handle.", .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = array_cpu,
+     .no_grad = true},
     {"TensorArray(size:int32) -> (handle:&string) | dtype:type dynamic_size:bool=false clear_after_read:bool=true "
      "tensor_array_name:string='' element_shape:shape=? ; stateful",
-     "TensorArrayV3 with a reference handle.", .infer = handle_infer, .cpu = array_cpu, .no_grad = true},
+     "TensorArrayV3 with a reference handle.", .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = array_cpu,
+     .no_grad = true},
     {"TensorArrayGradV3(handle:resource, flow_in:float) -> (grad_handle:resource, flow_out:float) | source:string ; "
      "stateful",
-     "The array of gradients of an array's elements.", .infer = handle_infer, .cpu = gradient_cpu, .no_grad = true,
-     .anywhere = ""},
+     "The array of gradients of an array's elements.", .flags = OP_STEP_OBJECT, .infer = handle_infer,
+     .cpu = gradient_cpu, .no_grad = true, .anywhere = ""},
     {"TensorArrayGradV2(handle:string, flow_in:float) -> (grad_handle:string) | source:string ; stateful",
-     "TensorArrayGradV3 with string handles.", .infer = handle_infer, .cpu = gradient_cpu, .no_grad = true},
+     "TensorArrayGradV3 with string handles.", .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = gradient_cpu,
+     .no_grad = true},
     {"TensorArrayGrad(handle:string, flow_in:float) -> (grad_handle:&string) | source:string ; stateful",
-     "TensorArrayGradV3 with a reference handle.", .infer = handle_infer, .cpu = gradient_cpu, .no_grad = true},
+     "TensorArrayGradV3 with a reference handle.", .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = gradient_cpu,
+     .no_grad = true},
     {"TensorArrayGradWithShape(handle:resource, flow_in:float, shape_to_prepend:int32) -> (grad_handle:resource, "
      "flow_out:float) | source:string ; stateful",
-     "TensorArrayGradV3 for gradients with more leading axes.", .infer = handle_infer, .cpu = gradient_with_shape_cpu,
-     .no_grad = true, .anywhere = "shape_to_prepend"},
+     "TensorArrayGradV3 for gradients with more leading axes.", .flags = OP_STEP_OBJECT, .infer = handle_infer,
+     .cpu = gradient_with_shape_cpu, .no_grad = true, .anywhere = "shape_to_prepend"},
     ASKS("TensorArrayWrite", ", index:int32, value:T, flow_in:float", FLOW, " | T:type", "Sets one element.",
          weft__infer_scalar, write_cpu, "index value?", .grad = write_grad),
     ASKS("TensorArrayRead", ", index:int32, flow_in:float", "value:dtype", " | dtype:type", "One element.", read_infer,
@@ -696,8 +702,9 @@ OPS(tensor_array) = {
          size_cpu, "size", .no_grad = true),
     ASKS("TensorArrayClose", "", "", "", "Lets go of the elements.", weft__infer_none, close_cpu, "", .no_grad = true),
     {"TensorArrayPack(handle:&string, flow_in:float) -> (value:dtype)" VALUE, "All elements, stacked.",
-     .infer = gather_infer, .cpu = pack_cpu},
+     .flags = OP_STEP_OBJECT, .infer = gather_infer, .cpu = pack_cpu},
     {"TensorArrayUnpack(handle:&string, value:T, flow_in:float) -> (flow_out:float) | T:type",
-     "Sets all elements from the rows of a tensor.", .infer = weft__infer_scalar, .cpu = unpack_cpu},
+     "Sets all elements from the rows of a tensor.", .flags = OP_STEP_OBJECT, .infer = weft__infer_scalar,
+     .cpu = unpack_cpu},
     {.scenario = "tests/parity/test_tensor_array.py tests/parity/test_old_names.py"},
 };

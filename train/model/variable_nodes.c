@@ -7,12 +7,13 @@
 #include <string.h>
 
 bool weft__variable_is_resource(const weft_graph *g, weft_out v) {
-  return v.node >= 0 && strcmp(g->node[v.node]->op_name, "VarHandleOp") == 0;
+  return v.node >= 0 && weft__node_is(g->node[v.node], KIND_HANDLE);
 }
 
 bool weft__variable_is(const weft_graph *g, weft_out x) {
-  const char *type = x.node < 0 ? "" : g->node[x.node]->op_name;
-  return strcmp(type, "VariableV2") == 0 || strcmp(type, "VarHandleOp") == 0 || strcmp(type, "Variable") == 0;
+  if (x.node < 0) return false;
+  const weft_node *n = g->node[x.node];
+  return weft__node_is(n, KIND_VARIABLE) || weft__node_is(n, KIND_HANDLE);
 }
 
 weft_out weft__variable_or_value(weft_graph *g, weft_out x) {

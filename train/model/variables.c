@@ -91,7 +91,7 @@ weft_err weft__variables_find(const weft_graph *g, weft_out variable, arena *a, 
   const weft_node *n = g->node[variable.node];
   WEFT_TRY(find_def(g, variable, a, out, &found));
   if (found) return WEFT_OK;
-  bool resource = strcmp(n->op_name, "VarHandleOp") == 0;
+  bool resource = weft__node_is(n, KIND_HANDLE);
   if (!resource && (n->n_out == 0 || !weft__out_is_ref(g, variable)))
     return weft__fail(WEFT_INVALID_ARGUMENT, "'%s' is a %s and no variable", n->name, n->op_name);
   *out = (variable_item){n->name, variable, WEFT_NONE, WEFT_NONE, -1, resource, n->name, ""};

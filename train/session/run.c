@@ -5,7 +5,7 @@
 
 weft_out weft__run_value(const weft_session *sess, weft_out o) {
   const weft_graph *g = sess->graph;
-  if (o.node < 0 || o.node >= g->n_node || strcmp(g->node[o.node]->op_name, "VarHandleOp") != 0) return o;
+  if (o.node < 0 || o.node >= g->n_node || !weft__node_is(g->node[o.node], KIND_HANDLE)) return o;
   char *name = weft__sprintf("%s/Read/ReadVariableOp", g->node[o.node]->name);
   const weft_node *read = name ? weft__graph_find(g, name) : NULL;
   weft__free(name);

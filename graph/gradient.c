@@ -5,7 +5,7 @@
  * outputs, asks the op for the gradients of the inputs, and adds those to the nodes that feed it. */
 #include "base/alloc.h"
 #include "base/cast.h"
-#include "graph/gradient_state.h"
+#include "graph/gradient/gradient_state.h"
 #include "graph/import.h"
 #include "graph/mark.h"
 #include <stdio.h>
@@ -54,7 +54,7 @@ static void mark_between(gradient_state *s, int n_y, const weft_out *ys) {
 
 static bool in_loop(const gradient_state *s, int node) { return s->frames.n_frame > 1 && s->frames.home[node] > 0; }
 
-/* Returns true for the parts of a loop that graph/gradient_loop.c handles; this pass does not visit them. */
+/* Returns true for the parts of a loop that graph/gradient/gradient_loop.c handles; this pass does not visit them. */
 static bool is_machinery(const gradient_state *s, const weft_node *n) {
   if (!in_loop(s, n->id)) return false;
   return weft__node_is(n, KIND_ENTER) || weft__node_is(n, KIND_NEXT_ITERATION) ||

@@ -4,9 +4,9 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "device/device.h"
-#include "graph/body_gradient.h"
 #include "graph/build.h"
 #include "graph/function.h"
+#include "graph/gradient/body_gradient.h"
 #include "state/dataset.h"
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* body_gradient.c - gradients inside the body of a function, and which forward values they read. */
-#include "graph/body_gradient.h"
+#include "graph/gradient/body_gradient.h"
 
 #include "base/alloc.h"
 #include "base/cast.h"

@@ -5,7 +5,7 @@
  * same kind: its branches take the arguments, all these values and the gradients that arrived. */
 #include "base/alloc.h"
 #include "base/cast.h"
-#include "graph/body_gradient.h"
+#include "graph/gradient/body_gradient.h"
 #include "graph/build.h"
 #include <stdio.h>
 

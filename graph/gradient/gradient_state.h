@@ -1,8 +1,8 @@
-/* gradient_state.h - what one call of weft__gradients keeps; for gradient*.c only.
+/* gradient_state.h - what one call of weft__gradients keeps; for gradient.c and this folder only.
  *
  * Cycle with graph/gradient: this header is its private part, and needs the types of its public one. */
-#ifndef WEFT_GRAPH_GRADIENT_STATE_H
-#define WEFT_GRAPH_GRADIENT_STATE_H
+#ifndef WEFT_GRAPH_GRADIENT_GRADIENT_STATE_H
+#define WEFT_GRAPH_GRADIENT_GRADIENT_STATE_H
 
 #include "graph/build.h"
 #include "graph/frames.h"

@@ -3,7 +3,7 @@
  * The gradient of a Merge is a Switch: the input that the Merge took gets the gradient, the others get a dead value.  The
  * gradient of a Switch is a Merge of one gradient per branch, of which one is alive.  A branch without a gradient gives
  * zeros, which are computed from the Switch's output, so that they are dead if the branch was not taken. */
-#include "graph/gradient_state.h"
+#include "graph/gradient/gradient_state.h"
 
 static weft_out select_live(weft_graph *g, weft_out dy, weft_out index, int which) {
   weft_out mine = weft__b_binary(g, "Equal", index, weft__b_scalar(g, WEFT_INT32, which));

@@ -5,7 +5,7 @@
  * invariant's gradient is added up over the iterations in a variable of its own.  A loop inside a loop is
  * walked the same way, inside the outer one's backward body. */
 #include "base/alloc.h"
-#include "graph/gradient_state.h"
+#include "graph/gradient/gradient_state.h"
 #include <stdio.h>
 #include <string.h>
 

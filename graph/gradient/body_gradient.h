@@ -3,8 +3,8 @@
  * The gradients are added to the body, and the body is then written to the library as two functions: a forward one that
  * also returns the values that the gradients read, and a backward one that takes them.  So nothing runs twice.  A body
  * with loops or branches of its own (Enter, Switch) keeps no values: its backward function computes it again. */
-#ifndef WEFT_GRAPH_BODY_GRADIENT_H
-#define WEFT_GRAPH_BODY_GRADIENT_H
+#ifndef WEFT_GRAPH_GRADIENT_BODY_GRADIENT_H
+#define WEFT_GRAPH_GRADIENT_BODY_GRADIENT_H
 
 #include "graph/function.h"
 #include "graph/gradient.h"

@@ -4,7 +4,7 @@
  * after the other, which costs nothing and lets an optimizer touch only the rows that were read.
  * One dense gradient among slices makes the sum dense. */
 #include "base/alloc.h"
-#include "graph/gradient_state.h"
+#include "graph/gradient/gradient_state.h"
 #include <string.h>
 
 static bool is_slices(const grad_value *v) { return v->indices.node >= 0; }

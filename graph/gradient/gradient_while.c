@@ -6,7 +6,7 @@
  * iteration takes the last values off the lists. */
 #include "base/alloc.h"
 #include "base/cast.h"
-#include "graph/body_gradient.h"
+#include "graph/gradient/body_gradient.h"
 #include "graph/build.h"
 #include <stdio.h>
 

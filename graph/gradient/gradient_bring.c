@@ -9,7 +9,7 @@
  * Order: a push waits for the iteration's pivot, and the next iteration's pivot for the push; so do pops.
  * ControlTriggers collect them, since a push on a branch not taken is dead. */
 #include "base/alloc.h"
-#include "graph/gradient_state.h"
+#include "graph/gradient/gradient_state.h"
 #include <string.h>
 
 struct brought {

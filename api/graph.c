@@ -1,4 +1,4 @@
-/* graph.c - graphs, as programs hold them: creating, importing, looking around, scopes. */
+/* graph.c - the public functions of graphs: creating, importing, reading, scopes. */
 #include "api/argument.h"
 #include "graph/graph.h"
 #include "ops/all.h"
@@ -15,7 +15,7 @@ weft_err weft_graph_create(weft_graph **out) {
   const op_table *ops;
   WEFT_TRY(weft__ops_table(&ops));
   WEFT_TRY(weft__graph_create(out, ops));
-  static atomic_uint graphs; /* tags come again after 65535 graphs; 0 is none */
+  static atomic_uint graphs; /* tags repeat after 65535 graphs; 0 means no tag */
   (*out)->tag = (uint16_t)(atomic_fetch_add(&graphs, 1) % UINT16_MAX + 1);
   return WEFT_OK;
 }
@@ -117,20 +117,16 @@ weft_out weft_out_at(weft_out o, int slot) {
   return (weft_out){o.node, (uint16_t)slot, o.graph};
 }
 
-static bool output_exists(const weft_graph *g, weft_out o) {
-  return weft__out_exists(g, o) && !weft__out_foreign(g, o);
-}
-
 weft_dtype weft_out_dtype(const weft_graph *g, weft_out o) {
   API_NEED_OR(g, WEFT_INVALID);
 
-  return output_exists(g, o) ? weft__out_type(g, o) : WEFT_INVALID;
+  return weft__out_belongs(g, o) ? weft__out_type(g, o) : WEFT_INVALID;
 }
 
 int weft_out_shape(const weft_graph *g, weft_out o, int64_t *dims) {
   API_NEED_OR(g, 0);
 
-  if (!output_exists(g, o)) return -1;
+  if (!weft__out_belongs(g, o)) return -1;
   const shape *s = weft__out_shape(g, o);
   for (int d = 0; d < s->rank; d++) dims[d] = s->dim[d];
   return s->rank;

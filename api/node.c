@@ -1,4 +1,4 @@
-/* node.c - looking into nodes and outputs, and changing nodes that exist: what language front ends need. */
+/* node.c - reads nodes and outputs and changes existing nodes, for front ends in other languages. */
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "graph/attr_proto.h"
@@ -13,8 +13,6 @@ static weft_err no_node(const weft_graph *g, int node) {
 
 static bool is_node(const weft_graph *g, int node) { return node >= 0 && node < g->n_node; }
 
-static bool is_out(const weft_graph *g, weft_out o) { return weft__out_exists(g, o) && !weft__out_foreign(g, o); }
-
 static weft_err no_out(weft_out o) {
   return weft__fail(WEFT_INVALID_ARGUMENT, "%d:%d is no output of the graph", o.node, o.slot);
 }
@@ -23,7 +21,7 @@ static weft_err no_out(weft_out o) {
 
 bool weft_out_is_ref(const weft_graph *g, weft_out o) {
   API_NEED_OR(g, false);
-  return is_out(g, o) && weft__out_is_ref(g, o);
+  return weft__out_belongs(g, o) && weft__out_is_ref(g, o);
 }
 
 weft_err weft_out_set_shape(weft_graph *g, weft_out o, int rank, const int64_t *dims) {
@@ -32,7 +30,7 @@ weft_err weft_out_set_shape(weft_graph *g, weft_out o, int rank, const int64_t *
   API_OF(g, o);
 
   shape more = SHAPE_UNKNOWN, merged;
-  if (!is_out(g, o)) return no_out(o);
+  if (!weft__out_belongs(g, o)) return no_out(o);
   if (rank >= 0) WEFT_TRY(weft__shape_make(&more, rank, dims));
   pthread_mutex_lock(&g->lock);
   shape *have = &g->node[o.node]->out_shape[o.slot];
@@ -48,7 +46,7 @@ weft_err weft_out_constant(weft_tensor **out, const weft_graph *g, weft_out o) {
   API_OF(g, o);
 
   *out = NULL;
-  if (!is_out(g, o)) return no_out(o);
+  if (!weft__out_belongs(g, o)) return no_out(o);
   *out = weft__graph_constant(g, o);
   return WEFT_OK;
 }

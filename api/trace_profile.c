@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "io/file.h"
+#include "proto/put.h"
 #include "proto/scan.h"
 #include "train/checkpoint/path.h"
 #include "weft/train.h"
@@ -17,45 +18,14 @@
 
 enum { STAT_BYTES = 1 }; /* the only stat of an event: bytes that the node allocated */
 
-/* ---- the wire format ---- */
-
-static void put_varint(text *t, uint64_t v) {
-  char byte;
-  for (; v >= 0x80; v >>= 7) {
-    byte = (char)(unsigned char)(v | 0x80);
-    weft__text_add(t, &byte, 1);
-  }
-  byte = (char)(unsigned char)v;
-  weft__text_add(t, &byte, 1);
-}
-
-static void put_int(text *t, int field, int64_t v) {
-  put_varint(t, (uint64_t)field << 3);
-  put_varint(t, (uint64_t)v);
-}
-
-static void put_bytes(text *t, int field, const char *data, size_t size) {
-  put_varint(t, (uint64_t)field << 3 | 2);
-  put_varint(t, size);
-  weft__text_add(t, data, size);
-}
-
-/* Adds the message and empties it. */
-static void put_message(text *t, int field, text *m) {
-  put_bytes(t, field, weft__text_get(m), m->size);
-  t->failed = t->failed || m->failed;
-  weft__text_finish(m);
-  *m = (text){0};
-}
-
 /* An entry of a map from numbers to named messages. */
 static void put_named(text *t, int field, int64_t id, const char *name, size_t size) {
   text entry = {0}, value = {0};
-  put_int(&value, 1, id);
-  put_bytes(&value, 2, name, size);
-  put_int(&entry, 1, id);
-  put_message(&entry, 2, &value);
-  put_message(t, field, &entry);
+  weft__put_int(&value, 1, id);
+  weft__put_bytes(&value, 2, name, size);
+  weft__put_int(&entry, 1, id);
+  weft__put_message(&entry, 2, &value);
+  weft__put_message(t, field, &entry);
 }
 
 /* ---- planes ---- */
@@ -74,24 +44,24 @@ static int by_thread_and_time(const void *x, const void *y) {
 
 static void put_event(text *line, const event *e, int64_t begin_ns) {
   text one = {0}, stat = {0};
-  put_int(&one, 1, e->id);
-  put_int(&one, 2, (e->span.begin_ns - begin_ns) * 1000);
-  put_int(&one, 3, e->span.length_ns * 1000);
-  put_int(&stat, 1, STAT_BYTES);
-  put_int(&stat, 4, weft__trace_bytes(e->node));
-  put_message(&one, 4, &stat);
-  put_message(line, 4, &one);
+  weft__put_int(&one, 1, e->id);
+  weft__put_int(&one, 2, (e->span.begin_ns - begin_ns) * 1000);
+  weft__put_int(&one, 3, e->span.length_ns * 1000);
+  weft__put_int(&stat, 1, STAT_BYTES);
+  weft__put_int(&stat, 4, weft__trace_bytes(e->node));
+  weft__put_message(&one, 4, &stat);
+  weft__put_message(line, 4, &one);
 }
 
 /* The n events of one thread, in order. */
 static void put_line(text *plane, const event *e, size_t n, int64_t begin_ns) {
   text line = {0}, name = {0};
-  put_int(&line, 1, e->node->thread_id);
+  weft__put_int(&line, 1, e->node->thread_id);
   weft__text_printf(&name, "thread %u", e->node->thread_id);
-  put_message(&line, 2, &name);
-  put_int(&line, 3, begin_ns);
+  weft__put_message(&line, 2, &name);
+  weft__put_int(&line, 3, begin_ns);
   for (size_t i = 0; i < n; i++) put_event(&line, &e[i], begin_ns);
-  put_message(plane, 3, &line);
+  weft__put_message(plane, 3, &line);
 }
 
 /* "node:Op", by which TensorBoard knows ops. */
@@ -116,15 +86,15 @@ static weft_err put_plane(text *space, const Tensorflow__DeviceStepStats *dev, i
   qsort(e, n, sizeof *e, by_thread_and_time);
   weft__text_puts(&name, gpu ? "/device:" : "/host:CPU");
   weft__text_puts(&name, gpu ? gpu : "");
-  put_int(&plane, 1, id);
-  put_message(&plane, 2, &name);
+  weft__put_int(&plane, 1, id);
+  weft__put_message(&plane, 2, &name);
   for (size_t i = 0, k; i < n; i = k) {
     for (k = i + 1; k < n && e[k].node->thread_id == e[i].node->thread_id;) k++;
     put_line(&plane, &e[i], k - i, begin);
   }
   for (size_t i = 0; i < n; i++) put_event_name(&plane, &e[i]);
   put_named(&plane, 5, STAT_BYTES, "bytes_allocated", strlen("bytes_allocated"));
-  put_message(space, 1, &plane);
+  weft__put_message(space, 1, &plane);
   weft__free(e);
   return WEFT_OK;
 }
@@ -147,7 +117,7 @@ static weft_err write_space(const char *folder, const char *device, text *space)
   char *name = weft__sprintf("%.*s.xplane.pb", n ? n - 1 : 4, n ? device + 1 : "host");
   for (int i = 0; name && i < n - 1; i++)
     if (name[i] == '/' || name[i] == ':') name[i] = '_';
-  if (name) put_bytes(space, 4, name, (size_t)(n ? n - 1 : 4));
+  if (name) weft__put_bytes(space, 4, name, (size_t)(n ? n - 1 : 4));
   char *path = name ? weft__path_below(folder, name) : NULL;
   weft_err err = path && !space->failed ? weft__file_write(path, weft__text_get(space), space->size) : WEFT_OOM;
   weft__free(path);

@@ -407,12 +407,6 @@ weft_err weft__devices_sum(int n, device *const *d, const weft_tensor *const *in
 
 /* ---- creation and destruction ------------------------------------------------------------------ */
 
-static void gpu_destroy(device *d) {
-  weft__free(d->name);
-  weft__free(d->description);
-  weft__free(d);
-}
-
 static const device_ops gpu_ops = {
     .type = "GPU",
     .alloc_host = gpu_alloc_host,
@@ -421,7 +415,7 @@ static const device_ops gpu_ops = {
     .copy_over = gpu_copy_over,
     .sync_copies_out = gpu_sync_copies_out,
     .sync = gpu_sync,
-    .destroy = gpu_destroy,
+    .destroy = weft__device_free,
     .capture_begin = gpu_capture_begin,
     .capture_step = gpu_capture_step,
     .capture_end = gpu_capture_end,
@@ -448,7 +442,7 @@ weft_err weft__card_device(device **out, card *c, const char *task, int id, cons
   d->base.name = weft__sprintf("%s/device:GPU:%d", task, id);
   d->base.description = weft__sprintf("device: %d, name: %s, pci bus id: %s", c->number, p->name, p->bus);
   if (!d->base.name || !d->base.description) {
-    gpu_destroy(&d->base);
+    weft__device_free(&d->base);
     return WEFT_RESOURCE_EXHAUSTED;
   }
   *out = &d->base;

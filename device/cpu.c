@@ -26,7 +26,7 @@ static weft_err cpu_sync(device *d) {
   return WEFT_OK;
 }
 
-static void cpu_destroy(device *d) {
+void weft__device_free(device *d) {
   weft__free(d->name);
   weft__free(d->description);
   weft__free(d);
@@ -39,7 +39,7 @@ static const device_ops cpu_ops = {
     .copy_out = cpu_copy,
     .sync_copies_out = cpu_sync,
     .sync = cpu_sync,
-    .destroy = cpu_destroy,
+    .destroy = weft__device_free,
 };
 
 /* Random, so that a restarted task differs from the one before; 0 means "unknown" on the wire. */
@@ -58,7 +58,7 @@ weft_err weft__device_cpu(device **out, const char *task, int id) {
   d->name = weft__sprintf("%s/device:CPU:%d", task, id);
   d->description = weft__strdup("");
   if (!d->name || !d->description) {
-    cpu_destroy(d);
+    weft__device_free(d);
     return WEFT_RESOURCE_EXHAUSTED;
   }
   *out = d;

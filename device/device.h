@@ -53,6 +53,7 @@ struct device {
 /* Creates a CPU device of the given task ("/job:localhost/replica:0/task:0").  Returns RESOURCE_EXHAUSTED. */
 weft_err weft__device_cpu(device **out, const char *task, int id);
 void weft__device_destroy(device *d); /* does nothing for NULL */
+void weft__device_free(device *d);    /* frees what every device has; a kind without more has it as ops->destroy */
 static inline bool weft__device_is_host(const device *d) { return !d || !d->memory.alloc; }
 /* The device that owns this memory. */
 static inline device *weft__memory_device(memory_space *m) { return (device *)m; }

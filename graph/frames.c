@@ -172,12 +172,6 @@ static weft_err find_vars(frames *f, const weft_graph *g, arena *a) {
 
 /* ---- branches ---- */
 
-/* Returns the predicate behind Identity nodes: tf.cond adds an Identity of its predicate and uses both. */
-static weft_out frames_predicate(const weft_graph *g, weft_out o) {
-  while (weft__node_is(g->node[o.node], KIND_IDENTITY)) o = g->node[o.node]->in[0];
-  return o;
-}
-
 static int find_branch(const frames *f, int parent, weft_out pred, int side) {
   for (int i = 1; i < f->n_branch; i++) {
     const branch *b = &f->branch[i];
@@ -202,7 +196,7 @@ int weft__frames_branch(const frames *f, const weft_graph *g, weft_out o) {
   const weft_node *n = g->node[o.node];
   int in = f->alive[o.node];
   if (!weft__node_is(n, KIND_SWITCH) || weft__frames_is_loop_switch(f, g, o.node)) return in;
-  int side = find_branch(f, in, frames_predicate(g, n->in[1]), o.slot);
+  int side = find_branch(f, in, weft__out_behind_identity(g, n->in[1]), o.slot);
   return side >= 0 ? side : in;
 }
 
@@ -245,8 +239,8 @@ static weft_err settle_branch(frames *f, const weft_graph *g, const weft_node *n
   else
     *alive = weft__node_is(n, KIND_MERGE) && n->n_in > 0 ? join_inputs(f, g, n) : deepest_input(f, g, n);
   if (!weft__node_is(n, KIND_SWITCH) || weft__frames_is_loop_switch(f, g, n->id)) return WEFT_OK;
-  WEFT_TRY(make_branch(f, *alive, frames_predicate(g, n->in[1]), 0, a));
-  return make_branch(f, *alive, frames_predicate(g, n->in[1]), 1, a);
+  WEFT_TRY(make_branch(f, *alive, weft__out_behind_identity(g, n->in[1]), 0, a));
+  return make_branch(f, *alive, weft__out_behind_identity(g, n->in[1]), 1, a);
 }
 
 /* A loop in which no Merge has got its NextIteration yet is still being built. */

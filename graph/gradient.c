@@ -485,3 +485,5 @@ weft_err weft__gradients(weft_graph *g, int n_y, const weft_out *ys, int n_x, co
   pthread_mutex_unlock(&g->lock);
   return err;
 }
+
+weft_err weft__gradient_loop_oom(void) { return weft__fail(WEFT_OOM, "no memory for the gradient of a loop"); }

@@ -34,4 +34,6 @@ weft_err weft__gradient_merge(backprop *b);
 /* Exit and NextIteration are differentiated with their whole loop; alone they are an error. */
 weft_err weft__gradient_loop_part(backprop *b);
 
+weft_err weft__gradient_loop_oom(void); /* RESOURCE_EXHAUSTED: no memory for the gradient of a loop */
+
 #endif

@@ -104,6 +104,12 @@ weft_err weft__infer_scalar(infer *s) {
   return WEFT_OK;
 }
 
+weft_err weft__infer_attr_shape(infer *s) {
+  const attr *a = weft__node_attr(s->node, "shape");
+  if (a && a->kind == ATTR_SHAPE) s->out[0] = *a->shape;
+  return WEFT_OK;
+}
+
 weft_err weft__infer_output_shapes(infer *s) {
   const attr *a = weft__node_attr(s->node, "output_shapes");
   if (!a || a->kind != ATTR_SHAPE || !a->is_list || a->n == 0) return WEFT_OK;

@@ -166,6 +166,11 @@ weft_err weft__kernel_vector(const kernel *k, int i, const char *arg) {
                            weft__shape_text(&k->in[i]->shape));
 }
 
+char *weft__kernel_strdup(const kernel *k, int i) {
+  const str *s = &TENSOR_DATA(k->in[i], str)[0];
+  return weft__strndup(s->size ? s->data : "", s->size);
+}
+
 weft_err weft__kernel_ints(const kernel *k, int i, const char *arg, int64_t *out, int *n) {
   const weft_tensor *t = k->in[i];
   int64_t count = weft__tensor_count(t);

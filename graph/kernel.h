@@ -112,6 +112,8 @@ weft_err weft__kernel_no_type(const kernel *k, weft_dtype t);
 /* Input i must be a scalar / vector: INVALID_ARGUMENT names the argument and its shape. */
 weft_err weft__kernel_scalar(const kernel *k, int i, const char *arg);
 weft_err weft__kernel_vector(const kernel *k, int i, const char *arg);
+/* Returns a copy of input i, a string scalar, that the caller frees with weft__free; NULL if memory is short. */
+char *weft__kernel_strdup(const kernel *k, int i);
 /* Input i, an int32/int64 vector (or scalar), as a list of at most WEFT_MAX_RANK. */
 weft_err weft__kernel_ints(const kernel *k, int i, const char *arg, int64_t *out, int *n);
 /* Input i as the shape of an output: "Dimension -5 must be >= 0". */

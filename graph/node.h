@@ -85,10 +85,20 @@ static inline weft_out weft__graph_out(const weft_graph *g, int node, int slot) 
   return (weft_out){node, (uint16_t)slot, g->tag};
 }
 static inline bool weft__out_same(weft_out a, weft_out b) { return a.node == b.node && a.slot == b.slot; }
+/* Returns the output behind Identity nodes: tf.cond adds an Identity of its predicate and uses both, and a loop's body may
+ * give a variable back with one. */
+static inline weft_out weft__out_behind_identity(const weft_graph *g, weft_out o) {
+  while (weft__node_is(g->node[o.node], KIND_IDENTITY)) o = g->node[o.node]->in[0];
+  return o;
+}
 static inline bool weft__out_exists(const weft_graph *g, weft_out o) {
   return o.node >= 0 && o.node < g->n_node && o.slot < g->node[o.node]->n_out;
 }
 static inline bool weft__out_foreign(const weft_graph *g, weft_out o) { return o.graph && g->tag && o.graph != g->tag; }
+/* Returns true if the output is one of this graph. */
+static inline bool weft__out_belongs(const weft_graph *g, weft_out o) {
+  return weft__out_exists(g, o) && !weft__out_foreign(g, o);
+}
 /* INVALID_ARGUMENT "`what` `i` is from another graph" if the handle was made by another graph. */
 weft_err weft__out_of(const weft_graph *g, weft_out o, const char *what, int i);
 

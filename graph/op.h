@@ -42,6 +42,7 @@ weft_err weft__infer_fail(infer *s, const char *fmt, ...) WEFT_PRINTF(2, 3);
 weft_err weft__infer_same(infer *s);          /* out[0] = in[0] */
 weft_err weft__infer_broadcast(infer *s);     /* out[0] = broadcast(in[0], in[1]) */
 weft_err weft__infer_scalar(infer *s);        /* every output is a scalar */
+weft_err weft__infer_attr_shape(infer *s);    /* output 0 has the shape of the attribute `shape` */
 weft_err weft__infer_none(infer *s);          /* outputs stay unknown */
 weft_err weft__infer_output_shapes(infer *s); /* as output_shapes says, if it has any */
 weft_err weft__infer_merge_all(infer *s);     /* out[0] = all inputs merged (AddN, Merge-like) */

@@ -11,18 +11,12 @@ static inline weft_err test_const_infer(infer *s) {
   return WEFT_OK;
 }
 
-static inline weft_err test_shape_infer(infer *s) {
-  const attr *a = weft__node_attr(s->node, "shape");
-  if (a && a->kind == ATTR_SHAPE) s->out[0] = *a->shape;
-  return WEFT_OK;
-}
-
 static const op test_op_list[] = {
     {"Const() -> (output:dtype) | value:tensor dtype:type", "", .kind = KIND_CONST, .infer = test_const_infer},
     {"Placeholder() -> (output:dtype) | dtype:type shape:shape=?", "", .kind = KIND_PLACEHOLDER,
-     .infer = test_shape_infer},
+     .infer = weft__infer_attr_shape},
     {"VariableV2() -> (ref:&dtype) | shape:shape dtype:type container:string='' shared_name:string='' ; stateful", "",
-     .kind = KIND_VARIABLE, .infer = test_shape_infer},
+     .kind = KIND_VARIABLE, .infer = weft__infer_attr_shape},
     {"Identity(input:T) -> (output:T) | T:type", "", .kind = KIND_IDENTITY, .known = weft__known_input,
      .infer = weft__infer_same},
     {"AddV2(x:T, y:T) -> (z:T) | T:type{float,double,int32}", "", .infer = weft__infer_broadcast},

@@ -28,6 +28,10 @@ const char *weft__dtype_name(weft_dtype t);  /* TensorFlow's name: "float32", "i
 const char *weft__dtype_short(weft_dtype t); /* the name in op definitions: "float", "half", "int32" */
 weft_dtype weft__dtype_parse(const char *name, size_t len); /* parses either name; WEFT_INVALID if unknown */
 dtype_class weft__dtype_class(weft_dtype t);
+static inline bool weft__dtype_is_integer(weft_dtype t) { /* signed or unsigned */
+  const dtype_class c = weft__dtype_class(t);
+  return c == CLASS_INT || c == CLASS_UINT;
+}
 static inline bool weft__dtype_is_plain(weft_dtype t) { /* memcpy may copy its elements */
   return t != WEFT_STRING && t != WEFT_RESOURCE && t != WEFT_VARIANT;
 }

@@ -79,6 +79,12 @@ int64_t weft__shape_count(const shape *s) {
   return empty ? 0 : product;
 }
 
+bool weft__shape_rows_known(const shape *s) {
+  for (int i = 1; i < s->rank; i++)
+    if (s->dim[i] < 0) return false;
+  return s->rank >= 1;
+}
+
 const char *weft__shape_excess(const shape *s) {
   for (int i = 0; i < s->rank; i++)
     if (s->dim[i] == 0) return "has no elements, but its other dimensions multiply to more than 2**56";

@@ -31,6 +31,8 @@ weft_err weft__shape_merge(shape *out, const shape *a, const shape *b);
 /* Returns the number of elements; -1 if it is unknown, -2 if no tensor can have the shape: the number overflows int64, or it is 0 but the
  * other dimensions multiply to more than 2^56, so that products of them would overflow. */
 int64_t weft__shape_count(const shape *s);
+/* Returns true if all dimensions but the first are known. */
+bool weft__shape_rows_known(const shape *s);
 /* What is wrong with a shape whose count is -2: "would have more than 2**63 - 1 elements". */
 const char *weft__shape_excess(const shape *s);
 /* Returns the product of the dimensions [begin, end) of a known shape.  It saturates; for a tensor's shape it is exact. */

@@ -131,6 +131,13 @@ weft_err weft__tensor_dims(weft_tensor **out, const int64_t *v, int n);
 /* Returns element i of a number tensor as double, or as int64 (floats are truncated). */
 double weft__tensor_double(const weft_tensor *t, int64_t i);
 int64_t weft__tensor_int(const weft_tensor *t, int64_t i);
+/* Sets element i of a tensor of float or double. */
+static inline void weft__tensor_set_real(weft_tensor *t, int64_t i, double x) {
+  if (t->dtype == WEFT_DOUBLE)
+    TENSOR_DATA(t, double)[i] = x;
+  else
+    TENSOR_DATA(t, float)[i] = (float)x;
+}
 /* Appends "[1 2 3...]", as TensorFlow prints `limit` elements of a tensor in Assert and Print. */
 struct text;
 void weft__tensor_print(struct text *out, const weft_tensor *t, int limit);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The tree stays small: a function has at most 80 lines and 8 parameters, a macro 40 lines, a file 800, and a file
-says what it is.
+says what it is. A folder of a floor has at most 60 sources. No function body and no 15 lines of code stand twice;
+tests, benches and examples may repeat themselves, and short bodies may.
 
 Functions are found by the formatter's habit: a definition starts in the first column and its
 closing brace stands there alone.  Functions of the public header may have more parameters.
@@ -13,6 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["include", *(ROOT / "cmake/floors.txt").read_text().split(), "cli", "python", "examples", "bench", "tests", "tools"]
 FUNCTION_LINES, FILE_LINES, MACRO_LINES, PARAMETERS = 80, 800, 40, 8
+FOLDER_SOURCES, BODY_LENGTH, RUN_LINES = 60, 100, 15  # a body of up to 100 characters may stand twice
 NAME = re.compile(r"(\w+)\(")
 MACRO = re.compile(r"\s*#\s*define\s+(\w+)")
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -89,6 +91,51 @@ def complaints(file, lines, lengths):
             yield number, f"{name} has {length} lines, the limit is {FUNCTION_LINES}"
 
 
+def is_product(file):
+    """Whether a source is part of what is installed, and no test."""
+    return file.relative_to(ROOT).parts[0] not in ("tests", "bench", "examples") and not re.search("_(test|fuzz|bench)$", file.stem)
+
+
+def folder_complaints(files):
+    counts = {}
+    for file in filter(is_product, files):
+        counts[file.parent] = counts.get(file.parent, 0) + 1
+    for folder, count in counts.items():
+        if count > FOLDER_SOURCES:
+            yield folder, 1, f"{count} sources in one folder, the limit is {FOLDER_SOURCES}"
+
+
+def code_lines(text):
+    """Yields (number, line) of the lines that are code: no comments, no includes, no lone punctuation."""
+    text = COMMENT.sub(lambda comment: "\n" * comment.group().count("\n"), text)
+    for number, line in enumerate(text.splitlines(), 1):
+        line = " ".join(line.split("//")[0].split())
+        if re.search(r"\w", line) and not line.startswith("#include"):
+            yield number, line
+
+
+def twins(text):
+    """Yields (what, first line, key) of what may stand only once: function bodies, and runs of lines of code."""
+    lines = text.splitlines()
+    for name, start, length in functions(lines):
+        head, brace, body = "\n".join(lines[start - 1:start - 1 + length]).partition("{")
+        body = " ".join(COMMENT.sub("", body).split())
+        if len(body) > BODY_LENGTH:
+            yield f"the body of {name}", start, body
+    code = list(code_lines(text))
+    for at in range(len(code) - RUN_LINES + 1):
+        yield f"{RUN_LINES} lines of code", code[at][0], hash(tuple(line for _, line in code[at:at + RUN_LINES]))
+
+
+def twin_complaints(files):
+    seen = {}
+    for file in filter(is_product, files):
+        for what, number, key in twins(file.read_text()):
+            first = seen.setdefault(key, (file.relative_to(ROOT), number))
+            if first != (file.relative_to(ROOT), number):
+                yield file, number, f"{what} also stand{'s' if what.startswith('the') else ''} at {first[0]}:{first[1]}"
+
+
 def main():
     files = [f for folder in FOLDERS for end in ("*.[ch]", "*.inc") for f in sorted((ROOT / folder).rglob(end))]
     cuda = [f for folder in FOLDERS for f in sorted((ROOT / folder).rglob("*.cu"))]
@@ -99,6 +146,9 @@ def main():
         for number, what in [*own, *signature_complaints(text)]:
             bad += 1
             print(f"{file.relative_to(ROOT)}:{number}: {what}")
+    for file, number, what in [*folder_complaints(files + cuda), *twin_complaints(files + cuda)]:
+        bad += 1
+        print(f"{file.relative_to(ROOT)}:{number}: {what}")
     for file in sorted((ROOT / "python").rglob("*.py")) + sorted((ROOT / "tests").rglob("*.py")):
         count = len(file.read_text().splitlines())
         if count > FILE_LINES:

@@ -1,15 +1,10 @@
 /* owned_inputs.c - which inputs say where or how many, and copies of them. */
 #include "exec/passes/owned_inputs.h"
 
-static bool is_integer(weft_dtype t) {
-  const dtype_class c = weft__dtype_class(t);
-  return c == CLASS_INT || c == CLASS_UINT;
-}
-
 static bool all_integers(const attr *allowed) {
   if (allowed->kind != ATTR_TYPE || allowed->n == 0) return false;
   for (int i = 0; i < allowed->n; i++)
-    if (!is_integer(allowed->types[i])) return false;
+    if (!weft__dtype_is_integer(allowed->types[i])) return false;
   return true;
 }
 
@@ -19,7 +14,7 @@ static bool arg_is_integer(const opdef *o, const arg_def *d) {
     const attr_def *a = weft__opdef_attr(o, d->type_attr);
     return a && all_integers(&a->allowed);
   }
-  return is_integer(d->type);
+  return weft__dtype_is_integer(d->type);
 }
 
 bool weft__input_is_index(const weft_node *n, int input) {

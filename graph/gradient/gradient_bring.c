@@ -17,8 +17,6 @@ struct brought {
   brought *next;
 };
 
-static weft_err bring_oom(void) { return weft__fail(WEFT_OOM, "no memory for the gradient of a loop"); }
-
 /* ---- places ---- */
 
 static weft_err set_place(gradient_state *s, int node, node_place p) {
@@ -26,7 +24,7 @@ static weft_err set_place(gradient_state *s, int node, node_place p) {
   if (i >= s->cap_place) {
     int capacity = 2 * i + 64;
     node_place *more = weft__arena_alloc(&s->a, (size_t)capacity * sizeof *more);
-    if (!more) return bring_oom();
+    if (!more) return weft__gradient_loop_oom();
     if (s->cap_place) memcpy(more, s->place, (size_t)s->cap_place * sizeof *more);
     s->place = more;
     s->cap_place = capacity;
@@ -97,7 +95,7 @@ static const brought *find_brought(back_frame *b, weft_out v) {
 
 static weft_err brought_remember(gradient_state *s, back_frame *b, weft_out from, weft_out to) {
   brought *e = weft__arena_alloc(&s->a, sizeof *e), **at = brought_bucket(b, from);
-  if (!e) return bring_oom();
+  if (!e) return weft__gradient_loop_oom();
   *e = (brought){from, to, *at};
   *at = e;
   return WEFT_OK;
@@ -328,7 +326,7 @@ static weft_err adapt_inputs(gradient_state *s, back_frame *b, node_spec *spec, 
 static weft_err adapt_controls(gradient_state *s, back_frame *b, node_spec *spec, const weft_out *in) {
   int n = 0, *control = weft__arena_alloc(&s->a, (size_t)(spec->n_control + 1) * sizeof *control);
   bool invariant = true;
-  if (!control) return bring_oom();
+  if (!control) return weft__gradient_loop_oom();
   for (int i = 0; i < spec->n_control; i++)
     if (place_of(s, (weft_out){spec->control[i], 0}).back == b) control[n++] = spec->control[i];
   for (int i = 0; i < spec->n_in; i++) invariant &= is_invariant(s, in[i]);
@@ -347,7 +345,7 @@ weft_err weft__gradient_adapt(void *state, node_spec *spec) {
   weft_graph *g = s->g;
   back_frame *b = s->now;
   weft_out *in = weft__arena_alloc(&s->a, (size_t)(spec->n_in + 2) * sizeof *in);
-  if (!in) return bring_oom();
+  if (!in) return weft__gradient_loop_oom();
   for (int i = 0; i < spec->n_in; i++)
     if (spec->in[i].node < 0 || spec->in[i].node >= g->n_node) return WEFT_OK; /* refused by what follows */
   if (b) {

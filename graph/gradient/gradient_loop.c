@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static weft_err loop_oom(void) { return weft__fail(WEFT_OOM, "no memory for the gradient of a loop"); }
-
 /* ---- the forward loop's counter ---- */
 
 static weft_err forward_const(gradient_state *s, node_place at, int v, int n_after, const int *after, weft_out *out) {
@@ -170,7 +168,7 @@ static weft_err open_loop(gradient_state *s, int frame, back_frame **out) {
   weft_out total;
   back_frame *b = weft__arena_alloc(&s->a, sizeof *b);
   char *name = weft__arena_alloc(&s->a, strlen(s->scope) + strlen(f->name) + 2);
-  if (!b || !name) return loop_oom();
+  if (!b || !name) return weft__gradient_loop_oom();
   sprintf(name, "%s/%s", s->scope, f->name);
   b->outer = s->now;
   b->forward = frame;
@@ -216,12 +214,6 @@ static weft_err gather_rows(gradient_state *s, back_frame *b, const shape *empty
   return var_end(s, b, &v, all, after);
 }
 
-static bool rows_known(const shape *s) {
-  for (int i = 1; i < s->rank; i++)
-    if (s->dim[i] < 0) return false;
-  return s->rank >= 1;
-}
-
 static weft_err sum_slices(gradient_state *s, back_frame *b, weft_out ext, const grad_value *d, grad_value *total) {
   shape empty = *weft__out_shape(s->g, ext), none = SHAPE1(0);
   empty.dim[0] = 0;
@@ -239,7 +231,7 @@ static weft_err invariant_gradient(gradient_state *s, back_frame *b, const weft_
   weft_out ext = enter->in[0];
   WEFT_TRY(weft__gradient_total(s, (weft_out){enter->id, 0}, &d));
   if (d.indices.node < 0 && d.dense.node < 0) return WEFT_OK;
-  if (d.indices.node >= 0 && rows_known(weft__out_shape(s->g, ext)))
+  if (d.indices.node >= 0 && weft__shape_rows_known(weft__out_shape(s->g, ext)))
     WEFT_TRY(sum_slices(s, b, ext, &d, &total));
   else {
     weft_out dense = weft__gradient_dense(s->g, &d);
@@ -339,7 +331,7 @@ static weft_err walk_loop(gradient_state *s, int frame) {
   loop_walk w = {.f = f};
   w.var = weft__arena_alloc(&s->a, sizeof *w.var * (size_t)(f->n_var + 1));
   w.active = weft__arena_alloc(&s->a, sizeof *w.active * (size_t)(f->n_var + 1));
-  if (!w.var || !w.active) return loop_oom();
+  if (!w.var || !w.active) return weft__gradient_loop_oom();
   s->branch = s->now ? f->branch : 0;
   WEFT_TRY(open_loop(s, frame, &w.b));
   WEFT_TRY(begin_vars(s, &w));

@@ -25,16 +25,9 @@ typedef struct looper {
   arena arena;
 } looper;
 
-static weft_err while_oom(void) { return weft__fail(WEFT_OOM, "no memory for the gradient of a loop"); }
 static void *while_alloc(looper *s, size_t size) { return weft__arena_alloc(&s->arena, size + 1); }
 
 static bool same_output(weft_out a, weft_out b) { return a.node == b.node && a.slot == b.slot; }
-
-/* Through Identity nodes, which a body may give a variable back with. */
-static weft_out source_of(const weft_graph *g, weft_out o) {
-  while (weft__node_is(g->node[o.node], KIND_IDENTITY)) o = g->node[o.node]->in[0];
-  return o;
-}
 
 /* ---- the gradients of the body ---- */
 
@@ -45,14 +38,15 @@ static weft_err loop_init(looper *s) {
   s->invariant = while_alloc(s, n);
   s->d = while_alloc(s, sizeof *s->d * n);
   s->fixed = while_alloc(s, sizeof *s->fixed * n);
-  if (!s->has_dy || !s->invariant || !s->d || !s->fixed) return while_oom();
+  if (!s->has_dy || !s->invariant || !s->d || !s->fixed) return weft__gradient_loop_oom();
   for (int i = 0; i < s->n; i++) s->has_dy[i] = weft__body_carries_gradient(weft__out_type(b->graph, b->out[i]));
   WEFT_TRY(weft__body_gradient_init(&s->of, b->node, "body", 0, s->has_dy));
   const function *f = s->of.f;
   if (f->n_arg != s->n || f->n_ret != s->n)
     return weft__fail(WEFT_INVALID_ARGUMENT, "The body of node '%s' takes %d variables and gives %d, not %d",
                       b->node->name, f->n_arg, f->n_ret, s->n);
-  for (int i = 0; i < s->n; i++) s->invariant[i] = same_output(source_of(f->body, f->ret[i]), f->arg[i]);
+  for (int i = 0; i < s->n; i++)
+    s->invariant[i] = same_output(weft__out_behind_identity(f->body, f->ret[i]), f->arg[i]);
   return WEFT_OK;
 }
 
@@ -73,7 +67,7 @@ static weft_err carry_gradients(looper *s) {
 static weft_err sort_saved(looper *s) {
   WEFT_TRY(weft__body_gradient_find_saved(&s->of));
   s->listed = while_alloc(s, sizeof *s->listed * (size_t)(s->of.n_saved + s->n));
-  if (!s->listed) return while_oom();
+  if (!s->listed) return weft__gradient_loop_oom();
   if (s->of.again) /* the body is computed again, from the variables */
     for (int i = 0; i < s->n; i++) s->of.saved[s->of.n_saved++] = s->of.f->arg[i];
   for (int i = 0; i < s->of.n_saved; i++) {
@@ -90,7 +84,7 @@ static weft_err sort_saved(looper *s) {
 
 static weft_err add_function(looper *s, weft_graph *body, const char *suffix, function_spec *spec, const char **name) {
   char *base = weft__sprintf("%s_%s", s->of.f->name, suffix);
-  if (!base) return while_oom();
+  if (!base) return weft__gradient_loop_oom();
   weft_err err = weft__body_add(s->b->graph, body, base, spec, &s->arena);
   *name = spec->name;
   weft__free(base);
@@ -108,7 +102,7 @@ static weft_err write_cond(looper *s) {
   WEFT_TRY(weft__function_create(&f, s->b->node, "cond", 0));
   int n_in = s->n + 1 + s->n_list;
   weft_out *in = while_alloc(s, sizeof *in * (size_t)n_in);
-  weft_err err = in && f->n_arg == s->n ? WEFT_OK : while_oom();
+  weft_err err = in && f->n_arg == s->n ? WEFT_OK : weft__gradient_loop_oom();
   for (int i = 0; i < n_in && !err; i++)
     in[i] = i < s->n ? f->arg[i] : variable_placeholder(f->body, "saved", i == s->n ? WEFT_INT32 : WEFT_VARIANT);
   if (!err) err = weft__b_ok(f->body);
@@ -123,7 +117,7 @@ static weft_err write_body(looper *s) {
   weft_graph *g = of->body;
   int n = s->n + 1 + s->n_list;
   weft_out *in = while_alloc(s, sizeof *in * (size_t)n), *out = while_alloc(s, sizeof *out * (size_t)n);
-  if (!in || !out) return while_oom();
+  if (!in || !out) return weft__gradient_loop_oom();
   for (int i = 0; i < s->n; i++) in[i] = of->f->arg[i], out[i] = of->f->ret[i];
   in[s->n] = variable_placeholder(g, "iterations", WEFT_INT32);
   out[s->n] = weft__b_add(g, in[s->n], weft__b_scalar(g, WEFT_INT32, 1));
@@ -165,7 +159,7 @@ static weft_err loop_attrs(looper *s, const char *cond, const char *body, int n,
   weft_graph *g = s->b->graph;
   weft_dtype *type = while_alloc(s, sizeof *type * (size_t)n);
   shape *shapes = while_alloc(s, sizeof *shapes * (size_t)n);
-  if (!type || !shapes) return while_oom();
+  if (!type || !shapes) return weft__gradient_loop_oom();
   for (int i = 0; i < n; i++) {
     type[i] = weft__out_type(g, in[i]);
     shapes[i] = known && i < s->n ? known[i] : SHAPE_UNKNOWN;
@@ -186,7 +180,7 @@ static weft_err extend_forward(looper *s, int *node) {
   weft_out *all = while_alloc(s, sizeof *all * (size_t)n);
   attr attrs[5];
   *node = b->node->id;
-  if (!all) return while_oom();
+  if (!all) return weft__gradient_loop_oom();
   memcpy(all, b->in, sizeof *all * (size_t)s->n);
   WEFT_TRY(first_values(s, all + s->n));
   WEFT_TRY(loop_attrs(s, s->cond, s->body, n, all, b->node->out_shape, attrs));
@@ -232,7 +226,7 @@ static weft_err read_from_lists(looper *s, const weft_out *popped) {
 static weft_err pop_lists(looper *s, weft_out *in, weft_out *out) {
   weft_graph *g = s->of.body;
   weft_out *popped = while_alloc(s, sizeof *popped * (size_t)s->n_list);
-  if (!popped) return while_oom();
+  if (!popped) return weft__gradient_loop_oom();
   for (int l = 0; l < s->n_list; l++) {
     const shape element = *weft__out_shape(g, s->listed[l]);
     const attr type = A_TYPE("element_dtype", weft__out_type(g, s->listed[l]));
@@ -250,7 +244,7 @@ static weft_err write_back_body(looper *s) {
   weft_graph *g = of->body;
   int n = count_back(s), at = 1;
   weft_out *in = while_alloc(s, sizeof *in * (size_t)n), *out = while_alloc(s, sizeof *out * (size_t)n);
-  if (!in || !out) return while_oom();
+  if (!in || !out) return weft__gradient_loop_oom();
   in[0] = variable_placeholder(g, "iterations", WEFT_INT32);
   out[0] = weft__b_sub(g, in[0], weft__b_scalar(g, WEFT_INT32, 1));
   int n_d = n - 1 - s->n_list - s->n_fixed;
@@ -269,7 +263,7 @@ static weft_err write_back_cond(looper *s, int n, const weft_out *in) {
   weft_graph *g;
   WEFT_TRY(weft__graph_create(&g, s->b->graph->ops));
   weft_out *arg = while_alloc(s, sizeof *arg * (size_t)n);
-  weft_err err = arg ? WEFT_OK : while_oom();
+  weft_err err = arg ? WEFT_OK : weft__gradient_loop_oom();
   for (int i = 0; i < n && !err; i++) arg[i] = weft__body_placeholder(g, "variable", s->b->graph, in[i]);
   weft_out goes_on = err ? WEFT_NONE : weft__b_binary(g, "Greater", arg[0], weft__b_scalar(g, WEFT_INT32, 0));
   if (!err) err = weft__b_ok(g);
@@ -292,7 +286,7 @@ static weft_err add_backward(looper *s, int forward) {
   int n = count_back(s), at = 1;
   weft_out *in = while_alloc(s, sizeof *in * (size_t)n);
   attr attrs[5];
-  if (!in) return while_oom();
+  if (!in) return weft__gradient_loop_oom();
   in[0] = weft__graph_out(b->graph, forward, s->n);
   for (int i = 0; i < s->n; i++)
     if (s->d[i].node >= 0) in[at++] = last_gradient(s, i);

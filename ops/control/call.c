@@ -304,12 +304,6 @@ static weft_err fake_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-static weft_err fake_infer(infer *s) {
-  const attr *a = weft__node_attr(s->node, "shape");
-  if (a && a->kind == ATTR_SHAPE) s->out[0] = *a->shape;
-  return WEFT_OK;
-}
-
 #define CALL(NAME, ATTRS, DOC, PREPARE, FN, GRAD, STATE)                                                               \
   {                                                                                                                    \
     NAME ATTRS STATE, DOC, .flags = OP_BLOCKING | OP_NO_FOLD, .infer = weft__infer_output_shapes, .cpu = FN,           \
@@ -357,6 +351,6 @@ OPS(call) = {
     {"For(start:int32, limit:int32, delta:int32, input:@T) -> (output:@T) | T:list(type)>=0 body:func",
      "Applies a function to each number of a range.", CALLS(for)},
     {"FakeParam() -> (output:dtype) | dtype:type shape:shape", "Stands in for a value that nobody reads.",
-     .flags = OP_NO_FOLD, .infer = fake_infer, .cpu = fake_cpu},
+     .flags = OP_NO_FOLD, .infer = weft__infer_attr_shape, .cpu = fake_cpu},
     {.scenario = "tests/parity/test_functions.py"},
 };

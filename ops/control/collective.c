@@ -243,12 +243,6 @@ static weft_err exchange_v3_cpu(kernel *k) {
 
 /* ---- shapes ---- */
 
-static weft_err attr_shape_infer(infer *s) {
-  const attr *a = weft__node_attr(s->node, "shape");
-  if (a && a->kind == ATTR_SHAPE) s->out[0] = *a->shape;
-  return WEFT_OK;
-}
-
 static weft_err gather_v2_infer(infer *s) {
   WEFT_TRY(weft__infer_rank_at_least(s, 0, 1));
   const weft_tensor *size = weft__infer_value(s, 1);
@@ -309,17 +303,17 @@ OPS(collective) = {
      "Combines the tensors of all members; each gets its share of the rows.", WAITING, .infer = scatter_v2_infer,
      .cpu = scatter_v2_cpu},
     {"CollectiveGather(input:T) -> (data:T) | " GATHERED KEYS " shape:shape" HINTS " ; stateful",
-     "Concatenates the tensors of all members.", WAITING, .infer = attr_shape_infer, .cpu = gather_cpu},
+     "Concatenates the tensors of all members.", WAITING, .infer = weft__infer_attr_shape, .cpu = gather_cpu},
     {"CollectiveGatherV2(input:T" KEYS_V2 TOKENS ") -> (data:T) | " GATHERED HINTS
      " is_stateless:bool=false Nordering_token:int>=0=0 ; stateful",
      "Concatenates the tensors of all members; the keys are inputs.", WAITING, .infer = gather_v2_infer,
      .cpu = gather_v2_cpu},
     {"CollectiveBcastSend(input:T) -> (data:T) | " COPIED KEYS " shape:shape" HINTS " ; stateful",
-     "Sends its tensor to all members.", WAITING, .infer = attr_shape_infer, .cpu = send_cpu},
+     "Sends its tensor to all members.", WAITING, .infer = weft__infer_attr_shape, .cpu = send_cpu},
     {"CollectiveBcastSendV2(input:T" KEYS_V2 ") -> (data:T) | " COPIED HINTS " ; stateful",
      "Sends its tensor to all members; the keys are inputs.", WAITING, .infer = weft__infer_same, .cpu = send_v2_cpu},
     {"CollectiveBcastRecv() -> (data:T) | " COPIED KEYS " shape:shape" HINTS " ; stateful",
-     "Receives the tensor that one member sends.", WAITING, .infer = attr_shape_infer, .cpu = recv_cpu},
+     "Receives the tensor that one member sends.", WAITING, .infer = weft__infer_attr_shape, .cpu = recv_cpu},
     {"CollectiveBcastRecvV2(group_size:int32, group_key:int32, instance_key:int32, shape:Tshape) -> (data:T) | " COPIED
      " Tshape:type{int32,int64}=int32" HINTS " ; stateful",
      "Receives the tensor that one member sends; the keys are inputs.", WAITING, .infer = recv_v2_infer,

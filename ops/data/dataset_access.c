@@ -78,15 +78,10 @@ static weft_err to_file(reading *r, const kernel *k, const char *path, const cha
   return closed ? closed : err;
 }
 
-static char *string_of(const kernel *k, int i) {
-  const str *s = &TENSOR_DATA(k->in[i], str)[0];
-  return weft__strndup(s->size ? s->data : "", s->size);
-}
-
 static weft_err to_file_cpu(kernel *k) {
   WEFT_TRY(weft__kernel_scalar(k, 1, "filename"));
   WEFT_TRY(weft__kernel_scalar(k, 2, "compression_type"));
-  char *path = string_of(k, 1), *packing = string_of(k, 2);
+  char *path = weft__kernel_strdup(k, 1), *packing = weft__kernel_strdup(k, 2);
   reading r = {0};
   weft_err err = path && packing ? reading_begin(&r, k, 0) : WEFT_OOM;
   if (!err) err = to_file(&r, k, path, packing);

@@ -161,11 +161,6 @@ static weft_err check_rows(const kernel *k, const dataset *d) {
   return WEFT_OK;
 }
 
-static char *string_of(const kernel *k, int i) {
-  const str *s = &TENSOR_DATA(k->in[i], str)[0];
-  return weft__strndup(s->size ? s->data : "", s->size);
-}
-
 static weft_err rows_cpu(kernel *k) {
   dataset *d = NULL;
   static const char *const names[] = {"driver_name", "data_source_name", "query"};
@@ -173,7 +168,7 @@ static weft_err rows_cpu(kernel *k) {
   WEFT_TRY(weft__dataset_of(k, &rows_kind, 0, &d));
   rows *r = (rows *)d;
   weft_err err = check_rows(k, d);
-  if (!err && (!(r->path = string_of(k, 1)) || !(r->query = string_of(k, 2)))) err = WEFT_OOM;
+  if (!err && (!(r->path = weft__kernel_strdup(k, 1)) || !(r->query = weft__kernel_strdup(k, 2)))) err = WEFT_OOM;
   return weft__dataset_out(k, d, err);
 }
 

@@ -8,6 +8,7 @@
 #include "graph/gradient.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
+#include "kernels/image/resize.h"
 #include "ops/math/cast.h"
 #include <float.h>
 #include <math.h>
@@ -76,13 +77,9 @@ static void axis_cubic_at(axis *a, int64_t i, float at, bool centers) {
   for (int j = 0; j < 4; j++) axis_add(a, i, base - 1 + j, centers && fabsf(sum) >= 1000 * FLT_MIN ? w[j] / sum : w[j]);
 }
 
-static float resample_scale(int64_t in, int64_t out, bool align) {
-  return align && out > 1 ? (float)(in - 1) / (float)(out - 1) : (float)in / (float)out;
-}
-
 static weft_err axis_cubic(axis *a, int64_t in, int64_t out, bool align, bool centers) {
   WEFT_TRY(axis_init(a, in, out, 4));
-  const float scale = resample_scale(in, out, align);
+  const float scale = weft__resize_scale(in, out, align);
   for (int64_t i = 0; i < out; i++)
     axis_cubic_at(a, i, centers ? ((float)i + 0.5f) * scale - 0.5f : (float)i * scale, centers);
   return WEFT_OK;
@@ -91,7 +88,7 @@ static weft_err axis_cubic(axis *a, int64_t in, int64_t out, bool align, bool ce
 /* ---- area ---- */
 
 static weft_err axis_area(axis *a, int64_t in, int64_t out, bool align) {
-  const float scale = resample_scale(in, out, align);
+  const float scale = weft__resize_scale(in, out, align);
   WEFT_TRY(axis_init(a, in, out, (double)scale + 3));
   for (int64_t i = 0; i < out; i++) {
     const float begin = (float)i * scale, end = (float)(i + 1) * scale;
@@ -383,27 +380,6 @@ static weft_err filter_grad_cpu(kernel *k) { return resample_backward(k, axes_fi
 
 /* ---- shapes and gradients ---- */
 
-static weft_err resample_infer(infer *s) {
-  shape x, size;
-  WEFT_TRY(weft__infer_rank(s, 0, 4, &x));
-  WEFT_TRY(weft__infer_rank(s, 1, 1, &size));
-  if (size.dim[0] >= 0 && size.dim[0] != 2)
-    return weft__infer_fail(s, "Dimension must be 2 but is %lld", (long long)size.dim[0]);
-  for (int i = 2; i < s->n_in; i++) WEFT_TRY(weft__infer_rank(s, i, 1, NULL));
-  WEFT_TRY(weft__infer_shape_value(s, 1, &size));
-  const bool known = size.rank == 2;
-  s->out[0] = SHAPE4(x.dim[0], known ? size.dim[0] : -1, known ? size.dim[1] : -1, x.dim[3]);
-  return WEFT_OK;
-}
-
-static weft_err resample_grad_infer(infer *s) {
-  shape g, x;
-  WEFT_TRY(weft__infer_rank(s, 0, 4, &g));
-  WEFT_TRY(weft__infer_rank(s, 1, 4, &x));
-  s->out[0] = SHAPE4(g.dim[0], x.dim[1], x.dim[2], g.dim[3]);
-  return WEFT_OK;
-}
-
 static weft_err cubic_grad(backprop *b) {
   const weft_dtype t = weft__out_type(b->graph, b->in[0]);
   if (t != WEFT_FLOAT && t != WEFT_DOUBLE) return WEFT_OK; /* as in TensorFlow */
@@ -490,20 +466,21 @@ static const op_case filter_grad_cases[] = {
 
 OPS(resample) = {
     {"ResizeBicubic(images:T, size:int32) -> (resized_images:float) | " RESAMPLE_TYPES RESAMPLE_FLAGS,
-     "Images at another size, by a cubic curve through the sixteen nearest pixels.", .infer = resample_infer,
+     "Images at another size, by a cubic curve through the sixteen nearest pixels.", .infer = weft__resize_infer,
      .cpu = cubic_cpu, .grad = cubic_grad, .cases = cubic_cases},
     {"ResizeBicubicGrad(grads:float, original_image:T) -> (output:T) | T:type{float,double} " RESAMPLE_FLAGS,
-     "The gradient of ResizeBicubic.", .infer = resample_grad_infer, .cpu = cubic_grad_cpu, .cases = cubic_grad_cases},
+     "The gradient of ResizeBicubic.", .infer = weft__resize_grad_infer, .cpu = cubic_grad_cpu,
+     .cases = cubic_grad_cases},
     {"ResizeArea(images:T, size:int32) -> (resized_images:float) | " RESAMPLE_TYPES "align_corners:bool=false",
-     "Images at another size, by the mean of the pixels under each new one.", .infer = resample_infer, .cpu = area_cpu,
-     .cases = area_cases},
+     "Images at another size, by the mean of the pixels under each new one.", .infer = weft__resize_infer,
+     .cpu = area_cpu, .cases = area_cases},
     {"ScaleAndTranslate(images:T, size:int32, scale:float, translation:float) -> (resized_images:float) | "
      "T:type{int8,uint8,int16,uint16,int32,int64,bfloat16,half,float,double} " FILTER_ATTRS,
-     "Images scaled and moved, with a filter kernel.", .infer = resample_infer, .cpu = filter_cpu, .grad = filter_grad,
-     .cases = filter_cases},
+     "Images scaled and moved, with a filter kernel.", .infer = weft__resize_infer, .cpu = filter_cpu,
+     .grad = filter_grad, .cases = filter_cases},
     {"ScaleAndTranslateGrad(grads:T, original_image:T, scale:float, translation:float) -> (output:T) | "
      "T:type{float} " FILTER_ATTRS,
-     "The gradient of ScaleAndTranslate.", .infer = resample_grad_infer, .cpu = filter_grad_cpu,
+     "The gradient of ScaleAndTranslate.", .infer = weft__resize_grad_infer, .cpu = filter_grad_cpu,
      .cases = filter_grad_cases},
     {0},
 };

@@ -12,6 +12,7 @@
 #include "ops/math/cast.h"
 #include "kernels/simd/vmath.h"
 #include "kernels/simd/widen.h"
+#include "kernels/image/resize.h"
 #include <math.h>
 #include <string.h>
 
@@ -30,12 +31,8 @@ typedef struct resize {
   size_t size; /* bytes of an element, where they are only moved */
 } resize;
 
-static float axis_scale(int64_t in, int64_t out, bool align) {
-  return align && out > 1 ? (float)(in - 1) / (float)(out - 1) : (float)in / (float)out;
-}
-
 static void axis_linear(between *b, int64_t in, int64_t out, bool align, bool centers) {
-  const float scale = axis_scale(in, out, align);
+  const float scale = weft__resize_scale(in, out, align);
   for (int64_t i = 0; i < out; i++) {
     const float at = centers ? ((float)i + 0.5f) * scale - 0.5f : (float)i * scale, low = floorf(at);
     b[i].low = low > 0 ? (int64_t)low : 0;
@@ -45,7 +42,7 @@ static void axis_linear(between *b, int64_t in, int64_t out, bool align, bool ce
 }
 
 static void axis_nearest(between *b, int64_t in, int64_t out, bool align, bool centers) {
-  const float scale = axis_scale(in, out, align);
+  const float scale = weft__resize_scale(in, out, align);
   for (int64_t i = 0; i < out; i++) {
     const float at = centers ? ((float)i + 0.5f) * scale : (float)i * scale;
     const int64_t near = (int64_t)(align ? roundf(at) : floorf(at));
@@ -278,26 +275,6 @@ static weft_err nearest_grad_cpu(kernel *k) {
 
 /* ---- shapes ---- */
 
-static weft_err resize_infer(infer *s) {
-  shape x, size;
-  WEFT_TRY(weft__infer_rank(s, 0, 4, &x));
-  WEFT_TRY(weft__infer_rank(s, 1, 1, &size));
-  if (size.dim[0] >= 0 && size.dim[0] != 2)
-    return weft__infer_fail(s, "Dimension must be 2 but is %lld", (long long)size.dim[0]);
-  WEFT_TRY(weft__infer_shape_value(s, 1, &size));
-  const bool known = size.rank == 2;
-  s->out[0] = SHAPE4(x.dim[0], known ? size.dim[0] : -1, known ? size.dim[1] : -1, x.dim[3]);
-  return WEFT_OK;
-}
-
-static weft_err bilinear_grad_infer(infer *s) {
-  shape g, x;
-  WEFT_TRY(weft__infer_rank(s, 0, 4, &g));
-  WEFT_TRY(weft__infer_rank(s, 1, 4, &x));
-  s->out[0] = SHAPE4(g.dim[0], x.dim[1], x.dim[2], g.dim[3]);
-  return WEFT_OK;
-}
-
 /* ---- gradients ---- */
 
 static weft_out with_flags(backprop *b, const char *type, weft_out g, weft_out other) {
@@ -380,18 +357,18 @@ static const op_case nearest_grad_cases[] = {
 OPS(resize) = {
     {"ResizeBilinear(images:T, size:int32) -> (resized_images:float) | "
      "T:type{int8,uint8,int16,uint16,int32,int64,bfloat16,half,float,double,bfloat16} " FLAGS,
-     "Images at another size, by the mean of the four nearest pixels.", .infer = resize_infer, .cpu = bilinear_cpu,
-     .grad = bilinear_grad, .cases = bilinear_cases},
+     "Images at another size, by the mean of the four nearest pixels.", .infer = weft__resize_infer,
+     .cpu = bilinear_cpu, .grad = bilinear_grad, .cases = bilinear_cases},
     {"ResizeBilinearGrad(grads:float, original_image:T) -> (output:T) | T:type{float,bfloat16,half,double} " FLAGS,
-     "The gradient of ResizeBilinear.", .infer = bilinear_grad_infer, .cpu = bilinear_grad_cpu,
+     "The gradient of ResizeBilinear.", .infer = weft__resize_grad_infer, .cpu = bilinear_grad_cpu,
      .cases = bilinear_grad_cases},
     {"ResizeNearestNeighbor(images:T, size:int32) -> (resized_images:T) | "
      "T:type{int8,uint8,int16,uint16,int32,int64,half,float,double,bfloat16} " FLAGS,
-     "Images at another size, by the nearest pixel.", .infer = resize_infer, .cpu = nearest_cpu, .grad = nearest_grad,
-     .cases = nearest_cases, .amp = AMP_CLEAR},
+     "Images at another size, by the nearest pixel.", .infer = weft__resize_infer, .cpu = nearest_cpu,
+     .grad = nearest_grad, .cases = nearest_cases, .amp = AMP_CLEAR},
     {"ResizeNearestNeighborGrad(grads:T, size:int32) -> (output:T) | "
      "T:type{uint8,int8,int32,half,float,double,bfloat16} " FLAGS,
-     "The gradient of ResizeNearestNeighbor.", .infer = resize_infer, .cpu = nearest_grad_cpu,
+     "The gradient of ResizeNearestNeighbor.", .infer = weft__resize_infer, .cpu = nearest_grad_cpu,
      .cases = nearest_grad_cases, .amp = AMP_CLEAR},
     {0},
 };

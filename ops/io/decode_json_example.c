@@ -7,31 +7,11 @@
 #include "base/text.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
+#include "proto/put.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- writing messages ---- */
-
-static void put_varint(text *t, uint64_t v) {
-  for (; v >= 0x80; v >>= 7) weft__text_add(t, (char[]){(char)(v | 0x80)}, 1);
-  weft__text_add(t, (char[]){(char)v}, 1);
-}
-
-static void put_bytes(text *t, int field, const char *data, size_t size) {
-  put_varint(t, (uint64_t)field << 3 | 2);
-  put_varint(t, size);
-  weft__text_add(t, data, size);
-}
-
-/* Writes what is in `inner` as a message in a field, and empties it. */
-static void put_message(text *t, int field, text *inner) {
-  put_bytes(t, field, weft__text_get(inner), inner->size);
-  t->failed |= inner->failed;
-  weft__text_finish(inner);
-  *inner = (text){0};
-}
 
 /* ---- values ---- */
 
@@ -64,7 +44,7 @@ static weft_err put_base64(text *t, const json *j) {
     have += 6;
     if (have >= 8) weft__text_add(&decoded, (char[]){(char)(bits >> (have -= 8) & 0xff)}, 1);
   }
-  put_message(t, 1, &decoded);
+  weft__put_message(t, 1, &decoded);
   return WEFT_OK;
 }
 
@@ -79,7 +59,7 @@ static weft_err put_float(text *t, const json *j) {
     return json_refused("a value of floatList is no number", j);
   if (isfinite(v) && fabs(v) > (double)__FLT_MAX__) return json_refused("a value of floatList is too large", j);
   const float f = (float)v;
-  put_varint(t, 1 << 3 | 5);
+  weft__put_varint(t, 1 << 3 | 5);
   weft__text_add(t, (const char *)&f, sizeof f);
   return WEFT_OK;
 }
@@ -95,8 +75,8 @@ static weft_err put_int64(text *t, const json *j) {
     v = (int64_t)j->number;
   else
     return json_refused("a value of int64List is no integer", j);
-  put_varint(t, 1 << 3);
-  put_varint(t, (uint64_t)v);
+  weft__put_varint(t, 1 << 3);
+  weft__put_varint(t, (uint64_t)v);
   return WEFT_OK;
 }
 
@@ -141,7 +121,7 @@ static weft_err put_feature(text *t, const json *feature) {
     const weft_err err = put_values(&values, j, lists[i].put);
     if (err) weft__text_finish(&values);
     WEFT_TRY(err);
-    put_message(t, i + 1, &values);
+    weft__put_message(t, i + 1, &values);
   }
   return WEFT_OK;
 }
@@ -151,10 +131,10 @@ static weft_err put_features(text *t, const json *features) {
   WEFT_TRY(check_object(features));
   for (const json *j = features->first; j; j = j->next) {
     text entry = {0}, feature = {0};
-    put_bytes(&entry, 1, j->key, strlen(j->key));
+    weft__put_bytes(&entry, 1, j->key, strlen(j->key));
     const weft_err err = put_feature(&feature, j);
-    put_message(&entry, 2, &feature);
-    put_message(t, 1, &entry);
+    weft__put_message(&entry, 2, &feature);
+    weft__put_message(t, 1, &entry);
     WEFT_TRY(err);
   }
   return WEFT_OK;
@@ -168,7 +148,7 @@ static weft_err put_only(text *t, const json *j, const char *field, json_put *pu
     if (m->kind == JSON_NULL) continue;
     text inner = {0};
     const weft_err err = put(nested ? &inner : t, m);
-    if (nested) put_message(t, 1, &inner);
+    if (nested) weft__put_message(t, 1, &inner);
     WEFT_TRY(err);
   }
   return WEFT_OK;

@@ -126,17 +126,12 @@ static bool any_int(const weft_tensor *t, bool (*is_bad)(int64_t)) {
 static bool is_zero(int64_t v) { return v == 0; }
 static bool is_negative(int64_t v) { return v < 0; }
 
-/* Is there anything to compute from the second operand? An empty result asks nothing of it. */
+/* Returns true if the result has elements; for an empty result the second operand is not checked. */
 static bool is_used(const kernel *k) { return weft__tensor_count(k->in[0]) > 0; }
-
-static bool is_integer(weft_dtype t) {
-  const dtype_class c = weft__dtype_class(t);
-  return c == CLASS_INT || c == CLASS_UINT;
-}
 
 static weft_err binary_divide(kernel *k, const elem_op *e) {
   const weft_tensor *y = k->in[1];
-  if (is_integer(y->dtype) && is_used(k) && any_int(y, is_zero))
+  if (weft__dtype_is_integer(y->dtype) && is_used(k) && any_int(y, is_zero))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Integer division by zero");
   return weft__elementwise(k, e, NULL);
 }
@@ -191,7 +186,7 @@ static const elem_op *pow_loop(const weft_tensor *y) {
 
 static weft_err pow_cpu(kernel *k) {
   const weft_tensor *y = k->in[1];
-  if (is_integer(y->dtype) && is_used(k) && any_int(y, is_negative))
+  if (weft__dtype_is_integer(y->dtype) && is_used(k) && any_int(y, is_negative))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Integers to negative integer powers are not allowed");
   return weft__elementwise(k, pow_loop(y), NULL);
 }

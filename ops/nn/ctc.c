@@ -47,13 +47,6 @@ static weft_err read_frames(const kernel *k, int lengths, weft_err wrong_length,
 
 static int64_t ctc_at(const frames *f, int64_t t, int64_t b) { return (t * f->batch + b) * f->classes; }
 
-static void ctc_put(weft_tensor *t, int64_t i, double x) {
-  if (t->dtype == WEFT_DOUBLE)
-    TENSOR_DATA(t, double)[i] = x;
-  else
-    TENSOR_DATA(t, float)[i] = (float)x;
-}
-
 /* ---- CTCLoss ---- */
 
 typedef struct loss {
@@ -140,7 +133,7 @@ static void write_gradient(const loss *l, const path *p, int64_t t, int64_t b, d
   }
   for (int64_t c = 0; c < l->f.classes; c++) {
     const double soft = exp(weft__tensor_double(l->f.x, first + c) - p->norm[t]);
-    ctc_put(l->gradient, first + c, log_p == -INFINITY ? soft : soft - exp(p->held[c] - log_p));
+    weft__tensor_set_real(l->gradient, first + c, log_p == -INFINITY ? soft : soft - exp(p->held[c] - log_p));
   }
 }
 
@@ -150,7 +143,7 @@ static void ctc_solve(const loss *l, path *p, int64_t b) {
   const double *end = p->alpha + (p->frames - 1) * p->places;
   double log_p = end[p->places - 1];
   if (p->places > 1) log_p = log_add(log_p, end[p->places - 2]);
-  ctc_put(l->loss, b, -log_p);
+  weft__tensor_set_real(l->loss, b, -log_p);
   for (int64_t t = p->frames - 1; t >= 0; t--) {
     ctc_backward(l, p, t, b);
     write_gradient(l, p, t, b, log_p);
@@ -352,7 +345,7 @@ static void greedy_score(const frames *f, const int64_t *best, int64_t max_time,
     double sum = 0;
     for (int64_t t = 0; t < f->length[b]; t++)
       sum -= weft__tensor_double(f->x, ctc_at(f, t, b) + best[b * max_time + t]);
-    ctc_put(score, b, sum);
+    weft__tensor_set_real(score, b, sum);
   }
 }
 
@@ -520,7 +513,7 @@ static int64_t ctc_spell(const search *s, int64_t node, bool merge, int64_t *to)
   return n;
 }
 
-/* What was found: the labels of every path of every batch, one after the other. */
+/* The decoded labels of every path of every batch, one after the other. */
 typedef struct found {
   int64_t *labels, *length; /* length: paths x batch */
   int64_t count, room;
@@ -549,7 +542,7 @@ static weft_err search_all(kernel *k, search *s, int64_t paths, found *f, weft_t
                                (long long)s->kept, (long long)paths);
     for (int64_t p = 0; p < paths; p++) {
       WEFT_TRY(ctc_note(s, f, s->now[p].node, merge, &f->length[b * paths + p]));
-      ctc_put(score, b * paths + p, s->now[p].total);
+      weft__tensor_set_real(score, b * paths + p, s->now[p].total);
     }
   }
   return WEFT_OK;

@@ -45,14 +45,7 @@ static double norm_get(const weft_tensor *t, int64_t i) {
   return t->dtype == WEFT_DOUBLE ? TENSOR_DATA(t, double)[i] : (double)TENSOR_DATA(t, float)[i];
 }
 
-static void norm_set(weft_tensor *t, int64_t i, double x) {
-  if (t->dtype == WEFT_DOUBLE)
-    TENSOR_DATA(t, double)[i] = x;
-  else
-    TENSOR_DATA(t, float)[i] = (float)x;
-}
-
-/* What an element is multiplied by. */
+/* The factor of an element of channel c. */
 static double norm_scale(const kernel *k, const weft_tensor *gamma, int64_t c) {
   const double root = 1 / sqrt(norm_get(k->in[2], c) + (double)weft__node_float(k->node, "variance_epsilon", 0));
   return weft__node_bool(k->node, "scale_after_normalization", false) ? root * norm_get(gamma, c) : root;
@@ -67,7 +60,7 @@ static weft_err norm_cpu(kernel *k) {
   for (int64_t c = 0; c < channels; c++) {
     const double scale = norm_scale(k, k->in[4], c), mean = norm_get(k->in[1], c), beta = norm_get(k->in[3], c);
     for (int64_t r = 0; r < rows; r++)
-      norm_set(y, r * channels + c, (norm_get(k->in[0], r * channels + c) - mean) * scale + beta);
+      weft__tensor_set_real(y, r * channels + c, (norm_get(k->in[0], r * channels + c) - mean) * scale + beta);
   }
   return WEFT_OK;
 }
@@ -83,12 +76,12 @@ static void norm_grad_channel(kernel *k, weft_tensor *const *out, int64_t rows, 
     const double dy = norm_get(k->in[4], r * channels + c);
     sum += dy;
     product += dy * (norm_get(k->in[0], r * channels + c) - mean);
-    norm_set(out[0], r * channels + c, dy * scale);
+    weft__tensor_set_real(out[0], r * channels + c, dy * scale);
   }
-  norm_set(out[1], c, -sum * scale);
-  norm_set(out[2], c, -0.5 * product * gamma / (variance * sqrt(variance)));
-  norm_set(out[3], c, sum);
-  norm_set(out[4], c, scaled ? product / sqrt(variance) : 0);
+  weft__tensor_set_real(out[1], c, -sum * scale);
+  weft__tensor_set_real(out[2], c, -0.5 * product * gamma / (variance * sqrt(variance)));
+  weft__tensor_set_real(out[3], c, sum);
+  weft__tensor_set_real(out[4], c, scaled ? product / sqrt(variance) : 0);
 }
 
 static weft_err norm_grad_cpu(kernel *k) {

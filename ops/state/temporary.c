@@ -54,15 +54,9 @@ static weft_err destroy_cpu(kernel *k) {
   return err ? weft__kernel_in(k, err) : WEFT_OK;
 }
 
-static weft_err temporary_infer(infer *s) {
-  const attr *a = weft__node_attr(s->node, "shape");
-  if (a && a->kind == ATTR_SHAPE) s->out[0] = *a->shape;
-  return WEFT_OK;
-}
-
 OPS(temporary) = {
     {"TemporaryVariable() -> (ref:&dtype) | shape:shape dtype:type var_name:string='' ; stateful",
-     "A variable of this step.", OP_NO_FOLD, .infer = temporary_infer, .cpu = temporary_cpu},
+     "A variable of this step.", OP_NO_FOLD, .infer = weft__infer_attr_shape, .cpu = temporary_cpu},
     {"DestroyTemporaryVariable(ref:&T) -> (value:T) | T:type var_name:string",
      "The last value of a variable of this step.", OP_NO_FOLD, .infer = weft__infer_same, .cpu = destroy_cpu},
     {.scenario = "tests/parity/test_temporary.py"},

@@ -66,7 +66,7 @@ static weft_out average_ready(weft_graph *g, weft_out v) {
   return o;
 }
 
-/* The variable's value inside the branch where it has one. */
+/* Returns the variable's value inside the branch in which it is initialized. */
 static weft_out value_there(weft_graph *g, weft_out v, weft_out cond) {
   if (weft__variable_is_resource(g, v)) {
     weft_out handle = weft__named_branch(g, "Switch", "Read/ReadVariableOp/Switch", v, cond, true);
@@ -163,7 +163,7 @@ static weft_err keep_average(weft_average *a, weft_out value) {
 
 /* ---- the updates ---- */
 
-/* decay, but not more than (1 + updates) / (10 + updates): the first values count for more. */
+/* Returns min(decay, (1 + updates) / (10 + updates)), so that the first values count for more. */
 static weft_out decay_of(const weft_average *a) {
   weft_graph *g = a->g;
   weft_out decay = weft__n_scalar(g, "decay", WEFT_FLOAT, a->decay), n = a->updates;
@@ -177,7 +177,7 @@ static weft_out decay_of(const weft_average *a) {
   return weft__named_binary(g, "Minimum", "Minimum", OUT(decay), OUT(most));
 }
 
-/* average - value, with the variables among them read where Python reads them. */
+/* Returns average - value.  Variables among the two are read where Python reads them. */
 static weft_out average_difference(weft_graph *g, weft_out average, weft_out value) {
   weft_out now = weft__variable_value(g, average);
   weft__b_push_name(g, "sub");
@@ -187,7 +187,8 @@ static weft_out average_difference(weft_graph *g, weft_out average, weft_out val
   return o;
 }
 
-/* The sum so far in "biased", how often in "local_step"; the average is their quotient by the weight so far. */
+/* "biased" has the weighted sum so far and "local_step" the number of updates.  The average is the sum divided by the
+ * total weight so far. */
 static int update_unbiased(weft_graph *g, weft_out average, weft_out value, weft_out rate, const char *exact) {
   variable_scope_opts below = {.name = weft__variable_name(g, average)};
   shape s = weft__variable_shape(g, average);
@@ -218,7 +219,8 @@ static int update_one(weft_average *a, weft_out value, weft_out decay) {
   int done = -1;
   weft__b_push_name(g, "AssignMovingAvg");
   char *exact = weft__named_scope_exact(g);
-  weft__b_push_colocate(g, average.node); /* so that neither variable travels, where later TensorFlows send both */
+  /* Beside the average, so that neither variable is sent.  Later versions of TensorFlow send both. */
+  weft__b_push_colocate(g, average.node);
   weft_out rate = weft__named_binary(g, "Sub", "sub", NUM(1), OUT(decay));
   if (rate.node >= 0 && weft__variable_type(g, average) != WEFT_FLOAT)
     rate = weft__b_cast(g, rate, weft__variable_type(g, average));

@@ -1,6 +1,7 @@
 /* clip.c - clipping, node for node as TensorFlow's: infinities and NaN in a norm must come out the same way. */
 #include "train/model/clip.h"
 #include "base/alloc.h"
+#include "graph/build.h"
 #include "graph/scope.h"
 
 weft_out weft__clip_by_value(weft_graph *g, const char *name, weft_out x, term low, term high) {
@@ -12,7 +13,7 @@ weft_out weft__clip_by_value(weft_graph *g, const char *name, weft_out x, term l
   return o;
 }
 
-/* tf.ones_like of what is known to be small. */
+/* tf.ones_like of a tensor that is known to be small. */
 static weft_out ones_like(weft_graph *g, weft_out x) {
   const shape *s = weft__shape_of(g, x);
   weft__b_push_name(g, "ones_like");
@@ -30,10 +31,6 @@ static weft_out ones_like(weft_graph *g, weft_out x) {
   return o;
 }
 
-static weft_out clip_select(weft_graph *g, weft_out cond, weft_out x, weft_out y) {
-  return weft__b_node(g, "Select", NULL, 3, (weft_out[]){cond, x, y}, 0, NULL);
-}
-
 static weft_out sum_of_squares(weft_graph *g, weft_out x, const term *axes) {
   weft_out squared = weft__named_binary(g, "Mul", "mul", OUT(x), OUT(x));
   if (axes) return weft__named_reduce_term(g, "Sum", "Sum", squared, *axes, true);
@@ -46,8 +43,8 @@ weft_out weft__clip_by_norm(weft_graph *g, const char *name, weft_out x, term no
   weft_out sum = sum_of_squares(g, x, axes), o = WEFT_NONE;
   weft_out positive = weft__named_binary(g, "Greater", "Greater", OUT(sum), NUM(0));
   if (positive.node >= 0) {
-    weft_out safe = clip_select(g, positive, sum, ones_like(g, sum));
-    weft_out length = clip_select(g, positive, weft__named_unary(g, "Sqrt", "Sqrt", safe), sum);
+    weft_out safe = weft__b_select(g, positive, sum, ones_like(g, sum));
+    weft_out length = weft__b_select(g, positive, weft__named_unary(g, "Sqrt", "Sqrt", safe), sum);
     weft_out scaled = weft__named_binary(g, "Mul", "mul", OUT(x), norm);
     weft_out most = weft__named_binary(g, "Maximum", "Maximum", OUT(length), norm);
     weft_out clipped = weft__named_binary(g, "RealDiv", "truediv", OUT(scaled), OUT(most));

@@ -1,13 +1,13 @@
-/* embedding.c - rows of a table, which may be cut into parts that lie on several ps.
+/* embedding.c - looks up rows of a table, which may be partitioned over several ps.
  *
- * Each part is asked for its rows where it is, so that only rows travel; their gradients are slices. */
+ * Each part's rows are gathered on the ps that holds the part, so that only rows are sent.  Gradients are IndexedSlices. */
 #include "base/alloc.h"
 #include "train/model/clip.h"
 #include "train/model/layer.h"
 #include <stdio.h>
 
-/* Gathers beside the part; inside a scope of the node's name, or under a name of its own.  A resource is gathered from
- * without being read as a whole. */
+/* Gathers on the device of the part, in a scope of the node's name or under a name of its own.  Of a resource variable
+ * only the rows are read. */
 static weft_out gather_rows(weft_graph *g, weft_out part, weft_out ids, bool here) {
   const bool resource = weft__variable_is(g, part) && weft__variable_is_resource(g, part);
   weft_out table = resource ? part : weft__variable_or_value(g, part), o;
@@ -38,7 +38,7 @@ static shape part_shape(const weft_graph *g, weft_out part) {
   return weft__variable_is(g, part) ? weft__variable_shape(g, part) : *weft__shape_of(g, part);
 }
 
-/* How many rows the parts have together; -1 if that is not known. */
+/* Returns the number of rows of all parts, or -1 if it is unknown. */
 static int64_t count_rows(const weft_graph *g, int n, const weft_out *parts) {
   int64_t rows = 0;
   for (int i = 0; i < n; i++) {
@@ -49,7 +49,7 @@ static int64_t count_rows(const weft_graph *g, int n, const weft_out *parts) {
   return rows;
 }
 
-/* The number of rows of one part, which is not known while the graph is built. */
+/* Returns an output with the number of rows of one part, for a part whose shape is unknown while the graph is built. */
 static weft_out part_rows(weft_graph *g, weft_out part) {
   weft_out table = weft__variable_or_value(g, part);
   weft__b_push_colocate(g, part.node);
@@ -101,13 +101,7 @@ static weft_out row_shape(weft_graph *g, weft_out part) {
   return dims;
 }
 
-static bool row_is_known(const shape *s) {
-  for (int i = 1; i < s->rank; i++)
-    if (s->dim[i] < 0) return false;
-  return s->rank >= 1;
-}
-
-/* Shape and size as TensorFlow builds them: constants where they are known. */
+/* Shape and size as TensorFlow builds them: constants if they are known. */
 static weft_out shape_of(weft_graph *g, weft_out x) {
   const shape s = *weft__out_shape(g, x);
   if (!weft__shape_known(&s)) return weft__named_unary(g, "Shape", "Shape", x);
@@ -123,7 +117,7 @@ static weft_out size_of(weft_graph *g, weft_out x) {
 /* The rows in the shape of ids. */
 static weft_out shape_rows(weft_graph *g, weft_out rows, weft_out ids, weft_out part) {
   const shape s = part_shape(g, part);
-  const bool known = row_is_known(&s);
+  const bool known = weft__shape_rows_known(&s);
   weft_out row = known ? WEFT_NONE : row_shape(g, part), dims = shape_of(g, ids);
   weft__b_push_name(g, "concat");
   if (known) row = weft__named_ints(g, "values_1", s.dim + 1, s.rank - 1);
@@ -167,7 +161,7 @@ static weft_out axes_of_rows(weft_graph *g, weft_out rows, weft_out ids) {
   return o;
 }
 
-/* Rows longer than max_norm are shortened; the axes of a row are those after the axes of ids. */
+/* Clips rows to the norm max_norm.  The axes of a row are those behind the axes of ids. */
 static weft_out clip_rows(weft_graph *g, weft_out rows, weft_out ids, const term *max_norm) {
   if (!max_norm || g->sticky.code) return rows;
   const int first = weft__shape_of(g, ids)->rank, rank = weft__shape_of(g, rows)->rank;

@@ -19,7 +19,7 @@ typedef struct term {
 #define OUT(o) ((term){(o), 0, NULL})
 #define NUM(v) ((term){WEFT_NONE, (v), NULL})
 
-/* What is known of an output; of one that could not be made: nothing, and float. */
+/* The static shape and type of an output; unknown and float for an output that could not be made. */
 static inline const shape *weft__shape_of(const weft_graph *g, weft_out x) {
   static const shape unknown = {.rank = -1};
   return x.node < 0 ? &unknown : weft__out_shape(g, x);
@@ -39,6 +39,11 @@ bool weft__term_known(term x, double *value);
 weft_out weft__named_unary(weft_graph *g, const char *type, const char *name, weft_out x);
 /* x OP y; a number becomes name/x or name/y, of float when both are numbers. */
 weft_out weft__named_binary(weft_graph *g, const char *type, const char *name, term x, term y);
+/* The same for two tensors. */
+static inline weft_out weft__named_binary_of(weft_graph *g, const char *type, const char *name, weft_out x,
+                                             weft_out y) {
+  return weft__named_binary(g, type, name, OUT(x), OUT(y));
+}
 
 weft_out weft__named_ints(weft_graph *g, const char *name, const int64_t *v, int n);
 /* A constant of one value everywhere. */
@@ -73,14 +78,14 @@ weft_out weft__named_cond(weft_graph *g, weft_out pred, weft_out *yes, weft_out 
 /* x in a branch of it; placed with x.  type: "Switch" or "RefSwitch". */
 weft_out weft__named_branch(weft_graph *g, const char *type, const char *name, weft_out x, weft_out cond, bool then);
 
-/* Scopes whose failure sticks and that must be popped all the same. */
+/* Opens scopes.  The graph keeps a failure, and the caller pops the scope in any case. */
 void weft__named_push(weft_graph *g, const char *name, const char *standard); /* name, or the standard one when NULL */
 void weft__named_push_anywhere(weft_graph *g); /* colocate_with(None, ignore_existing=True) */
 
 /* Returns "scope/" for the present name scope, the exact name of its own node, which the caller frees with weft__free.
  * NULL: no memory, and the graph keeps the failure. */
 char *weft__named_scope_exact(weft_graph *g);
-/* Keeps a failure; returns whether all is well so far. */
+/* Makes a failure the graph's.  Returns true if nothing has failed so far. */
 bool weft__named_keep(weft_graph *g, weft_err err);
 /* The same for outputs that a program gives: INVALID_ARGUMENT unless all n are of this graph. */
 bool weft__named_given(weft_graph *g, const char *what, int n, const weft_out *x);

@@ -12,15 +12,11 @@ typedef struct weights {
   weft_out kernel[2], bias[2]; /* GRU: gates and candidate */
 } weights;
 
-static weft_out op2(weft_graph *g, const char *type, const char *name, weft_out x, weft_out y) {
-  return weft__named_binary(g, type, name, OUT(x), OUT(y));
-}
-
 static weft_out rnn_unary(weft_graph *g, const char *type, weft_out x) { return weft__named_unary(g, type, type, x); }
 
 /* ---- weights ---- */
 
-/* Cached, as the steps of a loop would otherwise fetch them again and again. */
+/* Read once on the device of the cell, because otherwise every time step would fetch them. */
 static weft_out make_weight(weft_graph *g, const char *name, shape s, weft_dtype type, initializer init) {
   weight w = {.name = name, .shape = s, .dtype = type, .init = init, .cached = true};
   return weft__layer_variable(g, &w, NULL);
@@ -68,26 +64,27 @@ static void lstm_step(weft_graph *g, const cell *c, const weights *w, weft_out x
   weft_out s = weft__b_node(g, "Split", "split", 2, (weft_out[]){axis, gates}, 1, &A_INT("num_split", 4));
   if (s.node < 0) return;
   weft_out bias = weft__n_scalar(g, "Const", weft__type_of(g, s), c->forget_bias);
-  weft_out forget = rnn_unary(g, "Sigmoid", op2(g, "AddV2", "Add", weft__b_slot(s, 2), bias));
-  weft_out kept = op2(g, "Mul", "Mul", old[0], forget), in = rnn_unary(g, "Sigmoid", s);
-  weft_out added = op2(g, "Mul", "Mul", in, rnn_unary(g, "Tanh", weft__b_slot(s, 1)));
-  new[0] = op2(g, "AddV2", "Add", kept, added);
+  weft_out forget = rnn_unary(g, "Sigmoid", weft__named_binary_of(g, "AddV2", "Add", weft__b_slot(s, 2), bias));
+  weft_out kept = weft__named_binary_of(g, "Mul", "Mul", old[0], forget), in = rnn_unary(g, "Sigmoid", s);
+  weft_out added = weft__named_binary_of(g, "Mul", "Mul", in, rnn_unary(g, "Tanh", weft__b_slot(s, 1)));
+  new[0] = weft__named_binary_of(g, "AddV2", "Add", kept, added);
   weft_out shown = rnn_unary(g, "Tanh", new[0]);
-  new[1] = op2(g, "Mul", "Mul", shown, rnn_unary(g, "Sigmoid", weft__b_slot(s, 3)));
+  new[1] = weft__named_binary_of(g, "Mul", "Mul", shown, rnn_unary(g, "Sigmoid", weft__b_slot(s, 3)));
 }
 
-/* r, u: how much of the state the candidate sees, how much of it stays. */
+/* r, u: the reset and the update gate. */
 static void gru_step(weft_graph *g, const weights *w, weft_out x, const weft_out *old, weft_out *new) {
   weft_out gates = rnn_unary(g, "Sigmoid", rnn_affine(g, x, old[0], w, 0));
   weft__b_push_name(g, "split");
   weft_out axis = weft__n_scalar(g, "split_dim", WEFT_INT32, 1);
   weft_out s = weft__n_scope_node(g, "Split", 2, (weft_out[]){axis, gates}, 1, &A_INT("num_split", 2));
   weft__b_pop(g);
-  weft_out seen = op2(g, "Mul", "mul", s, old[0]), u = weft__b_slot(s, 1);
+  weft_out seen = weft__named_binary_of(g, "Mul", "mul", s, old[0]), u = weft__b_slot(s, 1);
   weft_out candidate = rnn_unary(g, "Tanh", rnn_affine(g, x, seen, w, 1));
-  weft_out stays = op2(g, "Mul", "mul", u, old[0]);
-  weft_out comes = op2(g, "Mul", "mul", weft__named_binary(g, "Sub", "sub", NUM(1), OUT(u)), candidate);
-  new[0] = op2(g, "AddV2", "add", stays, comes);
+  weft_out stays = weft__named_binary_of(g, "Mul", "mul", u, old[0]);
+  weft_out comes =
+      weft__named_binary_of(g, "Mul", "mul", weft__named_binary(g, "Sub", "sub", NUM(1), OUT(u)), candidate);
+  new[0] = weft__named_binary_of(g, "AddV2", "add", stays, comes);
 }
 
 static void cell_step(weft_graph *g, const cell *c, const weights *w, weft_out x, const weft_out *old, weft_out *new) {
@@ -129,7 +126,7 @@ static void initial_state(weft_graph *g, const cell *c, const rnn *r, weft_out x
   weft__b_pop(g);
 }
 
-/* Where a sequence is over the old value stays. */
+/* Keeps the old value in rows whose sequence has ended. */
 static weft_out rnn_hold(weft_graph *g, weft_out over, weft_out old, weft_out new) {
   return weft__b_node(g, "Select", NULL, 3, (weft_out[]){over, old, new}, 0, NULL);
 }
@@ -142,7 +139,7 @@ static weft_out rnn_lengths(weft_graph *g, const rnn *r) {
 
 /* ---- static ---- */
 
-/* Time t with its outputs and states; old becomes new. */
+/* Builds time step t.  Replaces the old states by the new ones. */
 static weft_out static_step(weft_graph *g, const cell *c, const weights *w, int t, weft_out x, weft_out length,
                             weft_out nothing, weft_out *state) {
   weft_out new[CELL_STATES];
@@ -178,7 +175,7 @@ void weft__static_rnn(weft_graph *g, const cell *c, int n, const weft_out *x, co
 /* ---- dynamic ---- */
 
 typedef struct steps {                 /* what the loop needs */
-  weft_out size, limit;                /* of the arrays; how many turns */
+  weft_out size, limit;                /* of the arrays; the number of iterations */
   weft_out in, in_flow, out, out_flow; /* arrays and their flows */
   weft_out length, nothing;
 } steps;
@@ -191,7 +188,7 @@ static weft_out rnn_array(weft_graph *g, weft_out size, weft_dtype type, const s
   return o;
 }
 
-/* The first two axes exchanged. */
+/* Exchanges the first two axes. */
 static weft_out rnn_swap_axes(weft_graph *g, weft_out x) {
   weft__b_push_name(g, "transpose");
   weft_out in[] = {x, weft__named_ints(g, "perm", (int64_t[]){1, 0, 2}, 3)};
@@ -200,12 +197,12 @@ static weft_out rnn_swap_axes(weft_graph *g, weft_out x) {
   return o;
 }
 
-/* No more turns than the longest sequence needs. */
+/* The number of iterations: the length of the longest sequence, at least 1 and at most size. */
 static weft_out rnn_iterations(weft_graph *g, weft_out size, weft_out length) {
   if (length.node < 0) return size;
   weft_out most = weft__named_reduce(g, "Max", "Max", length);
   most = weft__named_binary(g, "Maximum", "Maximum", NUM(1), OUT(most));
-  return op2(g, "Minimum", "Minimum", size, most);
+  return weft__named_binary_of(g, "Minimum", "Minimum", size, most);
 }
 
 static bool rnn_prepare(weft_graph *g, const cell *c, weft_out x, const rnn *r, steps *s) {
@@ -224,7 +221,7 @@ static bool rnn_prepare(weft_graph *g, const cell *c, weft_out x, const rnn *r, 
   return !g->sticky.code;
 }
 
-/* One turn: var[0] is the time, var[1] the output array's flow, then the states. */
+/* One iteration: var[0] is the time, var[1] the output array's flow, then the states. */
 static void rnn_iteration(loop *l, const cell *c, const weights *w, const steps *s, const shape *of, weft_out *next) {
   weft_graph *g = l->g;
   weft_out new[CELL_STATES], read[] = {s->in, l->var[0], s->in_flow};

@@ -30,14 +30,10 @@ static weft_out schedule_cast(weft_graph *g, term x, weft_out like) {
   return as_type(g, x, WEFT_FLOAT, weft__type_of(g, like));
 }
 
-/* A Python int stays one until it is cast. */
+/* A number that Python would hold as an int is an int32 constant until it is cast. */
 static weft_out steps_of(weft_graph *g, const decay *d, weft_out like) {
   const double v = d->steps.number;
   return as_type(g, d->steps, v == floor(v) && fabs(v) < 2e9 ? WEFT_INT32 : WEFT_FLOAT, weft__type_of(g, like));
-}
-
-static weft_out schedule_binary(weft_graph *g, const char *type, const char *name, weft_out x, weft_out y) {
-  return weft__named_binary(g, type, name, OUT(x), OUT(y));
 }
 
 static weft_out schedule_op(weft_graph *g, const char *type, weft_out x, weft_out y) {
@@ -48,7 +44,7 @@ static weft_out schedule_op(weft_graph *g, const char *type, weft_out x, weft_ou
 
 /* step / steps, cut down to whole numbers if asked for. */
 static weft_out schedule_progress(weft_graph *g, const decay *d, weft_out step, weft_out steps) {
-  weft_out p = schedule_binary(g, "RealDiv", "truediv", step, steps);
+  weft_out p = weft__named_binary_of(g, "RealDiv", "truediv", step, steps);
   return d->staircase ? weft__named_unary(g, "Floor", "Floor", p) : p;
 }
 
@@ -58,7 +54,7 @@ static weft_out schedule_exponential(weft_graph *g, const decay *d, weft_out fac
   weft_out rate = rate_of(g, d), steps = steps_of(g, d, rate);
   factor = schedule_cast(g, factor.node < 0 ? d->factor : OUT(factor), rate);
   weft_out step = schedule_cast(g, d->step, rate);
-  weft_out power = schedule_binary(g, "Pow", "Pow", factor, schedule_progress(g, d, step, steps));
+  weft_out power = weft__named_binary_of(g, "Pow", "Pow", factor, schedule_progress(g, d, step, steps));
   return schedule_op(g, "Mul", rate, power);
 }
 
@@ -78,11 +74,11 @@ weft_out weft__inverse_time_decay(weft_graph *g, const decay *d) {
   weft_out factor = schedule_cast(g, d->factor, rate);
   weft_out step = schedule_cast(g, d->step, rate), p = schedule_progress(g, d, step, steps);
   weft_out one = weft__b_cast(g, weft__n_scalar(g, "Const", WEFT_INT32, 1), weft__type_of(g, rate));
-  weft_out below = schedule_binary(g, "AddV2", "Add", one, schedule_binary(g, "Mul", "Mul", factor, p));
+  weft_out below = weft__named_binary_of(g, "AddV2", "Add", one, weft__named_binary_of(g, "Mul", "Mul", factor, p));
   return schedule_op(g, "RealDiv", rate, below);
 }
 
-/* How many times `steps` fit, rounded up, at least once: where a cycle ends. */
+/* Returns ceil(step / steps), or 1 at step 0: the number of the cycle that the step is in. */
 static weft_out schedule_cycles(weft_graph *g, weft_out step, term steps) {
   weft_out zero = weft__named_binary(g, "Equal", "Equal", OUT(step), NUM(0));
   weft_out times = weft__named_binary(g, "RealDiv", "truediv", OUT(step), steps);
@@ -100,19 +96,21 @@ weft_out weft__polynomial_decay(weft_graph *g, const decay *d, term end, term po
   weft_out last = schedule_cast(g, end, rate), exponent = schedule_cast(g, power, rate);
   weft_out step = schedule_cast(g, d->step, rate), steps = steps_of(g, d, rate);
   if (cycle)
-    steps = schedule_binary(g, "Mul", "Mul", steps, schedule_cycles(g, step, d->steps));
+    steps = weft__named_binary_of(g, "Mul", "Mul", steps, schedule_cycles(g, step, d->steps));
   else
-    step = schedule_binary(g, "Minimum", "Minimum", step, steps);
-  weft_out p = schedule_binary(g, "RealDiv", "truediv", step, steps);
-  weft_out range = schedule_binary(g, "Sub", "sub", rate, last);
+    step = weft__named_binary_of(g, "Minimum", "Minimum", step, steps);
+  weft_out p = weft__named_binary_of(g, "RealDiv", "truediv", step, steps);
+  weft_out range = weft__named_binary_of(g, "Sub", "sub", rate, last);
   weft_out left = weft__named_binary(g, "Sub", "sub", NUM(1), OUT(p));
-  weft_out scaled = schedule_binary(g, "Mul", "Mul", range, schedule_binary(g, "Pow", "Pow", left, exponent));
+  weft_out scaled =
+      weft__named_binary_of(g, "Mul", "Mul", range, weft__named_binary_of(g, "Pow", "Pow", left, exponent));
   return schedule_op(g, "AddV2", scaled, last);
 }
 
 /* (1 + cos(pi * turns)) times a height, a number or an output. */
 static weft_out schedule_cosine(weft_graph *g, term height, weft_out turns) {
-  weft_out angle = schedule_binary(g, "Mul", "mul", weft__n_scalar(g, "Const", weft__type_of(g, turns), PI), turns);
+  weft_out angle =
+      weft__named_binary_of(g, "Mul", "mul", weft__n_scalar(g, "Const", weft__type_of(g, turns), PI), turns);
   weft_out up = weft__named_binary(g, "AddV2", "add", NUM(1), OUT(weft__named_unary(g, "Cos", "Cos", angle)));
   return weft__named_binary(g, "Mul", "mul", height, OUT(up));
 }
@@ -127,11 +125,12 @@ weft_out weft__cosine_decay(weft_graph *g, const decay *d, term alpha) {
   weft__named_push(g, d->name, "CosineDecay");
   weft_out rate = rate_of(g, d), steps = steps_of(g, d, rate);
   weft_out step = schedule_cast(g, d->step, rate);
-  weft_out p = schedule_binary(g, "RealDiv", "truediv", schedule_binary(g, "Minimum", "Minimum", step, steps), steps);
+  weft_out p = weft__named_binary_of(g, "RealDiv", "truediv",
+                                     weft__named_binary_of(g, "Minimum", "Minimum", step, steps), steps);
   weft_out curve = schedule_cosine(g, NUM(.5), p);
   weft_out w = weft__named_binary(g, "Mul", "mul", less_than_one(g, alpha), OUT(curve));
   w = weft__named_binary(g, "AddV2", "add", OUT(w), alpha);
-  weft_out o = schedule_binary(g, "Mul", "Mul", rate, w);
+  weft_out o = weft__named_binary_of(g, "Mul", "Mul", rate, w);
   weft__b_pop(g);
   return o;
 }
@@ -139,7 +138,7 @@ weft_out weft__cosine_decay(weft_graph *g, const decay *d, term alpha) {
 /* Cycles of one length: splits p into the number of the cycle and what of it is done. */
 static weft_out equal_cycle(weft_graph *g, weft_out p, weft_out *done) {
   weft_out i = weft__named_unary(g, "Floor", "Floor", p);
-  *done = schedule_binary(g, "Sub", "sub", p, i);
+  *done = weft__named_binary_of(g, "Sub", "sub", p, i);
   return i;
 }
 
@@ -150,15 +149,15 @@ static weft_out unequal_cycle(weft_graph *g, weft_out p, term t_mul, weft_out *d
   weft_out log = weft__named_unary(g, "Log", "Log", weft__named_binary(g, "Sub", "sub", NUM(1), OUT(sum)));
   weft_out base = weft__named_term(g, "t_mul", t_mul, weft__type_of(g, p));
   weft_out log_base = weft__named_unary(g, "Log", "Log", base);
-  weft_out i = weft__named_unary(g, "Floor", "Floor", schedule_binary(g, "RealDiv", "truediv", log, log_base));
-  weft_out length = schedule_binary(g, "Pow", "pow", base, i);
+  weft_out i = weft__named_unary(g, "Floor", "Floor", weft__named_binary_of(g, "RealDiv", "truediv", log, log_base));
+  weft_out length = weft__named_binary_of(g, "Pow", "pow", base, i);
   weft_out begin = weft__named_binary(g, "Sub", "sub", NUM(1), OUT(length));
   begin = weft__named_binary(g, "RealDiv", "truediv", OUT(begin), shrink);
-  *done = schedule_binary(g, "RealDiv", "truediv", schedule_binary(g, "Sub", "sub", p, begin), length);
+  *done = weft__named_binary_of(g, "RealDiv", "truediv", weft__named_binary_of(g, "Sub", "sub", p, begin), length);
   return i;
 }
 
-/* Which kind of cycle it is, is decided now where t_mul is a number.  TensorFlow builds a cond. */
+/* If t_mul is a number, the kind of cycle is decided while building.  TensorFlow builds a cond. */
 static weft_out cycle_of(weft_graph *g, weft_out p, term t_mul, weft_out *done) {
   double known = 0;
   const bool is_known = weft__term_known(t_mul, &known);
@@ -182,7 +181,7 @@ weft_out weft__cosine_decay_restarts(weft_graph *g, const decay *d, term t_mul, 
   weft_out rate = rate_of(g, d), steps = steps_of(g, d, rate), done = WEFT_NONE;
   alpha = like_rate(g, alpha, rate), t_mul = like_rate(g, t_mul, rate), m_mul = like_rate(g, m_mul, rate);
   weft_out step = schedule_cast(g, d->step, rate);
-  weft_out i = cycle_of(g, schedule_binary(g, "RealDiv", "truediv", step, steps), t_mul, &done);
+  weft_out i = cycle_of(g, weft__named_binary_of(g, "RealDiv", "truediv", step, steps), t_mul, &done);
   weft_out height = weft__named_binary(g, "Pow", "pow", m_mul, OUT(i));
   height = weft__named_binary(g, "Mul", "mul", NUM(.5), OUT(height));
   weft_out curve = schedule_cosine(g, OUT(height), done);
@@ -191,11 +190,12 @@ weft_out weft__cosine_decay_restarts(weft_graph *g, const decay *d, term t_mul, 
   return schedule_op(g, "Mul", rate, w);
 }
 
-/* A normal number whose variance falls with the step. */
+/* A normal random number whose variance falls with the step. */
 static weft_out schedule_noise(weft_graph *g, weft_out step, weft_out variance, weft_out power) {
   int64_t seed1, seed2;
   weft_out age = weft__named_binary(g, "AddV2", "add", NUM(1), OUT(step));
-  weft_out v = schedule_binary(g, "RealDiv", "truediv", variance, schedule_binary(g, "Pow", "Pow", age, power));
+  weft_out v =
+      weft__named_binary_of(g, "RealDiv", "truediv", variance, weft__named_binary_of(g, "Pow", "Pow", age, power));
   weft_out spread = weft__named_unary(g, "Sqrt", "Sqrt", v);
   weft__b_push_name(g, "random_normal");
   weft_out scalar = weft__named_ints(g, "shape", NULL, 0), mean = weft__n_scalar(g, "mean", weft__type_of(g, step), 0);
@@ -203,7 +203,7 @@ static weft_out schedule_noise(weft_graph *g, weft_out step, weft_out variance, 
   weft_out o =
       weft__b_node(g, "RandomStandardNormal", NULL, 1, &scalar, 3,
                    (attr[]){A_TYPE("dtype", weft__type_of(g, step)), A_INT("seed", seed1), A_INT("seed2", seed2)});
-  return schedule_op(g, "AddV2", schedule_binary(g, "Mul", "mul", o, spread), mean);
+  return schedule_op(g, "AddV2", weft__named_binary_of(g, "Mul", "mul", o, spread), mean);
 }
 
 weft_out weft__linear_cosine_decay(weft_graph *g, const decay *d, const wave *w) {
@@ -214,14 +214,15 @@ weft_out weft__linear_cosine_decay(weft_graph *g, const decay *d, const wave *w)
   weft_out periods = schedule_cast(g, w->periods, rate), alpha = schedule_cast(g, w->alpha, rate),
            beta = schedule_cast(g, w->beta, rate);
   weft_out step = schedule_cast(g, d->step, rate);
-  step = schedule_binary(g, "Minimum", "Minimum", step, steps);
-  weft_out line = schedule_binary(g, "RealDiv", "truediv", schedule_binary(g, "Sub", "sub", steps, step), steps);
-  if (w->noisy) line = schedule_binary(g, "AddV2", "add", line, schedule_noise(g, step, variance, power));
-  weft_out p = schedule_binary(g, "RealDiv", "truediv", step, steps);
+  step = weft__named_binary_of(g, "Minimum", "Minimum", step, steps);
+  weft_out line =
+      weft__named_binary_of(g, "RealDiv", "truediv", weft__named_binary_of(g, "Sub", "sub", steps, step), steps);
+  if (w->noisy) line = weft__named_binary_of(g, "AddV2", "add", line, schedule_noise(g, step, variance, power));
+  weft_out p = weft__named_binary_of(g, "RealDiv", "truediv", step, steps);
   weft_out twice = weft__named_binary(g, "Mul", "mul", NUM(2), OUT(periods));
-  weft_out up = schedule_cosine(g, NUM(.5), schedule_binary(g, "Mul", "mul", twice, p));
-  weft_out o = schedule_binary(g, "Mul", "mul", schedule_binary(g, "AddV2", "add", alpha, line), up);
-  return schedule_op(g, "Mul", rate, schedule_binary(g, "AddV2", "add", o, beta));
+  weft_out up = schedule_cosine(g, NUM(.5), weft__named_binary_of(g, "Mul", "mul", twice, p));
+  weft_out o = weft__named_binary_of(g, "Mul", "mul", weft__named_binary_of(g, "AddV2", "add", alpha, line), up);
+  return schedule_op(g, "Mul", rate, weft__named_binary_of(g, "AddV2", "add", o, beta));
 }
 
 weft_out weft__piecewise_constant(weft_graph *g, const char *name, term step, int n, const term *boundaries,

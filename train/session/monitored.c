@@ -207,13 +207,7 @@ static weft_err open_ready(monitored *m, bool again, weft_session **out) {
   return err;
 }
 
-/* The first interrupt waits for a step to end, not for tasks to come back. */
-static weft_err monitored_reopen(void *arg, weft_session **out) {
-  weft__interrupt_undefer();
-  weft_err err = open_ready(arg, true, out);
-  weft__interrupt_defer();
-  return err;
-}
+static weft_err monitored_reopen(void *arg, weft_session **out) { return open_ready(arg, true, out); }
 
 static bool state_lost(void *arg, weft_session *sess) {
   monitored *m = arg;
@@ -240,7 +234,7 @@ static weft_err open_session(monitored *m) {
   weft__interrupt_defer();
   m->holds = true;
   WEFT_TRY(weft__recovering_create(&m->inner, first,
-                                   &(recovery){monitored_reopen, state_lost, tell_created, m, run_failed}));
+                                   &(recovery){monitored_reopen, state_lost, tell_created, m, run_failed, true}));
   WEFT_TRY(weft__queue_runners_start(m->inner, m->coordinator, NULL, NULL));
   return tell_created(m, m->inner);
 }

@@ -83,7 +83,9 @@ static bool may_try_again(recovering *r) {
 static weft_err make_another(recovering *r, weft_session **out) {
   for (int tries = 0;; tries++) {
     weft_session *fresh = NULL;
+    if (r->how.defers_interrupts) weft__interrupt_undefer();
     weft_err err = r->how.reopen(r->how.arg, &fresh);
+    if (r->how.defers_interrupts) weft__interrupt_defer();
     if (!err && r->how.reopened) err = r->how.reopened(r->how.arg, fresh);
     if (!err) {
       *out = fresh;

@@ -15,6 +15,8 @@ typedef struct recovery {
   void *arg;
   /* Optional.  A run failed and no task was lost: returns the error that the program gets. */
   weft_err (*failed)(void *arg, weft_err err);
+  /* The owner defers interrupts while a session runs.  They are not deferred during `reopen`, which may wait for tasks. */
+  bool defers_interrupts;
 } recovery;
 
 /* Takes ownership of `first`.  Destroying the session closes it; its memory is freed when the last share was dropped. */

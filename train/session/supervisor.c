@@ -287,12 +287,7 @@ static void hold_interrupts(weft_supervisor *sv, bool hold) {
   sv->holds = hold;
 }
 
-static weft_err supervisor_reopen(void *arg, weft_session **out) {
-  weft__interrupt_undefer();
-  weft_err err = open_ready(arg, true, out);
-  weft__interrupt_defer();
-  return err;
-}
+static weft_err supervisor_reopen(void *arg, weft_session **out) { return open_ready(arg, true, out); }
 
 static bool state_lost(void *arg, weft_session *sess) {
   weft_supervisor *sv = arg;
@@ -343,8 +338,8 @@ weft_err weft__supervisor_session(weft_session **out, weft_supervisor *sv, const
   if (sv->writer) WEFT_TRY(weft__event_writer_reopen(sv->writer));
   WEFT_TRY(open_ready(sv, false, &first));
   hold_interrupts(sv, true);
-  WEFT_TRY(weft__recovering_create(&sess, first,
-                                   &(recovery){supervisor_reopen, state_lost, supervisor_reopened, sv, run_failed}));
+  WEFT_TRY(weft__recovering_create(
+      &sess, first, &(recovery){supervisor_reopen, state_lost, supervisor_reopened, sv, run_failed, true}));
   weft__recovering_drop(sv->sess);
   sv->sess = sess;
   sv->started = true;

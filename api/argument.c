@@ -1,4 +1,4 @@
-/* argument.c - what a program is told that passes NULL or a negative count where it must not. */
+/* argument.c - the errors for a NULL or a negative count that a program must not pass. */
 #include "api/argument.h"
 #include "graph/graph.h"
 #include <string.h>

@@ -50,7 +50,7 @@ weft_builder *weft_node_begin(weft_graph *g, const char *op_name, const char *na
   return b;
 }
 
-/* Room for one more in a list; NULL and the builder failed if there is none. */
+/* Returns room for one more element of a list, or NULL and fails the builder. */
 static void *builder_grow(weft_builder *b, void *list, int n, int64_t *capacity, size_t size) {
   if (n < *capacity) return list;
   void *grown = weft__array_grow(list, capacity, n + 1, size);

@@ -13,7 +13,7 @@ static weft_err cluster_create(weft_cluster **out) {
   return *out ? WEFT_OK : WEFT_OOM;
 }
 
-/* What was made so far, or nothing. */
+/* Returns err.  On an error, frees the cluster and stores NULL. */
 static weft_err cluster_finish(weft_cluster **out, weft_err err) {
   if (err != WEFT_OK) {
     weft__free(*out);

@@ -1,4 +1,4 @@
-/* gradient.c - gradients, as programs ask for them: dense, or slices where they are. */
+/* gradient.c - the public functions for gradients, dense or as IndexedSlices. */
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "graph/build.h"

@@ -1,4 +1,4 @@
-/* initial.c - checks an initial value that a program gives and names it in the graph's words. */
+/* initial.c - checks an initial value that a program passes and converts it to the graph's type. */
 #include "api/initial.h"
 #include "weft/train.h"
 

@@ -1,4 +1,4 @@
-/* math.c - the everyday nodes of weft.h, over build.h. */
+/* math.c - the ops of weft.h that most programs use, built with graph/build.h. */
 #include "api/argument.h"
 #include "graph/build.h"
 #include "graph/scope.h"

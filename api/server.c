@@ -30,7 +30,7 @@ static weft_err read_config(session_opts *to, const weft_server_opts *o) {
   return WEFT_OK;
 }
 
-/* Is it there, and neither empty nor "0"? */
+/* Returns true if the variable is set and is neither empty nor "0". */
 static bool is_set(const char *name) {
   const char *text = or_env(NULL, name);
   return text && strcmp(text, "0") != 0;

@@ -46,7 +46,7 @@ static void lists_finish(lists *l) {
   weft__free(l->target);
 }
 
-/* Are these all handles of the session's graph?  A plan is found by numbers alone, so it is asked at each run. */
+/* Fails unless all handles are of the session's graph.  Plans are found by node numbers alone, so every run checks. */
 static weft_err check_graph(const weft_session *sess, const weft_request *r) {
   for (int i = 0; i < r->n_feed; i++) WEFT_TRY(weft__out_of(sess->graph, r->feeds[i].to, "feed", i));
   for (int i = 0; i < r->n_fetch; i++) WEFT_TRY(weft__out_of(sess->graph, r->fetches[i], "fetch", i));
@@ -155,7 +155,7 @@ weft_err weft_session_partial_setup(weft_partial_run **out, weft_session *sess, 
   return err;
 }
 
-/* A call of a partial run takes nothing but feeds and fetches. */
+/* A call of a partial run accepts only feeds and fetches. */
 static weft_err check_partial(const weft_request *r) {
   const char *wrong = r->n_target                       ? "n_target"
                       : r->timeout_ms                   ? "timeout_ms"

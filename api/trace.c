@@ -7,7 +7,7 @@
 #include "proto/scan.h"
 #include <string.h>
 
-/* A file may say anything; the end of a span must still be a number. */
+/* A file may have any times; the sum of two must not overflow. */
 static int64_t within_reason(int64_t ns) { return ns < 0 ? 0 : ns > INT64_MAX / 2 ? INT64_MAX / 2 : ns; }
 
 /* Times in nanoseconds came later: older writers left them zero.  The op's name is in "node = Op(inputs)". */

@@ -29,7 +29,7 @@ static int longest_first(const void *a, const void *b) {
   return x->us != y->us ? (x->us < y->us ? 1 : -1) : by_key(a, b);
 }
 
-/* One row for each key, those that took longest first; gives their number. */
+/* Makes one row for each key, the longest time first.  Returns the number of rows. */
 static size_t rows_by_key(row *r, size_t n) {
   size_t kept = 0;
   if (n) qsort(r, n, sizeof *r, by_key);

@@ -48,7 +48,7 @@ const char *weft_average_name(weft_average *a, weft_out value) {
   return weft__average_name(a, value, &name) == WEFT_OK ? name : NULL;
 }
 
-/* Trainable variables and those that were averaged go by the names of their averages, the rest by their own. */
+/* Trainable and averaged variables get the names of their averages, the others their own. */
 static bool goes_by_average(const weft_graph *g, weft_out v) {
   return weft__variable_listed(g, "trainable_variables", v) || weft__variable_listed(g, "moving_average_variables", v);
 }
@@ -59,7 +59,7 @@ static bool name_is_among(const char *name, int n, const char *const *names) {
   return false;
 }
 
-/* First those that go by an average, then those whose name is not taken so. */
+/* First the variables with the name of an average, then those whose name is still free. */
 static int put_names(weft_average *a, int n, const weft_out *all, weft_out *variables, const char **names) {
   int used = 0;
   for (int pass = 0; pass < 2; pass++)

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "train/model/helper.h"
 
-/* Operands as terms; NULL when memory is out or an output is none of the graph's, which sticks. */
+/* Returns the operands as terms.  NULL: no memory, or an output of another graph; the graph keeps the failure. */
 static term *take_operands(weft_graph *g, const char *kind, int n, const weft_operand *in) {
   term *t = weft__alloc(((size_t)n + 1) * sizeof *t);
   bool good = weft__named_keep(g, t ? WEFT_OK : WEFT_OOM);

@@ -1,4 +1,4 @@
-/* train_image.c - what input pipelines do to pictures, as programs ask for it. */
+/* train_image.c - the public functions for images of input pipelines. */
 #include "api/argument.h"
 #include "train/model/image.h"
 #include "weft/train.h"

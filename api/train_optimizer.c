@@ -16,7 +16,7 @@ static bool of_graph(weft_graph *g, const weft_gradient *d) {
   return true;
 }
 
-/* NULL when memory is out or a gradient is none of the graph's; the failure sticks. */
+/* Returns NULL if memory is short or a gradient is of another graph; the graph keeps the failure. */
 static grad_value *gradients_from_public(weft_graph *g, int n, const weft_gradient *d) {
   grad_value *in = weft__alloc_zero((size_t)n + 1, sizeof *in);
   bool good = weft__named_keep(g, in ? WEFT_OK : WEFT_OOM);

@@ -1,6 +1,6 @@
-/* train_profiler.c - the hook that writes what a step did when: timeline-STEP.json for Chrome's trace viewer.
+/* train_profiler.c - the hook that writes the timeline of a step: timeline-STEP.json for Chrome's trace viewer.
  *
- * It lives up here because the text is made by weft_trace_json. */
+ * It is in this folder and not in train/ because weft_trace_json makes the text. */
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "io/file.h"

@@ -1,4 +1,4 @@
-/* train_schedule.c - learning rates that fall, as programs ask for them. */
+/* train_schedule.c - the public functions for learning rate decays. */
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "train/model/schedule.h"

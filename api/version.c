@@ -68,7 +68,7 @@ static void list_libraries(void) {
   zlib = zlibVersion();
 #endif
 #ifdef WEFT_HAVE_GRPC
-  char grpc_text[64]; /* packages name the release, which the library does not know: it tells its core's number */
+  char grpc_text[64]; /* the library reports the version of its core and not the release that packages name */
   snprintf(grpc_text, sizeof grpc_text, "%s%score %s", WEFT_GRPC_RELEASE, *WEFT_GRPC_RELEASE ? ", " : "",
            grpc_version_string());
   grpc = grpc_text;

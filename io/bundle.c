@@ -153,7 +153,7 @@ static weft_err keep_unpacked(merge *m, Tensorflow__BundleEntryProto *e) {
   return WEFT_OK;
 }
 
-/* The new number of a shard of the present part. */
+/* Returns the new number of a shard of the part that is being read. */
 static weft_err shard_renumber(merge *m, int old, int *out) {
   if (old < 0 || old >= m->part_shards)
     return weft__fail(WEFT_DATA_LOSS, "%s.index names shard %d of %d", m->part, old, m->part_shards);
@@ -225,7 +225,7 @@ static weft_err rename_data(const merge *m, const char *to) {
   return WEFT_OK;
 }
 
-/* What is left of the parts; a directory that others still use stays. */
+/* Removes what is left of the parts.  A directory that still has other files stays. */
 static void remove_parts(const char *const *part, int n, const char *to, bool delete_dirs) {
   char *keep = weft__file_dir(to);
   for (int i = 0; i < n; i++) {

@@ -9,7 +9,7 @@
 
 typedef struct entry_row {
   bytes key;
-  int order; /* when it was added */
+  int order; /* the order in which rows were added */
   Tensorflow__BundleEntryProto proto;
 } entry_row;
 
@@ -33,7 +33,7 @@ char *weft__bundle_data_path(const char *prefix, int shard, int shards);
 char *weft__bundle_index_path(const char *prefix);
 /* Reads the header of an index: how many shards.  DATA_LOSS, UNIMPLEMENTED (big endian, newer versions). */
 weft_err weft__bundle_header(table_reader *t, const char *path, int *shards);
-/* Takes the directory of `prefix` through the last step: the old index gone, then place() of data, then the new. */
+/* The last step of writing a bundle: removes the old index, then places the data, then the new index. */
 weft_err weft__bundle_unlink_index(const char *index);
 
 #endif

@@ -112,7 +112,7 @@ static weft_err bad_checksum(const bundle_reader *r, const Tensorflow__BundleEnt
                     got);
 }
 
-/* n strings out of `size` bytes: lengths, their checksum, the bytes. */
+/* Reads n strings from `size` bytes: lengths, their checksum, the bytes. */
 static weft_err split_strings(const bundle_reader *r, const Tensorflow__BundleEntryProto *e, const unsigned char *data,
                               weft_tensor *t) {
   const unsigned char *p = data, *end = data + e->size, *at;
@@ -167,7 +167,7 @@ static weft_err read_plain(bundle_reader *r, const Tensorflow__BundleEntryProto 
   return crc == weft__crc32c_unmask(e->crc32c) ? WEFT_OK : bad_checksum(r, e, crc);
 }
 
-/* A tensor stored in one piece, into t. */
+/* Reads a tensor that was stored in one piece into t. */
 static weft_err read_whole(bundle_reader *r, const Tensorflow__BundleEntryProto *e, weft_tensor *t) {
   int fd = -1;
   char *path = NULL;
@@ -186,7 +186,7 @@ static weft_err read_whole(bundle_reader *r, const Tensorflow__BundleEntryProto 
 
 /* ---- slices ---- */
 
-/* The piece a slice was stored as, by its key; copies what `want` has of it. */
+/* Reads one stored slice by its key and copies the elements that `want` has of it. */
 static weft_err read_piece(bundle_reader *r, bytes name, const bundle_entry *whole, const slice *piece,
                            const slice *want, weft_tensor *t) {
   Tensorflow__BundleEntryProto *e = NULL;

@@ -11,7 +11,7 @@ static weft_err cifar_invalid(const input *in, const char *what) {
                     (unsigned long long)weft__input_offset(in));
 }
 
-/* All records, one after another. */
+/* Reads all records. */
 static weft_err read_records(input *in, text *all) {
   progress p = {0};
   for (;;) {

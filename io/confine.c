@@ -53,7 +53,7 @@ static bool has_dots(const char *names) {
   return false;
 }
 
-/* The path with every link followed, as far as it exists; false: it cannot be said where it lies. */
+/* Follows every link in the part of the path that exists.  Returns false if the path cannot be resolved. */
 static bool confine_resolve(const char *path, char real[PATH_MAX]) {
   char head[PATH_MAX];
   size_t n = strlen(path);
@@ -78,7 +78,7 @@ static bool confine_resolve(const char *path, char real[PATH_MAX]) {
   return true;
 }
 
-/* Is the path one of the directories of the list, or inside one? */
+/* Returns true if the path is one of the directories of the list or inside one. */
 static bool is_inside(const char *list, const char *path) {
   for (const char *d = list; *d; d = strchr(d, ':') + 1) {
     size_t n = strcspn(d, ":");
@@ -88,7 +88,7 @@ static bool is_inside(const char *list, const char *path) {
   return false;
 }
 
-/* Where no server has said what is allowed, the environment does. */
+/* Reads the environment unless a server has set the allowed directories. */
 static weft_err ask_environment(void) {
   pthread_mutex_lock(&lock);
   bool asked = decided;

@@ -5,12 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The CRC of what `crc` was the CRC of, followed by data; 0 is the CRC of nothing. */
+/* Extends `crc`, the CRC of some bytes, by the bytes at data.  0 is the CRC of no bytes. */
 uint32_t weft__crc32c(uint32_t crc, const void *data, size_t size);
-/* The same without the processor's instruction: the twin that tests hold the other against. */
+/* The same without the processor's instruction; tests compare the two. */
 uint32_t weft__crc32c_portable(uint32_t crc, const void *data, size_t size);
 
-/* What is stored is masked: a CRC of bytes that hold CRCs would be weak. */
+/* Files store the CRC masked, because a CRC over bytes that contain CRCs would be weak. */
 static inline uint32_t weft__crc32c_mask(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
 static inline uint32_t weft__crc32c_unmask(uint32_t masked) {
   uint32_t rot = masked - 0xa282ead8u;

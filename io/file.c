@@ -54,7 +54,7 @@ static size_t scheme_length(const char *path) {
   return end > path && isalpha((unsigned char)*path) && strncmp(end, "://", 3) == 0 ? (size_t)(end - path) : 0;
 }
 
-/* What makes a file system of that scheme a directory of this machine. */
+/* Names a program that mounts a file system of this scheme as a directory. */
 static const char *mount_hint(const char *path, size_t n) {
   static const char *const known[][2] = {{"hdfs", "hadoop-fuse-dfs"},
                                          {"viewfs", "hadoop-fuse-dfs"},
@@ -80,7 +80,7 @@ weft_err weft__path_local(const char *path, const char **local) {
   return WEFT_OK;
 }
 
-/* The same where nothing can fail: what is not of this machine stays as it is, and is not found. */
+/* The same for callers that cannot fail: a path of another file system stays unchanged, and is then not found. */
 static const char *local_path(const char *path) {
   const char *local;
   return weft__path_local(path, &local) == WEFT_OK ? local : path;
@@ -242,8 +242,8 @@ struct file_writer {
   char buffer[BUFFER];
 };
 
-/* Makes and locks a file; again if somebody who sweeps took it away in between.  Where files cannot be locked, nobody who
- * sweeps can lock them either. */
+/* Creates and locks a file.  Tries again if a process that removes stale files took it away in between.  On file systems
+ * without locks such a process cannot lock files either, and removes none. */
 static int open_locked(const char *path) {
   for (;;) {
     struct stat st;

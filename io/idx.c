@@ -1,4 +1,4 @@
-/* idx.c - big-endian files of the nineties. */
+/* idx.c - reads idx files, whose numbers are big-endian. */
 #include "io/idx.h"
 
 #include "base/alloc.h"

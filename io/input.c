@@ -14,7 +14,7 @@
 enum {
   BUFFER = 128 << 10,
   ANY_HEADER = 15 + 32, /* zlib: the largest window, zlib or gzip */
-  MOST_INFLATED = 1032  /* what deflate can make of a byte */
+  MOST_INFLATED = 1032  /* the most bytes that deflate can make of one */
 };
 
 struct input {
@@ -77,7 +77,7 @@ void weft__input_close(input *in) {
   weft__free(in);
 }
 
-/* Reads from the disk until there is something, the end or an error. */
+/* Reads from the disk until there are bytes, the end of the file or an error. */
 static size_t disk_read(input *in, unsigned char *to) {
   for (;;) {
     ssize_t n = read(in->fd, to, BUFFER);
@@ -90,7 +90,7 @@ static size_t disk_read(input *in, unsigned char *to) {
 }
 
 #ifdef WEFT_HAVE_ZLIB
-/* The offset is that of the file on the disk. */
+/* The offset in the message is that in the file on the disk. */
 static void input_damaged(input *in, const char *what) {
   weft__status_update(&in->failed, weft__fail(WEFT_DATA_LOSS, "%s: %s (at byte %llu of the file)", in->path, what,
                                               (unsigned long long)(in->disk_offset - in->z.avail_in)));

@@ -18,7 +18,7 @@ weft_err weft__input_read(input *in, void *to, size_t size, size_t *got);
 int weft__input_byte(input *in);
 /* After -1: the error that ended the input; WEFT_OK at the end of the file. */
 weft_err weft__input_status(const input *in);
-/* The most it can still give, by the size of the file: nobody makes room for more. */
+/* Returns an upper bound of the bytes left, by the size of the file.  Callers never allocate more. */
 uint64_t weft__input_limit(const input *in);
 uint64_t weft__input_offset(const input *in); /* of the decompressed bytes */
 const char *weft__input_path(const input *in);

@@ -162,7 +162,7 @@ static void write_all(record_writer *w, const void *data, size_t size) {
   }
 }
 
-/* What is held goes out; `last`: the stream ends. */
+/* Writes the buffered bytes.  `last` ends the compressed stream. */
 static void record_send(record_writer *w, bool last) {
   if (w->held.failed) weft__status_update(&w->failed, weft__fail(WEFT_OOM, "%s: no memory for a record", w->path));
 #ifdef WEFT_HAVE_ZLIB

@@ -51,7 +51,7 @@ static uint32_t draw_up_to(samples *d, uint32_t most) {
   return v;
 }
 
-/* A permutation of the order there was. */
+/* Permutes the previous order. */
 static void samples_shuffle(samples *d) {
   int64_t *old = d->order, *new = d->before;
   for (int64_t i = 0; i < d->size; i++) new[i] = i;
@@ -145,7 +145,7 @@ static weft_err make_room(const samples *d, int64_t n, weft_tensor **images, wef
   return err;
 }
 
-/* Row `at` of the batch becomes image `from`. */
+/* Copies image `from` to row `at` of the batch. */
 static void samples_put(const samples *d, int64_t at, int64_t from, weft_tensor *images, weft_tensor *labels) {
   const int64_t size = row_size(d);
   const uint8_t *image = TENSOR_DATA(d->images, uint8_t) + (d->first + from) * size;

@@ -1,4 +1,4 @@
-/* samples.h - images with their labels, dealt out in batches as TensorFlow's tutorials do.
+/* samples.h - batches of images with their labels, in the order of TensorFlow's tutorials.
  *
  * Shuffled before the first epoch and again before each; a batch across the end of an epoch has the rest of it and the
  * beginning of the next.  The order is numpy's for a seed, so that a program sees the batches it saw in Python. */
@@ -22,8 +22,8 @@ weft_err weft__samples_create(samples **out, weft_tensor *images, weft_tensor *l
                               const samples_opts *o);
 void weft__samples_destroy(samples *d);
 int64_t weft__samples_size(const samples *d);
-int64_t weft__samples_epochs(const samples *d); /* that are over */
-/* The next n, as tensors of the caller's; n is at most the size. */
+int64_t weft__samples_epochs(const samples *d); /* the number of epochs that are complete */
+/* Returns the next n samples as tensors that the caller owns; n is at most the size. */
 weft_err weft__samples_next(samples *d, int64_t n, weft_tensor **images, weft_tensor **labels);
 
 /* The images and labels of a CIFAR-10 file (data_batch_1.bin): (n, 32, 32, 3) and (n), both uint8.  Plain or gzipped. */

@@ -93,7 +93,7 @@ weft_err weft__slice_parse(const char *spec, size_t size, shape *full, slice *ou
 
 /* ---- keys: numbers and strings whose bytes sort as they do ---- */
 
-static void key_number(text *t, uint64_t v) { /* a count of bytes, then they, most significant first */
+static void key_number(text *t, uint64_t v) { /* the number of bytes, then the bytes, most significant first */
   char b[9];
   int n = 0;
   while (n < 8 && v >> (8 * n)) n++;

@@ -86,7 +86,7 @@ static weft_err list_bools(const weft_tensor *t, arena *a, Tensorflow__TensorPro
   return WEFT_OK;
 }
 
-/* The tensor's values as the one list its type uses; numbers stay where they are. */
+/* Points the list of the tensor's type at its values; numbers are not copied. */
 static weft_err list_values(const weft_tensor *t, arena *a, Tensorflow__TensorProto *p) {
   size_t n = (size_t)weft__tensor_count(t);
   *p = (Tensorflow__TensorProto)TENSORFLOW__TENSOR_PROTO__INIT;
@@ -125,7 +125,7 @@ static Tensorflow__SavedSliceMeta *find_meta(const slices_writer *w, bytes name)
   return NULL;
 }
 
-/* One more slice of a tensor known already, or a tensor's first. */
+/* Adds a slice of a known tensor, or the first slice of a new one. */
 static weft_err add_meta(slices_writer *w, bytes name, const shape *full, weft_dtype type,
                          Tensorflow__TensorSliceProto *s) {
   Tensorflow__SavedSliceMeta *m = find_meta(w, name);

@@ -61,7 +61,7 @@ typedef struct block_writer {
 struct table_writer {
   file_writer *to;
   block_writer data, index;
-  bool pending; /* a block was written whose index entry waits for the next key */
+  bool pending; /* a block was written, and its index entry is added with the next key */
   text pending_key;
   uint64_t pending_offset, pending_size;
 };
@@ -144,7 +144,7 @@ static size_t handle_put(unsigned char *to, uint64_t offset, uint64_t size) {
   return n + weft__varint_put(to + n, size);
 }
 
-/* A short key that is not below `last` and, if there is a next one, below `next`. */
+/* Returns a short key that is not less than `last` and, if there is a next key, less than it. */
 static void table_separator(text *last, const bytes *next) {
   size_t at = 0;
   unsigned char *k = (unsigned char *)last->data;
@@ -265,7 +265,7 @@ static weft_err entry_next(table_reader *t, const block *b, size_t *pos, text *k
   return WEFT_OK;
 }
 
-/* The data block an index entry names. */
+/* Loads the data block that an index entry names. */
 static weft_err load_named(table_reader *t, bytes h) {
   uint64_t at, size;
   const unsigned char *p = (const unsigned char *)h.data, *end = p + h.size;

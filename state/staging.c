@@ -69,7 +69,7 @@ static tuple **place_of(tuple **list, int64_t key) {
   return list;
 }
 
-/* Where a complete tuple goes: at the end, or by key. */
+/* Returns the link at which a complete tuple is inserted: at the end, or by key. */
 static tuple **place_for(staging *s, int64_t key) {
   tuple **at = &s->complete;
   while (*at && (s->spec.kind != STAGING_ORDERED_MAP || (*at)->key < key)) at = &(*at)->next;
@@ -129,7 +129,7 @@ static size_t bytes_of(const weft_tensor *t, int n) {
   return sum;
 }
 
-/* Whether the request completes its tuple. */
+/* Returns true if the request completes its tuple. */
 static bool staging_completes(const staging *s, const asked *a, const tuple *u) {
   int have = a->n;
   for (int i = 0; u && i < s->spec.n; i++) have += u->t[i].buf != NULL;

@@ -266,7 +266,7 @@ static weft_err reduce_next(collective_run *r) {
   }
   for (r->at++; r->at < all; r->at++) {
     const ring_step s = ring_step_at(r, r->at);
-    if (!section_count(r, s.section)) continue; /* nobody sends an empty section */
+    if (!section_count(r, s.section)) continue; /* an empty section is not sent */
     const int before = collective_around(s.place - 1, n);
     r->want.from = ring_member(r->group, s.offset, before);
     r->want.count = section_count(r, s.section);

@@ -122,7 +122,7 @@ WEFT_TARGET_CLONES static void filter_join(void *arg, int64_t begin, int64_t end
   }
 }
 
-/* How the work is cut: rows of dy that stay in the cache, and the copies. */
+/* How the work is split: rows of dy that stay in the cache, and the copies. */
 static void filter_plan(filter_job *j, int64_t threads) {
   const conv *c = j->c;
   const int64_t depth = c->at[0].size * c->at[1].size * c->in_ch, lanes = j->set->lanes;

@@ -33,7 +33,7 @@ enum {
   BLOCK_PARTS = 16
 };
 
-/* How many results a filter of that many columns gives at once. */
+/* Returns the number of results that a filter with this many columns computes at once. */
 static int64_t results_of(int64_t filter) { return POINTS + 1 - filter; }
 
 /* ---- the sums, along n channels ---- */
@@ -335,7 +335,7 @@ static void dy_sums(const short_filter *j, const float *dy, int64_t n, int64_t c
                     out + (i * r->groups + g) * width, point, cols);
 }
 
-/* What a task works with: one allocation. */
+/* The buffers of a task: one allocation. */
 typedef struct short_room {
   rows_of_sums rows;
   float *dy;    /* sums of dy: (points, chunk, groups, width) */

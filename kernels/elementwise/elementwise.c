@@ -122,7 +122,7 @@ static const void *block_of(const job *j, const operand *o, int64_t i, int64_t n
   }
 }
 
-/* How many elements from i on can be had from o in one piece. */
+/* Returns the number of elements from i on that are contiguous in o. */
 static int64_t elementwise_reach(const operand *o, int64_t i, int64_t n, int64_t want) {
   int64_t most = n;
   if (o->kind == TILE) most = tile_length(o, want) - i % o->period;

@@ -1,4 +1,4 @@
-/* gemm.c - one product of matrices: choosing who multiplies, and splitting it over threads.
+/* gemm.c - one product of matrices: chooses the library that computes it, and splits it over threads.
  *
  * float goes to oneDNN on x86, to OpenBLAS elsewhere, and to our own tiles where it is small, has few
  * columns, or neither was built in.  double and complex go to OpenBLAS if it knows the processor: for
@@ -85,7 +85,7 @@ static bool by_blas(const gemm *g) {
 
 bool weft__gemm_has(weft_dtype t) { return weft__gemm_plain_has(t); }
 
-/* Is there a library for this product, and is it worth calling?  It may still decline. */
+/* Returns true if there is a library for this product that is worth calling.  The library may still decline. */
 static bool by_library(const gemm *g) {
   const dtype_class c = weft__dtype_class(g->type);
   const double work = (double)g->m * (double)g->n * (double)g->k;

@@ -1,6 +1,6 @@
-/* gpu_everywhere.c - who serves a node on a GPU: the plug-in's kernel, or the CPU's where that will do.
+/* gpu_everywhere.c - chooses the kernel of a node on a GPU: the plug-in's, or the CPU's if that serves on every device.
  *
- * It will for ops that hand on, name or measure values (`anywhere` in graph/op.h).  What they read or write themselves (a
+ * It does for ops that forward, name or measure values (`anywhere` in graph/op.h).  What they read or write themselves (a
  * shape, an axis, a predicate) is in host memory.  Those with all arguments there, and those on int32 alone, run on the
  * host, placed on the GPU as in TensorFlow. */
 #include "kernels/gpu/gpu_host.h"

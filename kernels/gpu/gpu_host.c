@@ -291,7 +291,7 @@ const gpu_host *weft__gpu_host(void) {
 
 /* ---- for executors ---- */
 
-/* Is `arg` one of the words of `list`?  "arg?" is where it is of int32 or bool: counters and predicates. */
+/* Returns true if `arg` is one of the words of `list`.  "arg?" means: if it is int32 or bool (counters, predicates). */
 static bool gpu_listed(const char *list, const char *arg, weft_dtype type) {
   const size_t n = strlen(arg);
   const bool counter = type == WEFT_INT32 || type == WEFT_BOOL;

@@ -121,7 +121,7 @@ static void drop_run(runs *r, int i) {
   }
 }
 
-/* Nothing comes in: every result is the neutral element. */
+/* The input is empty: every result is the neutral element. */
 static void fold_nothing(const reduction_kind *kind, const shape *s, uint32_t reduced, void *acc) {
   int64_t n = 1;
   for (int d = 0; d < s->rank; d++) n *= reduced >> d & 1 ? 1 : s->dim[d];

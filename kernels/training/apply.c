@@ -136,7 +136,7 @@ static apply_loop *loop_for(const optimizer *of, weft_dtype type) {
   }
 }
 
-/* How TensorFlow's messages call an argument. */
+/* The name of an argument in TensorFlow's messages. */
 static const char *apply_called(const char *arg) {
   if (!strcmp(arg, "l1")) return "l1 regularization strength";
   if (!strcmp(arg, "l2")) return "l2 regularization strength";

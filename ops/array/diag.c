@@ -26,7 +26,7 @@ static int64_t diagonal_length(const band *b, int64_t d) {
   return diag_least(b->rows + diag_least(d, 0), b->cols - diag_most(d, 0));
 }
 
-/* How far diagonal d is pushed to the right in its row. */
+/* Returns the number of positions by which diagonal d is shifted right in its row. */
 static int64_t diagonal_shift(const band *b, int64_t d) {
   bool left = (d >= 0 && b->left_above) || (d <= 0 && b->left_below);
   return left ? 0 : b->length - diagonal_length(b, d);
@@ -111,7 +111,7 @@ static void stored_shape(const band *b, const shape *x, shape *out) {
   out->dim[out->rank++] = b->length;
 }
 
-/* Is the band an input (versions 2 and 3)? */
+/* Returns true if the band is an input (versions 2 and 3). */
 static bool has_band(int n_in, int with) { return n_in >= with; }
 
 /* ---- MatrixDiag: (diagonal, k, num_rows, num_cols, padding_value) ---- */

@@ -1,6 +1,6 @@
 /* fill.c - tensors of one value: Fill, ZerosLike, OnesLike.
  *
- * The floor is the speed of writing memory, so large ones are split over the step's threads. */
+ * The speed is limited by writing memory, so large ones are split over the step's threads. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/kernel.h"

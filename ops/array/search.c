@@ -18,7 +18,7 @@ static int64_t by_bytes(const str *a, const str *b) {
   return order ? order : (a->size > b->size) - (a->size < b->size);
 }
 
-/* Is element i of a before element j of b (or, with `ties`, not after it)? */
+/* Returns true if element i of a is less than element j of b (with `ties`: or equal). */
 static bool search_before(const weft_tensor *a, int64_t i, const weft_tensor *b, int64_t j, bool ties) {
   dtype_class c = weft__dtype_class(a->dtype);
   if (c == CLASS_STRING) {

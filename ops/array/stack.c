@@ -46,7 +46,7 @@ static weft_err stack_create(stack **out, const char *name, int64_t limit) {
   return WEFT_OK;
 }
 
-/* What is on it goes. */
+/* Releases all values on the stack. */
 static void stack_end(object *o) {
   stack *s = (stack *)o;
   pthread_mutex_lock(&s->lock);

@@ -1,4 +1,4 @@
-/* stitch.c - rows dealt out and put together by number: DynamicPartition, DynamicStitch, and their kin. */
+/* stitch.c - rows partitioned and merged by number: DynamicPartition, DynamicStitch and related ops. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
@@ -180,7 +180,7 @@ static weft_err partition_cpu(kernel *k) {
   return err;
 }
 
-/* The places of the rows are dealt out likewise, and stitch the gradients together again. */
+/* Partitions the row numbers in the same way; DynamicStitch merges the gradients by them. */
 static weft_err partition_grad(backprop *b) {
   weft_graph *g = b->graph;
   weft_out *in = weft__alloc((size_t)b->n_out * 2 * sizeof *in);

@@ -96,7 +96,7 @@ static weft_err set_init(row_set *s, weft_dtype type, const void *rows, int64_t 
   return s->slot ? WEFT_OK : WEFT_OOM;
 }
 
-/* The slot where `row` is, or would go.  `place` tells where the row numbered r lies. */
+/* Returns the slot that holds `row`, or the free slot for it.  place[r] is the position of row number r. */
 static int64_t *set_find(const row_set *s, const void *row, const int64_t *place) {
   int64_t at = (int64_t)(row_hash(s, row) & (uint64_t)s->mask);
   for (;; at = (at + 1) & s->mask) {
@@ -109,7 +109,8 @@ static int64_t *set_find(const row_set *s, const void *row, const int64_t *place
 
 /* ---- Unique: x seen as `n` rows ---- */
 
-/* Numbers the rows in order of first sight: idx[i], and place[r] where row number r lies.  Returns how many. */
+/* Numbers the rows in the order of their first occurrence: idx[i] is the number of row i, place[r] the position of row
+ * number r.  Returns the number of distinct rows. */
 static int64_t number_rows(row_set *s, int64_t n, int64_t *place, weft_tensor *idx) {
   int64_t found = 0;
   for (int64_t i = 0; i < n; i++) {

@@ -94,7 +94,7 @@ static weft_err summary_cpu(kernel *k) {
 
 enum { CURT = 2, CONCISE = 3, FULL_HEALTH = 4, SHAPE_ONLY = 5, REDUCED = 8, SHOWN_DIMS = 6 };
 
-/* How many numbers a mode gives; 0: TensorFlow has no such mode. */
+/* Returns the number of values that a mode outputs; 0 if TensorFlow has no such mode. */
 static int mode_size(int64_t mode) {
   switch (mode) {
   case CURT: return 2;

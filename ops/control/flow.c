@@ -54,7 +54,7 @@ static weft_err switch_cpu(kernel *k) {
 
 /* ---- Merge ---- */
 
-/* What holds of every input: their common rank, and the dimensions in which they agree. */
+/* The part of the shape that all inputs share: their common rank, and the dimensions in which they agree. */
 static weft_err merge_infer(infer *s) {
   shape out = s->in[0];
   for (int i = 1; i < s->n_in && out.rank >= 0; i++) {

@@ -29,7 +29,7 @@ static weft_err rows_like(weft_tensor *out, const weft_tensor *t, int64_t n) {
   return weft__tensor_init(out, t->dtype, &s);
 }
 
-/* Into row i; a string that is nobody else's changes hands. */
+/* Copies into row i.  A string with no other owner is moved. */
 static weft_err dataset_batch_put(weft_tensor *out, int64_t i, weft_tensor *t) {
   int64_t count = weft__tensor_count(t);
   char *to = (char *)out->data + (size_t)i * weft__tensor_bytes(t);

@@ -90,7 +90,7 @@ static void group_finish(iterator *it) {
   weft__walk_finish(it);
 }
 
-/* What a function makes of tensors: one number. */
+/* Calls a function of tensors that returns one number. */
 static weft_err dataset_group_ask(iterator *it, const step *st, int f, const weft_tensor *arg, int n, int64_t *out) {
   weft_tensor t = {0};
   WEFT_TRY(weft__captured_call(&((group_by *)it->set)->f[f], it->pass, st, arg, n, &t, 1));

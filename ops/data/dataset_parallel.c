@@ -29,7 +29,7 @@ typedef struct crew { /* what helpers share with the iterator, and may outlive i
   atomic_int refs;
   pthread_mutex_t lock; /* guards what follows */
   pthread_cond_t ended;
-  call *first, *last, *waiting; /* in order; waiting: the first that nobody runs */
+  call *first, *last, *waiting; /* in order; waiting: the first that no thread runs */
   int64_t n;
   int helpers;
   bool closed;

@@ -131,7 +131,7 @@ static weft_err first_cpu(kernel *k) { return weft__forward(k, 0, 0, &k->in[0]->
 
 enum { POLICY_OFF = -1, POLICY_AUTO, POLICY_FILE, POLICY_DATA, POLICY_HINT };
 
-/* Whether a data set reads files, or may read them: itself, through its inputs, or in a function that makes data sets. */
+/* Returns true if a data set reads or may read files: itself, through its inputs, or in a function that makes data sets. */
 static bool reads_files(const dataset *d) {
   static const char *const readers[] = {"Files", "CSV", "MatchingFiles", "Interleave", "ParallelInterleave"};
   for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)

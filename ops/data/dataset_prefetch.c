@@ -21,7 +21,7 @@ typedef struct prefetch_at {
   pthread_cond_t changed;
   pthread_t thread;
   bool running, stop, over;
-  bool left; /* the thread has ended, since nobody asked: the next who does starts another */
+  bool left; /* the thread has ended because no element was requested; the next request starts another */
   int64_t first, n;
   brought *ring;
 } prefetch_at;

@@ -75,7 +75,7 @@ static weft_err new_group(iterator *it, const step *st, int64_t key, group **out
   return WEFT_OK;
 }
 
-/* Where the key is in the index, or the empty place where it belongs. */
+/* Returns the slot of the key in the index, or the free slot for it. */
 static int64_t *place_of(const reducer_at *at, int64_t key) {
   uint64_t mask = (uint64_t)at->places - 1;
   for (uint64_t i = ((uint64_t)key * 0x9e3779b97f4a7c15u >> 20) & mask;; i = (i + 1) & mask)

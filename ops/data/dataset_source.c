@@ -188,7 +188,7 @@ static void generator_destroy(dataset *d) {
 
 static int dataset_source_states(const generator *g) { return g->f[F_INIT].f->n_ret; }
 
-/* Its results are nobody's; a failure does not matter any more. */
+/* The results are discarded, and a failure no longer matters. */
 static void dataset_source_finalize(iterator *it, const step *st) {
   const generator *g = (generator *)it->set;
   generator_at *at = (generator_at *)it;

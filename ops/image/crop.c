@@ -104,7 +104,7 @@ static void spread_to_images(const crop *c) {
     }
 }
 
-/* How the loss changes as one pixel of a crop moves down and to the right. */
+/* The derivatives of the loss by the row and the column of one pixel of a crop. */
 static void crop_slopes(const crop *c, int64_t b, const corners *k, const float *g, float *down, float *across) {
   const float *a = c->image + crop_pixel_offset(c, c->index[b], k->top, k->left);
   const float *e = c->image + crop_pixel_offset(c, c->index[b], k->top, k->right);

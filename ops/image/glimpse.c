@@ -54,7 +54,7 @@ static int64_t glimpse_start(const glimpse *g, const float *offset, int i) {
   return at > -1e15f && at < 1e15f ? (int64_t)at : -(INT64_C(1) << 50);
 }
 
-/* What fills the pixels outside: numbers like those of the images. */
+/* The distribution of the random numbers that fill the pixels outside: that of the images. */
 typedef struct noise {
   double low, high, mean, deviation;
 } noise;

@@ -1,4 +1,4 @@
-/* image_file.c - pictures out of and into the bytes of PNG, JPEG, GIF and BMP files.
+/* image_file.c - decodes and encodes images: PNG, JPEG, GIF and BMP.
  *
  * The decoding ops look at the first bytes, not at their own name, as TensorFlow's do: DecodePng
  * reads a JPEG.  Samples of 8 bits become 16 bits or floats where the op is asked for those. */

@@ -115,7 +115,7 @@ static bool next_of(steps *s, feature *f) {
   return true;
 }
 
-/* How many values a step has, after its type was checked. */
+/* Checks the type of a step and returns the number of its values. */
 static weft_err count_step(const sequences *p, int64_t i, const wanted *w, const feature *f, int64_t *n) {
   *n = 0;
   if (f->type == WEFT_INVALID)

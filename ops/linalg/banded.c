@@ -124,7 +124,7 @@ static weft_err tridiagonal_cpu(kernel *k) {
   return err;
 }
 
-/* Whether the ranks of all inputs are known and at least 2. */
+/* Returns true if the ranks of all inputs are known and at least 2. */
 static bool input_ranks_known(const backprop *b) {
   bool known = true;
   for (int i = 0; i < b->n_in; i++) known = known && weft__out_shape(b->graph, b->in[i])->rank >= 2;

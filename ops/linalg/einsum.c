@@ -170,7 +170,7 @@ static void group_add(group *g, const sizes *z, int label) {
   g->size *= z->of[label];
 }
 
-/* How far apart the elements of a label lie: a repeated one walks the diagonal, an absent or broadcast one stays. */
+/* Returns the stride of a label: a repeated label has the stride of the diagonal, an absent or broadcast one 0. */
 static int64_t step_of(const labels *l, const shape *s, int label) {
   int64_t steps[WEFT_MAX_RANK], sum = 0;
   weft__shape_steps(s, steps);
@@ -321,7 +321,7 @@ static weft_err einsum_put(kernel *k, weft_dtype type, void *out, const shape *s
   return count ? weft__strided_copy_run(k, type, out, from, &b) : WEFT_OK;
 }
 
-/* Is the result in the order in which it is computed? */
+/* Returns true if the result has the axis order in which it is computed. */
 static bool einsum_straight(const equation *e, const plan *p) {
   const group *const order[] = {&p->batch, &p->outer[0], &p->outer[1]};
   int d = 0;

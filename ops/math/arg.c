@@ -150,7 +150,8 @@ static weft_err arg_infer(infer *s) {
 
 /* ---- InTopK ---- */
 
-/* Is the target among the k highest?  Ties count in its favour; a row with anything not finite has no ranking. */
+/* Returns true if the target is among the k highest.  Ties count in its favor.  False if any element of the row is not
+ * finite. */
 static bool in_top(const float *row, int64_t classes, int64_t target, int64_t top) {
   if (target < 0 || target >= classes) return false;
   int64_t higher = 0;

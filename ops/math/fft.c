@@ -215,7 +215,7 @@ static weft_err rfft_infer(infer *s) {
 
 /* ---- gradients ---- */
 
-/* How many numbers a transform has, as a scalar of the complex type of x. */
+/* Returns the number of elements of one transform as a scalar of the complex type of x. */
 static weft_out transform_size(weft_graph *g, weft_out lengths, weft_dtype type) {
   const weft_out in[] = {lengths, weft__b_ints(g, (int64_t[]){0}, 1)};
   const attr attrs[] = {A_BOOL("keep_dims", false)};

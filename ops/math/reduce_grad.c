@@ -72,7 +72,7 @@ static weft_err reduce_grad_set_dx(backprop *b, weft_out dx) {
 
 weft_err weft__sum_grad(backprop *b) { return reduce_grad_set_dx(b, reduce_grad_spread(b)); }
 
-/* How many elements of x went into one of y. */
+/* Returns the number of elements of x for one element of y. */
 static weft_out reduce_grad_ratio(backprop *b) {
   const weft_dtype type = weft__out_type(G, X);
   const int64_t nx = weft__shape_count(weft__out_shape(G, X)), ny = weft__shape_count(weft__out_shape(G, b->out[0]));
@@ -134,7 +134,7 @@ static void reduced_and_kept(backprop *b, weft_out *reduced, weft_out *kept) {
   *kept = weft__b_reshape(G, weft__b_cast(G, weft__b_unary(G, "Where", is_off), WEFT_INT32), int_list(G, &flat, 1));
 }
 
-/* dx[i] = dy times the product of all others: what lies before i times what lies behind, which is right for zeros. */
+/* dx[i] = dy times the product of all other elements: those before i times those behind i, which is right for zeros. */
 weft_err weft__prod_grad(backprop *b) {
   weft_out reduced, kept;
   reduced_and_kept(b, &reduced, &kept);

@@ -144,7 +144,7 @@ static weft_err relu6_grad_back(backprop *b) {
 }
 static weft_err leaky_relu_grad_back(backprop *b) { return linear_grad_back(b, leaky_slope(b, b->in[1])); }
 
-/* Where the result was negative its slope depends on it: dy dz there, else 0. */
+/* For a negative result the slope depends on the result: dy * dz there, else 0. */
 static weft_err curved_grad_back(backprop *b, const char *itself) {
   const weft_out y = b->in[1], below = weft__b_binary(G, "Less", y, weft__b_scalar_like(G, y, 0));
   b->din[0] = GRAD_DENSE(weft__b_binary(G, itself, DY, y));

@@ -13,7 +13,7 @@
 #include "kernels/simd/widen.h"
 #include <string.h>
 
-/* What is summed over a channel: x; (x - mean)^2; or dy and dy (x - mean). */
+/* The quantity that is summed over a channel: x; (x - mean)^2; or dy and dy (x - mean). */
 typedef enum moment { MEAN, SPREAD, GRADIENT } moment;
 
 typedef struct norm {

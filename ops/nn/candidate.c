@@ -120,7 +120,7 @@ static weft_err hits_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* Where a true class was sampled last; -1 if it was not. */
+/* Returns the last position at which a true class was sampled, or -1. */
 static int64_t last_place(const weft_tensor *drawn, int64_t class) {
   int64_t i = drawn->shape.dim[0] - 1;
   while (i >= 0 && TENSOR_DATA(drawn, int64_t)[i] != class) i--;

@@ -168,7 +168,7 @@ static weft_err resize_pad_cpu(kernel *k) {
   return err;
 }
 
-/* How many windows of a filter fit on an axis; -1 if a size is not known. */
+/* Returns the number of windows of a filter on an axis, or -1 if a size is unknown. */
 static int64_t windows_on(const infer *s, int64_t in, int64_t filter, int axis) {
   const attr *strides = weft__node_attr(s->node, "strides");
   const int64_t stride = strides && strides->n == AXES ? strides->is[axis] : 0;

@@ -69,7 +69,7 @@ static weft_err no_depth(const kernel *k, const window *w, const char *what) {
   return weft__kernel_fail(k, WEFT_UNIMPLEMENTED, "%s is not yet supported on the depth dimension.", what);
 }
 
-/* Does every element of the image lie in exactly one window? */
+/* Returns true if every element of the image is in exactly one window. */
 static bool tiles_exactly(const window_axis *a) {
   return a->stride == a->size && a->out * a->stride >= a->in + a->before;
 }
@@ -153,7 +153,7 @@ static weft_err depth_pool(kernel *k, const window *w, const pooling *loops) {
   return call_run(k, &(pool_call){&j, loops->max, x, NULL, y, false, false, NULL});
 }
 
-/* What every op over the greatest begins with; its image is input 0. */
+/* The beginning of every max-pool op; its image is input 0. */
 typedef struct max_plan {
   window w;
   pool_job j;

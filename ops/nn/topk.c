@@ -151,7 +151,7 @@ static weft_err top_k_v2_infer(infer *s) {
 
 /* ---- gradient ---- */
 
-/* What is at the places goes back there: places counted through the whole tensor, then summed by place. */
+/* Scatters the gradients back to the positions: positions in the flat tensor, summed by position. */
 static weft_err top_k_grad(backprop *b) {
   weft_graph *g = b->graph;
   const int64_t flat = -1, column[] = {-1, 1};

@@ -26,7 +26,7 @@ static weft_err range_infer(infer *s) {
 
 static int64_t element_of(const weft_tensor *t, int64_t row) { return t->shape.rank ? row : 0; }
 
-/* How many numbers a row has; -1 if they cannot be counted. */
+/* Returns the number of values of a row, or -1 if it overflows. */
 static int64_t row_size(const kernel *k, int64_t row) {
   const int64_t at[3] = {element_of(k->in[0], row), element_of(k->in[1], row), element_of(k->in[2], row)};
   if (weft__dtype_class(k->in[0]->dtype) == CLASS_FLOAT) {

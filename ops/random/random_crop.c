@@ -121,7 +121,7 @@ static bool draw_box(const bounds *b, float ratio, philox_reader *r, box *out) {
   return true;
 }
 
-/* Does the crop hold enough of any box? */
+/* Returns true if the crop covers enough of any box. */
 static bool random_crop_covers(const box *crop, const box *boxes, int64_t n, float part) {
   if (box_area(crop) <= 0) return false;
   for (int64_t i = 0; i < n; i++) {

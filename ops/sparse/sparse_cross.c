@@ -143,7 +143,7 @@ static weft_err put_one(const crossing *x, int64_t row, int64_t number, weft_ten
   return err;
 }
 
-/* How many combinations each example has: splits [batch + 1], and the most of one. */
+/* Counts the combinations of each example: splits [batch + 1], and the largest count. */
 static weft_err count_all(const crossing *x, int64_t *splits, int64_t *most) {
   *most = 0;
   splits[0] = 0;

@@ -94,7 +94,7 @@ static weft_out dense_elements(backprop *b) {
   return weft__b_binary(b->graph, "GatherNd", b->in[3], dense_places(b->graph, b->in[0], b->in[2], b->in[3]));
 }
 
-/* What the values give, added up at the places of the dense tensor. */
+/* Adds up the gradients of the values at their positions in the dense tensor. */
 static weft_out to_dense(backprop *b, weft_out of_values) {
   weft_graph *g = b->graph;
   const weft_out of_dense = weft__b_cast(g, weft__b_shape(g, b->in[3]), WEFT_INT64);

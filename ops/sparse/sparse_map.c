@@ -39,7 +39,7 @@ static weft_err add_cpu(kernel *k) {
   return err;
 }
 
-/* Where the entries of each row begin in `order`, which has their numbers row by row. */
+/* Finds where the entries of each row begin in `order`, which lists entry numbers row by row. */
 static void order_rows(const weft_tensor *indices, int64_t rows, int64_t *begin, int64_t *order) {
   const int64_t depth = indices->shape.dim[1], n = indices->shape.dim[0], *at = TENSOR_DATA(indices, int64_t);
   for (int64_t i = 0; i < n; i++) begin[at[i * depth] + 1]++;

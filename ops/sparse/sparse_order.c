@@ -142,7 +142,7 @@ static weft_err fill_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* How many entries each row has; with `next`, where the first of each goes, an empty row taking one place. */
+/* Counts the entries of each row.  `next` gets the position of the first entry of each row; an empty row takes one. */
 static weft_err count_rows(kernel *k, int64_t rows, int64_t *next, int64_t *total) {
   const weft_tensor *indices = k->in[0];
   const int64_t depth = indices->shape.dim[1];
@@ -230,7 +230,7 @@ static weft_err fill_grad_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* What was a value gets its gradient; the default gets the sum of the others. */
+/* The gradient of a value is that of its entry.  The gradient of the default is the sum of all others. */
 /* The sum of the gradients that went to the default value: those of places that no entry has. */
 static weft_err put_rest(const weft_tensor *grad, const bool *seen, weft_tensor *rest) {
   const int64_t n = grad->shape.dim[0];

@@ -53,7 +53,7 @@ static weft_err lookup_file_column(const vocabulary *v, str line, int64_t number
       v->path, (long long)number, weft__int_sat(line.size), line.data, (unsigned long long)most + 1, (long long)n + 1);
 }
 
-/* What one index takes of one line, as element `number` of the tensor. */
+/* Stores the part of a line that one index selects as element `number` of the tensor. */
 static weft_err lookup_file_take(vocabulary *v, str line, int64_t number, int64_t index, weft_tensor *to) {
   if (index == LINE_NUMBER) {
     /* Wraps around, as TensorFlow's sum does: any offset is allowed. */

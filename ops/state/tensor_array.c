@@ -504,7 +504,7 @@ static weft_err handle_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* What the node that made the array says of its elements, if every element must be so. */
+/* Returns the element shape that the node of the array declares, if all elements must have it. */
 static shape element_shape(const infer *s) {
   const weft_node *n = weft__handle_origin(s->graph, s->node->in[0]);
   while (n && !strncmp(n->op_name, "TensorArrayGrad", 15)) n = weft__handle_origin(s->graph, n->in[0]);

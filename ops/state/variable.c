@@ -73,7 +73,7 @@ static weft_err shared_read_cpu(kernel *k) {
   return weft__kernel_variable(k, 0, &v);
 }
 
-/* What TF says where it finds no resource: one without a value does not exist for it. */
+/* TensorFlow's error for a missing resource.  For TensorFlow, a variable without a value does not exist. */
 static weft_err missing_read(const kernel *k, const variable *v) {
   const handle *h = weft__handle_of(k->in[0]);
   const char *container = h ? h->container : "localhost";

@@ -35,7 +35,7 @@ static weft_err substr_infer(infer *s) {
   return weft__infer_broadcast(s);
 }
 
-/* Where character n of s begins; the end if there are fewer. */
+/* Returns the offset of character n of s, or the end if there are fewer. */
 static size_t strings_character(const str *s, int64_t n) {
   size_t i = 0;
   for (; i < s->size; i++)

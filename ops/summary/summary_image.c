@@ -1,4 +1,4 @@
-/* summary_image.c - ImageSummary: pictures as PNG files in a Summary.
+/* summary_image.c - ImageSummary: images as PNG files in a Summary.
  *
  * Bytes are written as they are.  Other numbers are scaled picture by picture: so that the largest
  * becomes 255 where none is negative, else so that zero becomes 128 and the largest magnitude stays

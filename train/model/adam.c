@@ -28,7 +28,7 @@ weft_err weft__adam_slots(weft_optimizer *o, int n, const weft_out *vars) {
   return weft__b_ok(g);
 }
 
-/* slot = slot * beta, then the rows of slices are added; the new value. */
+/* Builds slot = slot * beta, then adds the rows of the slices.  Returns the new value. */
 static weft_out decay_and_add(update *u, int slot, weft_out beta, weft_out rows) {
   weft_graph *g = u->o->g;
   weft_out s = weft__update_slot(u, slot);
@@ -56,7 +56,7 @@ static weft_out adam_power(update *u, int i) {
   return weft__b_cast(u->o->g, weft__update_read(u, u->o->extra[i]), u->dtype);
 }
 
-/* In the order of Python's evaluation, so that the suffixes of the names agree. */
+/* Adds the nodes in the order in which Python evaluates them, so that the suffixes of the names agree. */
 static weft_out adam_sparse(update *u) {
   weft_graph *g = u->o->g;
   bool same = u->dtype == WEFT_FLOAT;

@@ -62,7 +62,7 @@ static weft_out scalar_in(weft_graph *g, weft_out pivot, const char *name, weft_
   return o;
 }
 
-/* The momentum in training; 1, which keeps the moving values as they are, otherwise. */
+/* Returns the momentum in training, and otherwise 1, which keeps the moving values unchanged. */
 static weft_out norm_momentum(const norm *n) {
   if (!norm_decides(n)) return weft__n_scalar(n->g, "Const", WEFT_FLOAT, n->opts->momentum);
   branches c = norm_cond(n);
@@ -122,7 +122,7 @@ static void update_moving(const norm *n, weft_out variable, weft_out moving, wef
   list_update(n, node);
 }
 
-/* The changed value in the branch of training; the variable comes in through a switch as well. */
+/* Updates the moving value in the training branch.  The variable enters the branch through a Switch too. */
 static weft_out change_in(const norm *n, const branches *c, weft_out variable, weft_out d, const char *exact) {
   weft_graph *g = n->g;
   bool resource = weft__variable_is_resource(g, variable);
@@ -135,7 +135,7 @@ static weft_out change_in(const norm *n, const branches *c, weft_out variable, w
   return o;
 }
 
-/* The same inside of a cond; what is listed is the value after it. */
+/* The same inside a cond.  The value after the cond is added to the collection. */
 static void update_when(const norm *n, weft_out variable, weft_out moving, weft_out now) {
   weft_graph *g = n->g;
   branches c = norm_cond(n);

@@ -29,7 +29,7 @@ static void clip_by_average_norm(const call *c) {
   *c->out = weft__clip_by_average_norm(c->g, c->o->name, c->in[0].out, c->in[1]);
 }
 
-/* Operands as gradients: slices were replaced by their values. */
+/* The operands as gradients; the caller has replaced IndexedSlices by their values. */
 static grad_value *dense(weft_graph *g, int n, const term *in) {
   grad_value *d = weft__alloc_zero((size_t)n + 1, sizeof *d);
   if (!weft__named_keep(g, d ? WEFT_OK : WEFT_OOM)) return NULL;
@@ -44,7 +44,7 @@ static void global_norm(const call *c) {
   weft__free(d);
 }
 
-/* limit, norm, then the tensors. */
+/* Operands: limit, norm, then the tensors. */
 static void clip_by_global_norm(const call *c) {
   const int n = c->n - 2;
   grad_value *d = dense(c->g, n, c->in + 2);
@@ -114,7 +114,7 @@ static void noisy_linear_cosine_decay(const call *c) {
   *c->out = weft__linear_cosine_decay(c->g, &d, &w);
 }
 
-/* The step, the boundaries, and one value more than those. */
+/* Operands: the step, n boundaries, n + 1 values. */
 static void piecewise_constant(const call *c) {
   const int boundaries = c->n / 2 - 1;
   *c->out = weft__piecewise_constant(c->g, c->o->name, c->in[0], boundaries, c->in + 1, c->in + 1 + boundaries);
@@ -161,7 +161,7 @@ static weft_err find_helper(const char *kind, int n, const term *in, const struc
   return WEFT_OK;
 }
 
-/* As many outputs as the caller has room for. */
+/* Returns as many outputs as the caller has room for. */
 static int helper_outputs(const struct helper_kind *kind, int n) {
   return kind->build == clip_by_global_norm ? n - 2 : 1;
 }

@@ -1,4 +1,4 @@
-/* image.c - pictures turned, cut, scaled and lit, from the ops there are.
+/* image.c - flips, crops, resizes and color-adjusts images, built from ops.
  *
  * The numbers are tf.image's, those of a seed too.  A random flip chooses between both pictures, where TensorFlow
  * builds a cond. */
@@ -47,7 +47,7 @@ weft_out weft__image_convert(weft_graph *g, weft_out x, weft_dtype to, bool satu
   } else if (is_float) {
     x = weft__b_cast(g, x, to);
     if (!was_float) x = weft__named_binary(g, "Mul", "Mul", OUT(x), NUM(1 / image_largest(from)));
-  } else { /* between integers: by the ratio of their ranges, which is whole */
+  } else { /* between integers: by the ratio of their ranges, which is an integer */
     bool down = image_largest(from) > image_largest(to);
     double ratio = down ? (image_largest(from) + 1) / (image_largest(to) + 1)
                         : (image_largest(to) + 1) / (image_largest(from) + 1);
@@ -118,7 +118,7 @@ weft_out weft__image_central_crop(weft_graph *g, weft_out x, double fraction) {
   return weft__image_crop(g, x, from, size);
 }
 
-/* ---- turning ---- */
+/* ---- flips and rotations ---- */
 
 weft_out weft__image_flip(weft_graph *g, weft_out x, bool up_down) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
@@ -166,7 +166,7 @@ weft_out weft__image_contrast(weft_graph *g, weft_out x, weft_out factor) {
   return o;
 }
 
-/* (x - mean) / deviation, which is held at 1 / sqrt(pixels): a picture of one colour becomes 0. */
+/* (x - mean) / deviation, which is held at 1 / sqrt(pixels): an image of one color becomes 0. */
 weft_out weft__image_standardize(weft_graph *g, weft_out x) {
   static const int64_t axes[] = {-1, -2, -3};
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
@@ -204,7 +204,7 @@ weft_out weft__image_draw(weft_graph *g, double low, double high, const int64_t 
   return o;
 }
 
-/* Anywhere it fits: a number of all int32, taken modulo the room there is. */
+/* The offset of a crop: a random int32 modulo the number of possible offsets. */
 weft_out weft__image_random_crop(weft_graph *g, weft_out x, int n, const int64_t *size, const int64_t *seed) {
   int64_t seed1, seed2, count = n;
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;

@@ -16,7 +16,7 @@ weft_out weft__image_brightness(weft_graph *g, weft_out x, weft_out delta);
 weft_out weft__image_contrast(weft_graph *g, weft_out x, weft_out factor);
 weft_out weft__image_standardize(weft_graph *g, weft_out x);
 
-/* seed NULL: the graph's.  One number decides for the whole of x. */
+/* seed NULL: the graph's seed.  One random number decides for all images of x. */
 weft_out weft__image_random_crop(weft_graph *g, weft_out x, int n, const int64_t *size, const int64_t *seed);
 weft_out weft__image_random_flip(weft_graph *g, weft_out x, bool up_down, const int64_t *seed);
 weft_out weft__image_draw(weft_graph *g, double low, double high, const int64_t *seed); /* a uniform number */

@@ -1,11 +1,11 @@
-/* input.h - input pipelines of queues: what to read, in which order, how often, and batches of it. */
+/* input.h - input pipelines made of queues: producers, shuffling, epochs and batches. */
 #ifndef WEFT_TRAIN_MODEL_INPUT_H
 #define WEFT_TRAIN_MODEL_INPUT_H
 
 #include "graph/graph.h"
 #include "weft/train.h"
 
-/* A local variable counts the uses of x; the one after `epochs` of them fails with OUT_OF_RANGE. */
+/* Counts the uses of x in a local variable.  The use after `epochs` uses fails with OUT_OF_RANGE. */
 weft_out weft__limit_epochs(weft_graph *g, weft_out x, int64_t epochs, const char *name);
 /* Queues of the rows of x; of n strings, or of the elements of x when n is 0; of the numbers below limit, or below the
  * value of x when x is an output. */
@@ -15,7 +15,7 @@ weft_out weft__string_producer(weft_graph *g, weft_out x, int n, const char *con
 weft_out weft__range_producer(weft_graph *g, weft_out x, int64_t limit, const weft_producer_opts *opts);
 /* One row of each of n tensors at a time, into out[n]. */
 void weft__slice_producer(weft_graph *g, int n, const weft_out *x, weft_out *out, const weft_producer_opts *opts);
-/* lists x n tensors, list by list; the outputs are the slots of what comes back. */
+/* x has `lists` times n tensors, list by list.  The slots of the returned node are the outputs. */
 weft_out weft__batch(weft_graph *g, int lists, int n, const weft_out *x, const weft_batch_opts *opts, bool shuffle);
 
 #endif

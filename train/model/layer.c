@@ -19,7 +19,7 @@ static weft_out layer_fail(weft_graph *g, weft_err err) {
 
 /* ---- regularizers ---- */
 
-/* NAME/scale times a sum, as tf.contrib.layers has it. */
+/* Multiplies a sum by the constant NAME/scale, as tf.contrib.layers does. */
 static weft_out layer_regularizer(weft_graph *g, const char *name, double scale, weft_out w, bool squares) {
   if (w.node < 0) return WEFT_NONE;
   weft__b_push_name(g, name);
@@ -87,7 +87,7 @@ static weft_out add_bias(weft_graph *g, weft_out x, int64_t units, const layer *
   return weft__b_node(g, "BiasAdd", NULL, 2, (weft_out[]){x, bias}, 1, &A_STR("data_format", format_of(l)));
 }
 
-/* Offers the ops that take and give one tensor, as activations do. */
+/* Fails and suggests ops with one input and one output, as activations are. */
 static weft_err unknown_activation(const weft_graph *g, const char *name) {
   suggestion s = {.what = "activation", .name = name};
   for (int i = 0; i < g->ops->by_name.used; i++) {
@@ -110,7 +110,8 @@ static weft_out kernel_of(weft_graph *g, weft_out x, const shape *s, const layer
 
 /* ---- dense ---- */
 
-/* The shape of the result: as x, but for the last dimension.  Where more than one is unknown they are looked up. */
+/* The shape of the result: that of x except for the last dimension.  If more than one is unknown, they are read when the
+ * graph runs. */
 static weft_out result_shape(weft_graph *g, weft_out x, int64_t units) {
   shape s = *weft__shape_of(g, x);
   int unknown = 0;
@@ -123,7 +124,7 @@ static weft_out result_shape(weft_graph *g, weft_out x, int64_t units) {
   return weft__b_node(g, "ConcatV2", "concat", 3, (weft_out[]){front, last, axis}, 1, &A_INT("N", 2));
 }
 
-/* More than two axes: all but the last are rows. */
+/* With more than two axes, all but the last are rows. */
 static weft_out layer_tensordot(weft_graph *g, weft_out x, weft_out w, int64_t in, int64_t units) {
   weft__b_push_name(g, "Tensordot");
   const shape *s = weft__shape_of(g, x);

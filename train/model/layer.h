@@ -56,7 +56,7 @@ weft_out weft__l1_regularizer(weft_graph *g, double scale, weft_out w);
 weft_out weft__l2_regularizer(weft_graph *g, double scale, weft_out w);
 
 /* ---- for the layers ---- */
-/* The value of variable `name` of the scope we are in; WEFT_NONE on failure, which sticks. */
+/* Returns the value of variable `name` in the present scope; WEFT_NONE on failure, which the graph keeps. */
 typedef struct weight {
   const char *name;
   shape shape;
@@ -64,10 +64,10 @@ typedef struct weight {
   initializer init;
   bool untrainable;
   double l1, l2;
-  bool cached; /* read where the layer is, once, not beside the variable */
+  bool cached; /* read once, on the device of the layer and not on the variable's */
 } weight;
 weft_out weft__layer_variable(weft_graph *g, const weight *w, weft_out *variable);
-/* Opens the layer's scope, to be popped; false on failure, when there is nothing to pop. */
+/* Opens the layer's scope, which the caller pops.  Returns false on failure; then there is nothing to pop. */
 bool weft__layer_enter(weft_graph *g, const char *name, const char *standard, reuse_mode reuse);
 
 #endif

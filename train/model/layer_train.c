@@ -1,6 +1,6 @@
-/* layer_train.c - dropout, which does something in training only.
+/* layer_train.c - dropout, which has an effect only in training.
  *
- * Whether it is training may be known while building, or only from step to step; the latter builds a cond. */
+ * The mode may be known while the graph is built, or be a tensor.  A tensor makes a cond. */
 #include "graph/scope.h"
 #include "train/model/layer.h"
 

@@ -8,7 +8,7 @@
 #include "graph/collection.h"
 #include <string.h>
 
-typedef struct loss { /* what a kind works with */
+typedef struct loss { /* the inputs of one loss */
   weft_graph *g;
   weft_out labels, x; /* x: predictions or logits */
   const weft_loss_opts *o;
@@ -117,7 +117,7 @@ static weft_out loss_softmax(loss *l) {
   return weft__b_reshape(l->g, each, weft__named_slice(l->g, weft__b_shape(l->g, l->x), without_last));
 }
 
-/* Without a last axis of size 1 where x has `more` axes too many, as (batch, 1) instead of (batch). */
+/* Removes a last axis of size 1 if x has `more` axes than wanted: (batch, 1) becomes (batch). */
 static weft_out loss_squeeze(loss *l, weft_out x, int more) {
   const shape *of = weft__shape_of(l->g, x);
   if (more != 1 || of->rank < 1 || (of->dim[of->rank - 1] >= 0 && of->dim[of->rank - 1] != 1)) return x;
@@ -161,7 +161,7 @@ static const struct loss_kind {
 
 static weft_out ones_like(weft_graph *g, weft_out x) { return weft__named_unary(g, "OnesLike", "ones_like", x); }
 
-/* What the sum is divided by. */
+/* Returns the divisor of the sum. */
 static weft_out loss_divisor(weft_graph *g, weft_out each, weft_out weights, weft_reduction reduction) {
   weft_dtype type = weft__type_of(g, each);
   if (reduction == WEFT_SUM_OVER_BATCH_SIZE)

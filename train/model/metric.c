@@ -1,14 +1,14 @@
 /* metric.c - means, counts of hits and misses, and what is made of them.
  *
  * Every sum is a local variable (also in "metric_variables"), so that tf.local_variables_initializer starts anew.  A
- * metric has two faces: its value by the variables as they are, and the same by the results of updating them. */
+ * metric has two results: its value by the variables as they are, and the same by the results of updating them. */
 #include "train/model/metric.h"
 #include "base/alloc.h"
 #include "base/suggest.h"
 #include "graph/scope.h"
 #include <string.h>
 
-typedef struct sum { /* a variable that adds up; both faces */
+typedef struct sum { /* a variable that adds up: its value, and its value after the update */
   weft_out now, after;
 } sum;
 
@@ -23,7 +23,7 @@ static weft_out op2(metric *m, const char *type, const char *name, term x, term 
   return weft__named_binary(m->g, type, name, x, y);
 }
 
-/* A new variable, called after the name scope we are in: a metric shares none, whatever the variable scope says. */
+/* Adds a variable named after the present name scope.  Metrics never share variables, even in a scope that reuses. */
 static weft_err new_variable_here(weft_graph *g, const variable_spec *spec, variable_nodes *out) {
   const char *prefix = weft__scope_prefix(g);
   char *full = weft__sprintf("%s%s%s", prefix, *prefix ? "/" : "", spec->name);
@@ -33,7 +33,7 @@ static weft_err new_variable_here(weft_graph *g, const variable_spec *spec, vari
   return err;
 }
 
-/* Variable `name` of the scope we are in, to which v is added by each update. */
+/* Adds the variable `name` in the present scope; each update adds v to it. */
 static sum add_up(metric *m, const char *name, weft_out v) {
   weft_graph *g = m->g;
   sum s = {WEFT_NONE, WEFT_NONE};
@@ -113,7 +113,7 @@ static void root_squared_error(metric *m) {
 
 /* ---- hits and misses ---- */
 
-/* How many there are whose label and prediction are these. */
+/* Counts the elements that have this label and this prediction. */
 static sum count_here(metric *m, bool label, bool prediction) {
   weft_graph *g = m->g;
   weft_out y = weft__b_cast(g, m->labels, WEFT_BOOL), x = weft__b_cast(g, m->x, WEFT_BOOL);
@@ -142,7 +142,7 @@ static void false_positives(metric *m) { one_count(m, false, true); }
 static void false_negatives(metric *m) { one_count(m, true, false); }
 static void true_negatives(metric *m) { one_count(m, false, false); }
 
-/* x / (x + y), or 0 where both are. */
+/* Returns x / (x + y), or 0 if both are 0. */
 static weft_out metric_share(metric *m, const char *name, weft_out x, weft_out y) {
   weft_out all = op2(m, "AddV2", "add", OUT(x), OUT(y));
   return weft__b_node(m->g, "DivNoNan", name, 2, (weft_out[]){x, all}, 0, NULL);
@@ -178,7 +178,7 @@ static weft_out metric_thresholds(metric *m) {
 
 static weft_out is_not(metric *m, weft_out x) { return weft__named_unary(m->g, "LogicalNot", "LogicalNot", x); }
 
-/* Per threshold: how many are above (or not) and labelled so (or not). */
+/* For each threshold, counts the elements by being above it or not, and by their label. */
 static sum curve_count(metric *m, const char *name, weft_out labelled, weft_out above, weft_out weights) {
   weft_graph *g = m->g;
   weft_out both = weft__b_cast(g, op2(m, "LogicalAnd", "LogicalAnd", OUT(labelled), OUT(above)), WEFT_FLOAT);
@@ -193,7 +193,7 @@ static weft_out metric_ratio(metric *m, weft_out x, weft_out y, bool smooth) {
   return op2(m, "RealDiv", "truediv", OUT(above), OUT(below));
 }
 
-/* Trapezoids between neighbouring thresholds. */
+/* The area of the trapezoids between neighboring thresholds. */
 static weft_out metric_area(metric *m, const char *name, weft_out tp, weft_out fn, weft_out tn, weft_out fp) {
   weft_out y = metric_ratio(m, tp, fn, true), x = metric_ratio(m, fp, tn, false);
   slice_bounds left = {.has_end = true, .end = m->thresholds - 1}, right = {.has_begin = true, .begin = 1};

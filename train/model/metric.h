@@ -5,7 +5,7 @@
 #include "train/model/variable_nodes.h"
 #include "weft/train.h"
 
-/* *value is the metric so far, *update takes a batch in and is the metric after that. */
+/* *value is the metric so far.  *update adds a batch and returns the metric after it. */
 weft_err weft__metric(weft_graph *g, const char *kind, weft_out labels, weft_out predictions, const weft_metric_opts *o,
                       weft_out *value, weft_out *update);
 

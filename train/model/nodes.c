@@ -111,7 +111,7 @@ static weft_out group_devices(weft_graph *g, const char *name, int n, const memb
 weft_out weft__n_group(weft_graph *g, const char *name, int n, const int *ids) {
   weft_out o = WEFT_NONE;
   for (int i = 0; i < n; i++)
-    if (ids[i] < 0) return o; /* what made it so sticks already */
+    if (ids[i] < 0) return o; /* the graph already keeps the failure */
   if (!name) name = "group_deps";
   member *m = weft__alloc(sizeof *m * (size_t)(n + 1));
   int *some = weft__alloc(sizeof *some * (size_t)(2 * n + 1));

@@ -59,7 +59,7 @@ weft_err weft__optimizer_create(weft_optimizer **out, weft_graph *g, const char 
 
 void weft__optimizer_destroy(weft_optimizer *o) {
   if (!o) return;
-  for (int i = 0; i < OPTIMIZER_SLOTS; i++) weft__map_finish(&o->slot[i]); /* the values are the graph's */
+  for (int i = 0; i < OPTIMIZER_SLOTS; i++) weft__map_finish(&o->slot[i]); /* the graph owns the values */
   weft__free(o->name);
   weft__free(o);
 }
@@ -93,7 +93,7 @@ weft_err weft__optimizer_set(weft_optimizer *o, const char *param, const setting
   return WEFT_OK;
 }
 
-/* The row to use, now that the parameters are known. */
+/* Returns the row to use for these parameters. */
 static const optimizer_kind *optimizer_chosen(const weft_optimizer *o) {
   const optimizer_kind *k = o->kind;
   return k->chooser && weft__optimizer_number(o, k->chooser) != 0 ? k->instead : k;
@@ -293,7 +293,7 @@ static weft_out optimizer_argument(update *u, char which, bool sparse) {
   }
 }
 
-/* The op of the row; in a scope of its name where arguments have to be read first. */
+/* Adds the op of the row, in a scope of its name if arguments have to be read first. */
 static weft_out apply_row(update *u, bool sparse) {
   const optimizer_kind *k = optimizer_chosen(u->o);
   weft_graph *g = u->o->g;
@@ -385,7 +385,7 @@ static weft_out optimizer_build(weft_optimizer *o, int n, const weft_out *vars, 
   return train;
 }
 
-/* Those variables that have a gradient, moved to the front. */
+/* Moves the variables that have a gradient to the front. */
 static weft_err with_gradient(const weft_graph *g, int *n, weft_out *vars, grad_value *d) {
   int used = 0;
   for (int i = 0; i < *n; i++) {

@@ -12,7 +12,7 @@
 
 /* ---- gradient descent ---- */
 
-/* Rows may come twice: they are subtracted one after the other, which gives the same. */
+/* An index may occur twice: its rows are subtracted one after the other, with the same result. */
 static weft_out descend_slices(update *u) {
   weft_graph *g = u->o->g;
   weft_out values = u->gradient.values, rate = weft__update_param(u, 0);
@@ -101,7 +101,8 @@ static const optimizer_kind adadelta = {
     .dense = "v01ABCg",
     .sparse = "v01ABCgi"};
 
-/* The op counts from 1: the step it gets is the one being made.  Its strengths are constants beside each variable. */
+/* The op counts from 1: its step is the number of the step that it makes.  The regularization strengths are constants
+ * on the device of each variable. */
 static weft_err count_ahead(weft_optimizer *o) {
   weft_graph *g = o->g;
   if (o->step.node < 0) return weft__fail(WEFT_INVALID_ARGUMENT, "AdagradDA needs 'global_step', an output");
@@ -127,7 +128,7 @@ static const optimizer_kind adagrad_da = {
 
 /* ---- follow the regularized leader ---- */
 
-/* The strength that the op takes counts beta in: l2 + beta / (2 * rate). */
+/* The op's l2 strength includes beta: l2 + beta / (2 * rate). */
 static weft_err adjust_l2(weft_optimizer *o) {
   weft_graph *g = o->g;
   const setting *rate = &o->value[0];

@@ -1,4 +1,4 @@
-/* summary.c - each summary is a node called as its scope, with its tag as a constant inside. */
+/* summary.c - summary nodes.  Each has the name of its scope, and its tag is a constant inside the scope. */
 #include "train/model/summary.h"
 
 #include "base/alloc.h"
@@ -13,7 +13,7 @@
 
 static const weft_summary_opts no_opts = {0};
 
-/* What a tag may not have becomes '_', as in TensorFlow. */
+/* Replaces characters that a tag may not have by '_', as TensorFlow does. */
 static char *summary_clean(const char *name) {
   char *s = weft__strdup(name), *from = s;
   if (!s) return NULL;
@@ -53,7 +53,7 @@ static weft_out summary_leave(weft_graph *g, text *tag, weft_out made, const wef
   return made;
 }
 
-/* Those that are a tag, a value and attributes. */
+/* Summaries that consist of a tag, a value and attributes. */
 static weft_out summary_simple(weft_graph *g, const char *type, const char *tag_name, const char *name, weft_out x,
                                int n_attr, const attr *attrs, const weft_summary_opts *opts) {
   const weft_summary_opts *o = opts ? opts : &no_opts;

@@ -69,7 +69,7 @@ static weft_out report_all(weft_graph *g) {
   return o;
 }
 
-/* A variable on the worker, wherever variables go otherwise: beside a node that does nothing. */
+/* A variable on the worker even if a device function puts variables on ps: it is colocated with a NoOp. */
 static void make_local_step(weft_sync *s) {
   weft_graph *g = s->o->g;
   weft_out anchor = weft__b_node(g, "NoOp", NULL, 0, NULL, 0, NULL);
@@ -133,7 +133,7 @@ static void gather_dense(weft_sync *s, weft_out v, weft_out d, gathered *out) {
   out->mean = GRAD_DENSE(mean);
 }
 
-/* An op with a reference stands where the accumulator does. */
+/* An op with a reference input is placed on the device of the accumulator. */
 static weft_out sync_beside(weft_graph *g, weft_out accumulator, const char *type, int n, const weft_out *in,
                             int n_attr, const attr *attrs) {
   if (accumulator.node < 0) return WEFT_NONE;
@@ -209,7 +209,7 @@ static void make_queue(weft_sync *s) {
   weft__b_pop(g);
 }
 
-/* What a worker runs: all its gradients are there, then a token, which is its next step. */
+/* The train op of a worker: adds all its gradients, then takes a token, whose value is its next local step. */
 static void make_train(weft_sync *s, int n, const int *puts) {
   weft_graph *g = s->o->g;
   weft_dtype type = weft__variable_type(g, s->step);
@@ -220,7 +220,7 @@ static void make_train(weft_sync *s, int n, const int *puts) {
   weft__b_pop(g);
 }
 
-/* What the chief's queue runner runs. */
+/* The op of the chief's queue runner. */
 static void make_sync(weft_sync *s, int updated) {
   weft_graph *g = s->o->g;
   weft__b_push_control(g, 1, &updated);
@@ -255,7 +255,7 @@ static void make_step(weft_sync *s, int n, const weft_out *vars, const gathered 
   weft__b_pop(g);
 }
 
-/* The accumulators begin at the global step: what is left from before a restart is late. */
+/* The accumulators begin at the global step, so gradients from before a restart are dropped as late. */
 static void make_chief_init(weft_sync *s, int n, const weft_out *vars, const gathered *all, int *ids) {
   weft_graph *g = s->o->g;
   int used = 0;

@@ -1,4 +1,4 @@
-/* variable_nodes.c - what is read, assigned, initialised and reported of variables, with TensorFlow's nodes. */
+/* variable_nodes.c - nodes that read, assign, initialize and report variables, as TensorFlow builds them. */
 #include "train/model/variable_nodes.h"
 #include "base/alloc.h"
 #include "graph/collection.h"
@@ -83,7 +83,7 @@ static const weft_node *assign_of(const weft_graph *g, weft_out v) {
   return n && n->n_in == 2 && n->in[0].node == v.node ? n : NULL;
 }
 
-/* What its definition names: where it was not found under its usual name. */
+/* Finds the node by the variable's definition, for one that does not have the usual name. */
 static weft_err find_item(const weft_graph *g, weft_out v, variable_item *item) {
   arena a = {0};
   weft_err err = weft__variables_find(g, v, &a, item);
@@ -130,7 +130,8 @@ weft_out weft__variable_value(weft_graph *g, weft_out v) {
   if (!name) weft__named_keep(g, WEFT_OOM);
   const weft_node *read = name ? weft__graph_find(g, name) : NULL;
   weft__free(name);
-  return read ? (weft_out){read->id, 0} : v; /* an imported one may have no reader: the reference will do */
+  return read ? (weft_out){read->id, 0}
+              : v; /* an imported variable may have no read node; then the reference is returned */
 }
 
 /* ---- new ones ---- */
@@ -227,7 +228,7 @@ static weft_out names_const(weft_graph *g, int n, const weft_out *v) {
   return o;
 }
 
-/* The names where the mask is set. */
+/* Returns the names whose mask is set. */
 static weft_out mask_names(weft_graph *g, weft_out names, weft_out mask) {
   weft__b_push_name(g, "boolean_mask");
   weft_out where = weft__named_unary(g, "Where", "Where", mask);

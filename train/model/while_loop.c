@@ -1,8 +1,8 @@
 /* while_loop.c - the nodes of a while loop: Enter, Merge, LoopCond, Switch, NextIteration, Exit.
  *
- * Each variable enters, merges with what comes back from the turn before, and is switched into the next turn or out.
+ * Each variable enters, merges with what comes back from the last iteration, and is switched into the next one or out.
  * The graph's adapt hook sees every node made meanwhile: inputs from outside go through an Enter that holds for the
- * whole loop, and nodes without inputs wait for the turn. */
+ * whole loop, and nodes without inputs wait for the iteration. */
 #include "train/model/while_loop.h"
 #include "base/alloc.h"
 #include "graph/scope.h"

@@ -2,7 +2,7 @@
  *
  *     loop l;
  *     weft__loop_begin(&l, g, "while", n, initial);       l.var[i]: the variables, for the condition
- *     weft__loop_body(&l, condition);                     l.var[i]: the variables, in a turn
+ *     weft__loop_body(&l, condition);                     l.var[i]: the variables, in an iteration
  *     ...
  *     weft__loop_end(&l, next, last);
  * What is used from outside enters by itself.  Failures stick to the graph; end must be called all the same. */
@@ -25,7 +25,7 @@ typedef struct loop {
 
 void weft__loop_begin(loop *l, weft_graph *g, const char *name, int n, const weft_out *initial);
 void weft__loop_body(loop *l, weft_out condition);
-/* next: the variables of the following turn; last: what they are when the condition no longer holds. */
+/* next: the variables of the next iteration; last: what they are when the condition no longer holds. */
 void weft__loop_end(loop *l, const weft_out *next, weft_out *last);
 
 #endif

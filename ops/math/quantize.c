@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/kernel.h"
+#include "ops/math/quantized.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -41,16 +42,6 @@ static void quantize_put(weft_tensor *t, int64_t i, double x) {
   case WEFT_QINT16: TENSOR_DATA(t, int16_t)[i] = (int16_t)x; break;
   case WEFT_QUINT16: TENSOR_DATA(t, uint16_t)[i] = (uint16_t)x; break;
   default: TENSOR_DATA(t, int32_t)[i] = (int32_t)x;
-  }
-}
-
-static double quantize_get(const weft_tensor *t, int64_t i) {
-  switch (t->dtype) {
-  case WEFT_QINT8: return TENSOR_DATA(t, int8_t)[i];
-  case WEFT_QUINT8: return TENSOR_DATA(t, uint8_t)[i];
-  case WEFT_QINT16: return TENSOR_DATA(t, int16_t)[i];
-  case WEFT_QUINT16: return TENSOR_DATA(t, uint16_t)[i];
-  default: return TENSOR_DATA(t, int32_t)[i];
   }
 }
 
@@ -226,7 +217,7 @@ static weft_err dequantize_cpu(kernel *k) {
     const line l = line_of(k, &j, TENSOR_DATA(k->in[1], float)[c], TENSOR_DATA(k->in[2], float)[c]);
     for (int64_t o = 0; o < j.outer; o++)
       for (int64_t i = 0, at = (o * j.slices + c) * j.inner; i < j.inner; i++) {
-        const float x = (float)(quantize_get(j.in, at + i) - l.first) * l.step + l.base;
+        const float x = (float)((double)weft__quantized_get(j.in, at + i) - l.first) * l.step + l.base;
         if (narrow)
           TENSOR_DATA(j.out, uint16_t)[at + i] = weft__bfloat16_from_float(x);
         else

@@ -6,8 +6,8 @@
 
 #include "graph/build.h"
 
-weft_out weft__n_const(weft_graph *g, const char *name,
-                       weft_tensor *t); /* takes ownership of t; NULL: the graph keeps the failure */
+/* Takes ownership of t.  If t is NULL, the graph keeps the failure. */
+weft_out weft__n_const(weft_graph *g, const char *name, weft_tensor *t);
 weft_out weft__n_scalar(weft_graph *g, const char *name, weft_dtype type, double v);
 weft_out weft__n_string(weft_graph *g, const char *name, const char *s);
 weft_out weft__n_strings(weft_graph *g, const char *name, int n, const char *const *s); /* a vector */

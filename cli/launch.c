@@ -412,7 +412,7 @@ static void after_end(launch *l, launch_task *t) {
     t->restarts--;
     tell_end(l, t);
     fprintf(stderr, "; starting it again (%d left)\n", t->restarts);
-    setenv("WEFT_GPU_CAREFUL", CAREFUL_STEPS, 0); /* what fails on a card once more is then told by name */
+    setenv("WEFT_GPU_CAREFUL", CAREFUL_STEPS, 0); /* if a kernel fails again, the error then names its node */
     if (launch_start_task(l, t)) return;
   }
   tell_failure(l, t);

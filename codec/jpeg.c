@@ -13,7 +13,7 @@
 #include <jerror.h>
 
 typedef struct errors {
-  struct jpeg_error_mgr base; /* first: libjpeg knows us by it */
+  struct jpeg_error_mgr base; /* must be first: libjpeg passes a pointer to it, which is cast back */
   jmp_buf jump;
 } errors;
 
@@ -69,7 +69,7 @@ enum { SMALL_PIXELS = 1 << 24, PIXELS_PER_BYTE = 1024, SMALL_VISITS = 1 << 26, V
 #define MAX_VISITS ((int64_t)1 << 33)
 
 typedef struct monitor {
-  struct jpeg_progress_mgr base; /* first: libjpeg knows us by it */
+  struct jpeg_progress_mgr base; /* must be first: libjpeg passes a pointer to it, which is cast back */
   int64_t visits, most;          /* samples visited so far; how many may be */
 } monitor;
 

@@ -1,6 +1,6 @@
 /* fold.h - constant folding: running a node's kernel on constants, outside of any step.
  *
- * Plans fold what would be the same in every step (exec/plan.c); shape rules ask for values of small subgraphs
+ * Plans fold what would be the same in every step (exec/compile.c); shape rules ask for values of small subgraphs
  * (graph/constant.c).  Both obey the one rule here of what may be run so. */
 #ifndef WEFT_GRAPH_FOLD_H
 #define WEFT_GRAPH_FOLD_H

@@ -229,17 +229,30 @@ static bool outputs_planned(const frame *f, const plan_item *it) {
   return true;
 }
 
-static weft_err record_items(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s, graph_streams *beside,
+static weft_err record_items(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s, graph_streams *streams,
                              bool *good) {
   for (int i = s->from; i < s->to; i++) {
     const plan_item *it = &f->plan->item[i];
     if (it->op->flags & OP_ONCE) continue;
-    WEFT_TRY(weft__graph_streams_assign(beside, f, i));
+    WEFT_TRY(weft__graph_streams_assign(streams, f, i));
     WEFT_TRY(weft__item_run(f, i, run));
     if (!outputs_planned(f, it)) *good = false;
     weft__gpu_scratch_move(&f->kernel[i].scratch, &r->scratch);
   }
   return WEFT_OK;
+}
+
+/* Keeps the inputs that are not in the frame's arena while the items are captured: an item clears the slot of an input
+ * that no later item reads, and restore_frame needs it again if the capture is given up. */
+static void hold_inputs(const cuda_graph *r, bool on) {
+  for (int i = 0; i < r->n_in; i++) {
+    buffer *b = r->in[i].t.buf;
+    if (b->transient) continue;
+    if (on)
+      weft__buffer_retain(b);
+    else
+      weft__buffer_release(b);
+  }
 }
 
 /* Restores the frame after a capture that was given up; nothing of what was captured has run. */
@@ -252,7 +265,7 @@ static void restore_frame(const cuda_graph *r, frame *f, const plan_gpu_segment 
     }
   for (int i = 0; i < r->n_in; i++) {
     weft_tensor *t = &f->slot[r->in[i].slot].t;
-    if (!t->buf && r->in[i].t.buf->transient) weft__tensor_share(t, &r->in[i].t);
+    if (!t->buf) weft__tensor_share(t, &r->in[i].t);
   }
 }
 
@@ -278,8 +291,8 @@ static int by_address(const void *a, const void *b) {
   return (uintptr_t)x->v < (uintptr_t)y->v ? -1 : (uintptr_t)x->v > (uintptr_t)y->v;
 }
 
-/* Launches the graph unless a variable was replaced, or is shared where the graph writes it; *done says which.  The locks
- * keep other steps from doing either until the graph is queued. */
+/* Launches the graph unless a variable was replaced, or is shared where the graph writes it; *done: it was launched.
+ * The locks keep other steps from doing either until the graph is queued. */
 static weft_err launch_locked(cuda_graph *r, device *d, bool *done) {
   weft_err err = WEFT_OK;
   lock_variables(r, true);
@@ -290,7 +303,8 @@ static weft_err launch_locked(cuda_graph *r, device *d, bool *done) {
 }
 
 /* Captures the segment and launches it.  If it cannot be captured, the caller runs its items, now and in later runs.  If
- * another step reads or replaces a variable between the two, the caller runs the items, and the next run captures. */
+ * another step reads or replaces a variable between the two, the caller runs the items, and the run after the next one
+ * captures. */
 static weft_err record(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s, bool *done) {
   device *d = s->device;
   bool good = true;
@@ -305,26 +319,28 @@ static weft_err record(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_se
   }
   begun = d->ops->capture_begin(d);
   if (begun) {
-    graph_reset(r, d); /* the next run notes the inputs again */
+    graph_reset(r, d); /* a later run notes the inputs again */
     return begun;
   }
   f->recording = true;
-  graph_streams beside;
-  weft__graph_streams_init(&beside);
-  weft_err err = record_items(r, f, run, s, &beside, &good);
-  weft__graph_streams_finish(&beside);
+  graph_streams streams;
+  weft__graph_streams_init(&streams);
+  hold_inputs(r, true);
+  weft_err err = record_items(r, f, run, s, &streams, &good);
+  weft__graph_streams_finish(&streams);
   f->recording = false;
   weft_err ended = d->ops->capture_end(d, &r->graph);
   if (!err && !ended && good && variables_stayed(r) && note_outputs(r, f, s)) {
     if (r->var) qsort(r->var, (size_t)r->n_var, sizeof *r->var, by_address); /* the order of the locks */
     err = launch_locked(r, d, done);
-    if (*done) return err;
   } else {
     r->never_capture = true;
   }
-  restore_frame(r, f, s);
+  if (!*done) restore_frame(r, f, s);
+  hold_inputs(r, false);
+  if (*done) return err;
   graph_reset(r, d);
-  return WEFT_OK; /* an error of a kernel comes again when it is run */
+  return WEFT_OK; /* the caller runs the items, which reports a kernel's error again */
 }
 
 /* ---- launching --------------------------------------------------------------------------------- */

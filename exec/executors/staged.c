@@ -134,13 +134,13 @@ typedef struct receipt {
 } receipt;
 
 struct staged {
-  active_run run; /* its lock guards what follows `next` as well */
+  active_run run; /* its lock also guards outstanding, stage and left */
   frame *frame;
   int next;           /* item to go on with */
   int outstanding;    /* receives that have not ended */
   int stage;          /* the stage that the run waits for; -1: it does not wait */
   int *left;          /* per stage: receives that have not ended */
-  recv_request *want; /* per receive, behind the receipts */
+  recv_request *want; /* per receive; in the same allocation, after the receipts */
   receipt receipt[];
 };
 
@@ -159,8 +159,10 @@ static weft_err store_received(staged *s, int item, const weft_tensor *t, bool d
   const plan_item *it = &s->run.plan->item[item];
   weft_dtype want = weft__dtype_base(it->node->out_type[0]);
   if (dead)
-    return weft__fail_node(WEFT_INTERNAL, "%s {{node %s}}: received a dead value in a step without branches",
-                           it->node->op_name, it->node->name);
+    return weft__fail_node(
+        WEFT_INTERNAL,
+        "%s {{node %s}}: received a dead value (the sender took another branch), but this part has no control flow",
+        it->node->op_name, it->node->name);
   if (t->dtype != want)
     return weft__fail_node(WEFT_INTERNAL, "%s {{node %s}}: received a tensor of type %s, want %s", it->node->op_name,
                            it->node->name, weft__dtype_name(t->dtype), weft__dtype_name(want));
@@ -218,10 +220,10 @@ static weft_err staged_begin(staged **out, plan *p, plan_run *given, pool *tasks
     staged_free(s);
     return err;
   }
+  err = weft__run_begin(&s->run, p, given, tasks, done, arg);
+  if (err) return staged_finish(s, err); /* no receive has begun */
   s->outstanding = know->n_recv;
   for (int i = 0; i < know->n_recv; i++) s->left[p->item[know->recv[i].item].stage]++;
-  err = weft__run_begin(&s->run, p, given, tasks, done, arg);
-  if (err) return staged_finish(s, err);
   *out = s;
   return WEFT_OK;
 }
@@ -252,8 +254,9 @@ static weft_err run_stage(staged *s, int stage) {
   return err;
 }
 
-/* Returns true if the stage may begin.  If not, the thread that delivers its last value continues an asynchronous run.
- * A run that failed waits until all its receives have ended. */
+/* Returns true if the stage may begin.  If not, the run waits: an asynchronous one is continued by the thread that
+ * delivers the stage's last value.  A run that failed waits until all its receives have ended; weft__run_fail cancels
+ * the step, which ends them. */
 static bool may_begin(staged *s, int stage, weft_err *err) {
   pthread_mutex_lock(&s->run.lock);
   *err = weft__status_raise(&s->run.failure);
@@ -267,8 +270,9 @@ static bool may_begin(staged *s, int stage, weft_err *err) {
 static bool run_ready_stages(staged *s, weft_err *err) {
   for (;;) {
     bool over = s->next >= s->run.plan->n_item;
-    int stage = over ? s->run.plan->staged.n_stage - 1 /* whose receives nothing may have read */
-                     : s->run.plan->item[s->next].stage;
+    int stage =
+        over ? s->run.plan->staged.n_stage - 1 /* which may have receives that no item reads: wait for them too */
+             : s->run.plan->item[s->next].stage;
     if (!may_begin(s, stage, err)) return false;
     if (*err || over) return true;
     *err = run_stage(s, stage);
@@ -301,7 +305,7 @@ void weft__staged_start(plan *p, plan_run *given, pool *tasks, bool borrowed, ru
 
 /* ---- on one thread ----------------------------------------------------------------------------- */
 
-/* Sleeps until the stage that is waited for may begin; looks up now and then whether it is too late. */
+/* Sleeps until the stage that is waited for may begin; checks the deadline and interrupts every WEFT_WAIT_SLICE_MS. */
 static void sleep_until_ready(staged *s) {
   pthread_mutex_lock(&s->run.lock);
   while (s->run.failure.code ? s->outstanding > 0 : s->left[s->stage] > 0) {

@@ -211,6 +211,24 @@ TEST(cancelling_ends_a_part_that_waits) {
   rig_finish(&r);
 }
 
+TEST(a_step_that_was_cancelled_before_starts_nothing) {
+  rig r;
+  weft_out x;
+  rig_init(&r);
+  ping_pong(&r, &x);
+  const weft_tensor *in = pair(1, 2);
+  EXPECT_OK(weft__rendezvous_create(&r.meet, NULL));
+  prepare(&r, &r.a, &in);
+  weft__cancel_fire(&r.a.cancel, WEFT_CANCELLED, "too late");
+  EXPECT_ERR(weft__staged_run(r.a.plan, &r.a.run), WEFT_CANCELLED, "too late");
+  weft__staged_start(r.a.plan, &r.a.run, r.tasks, false, on_end, &r.a);
+  await(&r.a);
+  EXPECT_EQ_INT(r.a.err, WEFT_CANCELLED);
+  weft_tensor_destroy((weft_tensor *)(uintptr_t)in);
+  weft__rendezvous_release(r.meet);
+  rig_finish(&r);
+}
+
 TEST(a_deadline_ends_a_thread_that_waits) {
   rig r;
   weft_out x;

@@ -334,7 +334,8 @@ static weft_err loop_register(loop *l, source *s, bool output) {
   struct epoll_event e = source_epoll_event(s, output);
   s->loop = l;
   atomic_fetch_add(&l->n_source, 1);
-  if (epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, s->fd, &e) == 0) return WEFT_OK; /* the source may be gone again by now */
+  if (epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, s->fd, &e) == 0)
+    return WEFT_OK; /* a callback may already have removed the source: do not touch it */
   err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "cannot add a socket to the event loop: %s", strerror(errno));
   weft__loop_remove(s);
   return err;

@@ -1,4 +1,4 @@
-/* activation.c - what stands between the layers of a network: the relu family, softplus, softsign.
+/* activation.c - activation functions: the relu family, softplus, softsign.
  *
  * Each is an elementwise function with an op for its gradient.  The gradient ops take the incoming
  * gradient first, then what the function's slope follows from: its argument, or for relu, elu and

@@ -1,6 +1,4 @@
-/* check.c - looking at values while a graph runs: Assert, CheckNumerics, Print, PrintV2.
- *
- * What Print says goes to the log callback, as everything the library says does. */
+/* check.c - ops that fail on wrong values: Assert, CheckNumerics. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/log.h"
@@ -88,49 +86,6 @@ static weft_err numerics_grad(backprop *b) {
   return WEFT_OK;
 }
 
-/* ---- Print: how often it has spoken is kept with the plan ---- */
-
-static weft_err print_prepare(const weft_node *node, void **state) {
-  (void)node;
-  *state = weft__alloc_zero(1, sizeof(atomic_llong));
-  return *state ? WEFT_OK : WEFT_OOM;
-}
-
-static weft_err print_cpu(kernel *k) {
-  int64_t first_n = weft__node_int(k->node, "first_n", -1);
-  if (first_n < 0 || atomic_fetch_add((atomic_llong *)k->state, 1) < first_n) {
-    text said = {0};
-    int limit = weft__int_sat(weft__node_int(k->node, "summarize", 3));
-    weft__text_puts(&said, weft__node_str(k->node, "message").data);
-    for (int i = 1; i < k->n_in; i++) weft__tensor_print(&said, k->in[i], limit);
-    weft__log(LOG_INFO, "%s", said.failed ? no_memory : weft__text_get(&said));
-    weft__text_finish(&said);
-  }
-  return weft__forward(k, 0, 0, &k->in[0]->shape);
-}
-
-static weft_err print_grad(backprop *b) {
-  b->din[0] = GRAD_DENSE(b->dout[0]);
-  return WEFT_OK;
-}
-
-static weft_err print_v2_infer(infer *s) {
-  if (s->in[0].rank > 0) return weft__infer_fail(s, "input must be a scalar, but has rank: %d", s->in[0].rank);
-  return WEFT_OK;
-}
-
-static weft_err print_v2_cpu(kernel *k) {
-  const str *line = k->in[0]->data;
-  if (k->in[0]->shape.rank != 0)
-    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input is expected to be scalar, but got %s",
-                             weft__shape_text(&k->in[0]->shape));
-  log_level level = weft__node_str_is(k->node, "output_stream", "log(error)")     ? LOG_ERROR
-                    : weft__node_str_is(k->node, "output_stream", "log(warning)") ? LOG_WARNING
-                                                                                  : LOG_INFO;
-  weft__log(level, "%.*s", weft__int_sat(line->size), line->size ? line->data : "");
-  return WEFT_OK;
-}
-
 /* ---- cases ---- */
 
 static const op_case assert_cases[] = {
@@ -150,20 +105,6 @@ static const op_case numerics_cases[] = {
     {0},
 };
 
-static const op_case print_cases[] = {
-    {"f32[2] 1 2; i32[5] seq; str[1] \"a\"", "f32[2] 1 2", "message='here: '", 0},
-    {"f32[2] 1 2; i32[5] seq", "f32[2] 1 2", "first_n=0", 0},
-    {"str[1] \"a\"", "str[1] \"a\"", NULL, 0},
-    {0},
-};
-
-static const op_case print_v2_cases[] = {
-    {"str[] \"a line\"", "", NULL, CASE_NO_GRAD},
-    {"str[] \"a line\"", "", "output_stream='log(warning)'", CASE_NO_GRAD},
-    {"str[1] \"a line\"", "error INVALID_ARGUMENT", NULL, CASE_NO_GRAD},
-    {0},
-};
-
 OPS(check) = {
     {"Assert(condition:bool, data:@T) -> () | T:list(type)>=1 summarize:int=3 ; stateful",
      "Fails with the data in the message unless the condition holds.", .infer = assert_infer, .cpu = assert_cpu,
@@ -174,11 +115,5 @@ OPS(check) = {
     {"CheckNumericsV2(tensor:T) -> (output:T) | T:type{bfloat16,half,float,double} message:string ; stateful",
      "CheckNumerics, with the sign of infinities in the message.", .infer = weft__infer_same, .cpu = signs_cpu,
      .grad = numerics_grad, .cases = numerics_cases},
-    {"Print(input:T, data:@U) -> (output:T) | T:type U:list(type)>=0 message:string='' first_n:int=-1 summarize:int=3 "
-     "; stateful",
-     "The input; logs the data.", .infer = weft__infer_same, .cpu = print_cpu, .prepare = print_prepare,
-     .unprepare = weft__free, .grad = print_grad, .cases = print_cases},
-    {"PrintV2(input:string) -> () | output_stream:string='stderr' end:string='\n' ; stateful", "Logs a string.",
-     .infer = print_v2_infer, .cpu = print_v2_cpu, .cases = print_v2_cases},
     {0},
 };

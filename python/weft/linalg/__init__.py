@@ -28,6 +28,7 @@ from weft._core.linear_operators.structured import (
 )
 from weft._core.nn.nn import l2_normalize
 from weft._core.ops.array_ops import matrix_transpose, matrix_transpose as transpose
+from weft._core.ops.diagonals import matrix_diag as diag, matrix_diag_part as diag_part
 from weft._core.ops.gradients import global_norm
 from weft._core.ops.linalg import (
     adjoint,
@@ -69,8 +70,6 @@ from weft._core.ops.math_ops import (
     einsum,
     matmul,
     matrix_band_part as band_part,
-    matrix_diag as diag,
-    matrix_diag_part as diag_part,
     norm,
     tensordot,
 )

@@ -25,6 +25,16 @@ def unit_matrices(tf):
     return [tf.identity(m, name="m") for m in made]  # the nodes have later names in TensorFlow
 
 
+@case
+def bands(tf):
+    x, m = tf.constant(np.arange(6.0).reshape(2, 3)), tf.constant(np.arange(24.0).reshape(2, 3, 4))
+    return [tf.matrix_diag(x), tf.matrix_diag(x, k=1), tf.matrix_diag(x, k=-1, num_rows=4, num_cols=6, padding_value=7),
+            tf.linalg.diag(tf.constant(np.arange(12.0).reshape(2, 2, 3)), k=(-1, 0), align="LEFT_LEFT"),
+            tf.matrix_diag(tf.constant([True, False])), tf.matrix_diag_part(m), tf.matrix_diag_part(m, k=(-1, 2), padding_value=9),
+            tf.matrix_diag_part(m, k=1, name="n"), tf.matrix_set_diag(m, tf.ones([2, 3], tf.float64)),
+            tf.matrix_set_diag(m, tf.ones([2, 2], tf.float64), k=-1), tf.matrix_diag_part(m, name=None)]
+
+
 @case(nodes=False)
 def slopes(tf):
     s, b = tf.constant(S), tf.constant(B)

@@ -137,9 +137,9 @@ tf.linalg.band_part(SQUARE, 1, 0)
 tf.linalg.det(SQUARE)
 tf.linalg.slogdet(SQUARE)
 tf.linalg.logdet(SQUARE)
-tf.linalg.set_diag(SQUARE, V[:3])
-tf.linalg.diag_part(SQUARE)
-tf.linalg.diag(V)
+tf.linalg.set_diag(SQUARE, SQUARE + 1.0, k=(-1, 1)) ; k=(-2, 0), align='LEFT_LEFT'
+tf.linalg.diag_part(SQUARE, k=(-1, 1)) ; k=(0, 1), padding_value=3.0, align='LEFT_RIGHT'
+tf.linalg.diag(SQUARE, k=(-1, 1)) ; k=(0, 2), num_rows=4, num_cols=4, padding_value=3.0, align='LEFT_LEFT'
 tf.linalg.transpose(COMPLEX)
 tf.linalg.adjoint(COMPLEX)
 tf.quantize_v2(X, 0.0, 2.0, tf.quint8) ; mode='SCALED', round_mode='HALF_TO_EVEN'

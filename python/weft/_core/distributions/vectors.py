@@ -9,7 +9,7 @@ from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import name_scope
 from weft._core.framework.tensor_shape import TensorShape
 from weft._core.nn import nn
-from weft._core.ops import array_ops, check_ops, functional_ops, math_ops, random_ops, special_math
+from weft._core.ops import array_ops, check_ops, functional_ops, linalg, math_ops, random_ops, special_math
 from weft._core.ops.check_ops import assert_positive
 from weft._core.ops.control_flow import with_dependencies
 
@@ -229,7 +229,7 @@ class Multinomial(_Vectors):
 
     def _covariance(self):
         p = self.probs * array_ops.ones_like(self.total_count)[..., None]
-        return array_ops.matrix_set_diag(-math_ops.matmul(self._mean_val[..., None], p[..., None, :]), self._variance(), name="set_diag")
+        return linalg.set_diag(-math_ops.matmul(self._mean_val[..., None], p[..., None, :]), self._variance())
 
     def _variance(self):
         p = self.probs * array_ops.ones_like(self.total_count)[..., None]
@@ -304,7 +304,7 @@ class Dirichlet(_Vectors):
 
     def _covariance(self):
         x = self._scale_term() * self._mean()
-        return array_ops.matrix_set_diag(-math_ops.matmul(x[..., None], x[..., None, :]), self._variance(), name="set_diag")
+        return linalg.set_diag(-math_ops.matmul(x[..., None], x[..., None, :]), self._variance())
 
     def _variance(self):
         scale = self._scale_term()
@@ -417,7 +417,7 @@ class DirichletMultinomial(_Vectors):
 
     def _covariance(self):
         x = self._scale_term() * self._mean()
-        return array_ops.matrix_set_diag(-math_ops.matmul(x[..., None], x[..., None, :]), self._variance(), name="set_diag")
+        return linalg.set_diag(-math_ops.matmul(x[..., None], x[..., None, :]), self._variance())
 
     def _variance(self):
         scale = self._scale_term()

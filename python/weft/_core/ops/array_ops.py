@@ -29,7 +29,6 @@ space_to_batch_nd SpaceToBatchND input block_shape paddings
 batch_to_space_nd BatchToSpaceND input block_shape crops
 dynamic_stitch DynamicStitch indices data
 dynamic_partition DynamicPartition data partitions num_partitions
-matrix_set_diag MatrixSetDiag input diagonal
 bitcast Bitcast input type
 reverse_sequence_op ReverseSequence input seq_lengths seq_dim batch_dim=0
 edit_distance_op EditDistance hypothesis_indices hypothesis_values hypothesis_shape truth_indices truth_values truth_shape

@@ -4,6 +4,7 @@ from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.dtypes import float32
 from weft._core.framework.graph import name_scope
 from weft._core.ops import array_ops, math_ops
+from weft._core.ops.diagonals import matrix_diag, matrix_diag_part, matrix_set_diag
 
 wrap.functions("""
 cholesky Cholesky input
@@ -13,11 +14,9 @@ matrix_solve MatrixSolve matrix rhs adjoint=False
 matrix_triangular_solve_op MatrixTriangularSolve matrix rhs lower=True adjoint=False
 log_matrix_determinant LogMatrixDeterminant input
 qr_op Qr input full_matrices=False
-matrix_set_diag MatrixSetDiag input diagonal
 """, globals())
 matmul, norm, tensordot = math_ops.matmul, math_ops.norm, math_ops.tensordot
-band_part, diag, diag_part = math_ops.matrix_band_part, math_ops.matrix_diag, math_ops.matrix_diag_part
-set_diag = matrix_set_diag  # noqa: F821
+band_part, diag, diag_part, set_diag = math_ops.matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag
 det, inv, solve, slogdet = matrix_determinant, matrix_inverse, matrix_solve, log_matrix_determinant  # noqa: F821
 transpose = matrix_transpose = array_ops.matrix_transpose
 

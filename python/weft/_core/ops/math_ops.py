@@ -79,8 +79,6 @@ sparse_segment_mean SparseSegmentMean data indices segment_ids
 cumsum_op Cumsum x axis=0 exclusive=False reverse=False
 cumprod_op Cumprod x axis=0 exclusive=False reverse=False
 matrix_band_part MatrixBandPart input num_lower num_upper
-matrix_diag MatrixDiag diagonal
-matrix_diag_part MatrixDiagPart input
 diag Diag diagonal
 diag_part DiagPart input
 bincount_op Bincount arr size weights

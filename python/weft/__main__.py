@@ -1,4 +1,5 @@
 """python -m weft [--python2] SCRIPT.py ARGUMENTS: runs a TensorFlow 1 program as it stands."""
+import os
 import sys
 
 
@@ -25,7 +26,7 @@ def main(argv):
     try:
         run(argv[0], argv[1:], python2)
     except FileNotFoundError as e:
-        if e.filename != argv[0]:
+        if e.filename not in (argv[0], os.path.abspath(argv[0])):
             raise
         print("weft run: there is no file '%s'" % argv[0], file=sys.stderr)
         return 2

@@ -5,6 +5,8 @@ import inspect
 import os
 import pydoc
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -163,3 +165,16 @@ def test_an_enumeration_is_described_whatever_its_python_version_puts_in_it():
 
     Kind.__signature__ = lambda *args: "(*values)"
     assert docs.parameters(Kind) == docs.parameters(Kind.__init__)[1:]
+
+
+@pytest.mark.parametrize("text", ["def f(x):\n    return 1 // x\nprint(__file__)\ntry:\n    f(0)\nexcept ZeroDivisionError as e:\n"
+                                  "    raise ValueError('bad') from e\n", "x = 1\nif x\n    y\n", "import sys\nsys.exit('over')\n"],
+                         ids=["raised", "syntax", "exit"])
+def test_a_script_ends_as_under_python(text, tmp_path):
+    """The same traceback, without frames of the runner, and the same exit code."""
+    (tmp_path / "script.py").write_text(text)
+    env = dict(os.environ, PYTHONPATH=scripts.PACKAGE)
+    said = [subprocess.run([sys.executable, *runner, "script.py"], cwd=tmp_path, env=env, capture_output=True, text=True)
+            for runner in ((), ("-m", "weft"))]
+    assert said[1].returncode == said[0].returncode == 1
+    assert (said[1].stdout, said[1].stderr) == (said[0].stdout, said[0].stderr)

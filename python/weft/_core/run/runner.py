@@ -195,14 +195,22 @@ def _raise_descriptors():
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-def _quiet_interrupts():
-    """Under `weft launch`, which says itself that Ctrl-C ended the tasks, a task prints no traceback of it.  Python still
+def _print_own_frames(path):
+    """The traceback of an exception that ends the script begins in the script, as under `python script.py`.
+
+    Under `weft launch`, which says itself that Ctrl-C ended the tasks, a task prints no traceback of that.  Python still
     ends by the signal, so the exit code is the same."""
-    before = sys.excepthook
+    before, launched = sys.excepthook, os.environ.get("WEFT_LAUNCH")
 
     def hook(kind, value, trace):
-        if not issubclass(kind, KeyboardInterrupt):
-            before(kind, value, trace)
+        if launched and issubclass(kind, KeyboardInterrupt):
+            return
+        own = trace
+        while own is not None and own.tb_frame.f_code.co_filename != path:
+            own = own.tb_next
+        if own is None and not issubclass(kind, SyntaxError):  # it was not the script's
+            own = trace
+        before(kind, value.with_traceback(own), own)
     sys.excepthook = hook
 
 
@@ -212,15 +220,15 @@ def run(path, args, python2=False):
     _raise_descriptors()
     older.restore()
     install()
-    if os.environ.get("WEFT_LAUNCH"):
-        _quiet_interrupts()
+    full = os.path.abspath(path)  # what Python calls a script, whatever the command line says
+    _print_own_frames(full)
     python2 = python2 or old.is_asked_for(path)
     weft.flags.FLAGS._fill_with(_fill_role)
     sys.argv = [path] + list(args)
-    sys.path[0] = os.path.dirname(os.path.abspath(path))
+    sys.path[0] = os.path.dirname(full)
     old.install(sys.path[0], python2)
-    code = old.compile_file(path, python2)
+    code = old.compile_file(full, python2)
     module = types.ModuleType("__main__")
-    module.__file__, module.__builtins__ = path, __builtins__
+    module.__file__, module.__builtins__ = full, __builtins__
     sys.modules["__main__"] = module
     exec(code, module.__dict__)

@@ -1,5 +1,6 @@
 """tf.estimator: the same model on Weft and on TensorFlow; a cluster told by TF_CONFIG; exports that TensorFlow loads."""
 import json
+import logging
 import os
 import re
 import subprocess
@@ -70,6 +71,48 @@ def test_both_leave_the_same_files(pair):
         names = [os.path.relpath(os.path.join(d, f), estimator.model_dir) for d, _, fs in os.walk(estimator.model_dir) for f in fs]
         return sorted(re.sub(r"tfevents.*", "tfevents", n) for n in names if not n.startswith("eval"))
     assert files(pair[0][1]) == files(pair[1][1])
+
+
+def test_hooks_run_in_tensorflows_order(tmp_path):
+    """Checkpoints are written before the model's own chief hooks run; the caller's hooks run before the logger of the loss."""
+    found = []
+    for tf in (weft, oracle):
+        seen = []
+
+        class Hook(tf.train.SessionRunHook):
+            def __init__(self, name):
+                self.name = name
+
+            def after_create_session(self, session, coord):
+                seen.append("created " + self.name)
+
+            def after_run(self, context, values):
+                seen.append("after " + self.name)
+
+        class Listener(tf.train.CheckpointSaverListener):
+            def after_save(self, session, step):
+                seen.append("saved %d" % step)
+
+        class Seen(logging.Handler):
+            def emit(self, record):
+                if record.getMessage().startswith("loss = "):
+                    seen.append("loss")
+
+        def model_fn(features, labels, mode):
+            return model(tf)(features, labels, mode, {"rate": .1}, weft.estimator.RunConfig("x"))._replace(
+                training_hooks=[Hook("of the model")], training_chief_hooks=[Hook("of the model's chief")])
+        made = tf.estimator.Estimator(model_fn, str(tmp_path / tf.__name__),
+                                      tf.estimator.RunConfig(log_step_count_steps=1, save_checkpoints_steps=1))
+        logger, handler, before = logging.getLogger("tensorflow"), Seen(), tf.logging.get_verbosity()
+        tf.logging.set_verbosity(tf.logging.INFO)
+        logger.addHandler(handler)
+        try:
+            made.train(lambda: whole(tf), steps=2, hooks=[Hook("of the caller")], saving_listeners=[Listener()])
+        finally:
+            logger.removeHandler(handler)
+            tf.logging.set_verbosity(before)
+        found.append(seen)
+    assert found[0] == found[1] and "loss" in found[0] and "saved 2" in found[0]
 
 
 def test_training_goes_on_from_the_checkpoint_and_each_reads_the_others(pair, tmp_path):

@@ -88,3 +88,14 @@ def test_functions_of_a_graph_can_be_read():
                       for f in graph_def.library.function)
     assert len(told(theirs)) > 1 and told(ours) == told(theirs)
     assert graph_pb2.GraphDef.FromString(ours.SerializeToString()) == theirs
+
+
+def test_text_names_the_numbers_of_each_enumeration():
+    from tensorflow.core.protobuf import rewriter_config_pb2
+    for field, (_, kind, _) in protos.RewriterConfig.FIELDS.items():
+        if kind == "enum":
+            for number in range(1, 3):
+                theirs, ours = rewriter_config_pb2.RewriterConfig(), protos.RewriterConfig()
+                setattr(theirs, field, number)
+                setattr(ours, field, number)
+                assert str(ours) == str(theirs)

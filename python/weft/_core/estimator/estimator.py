@@ -84,7 +84,7 @@ class Estimator(metaclass=Named):
             logging.warning("Using temporary folder as model directory: %s", model_dir)
         more = {} if config.session_config is not None else {"session_config": default_session_config()}
         self._config = config.replace(model_dir=os.fspath(model_dir), **more)
-        logging.info("Using config: %s", self._config.shown())
+        logging.info("Using config: %s", self._config._shown())
         self._model_fn, self._params = model_fn, dict(params) if isinstance(params, dict) else params
         takes = _names(model_fn)
         if "features" not in takes:
@@ -186,7 +186,7 @@ class Estimator(metaclass=Named):
     def train(self, input_fn, hooks=None, steps=None, max_steps=None, saving_listeners=None):
         if self._config.task_type in ("evaluator", "ps"):
             raise ValueError("Train has been called wrong configuration. Please use tf.estimator.train_and_evaluate which calls "
-                             "proper API according to given configuration. Current configuration: %s." % self._config.shown())
+                             "proper API according to given configuration. Current configuration: %s." % self._config._shown())
         if steps is not None and max_steps is not None:
             raise ValueError("Can not provide both steps and max_steps.")
         for name, value in (("steps", steps), ("max_steps", max_steps)):
@@ -269,20 +269,21 @@ class Estimator(metaclass=Named):
                                          keep_checkpoint_every_n_hours=config.keep_checkpoint_every_n_hours,
                                          save_relative_paths=True)
             get_default_graph().add_to_collection(GraphKeys.SAVERS, scaffold.saver)
-        worker_hooks = [NanTensorHook(spec.loss)]
+        worker_hooks = [*hooks, NanTensorHook(spec.loss)]
         if config.log_step_count_steps:
             worker_hooks.append(LoggingTensorHook(collections.OrderedDict([("loss", spec.loss), ("step", step)]),
                                                         every_n_iter=config.log_step_count_steps))
-        worker_hooks += list(hooks) + list(spec.training_hooks)
+        worker_hooks += spec.training_hooks
         chief_hooks, saving = list(spec.training_chief_hooks), dict(save_checkpoint_secs=None, save_checkpoint_steps=None)
         own = [h for h in worker_hooks + chief_hooks if isinstance(h, CheckpointSaverHook)]
         if own:
             own[0]._listeners.extend(listeners)
-        elif (listeners or folder != self.model_dir) and leads and (config.save_checkpoints_secs or config.save_checkpoints_steps):
-            chief_hooks.append(CheckpointSaverHook(
-                folder, config.save_checkpoints_secs, config.save_checkpoints_steps, scaffold=scaffold,
-                listeners=listeners))
-        else:
+        elif leads and (config.save_checkpoints_secs or config.save_checkpoints_steps) and (
+                listeners or folder != self.model_dir or spec.training_chief_hooks or not config.checkpoint_save_graph_def):
+            chief_hooks.insert(0, CheckpointSaverHook(folder, config.save_checkpoints_secs, config.save_checkpoints_steps,
+                                                      scaffold=scaffold, listeners=listeners,
+                                                      save_graph_def=config.checkpoint_save_graph_def))
+        else:  # the session's own saver shares its events file
             saving = dict(save_checkpoint_secs=config.save_checkpoints_secs,
                           save_checkpoint_steps=config.save_checkpoints_steps)
         loss = None

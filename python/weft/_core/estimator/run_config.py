@@ -18,12 +18,13 @@ _UNSET = object()
 _SETTABLE = ("model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoints_steps", "save_checkpoints_secs",
              "session_config", "keep_checkpoint_max", "keep_checkpoint_every_n_hours", "log_step_count_steps",
              "train_distribute", "device_fn", "protocol", "eval_distribute", "experimental_distribute",
-             "experimental_max_worker_delay_secs", "session_creation_timeout_secs")
+             "experimental_max_worker_delay_secs", "session_creation_timeout_secs", "checkpoint_save_graph_def")
 
 
 def default_session_config():
     """The configuration of an estimator whose RunConfig has none."""
-    return protos.ConfigProto(allow_soft_placement=True)
+    rewrites = protos.RewriterConfig(meta_optimizer_iterations=protos.RewriterConfig.ONE)
+    return protos.ConfigProto(allow_soft_placement=True, graph_options=protos.GraphOptions(rewrite_options=rewrites))
 
 
 def _environment():
@@ -53,7 +54,7 @@ class RunConfig(metaclass=Named):
                  save_checkpoints_secs=_UNSET, session_config=None, keep_checkpoint_max=5,
                  keep_checkpoint_every_n_hours=10000, log_step_count_steps=100, train_distribute=None, device_fn=None,
                  protocol=None, eval_distribute=None, experimental_distribute=None,
-                 experimental_max_worker_delay_secs=None, session_creation_timeout_secs=7200):
+                 experimental_max_worker_delay_secs=None, session_creation_timeout_secs=7200, checkpoint_save_graph_def=True):
         steps, secs = save_checkpoints_steps, save_checkpoints_secs
         if steps is _UNSET and secs is _UNSET:
             steps, secs = None, 600
@@ -83,7 +84,8 @@ class RunConfig(metaclass=Named):
         self._values = dict(zip(_SETTABLE, (
             model_dir, tf_random_seed, save_summary_steps, steps, secs, session_config or self._default_session_config(),
             keep_checkpoint_max, keep_checkpoint_every_n_hours, log_step_count_steps, train_distribute, device_fn, protocol,
-            eval_distribute, experimental_distribute, experimental_max_worker_delay_secs, session_creation_timeout_secs)))
+            eval_distribute, experimental_distribute, experimental_max_worker_delay_secs, session_creation_timeout_secs,
+            checkpoint_save_graph_def)))
         self._check()
 
     def _check(self):
@@ -173,15 +175,19 @@ class RunConfig(metaclass=Named):
     num_worker_replicas = property(lambda self: self._num_workers)
     global_id_in_cluster = property(lambda self: self._global_id)
 
-    def __getattr__(self, name):
-        if name in _SETTABLE:
-            return self._values[name]
-        raise AttributeError("tf.estimator.RunConfig has no %r" % name)
-
-    def shown(self):
+    def _shown(self):
         """The values as TensorFlow's first line prints them."""
         made = {"_" + n: self._values[n] for n in _SETTABLE}
         made.update({"_" + n: getattr(self, n) for n in (
             "service", "cluster_spec", "task_type", "task_id", "global_id_in_cluster", "master", "evaluation_master",
             "is_chief", "num_ps_replicas", "num_worker_replicas")})
         return made
+
+
+def _setting(name):
+    return property(lambda self: self._values[name])
+
+
+for _name in _SETTABLE:
+    if _name != "experimental_distribute":  # which stands in train_distribute and eval_distribute
+        setattr(RunConfig, _name, _setting(_name))

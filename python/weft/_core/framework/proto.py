@@ -370,6 +370,9 @@ def _enum_text(m, name, value):
     if name in ("dtype", "type"):
         from weft._core.framework.dtypes import datatype_name
         return datatype_name(value)
+    listed = getattr(type(m), "ENUM_NAMES", {}).get(name, ())  # where a message has several enumerations
+    if 0 <= value < len(listed):
+        return listed[value]
     found = [k for k, v in vars(type(m)).items() if k.isupper() and v == value]
     return found[0] if len(found) == 1 else str(value)
 

@@ -38,6 +38,13 @@ RewriterConfig = message("RewriterConfig", *("%d enum %s" % (n, name) for n, nam
     "100 repeated string optimizers", DEFAULT=0, ON=1, OFF=2, AGGRESSIVE=3, EXPERIMENTAL_MLIR=4, EXPERIMENTAL_BOTH=5,
     NO_CONVERSION_ON_CPU=0, NCHW_TO_NHWC=1, NHWC_TO_NCHW=2, DEFAULT_NUM_ITERS=0, ONE=1, TWO=2, DEFAULT_MEM_OPT=0,
     NO_MEM_OPT=1, MANUAL=2, HEURISTICS=3, SWAPPING_HEURISTICS=4, RECOMPUTATION_HEURISTICS=5, SCHEDULING_HEURISTICS=6)
+RewriterConfig.ENUM_NAMES = {
+    **{name: ("DEFAULT", "ON", "OFF", "AGGRESSIVE", "EXPERIMENTAL_MLIR", "EXPERIMENTAL_BOTH")
+       for name, (_, kind, _) in RewriterConfig.FIELDS.items() if kind == "enum"},
+    "meta_optimizer_iterations": ("DEFAULT_NUM_ITERS", "ONE", "TWO"),
+    "memory_optimization": ("DEFAULT_MEM_OPT", "NO_MEM_OPT", "MANUAL", "HEURISTICS", "SWAPPING_HEURISTICS",
+                            "RECOMPUTATION_HEURISTICS", "SCHEDULING_HEURISTICS"),
+    "cpu_layout_conversion": ("NO_CONVERSION_ON_CPU", "NCHW_TO_NHWC", "NHWC_TO_NCHW")}
 GraphOptions = message("GraphOptions", (10, RewriterConfig, "rewrite_options"),
     "2 bool enable_recv_scheduling", (3, OptimizerOptions, "optimizer_options"),
     "4 int build_cost_model", "9 int build_cost_model_after", "5 bool infer_shapes", "6 bool place_pruned_graph",

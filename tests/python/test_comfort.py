@@ -178,3 +178,33 @@ def test_a_script_ends_as_under_python(text, tmp_path):
             for runner in ((), ("-m", "weft"))]
     assert said[1].returncode == said[0].returncode == 1
     assert (said[1].stdout, said[1].stderr) == (said[0].stdout, said[0].stderr)
+
+
+FLAGS = '''"""Docs of the program: %s.
+"""
+{imports}
+flags.DEFINE_integer("steps", 10, "Number of steps that are done until the program says that it is over and ends, at least one.",
+                     lower_bound=1, short_name="s")
+flags.DEFINE_string("data_dir", None, "Where.")
+flags.DEFINE_boolean("fast", True, "Go fast.\\\\n\\\\nOr not.")
+flags.DEFINE_float("rate", .1, "Rate.", upper_bound=1.0)
+flags.DEFINE_list("names", ["a", "b"], "List.")
+flags.DEFINE_enum("kind", "x", ["x", "y"], "")
+app.run(lambda argv: 0)
+'''
+
+
+@pytest.mark.parametrize("option", ["--help", "--helpshort"])
+@pytest.mark.parametrize("documented", [True, False])
+def test_help_on_flags(option, documented, tmp_path):
+    """What absl prints, which TensorFlow's flags are."""
+    said = []
+    for imports, runner in (("from absl import app, flags", ()),
+                            ("import tensorflow as tf\nflags, app = tf.flags, tf.app", ("-m", "weft"))):
+        text = FLAGS.format(imports=imports)
+        (tmp_path / "script.py").write_text(text if documented else text[text.index('"""\n', 3) + 4:])
+        found = subprocess.run([sys.executable, *runner, "script.py", option], cwd=tmp_path, capture_output=True, text=True,
+                               env=dict(os.environ, PYTHONPATH=scripts.PACKAGE))
+        said.append((found.returncode, found.stdout, found.stderr))
+    assert said[0] == said[1]
+    assert "a positive integer" in said[0][1]

@@ -25,6 +25,7 @@ from weft._core.platform.flag_parsers import (
     ListParser,
     ListSerializer,
     WhitespaceSeparatedListParser,
+    text_wrap,
 )
 
 
@@ -125,6 +126,16 @@ class Flag(metaclass=Named):
         if self.serializer is None:
             raise Error("Serializer not present for flag %s" % self.name)
         return "--%s=%s" % (self.name, self.serializer.serialize(value))
+
+    def _help_lines(self):
+        """The flag in the text of --help."""
+        names = "%s--%s%s: " % ("-%s," % self.short_name if self.short_name else "", "[no]" if self.boolean else "", self.name)
+        out = text_wrap(names + self.help.strip(), indent="    ", firstline_indent="  ")
+        if self.default_as_str is not None:
+            out += "\n" + text_wrap("(default: %s)" % self.default_as_str, indent="    ")
+        if self.parser.syntactic_help and not self.boolean:
+            out += "\n" + text_wrap("(%s)" % self.parser.syntactic_help, indent="    ")
+        return out
 
     def check(self):
         for ok, message in self.validators:
@@ -438,7 +449,7 @@ class _FlagValues(metaclass=Named):
                     raise ValueError("%s does not take an argument" % word)
             if flag is None:
                 if name in ("help", "h", "helpfull", "helpshort") and only is None:
-                    print(self.get_help())
+                    _print_usage(self, name)
                     sys.exit(1)
                 if name in allowed or (name.startswith("no") and name[2:] in allowed):
                     continue
@@ -463,14 +474,31 @@ class _FlagValues(metaclass=Named):
         return rest
 
     def get_help(self, *unused):
-        lines = ["usage: %s [flags]" % sys.argv[0], "flags:"]
-        lines += ["  --%s: %s\n    (default: %r)" % (f.name, f.help, f.default) for f in self._flags().values()]
-        return "\n".join(lines)
+        flags = {id(f): f for f in self._flags().values()}.values()
+        return "\n%s:\n%s" % (sys.argv[0], "\n".join(f._help_lines() for f in sorted(flags, key=lambda f: f.name)))
 
     def main_module_help(self):
         return self.get_help()
 
     module_help = key_flags_in_module = get_help
+
+
+def _print_usage(flags, asked):
+    """What --help prints: the program's docstring, in which %s is the name of the program, and its flags."""
+    doc = getattr(sys.modules.get("__main__"), "__doc__", None)
+    if doc:
+        count = doc.count("%") - 2 * doc.count("%%")
+        try:
+            doc %= (sys.argv[0],) * count
+        except (TypeError, ValueError, OverflowError):
+            pass
+    else:
+        doc = text_wrap("\nUSAGE: %s [flags]\n" % sys.argv[0], indent="       ", firstline_indent="")
+    print(doc)
+    print("flags:")
+    print(flags.main_module_help())
+    if asked != "helpfull":
+        print("\nTry --helpfull to get a list of all flags.")
 
 
 def _lines_of(path):

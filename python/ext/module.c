@@ -121,6 +121,18 @@ static bool has_patience(void) {
 
 static void forget_interrupt(void);
 
+/* Forgets an interrupt that came before this call and that Python has dealt with: the program caught it and goes on.  One
+ * that Python has not dealt with yet ends the call; Python is told of it again, since asking has taken note of it. */
+static void drop_stale_interrupt(void) {
+  if (!interrupted) return;
+  if (PyErr_CheckSignals() == 0) {
+    forget_interrupt();
+    return;
+  }
+  PyErr_Clear();
+  PyErr_SetInterrupt();
+}
+
 void ext_watch_signals(void) {
   watch(SIGINT, &watched_interrupt);
   struct sigaction now;
@@ -128,7 +140,10 @@ void ext_watch_signals(void) {
       has_patience())
     watch(SIGTERM, &watched_terminate);
   if (!pthread_equal(pthread_self(), main_thread)) return;
-  if (terminated) forget_interrupt(); /* it was for a call that has ended */
+  if (terminated)
+    forget_interrupt(); /* it was for a call that has ended */
+  else
+    drop_stale_interrupt();
   terminating = 0;
 }
 

@@ -68,7 +68,7 @@ def test_file_is_this_machine(tmp_path):
 
 
 @pytest.mark.parametrize("path", ["hdfs://name/dir/file", "s3://bucket/dir/file", "nothing://x/y"])
-def test_other_file_systems_are_unimplemented(path):
+def test_other_file_systems_are_unimplemented(path, tmp_path):
     said = {}
     for name, tf in TF.items():
         def words(call, *args, tf=tf):
@@ -78,7 +78,7 @@ def test_other_file_systems_are_unimplemented(path):
         g = tf.gfile
         made = [words(c, *args) for c, *args in (
             [g.GFile(path).read], [g.GFile(path, "w").write, "x"], [g.Exists, path], [g.Glob, path + "*"], [g.Stat, path],
-            [g.MakeDirs, path], [g.MkDir, path], [g.Remove, path], [g.DeleteRecursively, path], [g.Copy, path, "/tmp/x"],
+            [g.MakeDirs, path], [g.MkDir, path], [g.Remove, path], [g.DeleteRecursively, path], [g.Copy, path, str(tmp_path / "x")],
             [g.Rename, path, path + "2"],
             [tf.python_io.TFRecordWriter, path], [tf.summary.FileWriter, path])]
         with tf.Graph().as_default(), tf.Session() as sess:

@@ -314,12 +314,19 @@ def test_a_program_that_caught_an_interrupt_goes_on(tmp_path):
     script = tmp_path / "catch.py"
     script.write_text("import tensorflow as tf, time\nc = tf.constant(5)\nsess = tf.Session()\nsess.run(c)\n"
                       "try:\n    print('ready', flush=True)\n    time.sleep(20)\n"
-                      "except KeyboardInterrupt:\n    print('caught', sess.run(c), sess.run(c + 1))\n")
+                      "except KeyboardInterrupt:\n    print('caught', sess.run(c), sess.run(c + 1))\n"
+                      "    import os, signal\n"
+                      "    def again(f):\n        try:\n            os.kill(os.getpid(), signal.SIGINT)\n            time.sleep(20)\n"
+                      "        except KeyboardInterrupt:\n            return f()\n"
+                      "    x = tf.placeholder(tf.float32, [])\n    y = x + 1.0\n"
+                      "    def parts():\n        h = sess.partial_run_setup([y], [x])\n        return sess.partial_run(h, y, {x: 2.0})\n"
+                      "    def monitored():\n        with tf.train.MonitoredSession() as s:\n            return s.run(y, {x: 3.0})\n"
+                      "    print(again(parts), again(monitored))\n")
     task = scripts.start(script, cwd=tmp_path)
     assert task.stdout.readline() == "ready\n"
     task.send_signal(signal.SIGINT)
     out, err = task.communicate(timeout=20)
-    assert out == "caught 5 6\n", err
+    assert out == "caught 5 6\n3.0 4.0\n", err
 
 
 def interrupted_loop(tf):

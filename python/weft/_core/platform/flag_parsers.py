@@ -318,3 +318,21 @@ def doc_to_help(doc):
     head, _, rest = doc.partition("\n")
     text = "%s\n%s" % (head, textwrap.dedent(rest))
     return re.sub(r"(?<=\S)\n(?=\S)", " ", text).strip()
+
+
+def print_usage(flags, asked):
+    """What --help prints: the program's docstring, in which %s is the name of the program, and its flags."""
+    doc = getattr(sys.modules.get("__main__"), "__doc__", None)
+    if doc:
+        count = doc.count("%") - 2 * doc.count("%%")
+        try:
+            doc %= (sys.argv[0],) * count
+        except (TypeError, ValueError, OverflowError):
+            pass
+    else:
+        doc = text_wrap("\nUSAGE: %s [flags]\n" % sys.argv[0], indent="       ", firstline_indent="")
+    print(doc)
+    print("flags:")
+    print(flags.main_module_help())
+    if asked != "helpfull":
+        print("\nTry --helpfull to get a list of all flags.")

@@ -25,6 +25,7 @@ from weft._core.platform.flag_parsers import (
     ListParser,
     ListSerializer,
     WhitespaceSeparatedListParser,
+    print_usage,
     text_wrap,
 )
 
@@ -449,7 +450,7 @@ class _FlagValues(metaclass=Named):
                     raise ValueError("%s does not take an argument" % word)
             if flag is None:
                 if name in ("help", "h", "helpfull", "helpshort") and only is None:
-                    _print_usage(self, name)
+                    print_usage(self, name)
                     sys.exit(1)
                 if name in allowed or (name.startswith("no") and name[2:] in allowed):
                     continue
@@ -481,24 +482,6 @@ class _FlagValues(metaclass=Named):
         return self.get_help()
 
     module_help = key_flags_in_module = get_help
-
-
-def _print_usage(flags, asked):
-    """What --help prints: the program's docstring, in which %s is the name of the program, and its flags."""
-    doc = getattr(sys.modules.get("__main__"), "__doc__", None)
-    if doc:
-        count = doc.count("%") - 2 * doc.count("%%")
-        try:
-            doc %= (sys.argv[0],) * count
-        except (TypeError, ValueError, OverflowError):
-            pass
-    else:
-        doc = text_wrap("\nUSAGE: %s [flags]\n" % sys.argv[0], indent="       ", firstline_indent="")
-    print(doc)
-    print("flags:")
-    print(flags.main_module_help())
-    if asked != "helpfull":
-        print("\nTry --helpfull to get a list of all flags.")
 
 
 def _lines_of(path):

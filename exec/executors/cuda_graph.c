@@ -11,7 +11,7 @@
 #include "state/variable.h"
 #include <stdlib.h>
 
-enum { SHORTEST = 3 }; /* kernels: fewer are queued as fast one by one */
+enum { MIN_KERNELS = 3 }; /* launching fewer kernels as a graph saves no time */
 
 /* ---- finding ----------------------------------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ static void find_steady(const plan *p, bool *steady) {
 
 /* Returns true if the item may be inside a GPU segment of device d (NULL: not known yet).  Arguments from the 64th on
  * are never in host memory (exec/plan.h). */
-static bool recordable(const plan_item *it, const bool *steady, const device *d) {
+static bool may_capture(const plan_item *it, const bool *steady, const device *d) {
   if (it->op->flags & OP_ONCE) return true; /* ran in an earlier run, and is skipped */
   if (weft__is_copy_wait(it)) return false;
   if (!it->device) return (it->n_in == 0 && it->n_out == 0) || (it->n_out && steady[it->first_out]);
@@ -53,7 +53,7 @@ static int segment_end(const plan *p, const bool *steady, int i, device **d, int
   *n = 0;
   *d = NULL;
   int end = i;
-  for (; i < p->n_item && recordable(&p->item[i], steady, *d); i++) {
+  for (; i < p->n_item && may_capture(&p->item[i], steady, *d); i++) {
     if (!p->item[i].device || p->item[i].op->flags & OP_ONCE) continue;
     *d = p->item[i].device;
     end = i + 1;
@@ -72,13 +72,14 @@ weft_err weft__cuda_graph_find(plan *p) {
     device *d;
     while (i < p->n_item && (!p->item[i].device || p->item[i].op->flags & OP_ONCE)) i++;
     end = i < p->n_item ? segment_end(p, steady, i, &d, &n) : i;
-    if (end > i && n >= SHORTEST) p->straight.gpu_segment[p->straight.n_gpu_segment++] = (plan_gpu_segment){i, end, d};
+    if (end > i && n >= MIN_KERNELS)
+      p->straight.gpu_segment[p->straight.n_gpu_segment++] = (plan_gpu_segment){i, end, d};
   }
   weft__free(steady);
   return err;
 }
 
-/* ---- what a recording relies on ------------------------------------------------------------------ */
+/* ---- what a capture relies on ------------------------------------------------------------------ */
 
 typedef struct graph_slot { /* a value from outside, or one that is read afterwards */
   int slot;
@@ -87,11 +88,11 @@ typedef struct graph_slot { /* a value from outside, or one that is read afterwa
   variable *ref;
 } graph_slot;
 
-typedef struct held_variable {
+typedef struct used_variable {
   variable *v;
   const void *data;
   bool written;
-} held_variable;
+} used_variable;
 
 struct cuda_graph {
   int runs;
@@ -100,7 +101,7 @@ struct cuda_graph {
   struct scratch *scratch;
   graph_slot *in, *out;
   int n_in, n_out;
-  held_variable *var;
+  used_variable *var;
   int n_var;
 };
 
@@ -138,11 +139,11 @@ static void add_variable(cuda_graph *r, variable *v, bool written) {
       r->var[i].written = r->var[i].written || written;
       return;
     }
-  r->var[r->n_var++] = (held_variable){v, v->value.data, written};
+  r->var[r->n_var++] = (used_variable){v, v->value.data, written};
 }
 
-/* Notes what input j relies on.  Returns false if its memory will not be at the same address in the next run: only
- * feeds and constants, values of the frame's arena (transient) and host memory (no `memory`) are. */
+/* Notes what input j relies on.  Returns false if its memory will not be at the same address in the next run.  That of
+ * feeds, constants, values in the frame's arena (transient) and values in host memory (no `memory`) will be. */
 static bool note_input(cuda_graph *r, const frame *f, const plan_gpu_segment *s, const plan_item *it, int j) {
   const plan_input *in = &it->in[j];
   const value *from = &f->slot[in->slot];
@@ -229,8 +230,8 @@ static bool outputs_planned(const frame *f, const plan_item *it) {
   return true;
 }
 
-static weft_err record_items(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s, graph_streams *streams,
-                             bool *good) {
+static weft_err capture_items(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s, graph_streams *streams,
+                              bool *good) {
   for (int i = s->from; i < s->to; i++) {
     const plan_item *it = &f->plan->item[i];
     if (it->op->flags & OP_ONCE) continue;
@@ -271,7 +272,7 @@ static void restore_frame(const cuda_graph *r, frame *f, const plan_gpu_segment 
 
 static bool variables_ready(const cuda_graph *r) {
   for (int i = 0; i < r->n_var; i++) {
-    const held_variable *h = &r->var[i];
+    const used_variable *h = &r->var[i];
     if (h->v->value.data != h->data || (h->written && !weft__tensor_writable(&h->v->value))) return false;
   }
   return true;
@@ -287,7 +288,7 @@ static void lock_variables(const cuda_graph *r, bool on) {
 }
 
 static int by_address(const void *a, const void *b) {
-  const held_variable *x = a, *y = b;
+  const used_variable *x = a, *y = b;
   return (uintptr_t)x->v < (uintptr_t)y->v ? -1 : (uintptr_t)x->v > (uintptr_t)y->v;
 }
 
@@ -302,10 +303,10 @@ static weft_err launch_locked(cuda_graph *r, device *d, bool *done) {
   return err;
 }
 
-/* Captures the segment and launches it.  If it cannot be captured, the caller runs its items, now and in later runs.  If
- * another step reads or replaces a variable between the two, the caller runs the items, and the run after the next one
- * captures. */
-static weft_err record(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s, bool *done) {
+/* Captures the segment and launches it.  If it cannot be captured, the caller runs its items, now and in later runs.
+ * If another step reads or replaces a variable between the two, the caller runs the items, and the run after the next
+ * one captures. */
+static weft_err capture_and_launch(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s, bool *done) {
   device *d = s->device;
   bool good = true;
   weft_err begun = make_room(r, f, s);
@@ -326,7 +327,7 @@ static weft_err record(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_se
   graph_streams streams;
   weft__graph_streams_init(&streams);
   hold_inputs(r, true);
-  weft_err err = record_items(r, f, run, s, &streams, &good);
+  weft_err err = capture_items(r, f, run, s, &streams, &good);
   weft__graph_streams_finish(&streams);
   f->recording = false;
   weft_err ended = d->ops->capture_end(d, &r->graph);
@@ -369,7 +370,7 @@ weft_err weft__cuda_graph_run(frame *f, plan_run *run, int gpu_segment, bool *do
   const plan_gpu_segment *s = &f->plan->straight.gpu_segment[gpu_segment];
   *done = false;
   if (r->never_capture || r->runs++ == 0) return WEFT_OK;
-  if (!r->graph) return record(r, f, run, s, done);
+  if (!r->graph) return capture_and_launch(r, f, run, s, done);
   if (inputs_stayed(r, f)) return launch_graph(r, f, s, done);
   return WEFT_OK;
 }

@@ -1,10 +1,13 @@
 /* cuda_graph.h - captures parts of a plan that one GPU runs alone as CUDA graphs, and launches them as a whole.
  *
- * A GPU segment is a sequence of consecutive items on one GPU in which the host decides nothing.  What the host reads
- * for them (shapes, axes) follows from the shapes of the feeds, and a frame is made for one set of those.  The first
- * run of a frame queues the items one by one, and the second captures them.  A later run checks that the graph still
- * fits: inputs from outside the segment are at the same addresses, variables are in the same buffers, and nobody
- * shares a buffer that the segment writes.  Then it launches the graph; otherwise it queues the items one by one. */
+ * A GPU segment is a sequence of consecutive items on one GPU in which the host decides nothing.  The kernels still
+ * read some values in host memory, such as shapes and axes.  These follow from the shapes of the feeds, and each
+ * frame is made for one set of feed shapes, so they are the same in every run of the frame.
+ *
+ * The first run of a frame queues the items one by one: it finds out how large the values are, and so where the frame
+ * keeps them.  The second run captures the items.  A later run checks that the graph still fits: inputs from outside
+ * the segment are at the same addresses, variables are in the same buffers, and nobody shares a buffer that the
+ * segment writes.  Then it launches the graph; otherwise it queues the items one by one.  It does not capture again. */
 #ifndef WEFT_EXEC_EXECUTORS_CUDA_GRAPH_H
 #define WEFT_EXEC_EXECUTORS_CUDA_GRAPH_H
 
@@ -12,10 +15,10 @@
 
 /* Finds the GPU segments of a complete plan. */
 weft_err weft__cuda_graph_find(plan *p);
-/* Runs segment number gpu_segment of the plan.  *done is true if it was launched as a whole; if not, the caller runs its
- * items. */
+/* Runs segment number gpu_segment of the plan.  *done is true if it was launched as a whole; if not, the caller runs
+ * its items. */
 weft_err weft__cuda_graph_run(frame *f, plan_run *run, int gpu_segment, bool *done);
-/* Makes room for the graphs of a frame, one for each segment.  The frame drops them when it goes. */
+/* Makes room for the graphs of a frame, one for each segment.  The frame destroys them when it is destroyed. */
 weft_err weft__cuda_graph_create(frame *f);
 
 #endif

@@ -1,5 +1,5 @@
-/* cuda_graph_streams.c - accesses of recorded kernels, and the stream each goes to: behind what it waits for, if that is the last of
- * its stream, else the one that has been quiet for the longest time. */
+/* cuda_graph_streams.c - notes what captured kernels read and write, and chooses the stream of each: one whose last
+ * kernel it waits for, else the one whose last kernel was captured first. */
 #include "exec/executors/cuda_graph_streams.h"
 
 #include "base/alloc.h"
@@ -39,9 +39,9 @@ static weft_err add_input(graph_streams *l, const frame *f, const plan_item *it,
     WEFT_TRY(weft__handle_get(&from->t, VARIABLE_TYPE, (resource **)&v));
     return add_variable(l, v, true);
   }
-  bool over = false; /* may an output be written over it? */
-  for (int o = 0; o < it->n_out; o++) over = over || f->layout->alias[it->first_out + o] == j;
-  return add_tensor(l, &from->t, over);
+  bool overwritten = false; /* does an output take its memory? */
+  for (int o = 0; o < it->n_out; o++) overwritten = overwritten || f->layout->alias[it->first_out + o] == j;
+  return add_tensor(l, &from->t, overwritten);
 }
 
 static weft_err add_accesses(graph_streams *l, const frame *f, int item) {
@@ -75,8 +75,8 @@ static int streams_choose(const graph_streams *l, const int after[CAPTURE_STREAM
   return best;
 }
 
-/* Hands on a value and queues nothing. */
-static bool is_idle(const plan_item *it) {
+/* Returns true if the item only passes a value on, and queues nothing. */
+static bool queues_nothing(const plan_item *it) {
   bool touches = false;
   if (it->device && it->run != it->op->cpu) return false;
   for (int j = 0; j < it->n_in; j++)
@@ -86,7 +86,7 @@ static bool is_idle(const plan_item *it) {
 
 weft_err weft__graph_streams_assign(graph_streams *l, const frame *f, int item) {
   const plan_item *it = &f->plan->item[item];
-  if (is_idle(it)) return WEFT_OK;
+  if (queues_nothing(it)) return WEFT_OK;
   WEFT_TRY(WEFT_ARRAY_RESERVE(l->stream_of, l->room_step, l->n_step + 1));
   int after[CAPTURE_STREAMS];
   const int first = l->n, next = l->n_step;

@@ -1,13 +1,14 @@
-/* cuda_graph_streams.h - which recorded kernels may run beside each other.
+/* cuda_graph_streams.h - which captured kernels may run at the same time.
  *
- * A kernel must come after those that wrote what it reads, and after those that read or wrote what it writes; by
- * addresses, since the values of a frame share memory.  Nothing else orders the work of one GPU. */
+ * A kernel must come after those that wrote what it reads, and after those that read or wrote what it writes.
+ * Addresses are compared and not values, since values of a frame that are not needed at the same time share memory.
+ * Nothing else orders the work of one GPU. */
 #ifndef WEFT_EXEC_EXECUTORS_CUDA_GRAPH_STREAMS_H
 #define WEFT_EXEC_EXECUTORS_CUDA_GRAPH_STREAMS_H
 
 #include "exec/executors/frame.h"
 
-typedef struct access { /* of a step, to bytes of the device */
+typedef struct access { /* of one captured item (a step), to bytes of the device */
   uintptr_t begin, end;
   int step;
   bool write;
@@ -25,7 +26,7 @@ typedef struct graph_streams {
 
 void weft__graph_streams_init(graph_streams *l);
 void weft__graph_streams_finish(graph_streams *l);
-/* Item i is to be queued next: gives it a stream of the recording.  An item that queues nothing is left where it is. */
+/* Item i is to be queued next: gives it a stream of the capture.  An item that queues nothing gets none. */
 weft_err weft__graph_streams_assign(graph_streams *l, const frame *f, int item);
 
 #endif

@@ -51,7 +51,8 @@ enum { STAGE_MAX = 1 << 16 }; /* the most transfers between tasks on a path thro
 
 static int stage_of(const weft_node *n, const int *stage) {
   int most = is_recv(n) ? weft__int_sat(weft__node_int(n, WEFT_STAGE_ATTR, 0)) : 0;
-  if (most < 0 || most > STAGE_MAX) most = most < 0 ? 0 : STAGE_MAX; /* a peer wrote it */
+  if (most < 0 || most > STAGE_MAX)
+    most = most < 0 ? 0 : STAGE_MAX; /* the number comes from another task, so it is not trusted */
   for (int i = 0; i < n->n_in; i++)
     if (stage[n->in[i].node] > most) most = stage[n->in[i].node];
   for (int i = 0; i < n->n_control; i++)
@@ -87,7 +88,8 @@ weft_err weft__staged_order(const weft_graph *g, int *order, int n_order, int **
 
 static int by_source(const void *a, const void *b) {
   const plan_recv *x = a, *y = b;
-  if (x->together != y->together) return x->together < y->together ? -1 : 1; /* the stage, while they are sorted */
+  if (x->together != y->together)
+    return x->together < y->together ? -1 : 1; /* holds the stage until group_receives has counted */
   return strcmp(x->key, y->key);
 }
 
@@ -208,13 +210,13 @@ static weft_err staged_finish(staged *s, weft_err err) {
 }
 
 static weft_err staged_begin(staged **out, plan *p, plan_run *given, pool *tasks, run_done *done, void *arg) {
-  const plan_staged *know = &p->staged;
-  staged *s = weft__alloc_zero(1, sizeof *s + (sizeof(receipt) + sizeof(recv_request)) * (size_t)know->n_recv);
+  const plan_staged *info = &p->staged;
+  staged *s = weft__alloc_zero(1, sizeof *s + (sizeof(receipt) + sizeof(recv_request)) * (size_t)info->n_recv);
   if (!s) return WEFT_OOM;
   weft__run_init(&s->run);
   s->stage = -1;
-  s->want = (recv_request *)(s->receipt + know->n_recv);
-  s->left = weft__alloc_zero((size_t)know->n_stage + 1, sizeof *s->left);
+  s->want = (recv_request *)(s->receipt + info->n_recv);
+  s->left = weft__alloc_zero((size_t)info->n_stage + 1, sizeof *s->left);
   weft_err err = s->left ? weft__frame_begin(&s->frame, p, given) : WEFT_OOM;
   if (err) {
     staged_free(s);
@@ -222,8 +224,8 @@ static weft_err staged_begin(staged **out, plan *p, plan_run *given, pool *tasks
   }
   err = weft__run_begin(&s->run, p, given, tasks, done, arg);
   if (err) return staged_finish(s, err); /* no receive has begun */
-  s->outstanding = know->n_recv;
-  for (int i = 0; i < know->n_recv; i++) s->left[p->item[know->recv[i].item].stage]++;
+  s->outstanding = info->n_recv;
+  for (int i = 0; i < info->n_recv; i++) s->left[p->item[info->recv[i].item].stage]++;
   *out = s;
   return WEFT_OK;
 }

@@ -9,15 +9,17 @@
  *
  * Idle means that there is no group: net/transport.c creates it for the first user and destroys it after the last.
  *
- * Who polls.  A caller polls the epoll of the primary loop (the inner epoll).  At first the loop's thread polls the
- * inner epoll too.  Once a caller has polled, the thread polls only the outer epoll, which reports the inner one while
- * no caller polls.  So a change of the poller is one epoll_ctl, and wakes no thread.
+ * Who polls.  If the loop's thread and a caller polled the same epoll, each event would wake one of them by chance.
+ * So there are two.  The inner epoll watches the sources of the primary loop; a caller polls it.  The outer epoll
+ * watches the inner one, and only while no caller polls; the loop's thread polls it.  A change of the poller is thus
+ * one epoll_ctl, and wakes no thread.  Until the first caller polls, the loop's thread polls the inner epoll itself,
+ * which saves a step.
  *
- * Who dispatches.  A thread that epoll_wait woke pushes the ready sources into the queue and takes the dispatch
- * lock, if it is free.  If not, the thread that holds the lock empties the queue, including what this one pushed.  So
- * no thread waits for another's callback.  Events are edge-triggered, since otherwise both threads would be woken for each
- * event.  Output is watched only while a socket is full, since a unix socket would otherwise wake a thread each time its
- * peer reads.
+ * Who dispatches.  A thread that epoll_wait woke pushes the ready sources into the queue and takes the dispatch lock,
+ * if it is free.  If the lock is taken, the thread returns: the holder runs what it pushed, too.  So no thread waits
+ * for another's callback.  Events are edge-triggered: reported once, when they happen.  Level-triggered ones would be
+ * reported to both threads until the source is read, and the eventfds of the group would have to be read.  Output is
+ * watched only while a socket is full, since a unix socket would otherwise wake a thread each time its peer reads.
  *
  * How a caller wakes.  If another thread sets the sync_event of the caller that polls, it writes to the wakeup fd, an
  * eventfd in the inner epoll.  If the loop's thread reads that event first, it writes again.
@@ -123,8 +125,8 @@ static void loop_yield(loop *l) {
   if (now - before > YIELD_MAX_US * NS_PER_US) l->no_yield_until_ns = now + NO_YIELD_MS * NS_PER_MS;
 }
 
-/* Runs callbacks until the queue is empty, with the dispatch lock held.  Between two of them it polls, unless a caller
- * polls meanwhile.  Returns true, perhaps with sources left, as soon as the sync_event (or NULL) is set. */
+/* Runs callbacks until the queue is empty, with the dispatch lock held.  Between two of them it polls, unless another
+ * thread is the poller.  Returns true, perhaps with sources left, as soon as the sync_event (or NULL) is set. */
 static bool loop_dispatch_locked(loop *l, sync_event *until) {
   WEFT_ASSERT(weft__lock_is_held(&l->dispatch_lock) && (!until || is_poller(l->group)));
   uint32_t events;
@@ -141,12 +143,12 @@ static bool loop_dispatch_locked(loop *l, sync_event *until) {
 
 /* Dispatches if no other thread does.  A caller whose sync_event is set leaves the rest to the loop's thread. */
 static void loop_dispatch(loop *l, sync_event *until) {
-  bool leaves = false;
-  while (!leaves && weft__ready_queue_has_ready(&l->ready) && pthread_mutex_trylock(&l->dispatch_lock) == 0) {
-    leaves = loop_dispatch_locked(l, until);
+  bool caller_is_done = false;
+  while (!caller_is_done && weft__ready_queue_has_ready(&l->ready) && pthread_mutex_trylock(&l->dispatch_lock) == 0) {
+    caller_is_done = loop_dispatch_locked(l, until);
     pthread_mutex_unlock(&l->dispatch_lock);
   }
-  if (leaves && weft__ready_queue_has_ready(&l->ready)) loop_wake(l);
+  if (caller_is_done && weft__ready_queue_has_ready(&l->ready)) loop_wake(l);
 }
 
 static poll_result loop_poll_and_dispatch(loop *l, int wait_ms, sync_event *until) {
@@ -397,7 +399,7 @@ void weft__loop_remove_and_close(loop_group *g, source *s) {
   pthread_mutex_lock(&primary_loop(g)->dispatch_lock);
   weft__loop_remove(s);
   pthread_mutex_unlock(&primary_loop(g)->dispatch_lock);
-  loop_wake(primary_loop(g)); /* what became ready meanwhile found the dispatch lock taken */
+  loop_wake(primary_loop(g)); /* a thread that found the lock taken left its events to us */
   close(s->fd);
   s->fd = -1;
 }

@@ -31,23 +31,23 @@ weft_err weft__loop_add(loop_group *g, source *s);
 /* As weft__loop_add, but with the least busy loop of the group; starts another loop if all are busy. */
 weft_err weft__loop_add_balanced(loop_group *g, source *s);
 /* Called in on_ready of a source that was added balanced.  Returns true once callers poll in this process.  Then the
- * owner calls weft__loop_migrate and returns; the primary loop calls on_ready again.  The owner holds the lock that it
- * also holds for weft__loop_rearm, so that a rearm does not go to the old loop. */
+ * owner calls weft__loop_migrate and returns; the primary loop calls on_ready again.  The owner holds one lock
+ * over this and over weft__loop_rearm; otherwise a rearm could go to the old loop. */
 bool weft__loop_must_migrate(const source *s);
 weft_err weft__loop_migrate(source *s, bool output);
 /* Reports again what is there, and room for output if asked for. */
 void weft__loop_rearm(source *s, bool output);
 void weft__loop_rearm_last(source *s, bool output); /* the same, behind all other ready sources */
-void weft__loop_remove(source *s);                  /* in a callback of its loop */
+void weft__loop_remove(source *s);                  /* in a callback of its loop, or before its first */
 /* Removes a source of the primary loop, waits for its callback and closes its descriptor.  fd -1: does nothing.  Not
  * in a callback. */
 void weft__loop_remove_and_close(loop_group *g, source *s);
 
 /* ---- callers that wait ---- */
 
-/* Polls on the calling thread and runs callbacks, until the sync_event is set or the time is up; *is_set says which.  It
- * may return early, for example after LOOP_TICK_MS without an event, so callers call it in a loop.  Returns false at
- * once, with *is_set unchanged, if another caller polls.  Not in a callback. */
+/* Polls on the calling thread and runs callbacks, until the sync_event is set or the time is up; *is_set says which.
+ * It may return early, for example after LOOP_TICK_MS without an event, so callers call it in a loop.  Returns false
+ * at once, with *is_set unchanged, if another caller polls.  Not in a callback. */
 bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, bool *is_set);
 /* Wakes the caller that polls, so that it looks at its sync_event.  Does nothing on the thread that polls. */
 void weft__loop_wake_poller(loop_group *g);

@@ -170,14 +170,26 @@ TEST(a_thread_that_waits_runs_its_part_itself) {
   rig_finish(&r);
 }
 
+/* Prepares the first of the two parts of a step; the second never runs.  The run refers to *in, the feed. */
+static void rig_init_first_part(rig *r, const weft_tensor **in) {
+  weft_out x;
+  rig_init(r);
+  ping_pong(r, &x);
+  *in = pair(1, 2);
+  EXPECT_OK(weft__rendezvous_create(&r->meet, NULL));
+  prepare(r, &r->a, in);
+}
+
+static void rig_finish_first_part(rig *r, const weft_tensor *in) {
+  weft_tensor_destroy((weft_tensor *)(uintptr_t)in);
+  weft__rendezvous_release(r->meet);
+  rig_finish(r);
+}
+
 TEST(a_part_that_fails_ends_with_its_error_and_takes_nothing_along) {
   rig r;
-  weft_out x;
-  rig_init(&r);
-  ping_pong(&r, &x);
-  const weft_tensor *in = pair(1, 2);
-  EXPECT_OK(weft__rendezvous_create(&r.meet, NULL));
-  prepare(&r, &r.a, &in);
+  const weft_tensor *in;
+  rig_init_first_part(&r, &in);
   weft__staged_start(r.a.plan, &r.a.run, r.tasks, false, on_end, &r.a);
   weft_tensor *wrong;
   EXPECT_OK(weft__tensor_scalar(&wrong, WEFT_INT32, 1));
@@ -187,59 +199,39 @@ TEST(a_part_that_fails_ends_with_its_error_and_takes_nothing_along) {
   EXPECT_CONTAINS(r.a.why.message, "int32");
   EXPECT(r.a.got == NULL);
   weft_tensor_destroy(wrong);
-  weft_tensor_destroy((weft_tensor *)(uintptr_t)in);
-  weft__rendezvous_release(r.meet);
-  rig_finish(&r);
+  rig_finish_first_part(&r, in);
 }
 
 TEST(cancelling_ends_a_part_that_waits) {
   rig r;
-  weft_out x;
-  rig_init(&r);
-  ping_pong(&r, &x);
-  const weft_tensor *in = pair(1, 2);
-  EXPECT_OK(weft__rendezvous_create(&r.meet, NULL));
-  prepare(&r, &r.a, &in);
+  const weft_tensor *in;
+  rig_init_first_part(&r, &in);
   weft__staged_start(r.a.plan, &r.a.run, r.tasks, false, on_end, &r.a);
   EXPECT_EQ_INT(atomic_load(&r.a.ended), 0);
   weft__cancel_fire(&r.a.cancel, WEFT_CANCELLED, "enough");
   await(&r.a);
   EXPECT_EQ_INT(r.a.err, WEFT_CANCELLED);
   EXPECT_CONTAINS(r.a.why.message, "enough");
-  weft_tensor_destroy((weft_tensor *)(uintptr_t)in);
-  weft__rendezvous_release(r.meet);
-  rig_finish(&r);
+  rig_finish_first_part(&r, in);
 }
 
 TEST(a_step_that_was_cancelled_before_starts_nothing) {
   rig r;
-  weft_out x;
-  rig_init(&r);
-  ping_pong(&r, &x);
-  const weft_tensor *in = pair(1, 2);
-  EXPECT_OK(weft__rendezvous_create(&r.meet, NULL));
-  prepare(&r, &r.a, &in);
+  const weft_tensor *in;
+  rig_init_first_part(&r, &in);
   weft__cancel_fire(&r.a.cancel, WEFT_CANCELLED, "too late");
   EXPECT_ERR(weft__staged_run(r.a.plan, &r.a.run), WEFT_CANCELLED, "too late");
   weft__staged_start(r.a.plan, &r.a.run, r.tasks, false, on_end, &r.a);
   await(&r.a);
   EXPECT_EQ_INT(r.a.err, WEFT_CANCELLED);
-  weft_tensor_destroy((weft_tensor *)(uintptr_t)in);
-  weft__rendezvous_release(r.meet);
-  rig_finish(&r);
+  rig_finish_first_part(&r, in);
 }
 
 TEST(a_deadline_ends_a_thread_that_waits) {
   rig r;
-  weft_out x;
-  rig_init(&r);
-  ping_pong(&r, &x);
-  const weft_tensor *in = pair(1, 2);
-  EXPECT_OK(weft__rendezvous_create(&r.meet, NULL));
-  prepare(&r, &r.a, &in);
+  const weft_tensor *in;
+  rig_init_first_part(&r, &in);
   r.a.run.deadline_ns = weft__clock_now_ns() + 100000000;
   EXPECT_ERR(weft__staged_run(r.a.plan, &r.a.run), WEFT_DEADLINE_EXCEEDED, "Timed out");
-  weft_tensor_destroy((weft_tensor *)(uintptr_t)in);
-  weft__rendezvous_release(r.meet);
-  rig_finish(&r);
+  rig_finish_first_part(&r, in);
 }

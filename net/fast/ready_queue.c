@@ -1,6 +1,6 @@
-/* ready_queue.c - a table of keys, and a doubly linked list through the sources that are ready.
+/* ready_queue.c - a table of keys, and two doubly linked lists through the sources that are ready.
  *
- * The list is part of the sources, so that an event costs no allocation.  Lock: the queue's, which is a leaf. */
+ * The lists are part of the sources, so that an event costs no allocation.  Lock: the queue's, which is a leaf. */
 #include "net/fast/ready_queue.h"
 #include "base/assert.h"
 #include "base/clock.h"
@@ -16,18 +16,19 @@ void weft__ready_queue_finish(ready_queue *q) {
 }
 
 weft_err weft__ready_queue_register(ready_queue *q, source *s) {
-  s->events = 0, s->deferred = false;
+  s->events = 0, s->defer_next = false;
   pthread_mutex_lock(&q->lock);
   weft_err err = weft__slot_table_add(&q->sources, s, &s->key);
   pthread_mutex_unlock(&q->lock);
   return err;
 }
 
-/* Takes a source out of the list.  The caller holds the lock. */
+/* Takes a source out of its list.  The caller holds the lock. */
 static void ready_queue_unlink(ready_queue *q, source *s) {
-  WEFT_ASSERT(weft__lock_is_held(&q->lock) && s->events && q->newest && q->oldest);
-  *(s->newer ? &s->newer->older : &q->newest) = s->older;
-  *(s->older ? &s->older->newer : &q->oldest) = s->newer;
+  ready_list *l = s->list;
+  WEFT_ASSERT(weft__lock_is_held(&q->lock) && s->events && l->newest && l->oldest);
+  *(s->newer ? &s->newer->older : &l->newest) = s->older;
+  *(s->older ? &s->older->newer : &l->oldest) = s->newer;
   s->events = 0;
 }
 
@@ -38,22 +39,22 @@ void weft__ready_queue_unregister(ready_queue *q, source *s) {
   pthread_mutex_unlock(&q->lock);
 }
 
-/* Adds a source as the newest, or as the oldest if it was deferred.  The caller holds the lock. */
+/* Adds a source as the newest of its list.  The caller holds the lock. */
 static void ready_queue_link(ready_queue *q, source *s, int64_t now_ns) {
-  WEFT_ASSERT(weft__lock_is_held(&q->lock) && !s->events && !q->newest == !q->oldest);
-  bool last = s->deferred && q->oldest;
-  /* A deferred source takes the time of the oldest: with a later time it would hide that one's long wait. */
-  s->ready_since_ns = last ? q->oldest->ready_since_ns : now_ns;
-  s->newer = last ? q->oldest : NULL;
-  s->older = last ? NULL : q->newest;
-  *(s->newer ? &s->newer->older : &q->newest) = s;
-  *(s->older ? &s->older->newer : &q->oldest) = s;
-  s->deferred = false;
+  ready_list *l = s->defer_next ? &q->deferred : &q->prompt;
+  WEFT_ASSERT(weft__lock_is_held(&q->lock) && !s->events && !l->newest == !l->oldest);
+  s->defer_next = false;
+  s->ready_since_ns = now_ns;
+  s->list = l;
+  s->newer = NULL;
+  s->older = l->newest;
+  *(s->older ? &s->older->newer : &l->oldest) = s;
+  l->newest = s;
 }
 
 void weft__ready_queue_defer(ready_queue *q, source *s) {
   pthread_mutex_lock(&q->lock);
-  s->deferred = true;
+  s->defer_next = true;
   pthread_mutex_unlock(&q->lock);
 }
 
@@ -67,10 +68,18 @@ void weft__ready_queue_push(ready_queue *q, uint64_t key, uint32_t events, int64
   pthread_mutex_unlock(&q->lock);
 }
 
+/* The source to serve next: the one that has waited longest if that is too long, else the newest, else the deferred one
+ * that has waited longest; NULL: none.  The caller holds the lock. */
+static source *ready_queue_next(const ready_queue *q, int64_t now_ns) {
+  source *prompt = q->prompt.oldest, *deferred = q->deferred.oldest;
+  source *oldest = !deferred || (prompt && prompt->ready_since_ns <= deferred->ready_since_ns) ? prompt : deferred;
+  bool late = oldest && now_ns - oldest->ready_since_ns > READY_MAX_WAIT_MS * NS_PER_MS;
+  return late ? oldest : prompt ? q->prompt.newest : deferred;
+}
+
 source *weft__ready_queue_pop(ready_queue *q, int64_t now_ns, uint32_t *events) {
   pthread_mutex_lock(&q->lock);
-  bool late = q->oldest && now_ns - q->oldest->ready_since_ns > READY_MAX_WAIT_MS * NS_PER_MS;
-  source *s = late ? q->oldest : q->newest;
+  source *s = ready_queue_next(q, now_ns);
   if (s) {
     *events = s->events;
     ready_queue_unlink(q, s);
@@ -81,7 +90,7 @@ source *weft__ready_queue_pop(ready_queue *q, int64_t now_ns, uint32_t *events) 
 
 bool weft__ready_queue_has_ready(ready_queue *q) {
   pthread_mutex_lock(&q->lock);
-  bool any = q->newest;
+  bool any = q->prompt.newest || q->deferred.newest;
   pthread_mutex_unlock(&q->lock);
   return any;
 }

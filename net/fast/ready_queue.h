@@ -3,7 +3,9 @@
  * The queue is last in, first out.  Where more callers wait for a response than the machine has cores, a few of them
  * then work at a time and find their data in the caches; served in turn, each would come back to a cold cache.  Two
  * rules keep the others from starving.  A source that has been ready for READY_MAX_WAIT_MS is popped before all
- * others.  A source that had more input than one callback reads is deferred: it is queued behind the others.
+ * others.  A source that had more input than one callback reads is deferred: it waits in a second list, first in, first
+ * out, which is served when the first one is empty.  The time limit holds for both lists, so that neither a flood of
+ * small requests nor a few connections with endless input keep the rest waiting.
  *
  * An epoll event carries the key of its source, not its address, since the source may be gone when the event is read:
  * an event for a source that is gone finds nothing (base/slot_table.h).
@@ -28,14 +30,20 @@ typedef struct source {
   uint64_t key;                                        /* below 2^63 */
   uint32_t events;                                     /* pending; 0: the source is not in the queue */
   int64_t ready_since_ns;                              /* while it is in the queue */
-  bool deferred;                                       /* queued behind the others the next time */
-  struct source *newer, *older;                        /* in the queue */
+  bool defer_next;                                     /* the next push puts it into the deferred list */
+  struct ready_list *list;                             /* the list that it is in, while it is in the queue */
+  struct source *newer, *older;                        /* in that list */
 } source;
+
+/* Sources in the order in which they became ready. */
+typedef struct ready_list {
+  source *newest, *oldest;
+} ready_list;
 
 typedef struct ready_queue {
   pthread_mutex_t lock; /* guards what follows, and the queue's fields of every source */
   slot_table sources;   /* the registered sources by their keys */
-  source *newest, *oldest;
+  ready_list prompt, deferred;
 } ready_queue;
 
 void weft__ready_queue_init(ready_queue *q);
@@ -48,7 +56,7 @@ void weft__ready_queue_unregister(ready_queue *q, source *s);
 
 /* Adds events to the source with this key and queues it, unless it is queued already.  An unknown key is ignored. */
 void weft__ready_queue_push(ready_queue *q, uint64_t key, uint32_t events, int64_t now_ns);
-/* The next push of this source queues it behind the others. */
+/* The next push of this source queues it as deferred. */
 void weft__ready_queue_defer(ready_queue *q, source *s);
 /* Takes the next source out of the queue, with its events; NULL: the queue is empty. */
 source *weft__ready_queue_pop(ready_queue *q, int64_t now_ns, uint32_t *events);

@@ -77,10 +77,38 @@ TEST(a_deferred_source_does_not_hide_a_late_one) {
   weft__ready_queue_defer(&r.queue, &r.sources[1]);
   queue_push(&r, 1, 1, late - 1);
   queue_push(&r, 2, 1, late);
-  EXPECT_EQ_INT(queue_pop(&r, late), 1);
   EXPECT_EQ_INT(queue_pop(&r, late), 0);
   EXPECT_EQ_INT(queue_pop(&r, late), 2);
+  EXPECT_EQ_INT(queue_pop(&r, late), 1);
   weft__ready_queue_finish(&r.queue);
+}
+
+/* `flooding` sources are deferred after each callback, the others are not; all are ready again at once.  Returns the
+ * longest wait of any source, in a simulation of 2 s in which a callback takes 0.1 ms. */
+static int64_t queue_longest_wait(int flooding, int n) {
+  rig r;
+  queue_set_up(&r);
+  int64_t now = 0, since[SOME] = {0}, longest = 0;
+  for (int i = 0; i < n; i++) queue_push(&r, i, 1, now);
+  for (int round = 0; round < 20000; round++) {
+    int popped = queue_pop(&r, now);
+    EXPECT(popped >= 0);
+    now += MS / 10;
+    if (popped < flooding) weft__ready_queue_defer(&r.queue, &r.sources[popped]);
+    queue_push(&r, popped, 1, since[popped] = now);
+    for (int i = 0; i < n; i++)
+      if (now - since[i] > longest) longest = now - since[i];
+  }
+  weft__ready_queue_finish(&r.queue);
+  return longest;
+}
+
+TEST(sources_with_endless_input_keep_no_other_waiting) {
+  const int64_t most = (int64_t)READY_MAX_WAIT_MS * MS + SOME * MS / 10;
+  EXPECT(queue_longest_wait(1, 3) <= most);
+  EXPECT(queue_longest_wait(2, 2) <= most);
+  EXPECT(queue_longest_wait(3, SOME) <= most);
+  EXPECT(queue_longest_wait(SOME, SOME) <= most);
 }
 
 TEST(events_of_one_source_come_together) {

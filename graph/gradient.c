@@ -118,7 +118,7 @@ static const op *gradient_op(const weft_node *n) {
  * still being built, with the call inside of it. */
 static bool passes_slices(const weft_node *n, const op *o) {
   if (weft__node_is(n, KIND_ENTER) && weft__node_bool(n, "is_constant", false)) return true;
-  return o && (o->kind == KIND_IDENTITY || o->kind == KIND_READ);
+  return o && (o->kind == KIND_IDENTITY || o->kind == KIND_READ || o->grad == weft__gradient_pass);
 }
 
 static bool is_known(const weft_node *n) {
@@ -235,6 +235,10 @@ static weft_err gradient_differentiate(gradient_state *s, backprop *b, const gra
   }
   if (!is_known(b->node)) {
     WEFT_TRY(call_program(s, b, total));
+    return pass_on(s, b);
+  }
+  if (gradient_op(b->node)->grad == weft__gradient_switch && weft__gradient_switch_takes(s->g, total)) {
+    WEFT_TRY(weft__gradient_switch_slices(b, total));
     return pass_on(s, b);
   }
   for (int i = 0; i < b->n_out; i++) b->dout[i] = weft__gradient_dense(s->g, &total[i]);

@@ -28,9 +28,15 @@ weft_err weft__gradients(weft_graph *g, int n_y, const weft_out *ys, int n_x, co
 /* The gradient as one tensor: slices are added up into place.  WEFT_NONE stays. */
 weft_out weft__gradient_dense(weft_graph *g, const grad_value *v);
 
+/* The gradient of input 0 is that of output 0, also as slices: Print. */
+weft_err weft__gradient_pass(backprop *b);
+
 /* The gradients of Switch and Merge outside of loops' own machinery. */
 weft_err weft__gradient_switch(backprop *b);
 weft_err weft__gradient_merge(backprop *b);
+/* Can the gradients of the two outputs of a Switch, at least one of them slices, be merged as slices? */
+bool weft__gradient_switch_takes(const weft_graph *g, const grad_value *d);
+weft_err weft__gradient_switch_slices(backprop *b, const grad_value *given);
 /* Exit and NextIteration are differentiated with their whole loop; alone they are an error. */
 weft_err weft__gradient_loop_part(backprop *b);
 

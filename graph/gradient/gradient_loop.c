@@ -197,16 +197,17 @@ static weft_err sum_dense(gradient_state *s, back_frame *b, weft_out ext, weft_o
   return WEFT_OK;
 }
 
-/* A list of rows that begins empty and grows by `rows` in every iteration. */
-static weft_err gather_rows(gradient_state *s, back_frame *b, const shape *empty, weft_out rows, weft_out *after) {
+/* A list of rows that begins with one of zeros, as in TensorFlow, and grows by `rows` in every iteration. */
+static weft_err gather_rows(gradient_state *s, back_frame *b, const shape *one, weft_out rows, weft_out *after) {
   back_var v;
   weft_tensor *t;
-  weft_out none;
-  WEFT_TRY(weft__tensor_create(&t, weft__out_type(s->g, rows), empty));
+  weft_out first;
+  WEFT_TRY(weft__tensor_create(&t, weft__out_type(s->g, rows), one));
+  memset(t->data, 0, weft__dtype_size(t->dtype) * (size_t)weft__tensor_count(t));
   go_out(s, b);
-  WEFT_TRY(outer_const(s, b, t, &none));
+  WEFT_TRY(outer_const(s, b, t, &first));
   go_in(s, b);
-  WEFT_TRY(var_begin(s, b, none, &v));
+  WEFT_TRY(var_begin(s, b, first, &v));
   WEFT_TRY(var_switch(s, b, &v));
   weft_out all =
       weft__b_concat(s->g, 2, (weft_out[]){weft__b_slot(v.sw, 1), rows}, weft__b_scalar(s->g, WEFT_INT32, 0));
@@ -215,24 +216,36 @@ static weft_err gather_rows(gradient_state *s, back_frame *b, const shape *empty
 }
 
 static weft_err sum_slices(gradient_state *s, back_frame *b, weft_out ext, const grad_value *d, grad_value *total) {
-  shape empty = *weft__out_shape(s->g, ext), none = SHAPE1(0);
-  empty.dim[0] = 0;
+  shape row = *weft__out_shape(s->g, ext), index = SHAPE1(1);
+  row.dim[0] = 1;
   *total = GRAD_NONE;
-  WEFT_TRY(gather_rows(s, b, &empty, d->values, &total->values));
-  WEFT_TRY(gather_rows(s, b, &none, d->indices, &total->indices));
+  WEFT_TRY(gather_rows(s, b, &row, d->values, &total->values));
+  WEFT_TRY(gather_rows(s, b, &index, d->indices, &total->indices));
   go_out(s, b);
   total->dense_shape = weft__b_shape(s->g, ext);
   go_in(s, b);
   return weft__b_ok(s->g);
 }
 
+/* What the Enter of a loop was given; of a variable's handle, the variable, if slices have to know its shape. */
+static weft_err entered_value(gradient_state *s, back_frame *b, const weft_node *enter, const grad_value *d,
+                              weft_out *v) {
+  *v = enter->in[0];
+  if (d->indices.node < 0 || weft__out_type(s->g, *v) != WEFT_RESOURCE) return WEFT_OK;
+  go_out(s, b);
+  *v = weft__b_node(s->g, "ReadVariableOp", NULL, 1, enter->in, 1, &A_TYPE("dtype", weft__out_type(s->g, d->values)));
+  go_in(s, b);
+  return weft__b_ok(s->g);
+}
+
 static weft_err invariant_gradient(gradient_state *s, back_frame *b, const weft_node *enter) {
   grad_value d, total;
-  weft_out ext = enter->in[0];
+  weft_out ext = enter->in[0], value;
   WEFT_TRY(weft__gradient_total(s, (weft_out){enter->id, 0}, &d));
   if (d.indices.node < 0 && d.dense.node < 0) return WEFT_OK;
-  if (d.indices.node >= 0 && weft__shape_rows_known(weft__out_shape(s->g, ext)))
-    WEFT_TRY(sum_slices(s, b, ext, &d, &total));
+  WEFT_TRY(entered_value(s, b, enter, &d, &value));
+  if (d.indices.node >= 0 && weft__shape_rows_known(weft__out_shape(s->g, value)))
+    WEFT_TRY(sum_slices(s, b, value, &d, &total));
   else {
     weft_out dense = weft__gradient_dense(s->g, &d);
     WEFT_TRY(weft__b_ok(s->g));

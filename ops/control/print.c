@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "graph/build.h"
+#include "graph/gradient.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "io/confine.h"
@@ -46,11 +47,6 @@ static weft_err print_cpu(kernel *k) {
     if (failed) return weft__kernel_fail(k, WEFT_RESOURCE_EXHAUSTED, "there is no memory for the text to print");
   }
   return weft__forward(k, 0, 0, &k->in[0]->shape);
-}
-
-static weft_err print_grad(backprop *b) {
-  b->din[0] = GRAD_DENSE(b->dout[0]);
-  return WEFT_OK;
 }
 
 /* ---- PrintV2 ---- */
@@ -140,7 +136,7 @@ OPS(print) = {
     {"Print(input:T, data:@U) -> (output:T) | T:type U:list(type)>=0 message:string='' first_n:int=-1 summarize:int=3 "
      "; stateful",
      "The input; prints the data to stderr.", .infer = weft__infer_same, .cpu = print_cpu, .prepare = print_prepare,
-     .unprepare = weft__free, .grad = print_grad, .cases = print_cases},
+     .unprepare = weft__free, .grad = weft__gradient_pass, .cases = print_cases},
     {"PrintV2(input:string) -> () | output_stream:string='stderr' end:string='\n' ; stateful",
      "Prints a string to stderr, stdout, the log or a file.", .infer = print_v2_infer, .cpu = print_v2_cpu,
      .cases = print_v2_cases},

@@ -5,16 +5,19 @@ from weft._core.platform.compat import (
     as_str,
     as_str_any,
     as_text,
+    bytes_or_text_types,
+    complex_types,
     dimension_value,
     forward_compatibility_horizon,
     forward_compatible,
     integral_types,
     path_to_str,
+    real_types,
 )
 from weft._core.public import publish as _publish
 
 __all__ = [
-    "as_bytes", "as_str", "as_str_any", "as_text", "dimension_value", "forward_compatibility_horizon",
-    "forward_compatible", "integral_types", "path_to_str", "v1",
+    "as_bytes", "as_str", "as_str_any", "as_text", "bytes_or_text_types", "complex_types", "dimension_value",
+    "forward_compatibility_horizon", "forward_compatible", "integral_types", "path_to_str", "real_types", "v1",
 ]
 __getattr__ = _publish(__name__)

@@ -1,4 +1,5 @@
 """Modules of tensorflow.python that programs import by their whole path."""
+import collections
 import contextlib
 import functools
 import importlib
@@ -274,3 +275,102 @@ def options_of_the_graph_rewriter(tf):
     given = messages.RewriterConfig(constant_folding=off, min_graph_nodes=-1)
     with tf.Session(config=config) as sess:
         return config.SerializeToString(), given.SerializeToString(), sess.run(tf.constant(2) + 3)
+
+
+@case(nodes=False)
+def parts_of_nests(tf):
+    nest = module("util.nest")
+    pair = collections.namedtuple("pair", "a b")
+    deep = {"a": [1, pair(2, 3)], "b": 4}
+    found = [nest.flatten_up_to([0, [1]], [[1, 2], [[3, 4]]]), nest.flatten_up_to({"a": 0, "b": [0]}, {"a": [1], "b": [{"x": 2}]}),
+             nest.flatten_up_to(0, [1, 2]), list(nest.flatten_up_to(pair(1, 2), pair([1], 2))),
+             nest.map_structure_up_to([0, [0]], lambda x, y: (x, y), [1, [2]], [[5, 6], [7]]),
+             nest.flatten_dict_items({"a": 1, ("b", "c"): (2, 3)}), nest.flatten_with_joined_string_paths(deep),
+             nest.flatten_with_joined_string_paths(deep, separator="."), nest.flatten_with_joined_string_paths(5),
+             nest.flatten_with_tuple_paths(deep), repr(nest.map_structure_with_paths(lambda p, x: (p, x), deep)),
+             repr(nest.map_structure_with_tuple_paths(lambda p, x: (p, x), deep)),
+             nest.get_traverse_shallow_structure(lambda s: not isinstance(s, tuple), [1, (2, 3), [4]]),
+             nest.list_to_tuple([1, [2, (3,)]]), repr(nest._sequence_like(pair(1, 2), [3, 4])),
+             nest._sequence_like({"b": 1, "a": 2}, [3, 4]), list(nest._yield_value({"b": 1, "a": 2})),
+             nest.is_nested_or_composite([1]), nest.is_mapping({}), nest.flatten_with_tuple_paths_up_to([0, 0], [[1], 2]),
+             nest.assert_shallow_structure([0, 1], (1, 2), check_types=False)]
+    wrong = [([0, 1], 5), ([0, 1], [1]), ([0, 1], (1, 2)), ({"a": 1}, {"b": 1})]
+    return found, [said(nest.flatten_up_to, *w) for w in wrong], said(nest.flatten_dict_items, {("b", "c"): (2,)}), said(
+        nest.flatten_dict_items, [1])
+
+
+@case
+def shapes_that_tensors_hold(tf):
+    util, x = module("framework.tensor_util"), tf.placeholder(tf.float32, [None, 3])
+    held = [tf.shape(x), tf.stack([tf.shape(x)[0], 5]), tf.constant([-1, 2]), tf.placeholder(tf.int32, [3]),
+            tf.placeholder(tf.int32, [None]), tf.concat([tf.shape(x), [7]], 0), tf.shape(x)[1:], tf.cast(tf.shape(x), tf.int64)]
+    proto = tf.make_tensor_proto([[1, 2]])
+    return ([str(util.constant_value_as_shape(t)) for t in held], util.ShapeEquals(proto, [1, 2]), util.ShapeEquals(proto, [2]),
+            str(module("framework.tensor_shape").dimension_value(x.shape[1])), util.MakeNdarray(proto))
+
+
+@case
+def scopes_and_conversions(tf):
+    ops = module("framework.ops")
+    names = [ops.strip_name_scope(*a) for a in (("a/b/c", "a/b"), ("x/b/c:0", "a/b"), ("^a/b/c", "a"), ("loc:@a/b", "a"), ("a", ""))]
+    names += [ops.prepend_name_scope(*a) for a in (("c:0", "a/b"), ("^c", "a"), ("loc:@c", "a/"), ("a", ""))]
+    with tf.name_scope("q"):
+        names.append(ops.get_name_scope())
+    made = ops.convert_n_to_tensor([1, 2.0]) + ops.convert_n_to_tensor([1, 2], tf.float32, "nm")
+    state = [ops.inside_function(), ops.has_default_graph(), ops.executing_eagerly_outside_functions(), ops.uid() < ops.uid(),
+             isinstance(made[0], ops.EagerTensor), ops._get_graph_from_inputs(made) is tf.get_default_graph()]
+    sum_of = module("framework.op_def_library").apply_op("Add", x=1.0, y=2.0, name="z")
+    return names, [(t.name, t.dtype.name) for t in made], state, said(ops.convert_n_to_tensor, 3), sum_of.name
+
+
+@case
+def parts_of_loops(tf):
+    rnn, x = module("ops.rnn"), tf.placeholder(tf.float32, [None, 3, 4])
+    turned = rnn._transpose_batch_time(x)
+    rows = rnn._best_effort_input_batch_size([turned])
+    joined = [rnn._concat(3, 5), rnn._concat(tf.constant(3), [5, 6])]
+    with tf.Session() as sess:
+        values = sess.run([turned, rows, *joined], {x: np.arange(24.0).reshape(2, 3, 4)})
+    return (values, rnn._best_effort_input_batch_size([tf.zeros([3, 5, 2])]), rnn._infer_state_dtype(None, [x]).name,
+            said(rnn._infer_state_dtype, None, []), str(rnn._maybe_tensor_shape_from_tensor(tf.constant([2, 3]))),
+            rnn._concat(3, 5, static=True), rnn._concat([None], [4], static=True))
+
+
+@case(nodes=False)
+def steps_and_files(tf):
+    util, files = module("training.training_util"), module("lib.io.file_io")
+    before = util._get_or_create_global_step_read()
+    tf.train.create_global_step()
+    read, raised = util._get_or_create_global_step_read(), util._increment_global_step(2)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        steps = sess.run([read, raised]), sess.run(read)
+    files.write_string_to_file("a.txt", "abc")
+    files.atomic_write_string_to_file("b.txt", "abc")
+    return (before, read.name, raised.name, steps, files.read_file_to_string("a.txt", True), files.read_file_to_string("b.txt"),
+            files.file_crc32("a.txt"), files.filecmp("a.txt", "b.txt"), said(files.read_file_to_string, "nope")[0])
+
+
+@case(nodes=False)
+def small_helpers(tf):
+    identity, inspect = module("util.object_identity"), module("util.tf_inspect")
+    a, b = [1], [1]
+    table, members = identity.ObjectIdentityDictionary(), identity.ObjectIdentitySet([a, b, a])
+    table[a] = 3
+    only = module("util.keyword_args").keyword_args_only(lambda **given: given)
+    return (a in table, b in table, len(members), len(members.difference([a])), tuple(
+        inspect.getargspec(lambda a, b=1, *c: 0)), said(only, 1)[0], only(a=2), identity.Reference(a) == identity.Reference(a))
+
+
+# Public names under the paths of the modules that define them, by module and name.
+DEEP = """framework.tensor_util.is_tf_type framework.device_spec.DeviceSpecV1 ops.critical_section_ops.CriticalSection
+ops.array_ops_stack.stack ops.linalg.linear_operator_diag.LinearOperatorDiag ops.control_flow_case.case ops.parsing_config.VarLenFeature
+training.py_checkpoint_reader.NewCheckpointReader training.basic_loops.basic_train_loop framework.graph_util_impl.extract_sub_graph
+data.ops.options.Options data.ops.dataset_ops.get_legacy_output_types saved_model.model_utils.export_output.PredictOutput
+ops.string_ops.string_length lib.io.file_io.file_exists_v2 distribute.collective_util.CommunicationImplementation
+keras.optimizer_v2.adam.Adam keras.layers.dense_attention.Attention keras.backend_config.floatx layers.core.FullyConnected""".split()
+
+
+@case(nodes=False)
+def public_names_by_their_modules(tf):
+    return [callable(getattr(module(path.rpartition(".")[0]), path.rpartition(".")[2])) for path in DEEP]

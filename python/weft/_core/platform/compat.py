@@ -33,6 +33,9 @@ def path_to_str(path):
 
 
 integral_types = (numbers.Integral, np.integer)
+real_types = (numbers.Real, np.integer, np.floating)
+complex_types = (numbers.Complex, np.number)
+bytes_or_text_types = (bytes, str)
 
 
 def dimension_value(dimension):

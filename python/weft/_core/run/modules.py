@@ -1,8 +1,9 @@
 """The modules of TensorFlow that programs import, and the modules of this package that answer for them.
 
 A module that is not here is an attribute of the longest beginning of its name that is: tensorflow.layers is weft.layers.
-None: a package without names of its own.
+None: a package without names of its own, or with those that aliases.py gives it.
 """
+from weft._core.run.aliases import ALIASES, PREFIX
 
 MODULES = {
     "tensorflow": "weft",
@@ -157,7 +158,7 @@ MODULES = {
     "tensorflow.python.data.ops.iterator_ops": "weft._core.data.dataset",
     "tensorflow.python.data.ops.readers": "weft._core.data.dataset",
     "tensorflow.python.data.util": None,
-    "tensorflow.python.data.util.nest": "weft._core.framework.nest",
+    "tensorflow.python.data.util.nest": "weft._core.framework.nest weft._core.python_modules.nest",
     "tensorflow.python.distribute.cross_device_ops": "weft.distribute weft._core.distribute.strategy",
     "tensorflow.python.distribute.distribute_lib": "weft.distribute weft._core.distribute.strategy",
     "tensorflow.python.distribute.distribution_strategy_context": "weft.distribute weft._core.distribute.strategy",
@@ -211,13 +212,15 @@ MODULES = {
     "tensorflow.python.framework.load_library": "weft._core.platform.libraries",
     "tensorflow.python.framework.meta_graph": "weft._core.train.meta_graph weft.train weft._core.python_modules.framework",
     "tensorflow.python.framework.op_def_registry": "weft._core.python_modules.framework",
+    "tensorflow.python.framework.op_def_library": "weft._core.python_modules.op_def_library",
     "tensorflow.python.framework.ops": "weft._core.run.python_ops",
     "tensorflow.python.framework.random_seed": "weft weft.random weft._core.ops.random_ops",
     "tensorflow.python.framework.smart_cond": "weft._core.python_modules.framework",
     "tensorflow.python.framework.sparse_tensor": "weft weft._core.ops.sparse",
-    "tensorflow.python.framework.tensor_shape": "weft._core.framework.tensor_shape",
+    "tensorflow.python.framework.tensor_shape": "weft._core.framework.tensor_shape weft._core.python_modules.shapes",
     "tensorflow.python.framework.tensor_spec": "weft._core.framework.type_spec weft",
-    "tensorflow.python.framework.tensor_util": "weft._core.framework.tensor_util weft._core.framework.build weft",
+    "tensorflow.python.framework.tensor_util": (
+        "weft._core.framework.tensor_util weft._core.framework.build weft weft._core.python_modules.shapes"),
     "tensorflow.python.framework.test_util": "weft._core.python_modules.framework",
     "tensorflow.python.framework.type_spec": "weft._core.framework.type_spec weft",
     "tensorflow.python.init_ops": "weft._core.ops.init_ops",
@@ -257,7 +260,7 @@ MODULES = {
     "tensorflow.python.layers.normalization": "weft.layers",
     "tensorflow.python.layers.pooling": "weft.layers",
     "tensorflow.python.layers.utils": "weft._core.python_modules.layers_utils",
-    "tensorflow.python.lib.io.file_io": "weft._core.files.gfile",
+    "tensorflow.python.lib.io.file_io": "weft._core.files.gfile weft._core.python_modules.file_io",
     "tensorflow.python.lib.io.tf_record": "weft._core.files.python_io",
     "tensorflow.python.logging_ops": "weft._core.ops.logging_ops",
     "tensorflow.python.math_ops": "weft._core.ops.math_ops",
@@ -384,9 +387,10 @@ MODULES = {
     "tensorflow.python.ops.random_ops": "weft._core.ops.random_ops weft weft.random",
     "tensorflow.python.ops.resource_variable_ops": (
         "weft._core.ops.resource_variables weft._core.ops.variables weft._core.python_modules.gen_ops"),
-    "tensorflow.python.ops.rnn": "weft._core.nn.rnn",
+    "tensorflow.python.ops.rnn": "weft._core.nn.rnn weft.nn weft._core.python_modules.rnn",
     "tensorflow.python.ops.rnn_cell": "weft._core.nn.rnn_cell weft.nn.rnn_cell",
-    "tensorflow.python.ops.rnn_cell_impl": "weft._core.nn.rnn_cell weft.nn.rnn_cell",
+    "tensorflow.python.ops.rnn_cell_impl": (
+        "weft._core.nn.rnn_cell weft.nn.rnn_cell weft._core.python_modules.rnn weft._core.contrib.rnn.core_rnn_cell"),
     "tensorflow.python.ops.rnn_cell_wrapper_impl": "weft.nn.rnn_cell",
     "tensorflow.python.ops.script_ops": "weft._core.ops.script_ops weft",
     "tensorflow.python.ops.session_ops": "weft weft.math",
@@ -505,20 +509,27 @@ MODULES = {
     "tensorflow.python.training.tracking.util": "weft.train weft._core.train.checkpoint",
     "tensorflow.python.training.training": "weft.train",
     "tensorflow.python.training.training_ops": "weft._core.python_modules.gen_ops",
-    "tensorflow.python.training.training_util": "weft._core.train.training_util",
+    "tensorflow.python.training.training_util": "weft._core.train.training_util weft._core.python_modules.training_util",
     "tensorflow.python.training.warm_starting_util": "weft.train",
     "tensorflow.python.util.all_util": "weft._core.python_modules.util",
     "tensorflow.python.util.compat": "weft.compat",
     "tensorflow.python.util.deprecation": "weft._core.python_modules.deprecation",
+    "tensorflow.python.util.keyword_args": "weft._core.python_modules.decorators",
+    "tensorflow.python.util.doc_controls": "weft._core.python_modules.decorators",
+    "tensorflow.python.util.dispatch": "weft._core.python_modules.decorators",
+    "tensorflow.python.util.decorator_utils": "weft._core.python_modules.decorators",
     "tensorflow.python.util.function_utils": "weft._core.python_modules.util",
     "tensorflow.python.util.is_in_graph_mode": "weft._core.python_modules.util",
     "tensorflow.python.util.lazy_loader": "weft._core.python_modules.util",
-    "tensorflow.python.util.nest": "weft._core.framework.nest",
+    "tensorflow.python.util.nest": "weft._core.framework.nest weft._core.python_modules.nest",
+    "tensorflow.python.util.object_identity": "weft._core.python_modules.object_identity",
     "tensorflow.python.util.tf_contextlib": "contextlib",
     "tensorflow.python.util.tf_decorator": "weft._core.python_modules.util",
     "tensorflow.python.util.tf_export": "weft._core.python_modules.util",
-    "tensorflow.python.util.tf_inspect": "inspect",
+    "tensorflow.python.util.tf_inspect": "weft._core.python_modules.tf_inspect",
     "tensorflow.python.util.tf_should_use": "weft._core.python_modules.util",
+    "tensorflow.python.util.tf_stack": "traceback",
     "tensorflow.python.variable_scope": "weft._core.ops.variable_scope",
     "tensorflow.python.variables": "weft._core.ops.variables",
 }
+MODULES.update({PREFIX + name: None for name in ALIASES if PREFIX + name not in MODULES})

@@ -13,7 +13,7 @@ import types
 
 import weft
 from weft._core.framework import absent
-from weft._core.run import older
+from weft._core.run import aliases, older
 from weft._core.run.modules import MODULES
 
 
@@ -74,6 +74,10 @@ class _Package(types.ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         try:
+            return aliases.find(self.__name__, name)
+        except AttributeError:
+            pass
+        try:
             return importlib.import_module(full)
         except ImportError as e:
             raise AttributeError(str(e)) from None
@@ -132,6 +136,16 @@ def _ours(x):
     return isinstance(x, types.ModuleType) and x.__name__.startswith("weft")
 
 
+def _first(*finds):
+    """What the first function finds that raises no AttributeError; the last one's error if all do."""
+    for find in finds[:-1]:
+        try:
+            return find()
+        except AttributeError:
+            pass
+    return finds[-1]()
+
+
 def _mirror(module):
     """A class of modules whose missing names are another module's."""
     class Mirror(_Package):
@@ -143,7 +157,7 @@ def _mirror(module):
                 raise AttributeError(name)
             full, found = "%s.%s" % (self.__name__, name), None
             try:
-                found = getattr(module, name)
+                found = _first(lambda: getattr(module, name), lambda: aliases.find(self.__name__, name))
             except AttributeError:
                 if full not in MODULES and not any(a.startswith(full + ".") for a in MODULES):
                     raise absent.missing(full, lambda: _beside(full)) from None

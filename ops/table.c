@@ -1,4 +1,4 @@
-/* table.c - the op table of the process, made once and never changed. */
+/* table.c - the op table of the process.  It is created once and never changed. */
 #include "ops/all.h"
 #include <pthread.h>
 

@@ -1,10 +1,11 @@
-/* bitcast.c - Bitcast: the same bytes as elements of another type. */
+/* bitcast.c - Bitcast: reinterprets the bytes of a tensor as elements of another type. */
 #include "base/alloc.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "kernels/array/strided_copy.h"
 
-/* A narrower type adds an axis, a wider one takes the last away.  -1: they do not fit. */
+/* Computes the shape after the cast.  A narrower type adds a last axis, and a wider type removes the last axis.
+ * Returns -1 if the shape does not fit. */
 static int cast_shape(const shape *in, size_t from, size_t to, shape *out) {
   *out = *in;
   if (from == to) return 0;

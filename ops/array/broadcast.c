@@ -1,4 +1,4 @@
-/* broadcast.c - shapes that are stretched to fit one another, and the op that stretches a tensor. */
+/* broadcast.c - BroadcastTo, and the ops that compute with shapes under the broadcast rules. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
@@ -23,7 +23,7 @@ static weft_err gradient_args_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* The two shapes and what they broadcast to. */
+/* Reads the two shapes a and b and computes *both, the shape that they broadcast to. */
 static weft_err read_args(kernel *k, shape *a, shape *b, shape *both) {
   WEFT_TRY(weft__kernel_vector(k, 0, "In[0]"));
   WEFT_TRY(weft__kernel_vector(k, 1, "In[1]"));
@@ -53,13 +53,13 @@ static weft_err args_cpu(kernel *k) {
   return put_ints(k, 0, both.dim, both.rank);
 }
 
-/* Dimension d of s, once it has `rank` of them. */
+/* Returns dimension d of s after s is padded on the left with ones to `rank` dimensions. */
 static int64_t broadcast_padded(const shape *s, int rank, int d) {
   d -= rank - s->rank;
   return d < 0 ? 1 : s->dim[d];
 }
 
-/* Along which axes the gradient of each operand has to be summed. */
+/* Computes the axes along which the gradient of each operand must be summed. */
 static weft_err gradient_args_cpu(kernel *k) {
   shape a, b, both;
   int64_t axes[2][WEFT_MAX_RANK];

@@ -1,6 +1,7 @@
-/* concat.c - joining tensors along an axis they have (Concat) or along a new one (Pack).
+/* concat.c - joins tensors along an existing axis (Concat) or along a new one (Pack).
  *
- * Either way the result is rows, each made of one piece of every input: one strided copy per input. */
+ * The result is seen as rows, and each row consists of one piece of every input.  So each input needs one strided
+ * copy. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -12,7 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Copies `piece` elements of each of `rows` rows of t to `at` of rows of `total` elements. */
+/* Copies t, seen as (rows, piece), to columns [at, at + piece) of y, seen as (rows, total). */
 static weft_err join_piece(kernel *k, weft_tensor *y, const weft_tensor *t, int64_t rows, int64_t piece, int64_t total,
                            int64_t at) {
   strided_copy copy;
@@ -24,7 +25,7 @@ static weft_err join_piece(kernel *k, weft_tensor *y, const weft_tensor *t, int6
 
 /* ---- Concat, ConcatV2: n values from input `first`, the axis at input `at` ---- */
 
-/* The rank that the inputs have, as far as any tells. */
+/* Finds the rank of the result from all inputs whose rank is known. */
 static weft_err concat_rank(infer *s, int first, int n, int *rank) {
   *rank = -1;
   for (int i = first; i < first + n; i++) {
@@ -77,7 +78,7 @@ static weft_err concat_infer_at(infer *s, int first, int n, int at) {
 static weft_err concat_infer(infer *s) { return concat_infer_at(s, 1, s->n_in - 1, 0); }
 static weft_err concat_v2_infer(infer *s) { return concat_infer_at(s, 0, s->n_in - 1, s->n_in - 1); }
 
-/* The result's shape. */
+/* Computes the shape of the result. */
 static weft_err concat_shape(kernel *k, int first, int n, int axis, shape *out) {
   *out = k->in[first]->shape;
   for (int i = 1; i < n; i++) {
@@ -126,7 +127,7 @@ static weft_err concat_at(kernel *k, int first, int n, int at, const char *name)
 static weft_err concat_cpu(kernel *k) { return concat_at(k, 1, k->n_in - 1, 0, "concat_dim"); }
 static weft_err concat_v2_cpu(kernel *k) { return concat_at(k, 0, k->n_in - 1, k->n_in - 1, "axis"); }
 
-/* ---- QuantizedConcat: the values, then the lower and the upper end of the range of each ---- */
+/* ---- QuantizedConcat: the inputs are the values, then the lower ends of their ranges, then the upper ends ---- */
 
 static weft_err quantized_concat_infer(infer *s) {
   const int n = (s->n_in - 1) / 3;
@@ -145,7 +146,8 @@ static weft_err quantized_concat_ends(const kernel *k, int n) {
   return t == WEFT_QUINT8 || t == WEFT_QINT32 ? WEFT_OK : weft__kernel_no_type(k, t);
 }
 
-/* The range of the result has zero and all of the inputs' ranges; of qint32 it is as wide below zero as above. */
+/* Computes the range of the result.  It contains zero and the ranges of all inputs; for qint32 it is symmetric about
+ * zero. */
 static weft_err quantized_concat_range(kernel *k, int n, quantized *all) {
   float min = 0, max = -INFINITY;
   for (int i = 1; i <= n; i++) {
@@ -180,7 +182,8 @@ static weft_err quantized_concat_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-/* Slices with constant places, where the sizes along a constant axis are known; false if they are not. */
+/* Computes the gradients as slices at constant positions.  Returns false if the axis or a size along it is not
+ * known. */
 static bool concat_grad_known(backprop *b, int first, int n, int at) {
   weft_graph *g = b->graph;
   weft_tensor *axis = weft__graph_constant(g, b->in[at]);
@@ -224,14 +227,14 @@ static weft_err concat_grad_at(backprop *b, int first, int n, int at) {
 static weft_err concat_grad(backprop *b) { return concat_grad_at(b, 1, b->n_in - 1, 0); }
 static weft_err concat_v2_grad(backprop *b) { return concat_grad_at(b, 0, b->n_in - 1, b->n_in - 1); }
 
-/* ---- ConcatOffset: where each input begins in the result ---- */
+/* ---- ConcatOffset: computes where each input begins in the result ---- */
 
 static weft_err offset_infer(infer *s) {
   for (int i = 0; i < s->n_out; i++) WEFT_TRY(weft__infer_rank(s, i + 1, 1, &s->out[i]));
   return WEFT_OK;
 }
 
-/* "[2 3]", as this op's messages have it. */
+/* Formats a vector as "[2 3]", as in TensorFlow's messages of this op. */
 static const char *plain_text(const weft_tensor *t, char *buf, size_t size) {
   size_t at = (size_t)snprintf(buf, size, "[");
   for (int64_t d = 0; d < weft__tensor_count(t) && at < size; d++)

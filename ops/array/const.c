@@ -1,8 +1,9 @@
-/* const.c - values that enter a graph, and ops that hand one on unchanged.
+/* const.c - ops whose value comes from outside the graph (Const, Placeholder), and ops that pass a value on
+ * unchanged.
  *
- * A Const shares the tensor of its attribute with every step; nothing is copied.  The pass-through
- * ops forward their input's buffer.  Placeholder has a kernel only to say, as TensorFlow does,
- * which value was not fed. */
+ * A Const shares the tensor of its attribute with every step, without a copy.  The pass-through ops forward the
+ * buffer of their input.  Placeholder has a kernel only for the error that TensorFlow gives: it names the value that
+ * was not fed. */
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -46,7 +47,8 @@ static weft_err placeholder_cpu(kernel *k) {
                            k->node->name, type, weft__shape_text(s));
 }
 
-/* The shape asked for must fit what the default has; unknown dimensions stay unknown, since a feed may differ. */
+/* Checks that the declared shape fits the shape of the default.  Unknown dimensions stay unknown, because a feed may
+ * have another size. */
 static weft_err default_infer(infer *s) {
   const attr *a = weft__node_attr(s->node, "shape");
   if (!a || a->kind != ATTR_SHAPE) return WEFT_OK;

@@ -1,9 +1,9 @@
-/* diag.c - diagonals of matrices: MatrixDiag, MatrixDiagPart, MatrixSetDiag in their three versions,
- * MatrixBandPart, Diag, DiagPart.
+/* diag.c - diagonals of matrices: MatrixDiag, MatrixDiagPart, MatrixSetDiag in their three versions, MatrixBandPart,
+ * Diag, DiagPart.
  *
- * A band of diagonals is stored as rows of equal length, the highest diagonal first; shorter ones
- * are pushed to the left or the right by `align`.  The first version is the band [0, 0]; the second
- * pushes everything left. */
+ * A band of diagonals is stored as rows of equal length, the highest diagonal first. `align` decides whether a
+ * shorter diagonal is aligned left or right in its row.  Version 1 of an op supports only the band [0, 0]; version 2
+ * always aligns left. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
@@ -14,8 +14,8 @@
 /* ---- the band ---- */
 
 typedef struct band {
-  int64_t low, high;          /* diagonals; 0 is the main one, above it is positive */
-  int64_t rows, cols, length; /* of the matrix; of a stored diagonal */
+  int64_t low, high;          /* diagonals: 0 is the main one, positive ones are above it */
+  int64_t rows, cols, length; /* size of the matrix; length of a stored diagonal */
   bool left_above, left_below;
 } band;
 
@@ -38,7 +38,7 @@ static void band_align(band *b, const weft_node *n) {
   b->left_below = align.size == 0 || (align.size > 5 && strcmp(strchr(align.data, '_') + 1, "LEFT") == 0);
 }
 
-/* One or two numbers: the band.  NULL when all is well. */
+/* Reads the band from a tensor of one or two numbers.  Returns NULL, or the text of an error. */
 static const char *band_read(band *b, const weft_tensor *k) {
   int64_t n = weft__tensor_count(k);
   if (k->shape.rank > 1 || n < 1 || n > 2) return "diag_index must have only one or two elements";
@@ -47,7 +47,7 @@ static const char *band_read(band *b, const weft_tensor *k) {
   return b->low > b->high ? "lower_diag_index must not be larger than upper_diag_index" : NULL;
 }
 
-/* The band inside a matrix that is given. */
+/* Checks that the band lies inside the matrix, whose size is known.  Returns NULL, or the text of an error. */
 static const char *band_inside(band *b) {
   if (b->low <= -b->rows && b->low != 0) return "lower_diag_index is out of bound";
   if (b->low >= b->cols && b->low != 0) return "lower_diag_index is out of bound";
@@ -57,7 +57,8 @@ static const char *band_inside(band *b) {
   return NULL;
 }
 
-/* Rows and columns of the matrix that diagonals of b->length make, where -1 was given. */
+/* Computes the size of the matrix whose diagonals have b->length elements; rows or cols of -1 means: as small as
+ * possible.  Returns NULL, or the text of an error. */
 static const char *band_around(band *b, int64_t rows, int64_t cols) {
   int64_t min_rows = weft__shape_dim_add(b->length, -diag_least(b->high, 0)),
           min_cols = weft__shape_dim_add(b->length, diag_most(b->low, 0));
@@ -83,7 +84,7 @@ static weft_err matrix_to_stored(weft_dtype type, void *matrix, void *stored) {
   return weft__elements_copy(type, stored, matrix, 1);
 }
 
-/* Visits every pair of places, matrix by matrix. */
+/* Visits every element of the band in every matrix, with its place in the matrix and in the stored diagonals. */
 static weft_err band_copy(const band *b, weft_dtype type, void *matrices, void *stored, int64_t n, band_visit *visit) {
   int64_t diagonals = b->high - b->low + 1;
   for (int64_t m = 0; m < n; m++)
@@ -103,7 +104,7 @@ static weft_err band_fail(kernel *k, const char *why, const band *b) {
                            (long long)b->low, (long long)b->high, (long long)b->rows, (long long)b->cols);
 }
 
-/* Shape of the stored diagonals of matrices of shape x. */
+/* Computes the shape of the stored diagonals for matrices of shape x. */
 static void stored_shape(const band *b, const shape *x, shape *out) {
   *out = *x;
   out->rank = x->rank - 2;
@@ -214,7 +215,8 @@ static weft_err part_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* The band of input 0, given by input `at` if that is one. */
+/* Finds the band for the matrices of input 0: input `at` gives it if `given` is set; otherwise it is the main
+ * diagonal. */
 static weft_err inside_band(kernel *k, bool given, int at, band *b) {
   const shape *x = &k->in[0]->shape;
   if (x->rank < 2)
@@ -269,7 +271,7 @@ static weft_err set_cpu(kernel *k) {
                    stored_to_matrix);
 }
 
-/* ---- their gradients: each in terms of the other two, of the same version ---- */
+/* ---- their gradients: each uses the other two ops, in the same version ---- */
 
 static weft_out zero_of(backprop *b) { return weft__b_scalar(b->graph, weft__out_type(b->graph, b->in[0]), 0); }
 
@@ -329,7 +331,7 @@ static weft_err keep_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_OOM;
   if (weft__dtype_is_plain(y->dtype)) memset(y->data, 0, weft__tensor_bytes(y));
-  for (int64_t r = 0; r < n * rows; r++) { /* columns [from, to) of row i stay */
+  for (int64_t r = 0; r < n * rows; r++) { /* keep columns [from, to) of row i */
     int64_t i = r % rows, from = low < 0 ? 0 : diag_least(diag_most(i - low, 0), cols),
             to = up < 0 ? cols : diag_least(i + up + 1, cols);
     if (to > from)
@@ -345,7 +347,7 @@ static weft_err keep_grad(backprop *b) {
   return WEFT_OK;
 }
 
-/* ---- Diag, DiagPart: a tensor of rank r on the diagonal of one of rank 2 r ---- */
+/* ---- Diag, DiagPart: a tensor of rank r becomes the diagonal of a tensor of rank 2 r, and back ---- */
 
 static weft_err diag_infer(infer *s) {
   const shape *x = &s->in[0];
@@ -458,7 +460,8 @@ static const op_case part_v1_cases[] = {
 static const op_case part_cases[] = {
     {"f32[2,3] 1 2 3 4 5 6; i32[] 1; f32[] 0", "f32[2] 2 6", NULL, 0},
     {"f64[3,4] rand; i32[2] -1 1; f64[] 9", NULL, NULL, 0},
-    {"f32[2,2] 1 2 3 4; i32[2] -1 1; f32[] 9", "f32[3,2] 2 9 1 4 3 9", NULL, CASE_NO_PARITY}, /* TF's gradient errs */
+    /* TF's gradient is wrong here */
+    {"f32[2,2] 1 2 3 4; i32[2] -1 1; f32[] 9", "f32[3,2] 2 9 1 4 3 9", NULL, CASE_NO_PARITY},
     {"f64[2,4,3] rand; i32[2] -2 -1; f64[] 9", NULL, NULL, 0},
     {"f32[3,4] 0; i32[] 4; f32[] 0", "error INVALID_ARGUMENT", NULL, 0},
     {"f32[3,4] 0; i32[2] -3 0; f32[] 0", "error INVALID_ARGUMENT", NULL, 0},

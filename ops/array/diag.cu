@@ -1,5 +1,5 @@
 /* diag.cu - diagonals of matrices on the GPU: MatrixDiag, MatrixDiagPart, MatrixSetDiag in their three versions,
- * MatrixBandPart, Diag.  The layout of a band is diag.c's; bands, sizes and counts are read on the host. */
+ * MatrixBandPart, Diag. diag.c explains the layout of a band.  The host reads bands, sizes and counts. */
 #include "kernels/elementwise/elementwise.cuh"
 #include <string.h>
 
@@ -8,7 +8,7 @@ struct band {
   bool left_above, left_below;
 };
 
-/* The place of element (i, j) among the stored diagonals of its matrix; -1: it lies outside of the band. */
+/* Returns the place of element (i, j) among the stored diagonals of its matrix, or -1 if it is outside the band. */
 __device__ inline int64_t stored_at(const band &b, int64_t i, int64_t j) {
   const int64_t d = j - i;
   if (d < b.low || d > b.high) return -1;
@@ -17,7 +17,8 @@ __device__ inline int64_t stored_at(const band &b, int64_t i, int64_t j) {
   return (b.high - d) * b.length + (left ? 0 : b.length - length) + (d > 0 ? i : j);
 }
 
-/* Each element of matrices: a stored one, or what stands elsewhere: x, else *padding, else zero. */
+/* Computes one element of the matrices per thread.  Inside the band it is the stored element; outside it is x, or
+ * *padding if x is NULL, or zero. */
 template <class T>
 __global__ void to_matrix_kernel(T *z, const T *stored, const T *x, const T *padding, int64_t count, const band b) {
   const int64_t each = (b.high - b.low + 1) * b.length;
@@ -27,7 +28,7 @@ __global__ void to_matrix_kernel(T *z, const T *stored, const T *x, const T *pad
   }
 }
 
-/* Each stored element. */
+/* Computes one stored element per thread. */
 template <class T> __global__ void to_stored_kernel(T *z, const T *x, const T *padding, int64_t count, const band b) {
   const int64_t diagonals = b.high - b.low + 1;
   GPU_EACH(n, count) {
@@ -61,7 +62,8 @@ static weft_err read_band(kernel *k, int arg, band *b) {
   return gpu_fail(k, WEFT_INVALID_ARGUMENT, "lower_diag_index must not be larger than upper_diag_index");
 }
 
-/* The band of input 0, given by input `arg` if that is one. */
+/* Finds the band for the matrices of input 0: input `arg` gives it if `given` is set; otherwise it is the main
+ * diagonal. */
 static weft_err band_inside(kernel *k, bool given, int arg, band *b) {
   const shape s = gpu_in(k, 0).shape;
   if (s.rank < 2) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "input must be at least 2-dim");
@@ -75,7 +77,8 @@ static weft_err band_inside(kernel *k, bool given, int arg, band *b) {
   return WEFT_OK;
 }
 
-/* Rows and columns of the matrix that diagonals of b->length make, where -1 was given. */
+/* Computes the size of the matrix whose diagonals have b->length elements; rows or cols of -1 means: as small as
+ * possible. */
 static weft_err band_around(kernel *k, int64_t rows, int64_t cols, band *b) {
   const int64_t min_rows = b->length - least(b->high, 0), min_cols = b->length + most(b->low, 0);
   if (rows == -1 && cols == -1) rows = cols = most(min_rows, min_cols);
@@ -185,7 +188,7 @@ static weft_err keep_gpu(kernel *k) {
   });
 }
 
-/* A tensor of rank r on the diagonal of one of rank 2 r: that of a matrix. */
+/* Puts a tensor of rank r on the diagonal of a tensor of rank 2 r, as if both were a vector and a matrix. */
 static weft_err diag_gpu(kernel *k) {
   const gpu_tensor x = gpu_in(k, 0);
   gpu_tensor z;

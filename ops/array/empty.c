@@ -1,9 +1,10 @@
-/* empty.c - Empty: a tensor of a shape; Fact: a string. */
+/* empty.c - Empty, an uninitialized tensor of a given shape, and Fact, a constant string. */
 #include "base/alloc.h"
 #include "graph/op.h"
 #include "graph/kernel.h"
 
-/* TensorFlow leaves the memory as it is unless init is set; zeros are as good. */
+/* TensorFlow leaves the memory uninitialized unless init is set.  Here it is always zeros, so that runs are
+ * repeatable. */
 static weft_err empty_cpu(kernel *k) {
   shape s;
   WEFT_TRY(weft__kernel_dims(k, 0, "shape", &s));

@@ -1,6 +1,6 @@
-/* fill.c - tensors of one value: Fill, ZerosLike, OnesLike.
+/* fill.c - tensors whose elements are all equal: Fill, ZerosLike, OnesLike.
  *
- * The speed is limited by writing memory, so large ones are split over the step's threads. */
+ * Memory bandwidth limits the speed, so large tensors are split over the step's threads. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
@@ -9,7 +9,7 @@
 
 typedef struct fill_work {
   weft_tensor *out;
-  const char *one; /* the element; NULL: zero bytes */
+  const char *one; /* the element, or NULL for zero bytes */
 } fill_work;
 
 static void fill_range(void *arg, int64_t begin, int64_t end) {
@@ -17,7 +17,7 @@ static void fill_range(void *arg, int64_t begin, int64_t end) {
   size_t size = weft__dtype_size(w->out->dtype);
   char *dst = (char *)w->out->data + (size_t)begin * size;
   if (w->one)
-    (void)weft__elements_fill(w->out->dtype, dst, w->one, end - begin); /* plain types cannot fail */
+    (void)weft__elements_fill(w->out->dtype, dst, w->one, end - begin); /* cannot fail for plain types */
   else
     memset(dst, 0, (size_t)(end - begin) * size);
 }
@@ -57,7 +57,7 @@ static weft_err fill_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-/* The value's gradient is the sum of all there is. */
+/* The gradient of the value is the sum of all output gradients. */
 static weft_err fill_grad(backprop *b) {
   weft_graph *g = b->graph;
   if (b->dout[0].node < 0) return WEFT_OK;

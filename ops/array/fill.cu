@@ -1,4 +1,5 @@
-/* fill.cu - tensors of one value or of a row of numbers on the GPU: Fill, ZerosLike, OnesLike, Range, LinSpace. */
+/* fill.cu - tensors of equal elements and arithmetic sequences on the GPU: Fill, ZerosLike, OnesLike, Range,
+ * LinSpace. */
 #include "kernels/elementwise/elementwise.cuh"
 
 namespace {
@@ -44,7 +45,7 @@ static weft_err ones_like_gpu(kernel *k) {
   return z.dtype == WEFT_BOOL ? ones(bool()) : gpu_numbers(k, z.dtype, ones);
 }
 
-/* Element i is start + i * delta, in the type itself. */
+/* Sets element i to start + i * delta, computed in the element type. */
 template <class T> __global__ void range_kernel(T *z, int64_t n, wide<T> start, wide<T> delta) {
   GPU_EACH(i, n) z[i] = (T)(start + (wide<T>)i * delta);
 }

@@ -1,7 +1,7 @@
-/* gather.c - rows picked by index: Gather, GatherV2, GatherNd.
+/* gather.c - copies rows chosen by index: Gather, GatherV2, GatherNd.
  *
- * Indices are checked first, so that the copying loops cannot fail and may be split.  The gradient
- * of a gather along the first axis is the rows themselves (IndexedSlices), never a dense tensor. */
+ * All indices are checked first, so that the copying loops cannot fail and can be split over threads.  The gradient
+ * of a gather along axis 0 is IndexedSlices: the rows and their indices, never a dense tensor. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -16,12 +16,12 @@
 typedef struct row_work {
   const char *src;
   char *dst;
-  size_t bytes; /* of a row */
+  size_t bytes; /* bytes of a row */
   weft_dtype type;
   int64_t inner; /* elements of a row */
   const weft_tensor *indices;
-  int64_t n, outer, dim;              /* gather: indices and outer repeats per batch, size of the axis */
-  int64_t depth, dims[WEFT_MAX_RANK]; /* gather_nd: numbers in a row of indices */
+  int64_t n, outer, dim;              /* gather: indices per batch, outer repeats per batch, size of the axis */
+  int64_t depth, dims[WEFT_MAX_RANK]; /* gather_nd: numbers in one row of indices */
 } row_work;
 
 static inline void copy_bytes(char *d, const char *s, size_t bytes) {
@@ -33,7 +33,7 @@ static inline void copy_bytes(char *d, const char *s, size_t bytes) {
     memcpy(d, s, bytes);
 }
 
-/* Which source row item i of a gather is: items run over batch, outer, index. */
+/* Returns the source row of item i of a gather.  Items are numbered in the order (batch, outer, index). */
 static int64_t gather_source(const row_work *w, int64_t i) {
   int64_t j = i % w->n, o = i / w->n, batch = o / w->outer;
   return o * w->dim + weft__index_at(w->indices, batch * w->n + j);
@@ -44,7 +44,7 @@ static int64_t nd_source(const row_work *w, int64_t i) { return weft__index_row(
 static void gather_range(void *arg, int64_t begin, int64_t end) {
   const row_work *w = arg;
   int64_t i = begin;
-  while (i < end) { /* runs that share batch and outer index */
+  while (i < end) { /* each run has one batch and one outer index */
     int64_t j = i % w->n, o = i / w->n, stop = (o + 1) * w->n;
     const char *src = w->src + (size_t)(o * w->dim) * w->bytes;
     int64_t at = o / w->outer * w->n + j;
@@ -60,7 +60,7 @@ static void nd_range(void *arg, int64_t begin, int64_t end) {
     copy_bytes(w->dst + (size_t)i * w->bytes, w->src + (size_t)nd_source(w, i) * w->bytes, w->bytes);
 }
 
-/* Copies all rows, on the step's threads where the type allows. */
+/* Copies all rows; uses the step's threads if the element type is plain. */
 static weft_err copy_rows(kernel *k, row_work *w, int64_t items, pool_loop *loop,
                           int64_t (*source)(const row_work *, int64_t)) {
   if (weft__dtype_is_plain(w->type)) {
@@ -75,7 +75,7 @@ static weft_err copy_rows(kernel *k, row_work *w, int64_t items, pool_loop *loop
 
 /* ---- Gather, GatherV2 ---- */
 
-/* params[:axis] + indices[batch:] + params[axis+1:], of shapes that may be partly known. */
+/* Computes params[:axis] + indices[batch:] + params[axis+1:] for shapes that may be partly unknown. */
 static bool gather_shape(shape *out, const shape *p, const shape *i, int axis, int batch) {
   out->rank = 0;
   if (p->rank - 1 + i->rank - batch > WEFT_MAX_RANK) return false;
@@ -126,7 +126,7 @@ static weft_err gather_v2_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* Every index is below dim. */
+/* Checks that every index is in [0, dim). */
 static weft_err check_indices(kernel *k, const weft_tensor *t, int64_t dim) {
   int64_t n = weft__tensor_count(t);
   for (int64_t i = 0; i < n; i++) {
@@ -187,7 +187,8 @@ static weft_err gather_along(kernel *k, int64_t axis, int64_t batch) {
 
 static weft_err gather_cpu(kernel *k) { return gather_along(k, 0, 0); }
 
-/* With the variable's value in place of input 0, up to date or not. */
+/* Gathers from the variable's value in place of input 0.  If `joined` is set, it applies the deferred steps of these
+ * rows first.  The caller holds the lock. */
 static weft_err gather_locked(kernel *k, deferred_updates *joined) {
   const shape *p = &k->in[0]->shape;
   if (joined && p->rank > 0) {
@@ -197,8 +198,9 @@ static weft_err gather_locked(kernel *k, deferred_updates *joined) {
   return gather_along(k, 0, 0);
 }
 
-/* Rows of a variable that may have deferred steps (state/deferred.h): only these rows are brought up to date.  The lock is
- * held meanwhile.  Without such steps, and along other axes, the value is shared as for any other op. */
+/* Gathers rows of a variable that may have deferred steps (state/deferred.h).  Only the gathered rows are brought up
+ * to date, under the variable's lock.  If there are no deferred steps, or the axis is not 0, the op shares the value
+ * like any other op. */
 static weft_err gather_from_variable(kernel *k, int64_t axis, int64_t batch) {
   const weft_tensor *was = k->in[0];
   variable *v = k->ref[0];
@@ -243,14 +245,14 @@ static weft_err gather_v2_cpu(kernel *k) {
 
 static weft_out one_dim(weft_graph *g, int64_t v) { return weft__b_ints(g, &v, 1); }
 
-/* v[begin:end] of a vector, begin and end being int32 [1]; no end: to the last. */
+/* Returns v[begin:end] of a vector, where begin and end are int32 [1].  Without an end it returns v[begin:]. */
 static weft_out part_of(weft_graph *g, weft_out v, weft_out begin, weft_out end) {
   weft_out in[] = {v, begin, end.node < 0 ? one_dim(g, 0) : end, one_dim(g, 1)};
   attr mask = A_INT("end_mask", end.node < 0 ? 1 : 0);
   return weft__b_node(g, "StridedSlice", NULL, 4, in, 1, &mask);
 }
 
-/* The rows of dy, with the indices they belong to. */
+/* Returns the rows of dy together with their indices. */
 static weft_err gather_grad(backprop *b) {
   weft_graph *g = b->graph;
   weft_out shape_of = weft__b_shape(g, b->in[0]), flat = one_dim(g, -1);
@@ -263,26 +265,26 @@ static weft_err gather_grad(backprop *b) {
   return WEFT_OK;
 }
 
-/* The product of dims[begin:end], int32 [1]. */
+/* Returns the product of dims[begin:end] as int32 [1]. */
 static weft_out span_of(weft_graph *g, weft_out dims, weft_out begin, weft_out end) {
   weft_out in[] = {part_of(g, dims, begin, end), one_dim(g, 0)};
   attr keep = A_BOOL("keep_dims", true);
   return weft__b_node(g, "Prod", NULL, 2, in, 1, &keep);
 }
 
-/* x, of shape (a, m, n, z), with its middle axes exchanged. */
+/* Transposes x from (a, m, n, z) to (a, n, m, z). */
 static weft_out gather_exchanged(weft_graph *g, weft_out x, weft_out a, weft_out m, weft_out n, weft_out z) {
   weft_out dims[] = {a, m, n, z};
   weft_out four = weft__b_reshape(g, x, weft__b_concat(g, 4, dims, weft__b_scalar(g, WEFT_INT32, 0)));
   return weft__b_transpose(g, four, weft__b_ints(g, (int64_t[]){0, 2, 1, 3}, 4));
 }
 
-/* An axis (int32, -rank <= axis < rank) counted from the front, as [1]. */
+/* Returns an axis (int32, -rank <= axis < rank) as a non-negative int32 [1]. */
 static weft_out from_front(weft_graph *g, weft_out axis, weft_out x) {
   return weft__b_reshape(g, weft__b_binary(g, "FloorMod", axis, weft__b_rank(g, x)), one_dim(g, 1));
 }
 
-/* indices (batch, n), made to count rows over all batches. */
+/* Turns indices (batch, n) within a batch into row numbers over all batches. */
 static weft_out batch_indices(weft_graph *g, weft_out indices, weft_out n_batch, weft_out dim, weft_out n) {
   weft_out zero = weft__b_scalar(g, WEFT_INT32, 0), scalar = weft__b_ints(g, NULL, 0), both[] = {n_batch, n};
   weft_out range[] = {zero, weft__b_reshape(g, n_batch, scalar), weft__b_scalar(g, WEFT_INT32, 1)};
@@ -291,7 +293,8 @@ static weft_out batch_indices(weft_graph *g, weft_out indices, weft_out n_batch,
   return weft__b_add(g, weft__b_reshape(g, indices, weft__b_concat(g, 2, both, zero)), base);
 }
 
-/* Along any axis, with batches: dy as (batch, outer, n, inner) is summed by index into (batch, dim, outer, inner). */
+/* The gradient along any axis, with batches: dy, seen as (batch, outer, n, inner), is summed by index into (batch,
+ * dim, outer, inner). */
 static weft_err gather_axis_grad(backprop *b) {
   weft_graph *g = b->graph;
   int64_t batch_dims = weft__node_int(b->node, "batch_dims", 0);
@@ -341,7 +344,7 @@ static weft_err nd_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* The result's shape, and whether the inputs fit each other. */
+/* Computes the shape of the result and checks that the inputs fit each other. */
 static weft_err nd_shape(kernel *k, shape *out) {
   const shape *p = &k->in[0]->shape, *i = &k->in[1]->shape;
   if (p->rank < 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "params must be at least a vector");
@@ -392,7 +395,8 @@ static weft_err nd_cpu(kernel *k) {
   return copy_rows(k, &w, rows, nd_range, nd_source);
 }
 
-/* Single indices of rows stay rows; anything else is scattered into a dense tensor. */
+/* If each index names one row, the gradient is IndexedSlices.  Otherwise the gradient is scattered into a dense
+ * tensor. */
 static weft_err nd_grad(backprop *b) {
   weft_graph *g = b->graph;
   const shape *i = weft__out_shape(g, b->in[1]);

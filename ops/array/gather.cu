@@ -1,10 +1,12 @@
-/* gather.cu - rows picked by index on the GPU: Gather, GatherV2, GatherNd, of tensors and variables, OneHot.
+/* gather.cu - copies rows chosen by index on the GPU: Gather, GatherV2, GatherNd, of tensors and variables; OneHot.
  *
- * An index out of range gives a row of zeros, as TensorFlow's GPU kernels do: the host does not wait to see. */
+ * An index out of range gives a row of zeros, as in TensorFlow's GPU kernels.  An error would need the host to wait
+ * for the kernel. */
 #include "kernels/gpu/scatter.cuh"
 
 struct gather_args {
-  int64_t n, outer, dim, inner, count; /* indices and outer repeats for each batch; elements of a row; all elements */
+  /* n: indices per batch; outer: repeats per batch; inner: elements of a row; count: all elements */
+  int64_t n, outer, dim, inner, count;
 };
 
 template <class T, class I>
@@ -152,7 +154,7 @@ static weft_err gather_places(kernel *k, const gpu_tensor &p) {
 
 static weft_err gather_nd_gpu(kernel *k) { return gather_places(k, gpu_in(k, 0)); }
 
-/* ---- of a variable, which stays locked until the work is queued ---- */
+/* ---- gathers from a variable, which stays locked until the kernel is enqueued ---- */
 
 static weft_err read_rows(kernel *k, const gpu_tensor &p) {
   const int64_t batch = weft__gpu->attr_int(k, "batch_dims", 0);

@@ -1,4 +1,4 @@
-/* one_hot.c - OneHot: on_value where the index says, off_value elsewhere. */
+/* one_hot.c - OneHot: on_value at the position of each index and off_value elsewhere. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/op.h"

@@ -1,7 +1,7 @@
-/* pad.c - a border around a tensor: Pad, PadV2, MirrorPad, MirrorPadGrad.
+/* pad.c - adds a border to a tensor: Pad, PadV2, MirrorPad, MirrorPadGrad.
  *
- * A constant border is written slab by slab around the copied middle, so no element is written
- * twice.  A mirrored one is up to three boxes along each axis, two of them read backwards. */
+ * A constant border is written slab by slab around the copied middle, so that no element is written twice.  A
+ * mirrored border consists of up to three strided copies along each axis, two of them backwards. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -15,7 +15,7 @@ typedef struct border {
 
 /* ---- shape rules ---- */
 
-/* sign 1: the input with its border; -1: without. */
+/* Computes the shape of the input with its border (sign 1) or without it (sign -1). */
 static weft_err pad_infer_by(infer *s, int sign) {
   shape x = s->in[0], p;
   WEFT_TRY(weft__infer_rank(s, 1, 2, &p));
@@ -83,7 +83,8 @@ static weft_err padded_shape(kernel *k, const border *b, shape *out) {
 
 /* ---- Pad, PadV2 ---- */
 
-/* Fills axis `at` from `from` on, n deep: outer axes over the middle only, inner ones whole. */
+/* Fills n positions of axis `at`, starting at `from`.  It covers only the middle of the outer axes, and the inner
+ * axes completely. */
 static weft_err fill_slab(kernel *k, weft_tensor *y, const border *b, const shape *x, int at, int64_t from, int64_t n,
                           const void *fill) {
   int64_t to[WEFT_MAX_RANK], offset = 0;
@@ -138,7 +139,7 @@ static weft_err pad_v2_cpu(kernel *k) {
   return pad_with(k, k->in[2]->data);
 }
 
-/* The middle of the gradient. */
+/* The gradient is the middle of the output gradient. */
 static weft_err pad_grad(backprop *b) {
   weft_graph *g = b->graph;
   weft_dtype type = weft__out_type(g, b->in[1]);
@@ -156,13 +157,14 @@ typedef struct mirror {
   const weft_tensor *x;
   weft_tensor *y;
   border b;
-  int64_t edge; /* 1: REFLECT leaves the edge out; 0: SYMMETRIC repeats it */
+  int64_t edge; /* 1: REFLECT omits the edge element; 0: SYMMETRIC repeats it */
   int64_t from[WEFT_MAX_RANK], to[WEFT_MAX_RANK];
 } mirror;
 
 static int64_t edge_of(const weft_node *n) { return weft__node_str_is(n, "mode", "REFLECT") ? 1 : 0; }
 
-/* A part of one axis: `n` elements from source index `src` by `step` to destination index `dst`. */
+/* One part of one axis: `n` elements, read from source index `src` on in steps of `step`, written from index `dst`
+ * on. */
 typedef struct mirror_part {
   int64_t n, src, step, dst;
 } mirror_part;
@@ -174,7 +176,7 @@ static void mirror_parts(const mirror *m, int d, mirror_part *part) {
   part[2] = (mirror_part){after, n - 1 - m->edge, -1, before + n};
 }
 
-/* Copies every combination of parts; axis d and those after it are still to be chosen. */
+/* Copies every combination of parts.  The parts of the axes before d are already chosen. */
 static weft_err mirror_copy(kernel *k, const mirror *m, int d, strided_copy *copy, int64_t src, int64_t dst) {
   weft_dtype type = m->x->dtype;
   if (d == m->x->shape.rank)
@@ -222,7 +224,7 @@ static weft_err mirror_cpu(kernel *k) {
 
 /* ---- MirrorPadGrad: every element of the border is added to the one it mirrors ---- */
 
-/* Index i of a padded axis, folded back to the axis of n elements. */
+/* Maps index i of a padded axis back to the index in the axis of n elements that it mirrors. */
 static int64_t pad_fold(int64_t i, int64_t before, int64_t n, int64_t edge) {
   i -= before;
   if (i < 0)

@@ -1,6 +1,7 @@
-/* pad.cu - MirrorPadGrad on the GPU; what only moves elements is in move.cu.
+/* pad.cu - MirrorPadGrad on the GPU.  The ops that only move elements are in move.cu.
  *
- * Each element adds up the places of the border that mirror it: along an axis itself, one in front and one behind. */
+ * Each thread computes one element: along each axis it adds the element itself and at most one mirrored element in
+ * front and one behind. */
 #include "kernels/reduce/reduce.cuh"
 
 struct unmirror_args {
@@ -8,11 +9,12 @@ struct unmirror_args {
   void *y;
   weft_dtype type;
   int rank;
-  int64_t count, edge; /* edge: 1 where the border leaves the edge out (REFLECT) */
+  int64_t count, edge; /* edge: 1 if the border omits the edge element (REFLECT) */
   int64_t dim[WEFT_MAX_RANK], before[WEFT_MAX_RANK], after[WEFT_MAX_RANK];
 };
 
-/* Where way 0, 1 or 2 of looking at element i of axis d is in the padded axis; -1: nowhere. */
+/* Returns the position of element i of axis d in the padded axis: itself (way 0) or its mirror image in front or
+ * behind (ways 1 and 2).  Returns -1 if there is none. */
 __device__ __forceinline__ int64_t seen_at(const unmirror_args &a, int d, int64_t i, int way) {
   const int64_t end = a.before[d] + a.dim[d];
   if (way == 0) return a.before[d] + i;

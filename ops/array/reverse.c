@@ -1,4 +1,4 @@
-/* reverse.c - axes read backwards or shifted: ReverseV2, Reverse, ReverseSequence, Roll. */
+/* reverse.c - reverses or shifts axes: ReverseV2, Reverse, ReverseSequence, Roll. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
@@ -6,7 +6,7 @@
 
 /* ---- ReverseV2, Reverse ---- */
 
-/* Copies x with the axes marked read from their end. */
+/* Copies x with the axes in `flip` reversed. */
 static weft_err reverse_axes(kernel *k, const bool *flip) {
   const weft_tensor *x = k->in[0];
   int64_t steps[WEFT_MAX_RANK], offset = 0;
@@ -76,7 +76,7 @@ static weft_err dims_cpu(kernel *k) {
   return reverse_axes(k, TENSOR_DATA(k->in[1], bool));
 }
 
-/* All of these undo themselves. */
+/* The gradient applies the op again, because reversing twice gives the original. */
 static weft_err reverse_again(backprop *b, int n_attr, const attr *attrs) {
   weft_out in[] = {b->dout[0], b->in[1]};
   b->din[0] = GRAD_DENSE(weft__b_node(b->graph, b->node->op_name, NULL, 2, in, n_attr, attrs));
@@ -166,7 +166,7 @@ static weft_err sequence_grad(backprop *b) {
   return reverse_again(b, 2, attrs);
 }
 
-/* ---- Roll: each axis shifted, what leaves at one end comes in at the other ---- */
+/* ---- Roll: shifts each axis; elements that leave at one end enter at the other ---- */
 
 static weft_err roll_infer(infer *s) {
   WEFT_TRY(weft__infer_rank_at_least(s, 0, 1));
@@ -174,7 +174,7 @@ static weft_err roll_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* The total shift of each axis, in [0, dim). */
+/* Computes the total shift of each axis, in [0, dim). */
 static weft_err read_shifts(kernel *k, int64_t *shift) {
   const shape *x = &k->in[0]->shape, *s = &k->in[1]->shape, *a = &k->in[2]->shape;
   if (x->rank < 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "input must be 1-D or higher");
@@ -197,7 +197,7 @@ static weft_err read_shifts(kernel *k, int64_t *shift) {
   return WEFT_OK;
 }
 
-/* Each axis is two runs; every combination of them is a strided copy. */
+/* Splits each axis into two runs.  Every combination of runs is one strided copy. */
 static weft_err roll_copy(kernel *k, weft_tensor *y, const int64_t *shift, const int64_t *steps, int d,
                           strided_copy *copy, int64_t src, int64_t dst) {
   const weft_tensor *x = k->in[0];

@@ -1,6 +1,7 @@
-/* rows.c - rows of a tensor replaced, added to or subtracted from; rows put together; and the sums that undo Tile.
+/* rows.c - replaces, adds to or subtracts from rows of a tensor (the Inplace ops); joins rows (ParallelConcat);
+ * TileGrad.
  *
- * TensorFlow writes to the input of the Inplace ops.  Here the result is a new tensor, and the input stays as it is. */
+ * TensorFlow's Inplace ops write to their input.  Here the result is a new tensor, and the input stays unchanged. */
 #include "base/alloc.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -52,7 +53,8 @@ static weft_err rows_check(const kernel *k) {
   return WEFT_OK;
 }
 
-/* y holds x.  Row numbers count modulo the number of rows, as in TensorFlow. */
+/* Applies v to the rows of y, which starts as a copy of x.  Like TensorFlow, it takes row numbers modulo the number
+ * of rows. */
 static weft_err rows_apply(kernel *k, int what, weft_dtype t, void *y, const void *v) {
   const shape *x = &k->in[0]->shape;
   const int64_t rows = x->dim[0], width = weft__shape_product(x, 1, x->rank);
@@ -132,7 +134,7 @@ static weft_err join_infer(infer *s) {
 
 /* ---- TileGrad ---- */
 
-/* The sum of all repetitions: element (i) of the input belongs to (i mod size) of the result, dimension by dimension. */
+/* Sums all repetitions: along each dimension, element i of the input is added to element i mod size of the result. */
 static weft_err untile_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
   int64_t times[WEFT_MAX_RANK];

@@ -1,7 +1,7 @@
-/* scatter_nd.c - slices put or added at places that rows of indices name, into a fresh tensor.
+/* scatter_nd.c - writes or adds slices at positions given by rows of indices, into a new tensor.
  *
- * ScatterNd starts from zeros, the TensorScatter ops from a copy of their first input.  The updates
- * are taken in the order given, so repeated indices give what TensorFlow's CPU kernel gives. */
+ * ScatterNd starts from zeros, the TensorScatter ops from a copy of their first input.  Updates are applied in input
+ * order, so repeated indices give the result of TensorFlow's CPU kernel. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -10,7 +10,7 @@
 #include "kernels/array/index.h"
 #include "state/combine.h"
 
-/* ---- shape rules: indices (..., depth), updates (..., slice) and a target whose tail is slice ---- */
+/* ---- shape rules: indices (..., depth), updates (..., slice) and a target whose last dimensions are slice ---- */
 
 static weft_err fits_infer(infer *s, int at_indices, int at_updates, const shape *target) {
   const shape *i = &s->in[at_indices], *u = &s->in[at_updates];
@@ -102,7 +102,7 @@ static weft_err scatter_nd_append(str *to, const str *more) {
   return err;
 }
 
-/* dst OP= src for one slice.  Adding strings appends them, adding bools is "or". */
+/* Computes dst OP= src for one slice.  Adding strings appends them; adding bools is logical "or". */
 static weft_err combine_slice(combine_op what, weft_dtype type, void *dst, const void *src, int64_t n) {
   if (what == COMBINE_SET) return weft__elements_copy(type, dst, src, n);
   if (type == WEFT_STRING) {
@@ -203,7 +203,7 @@ static weft_err sub_grad(backprop *b) {
   return WEFT_OK;
 }
 
-/* Minimum and maximum: shared equally by all that have the value of the result. */
+/* The gradient of a minimum or maximum is divided equally among all inputs that equal the result. */
 static weft_err extreme_grad(backprop *b) {
   weft_graph *g = b->graph;
   weft_dtype type = weft__out_type(g, b->in[0]);

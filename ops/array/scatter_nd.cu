@@ -1,7 +1,9 @@
-/* scatter_nd.cu - slices combined at indices of several axes on the GPU: ScatterNd and the TensorScatter ops.
+/* scatter_nd.cu - combines slices at positions given by rows of indices on the GPU: ScatterNd and the TensorScatter
+ * ops.
  *
- * Each element is combined atomically: floats that fall on one place add up in any order, and of several values that
- * replace one any may stay.  A slice whose index is out of range is left out.  So it is in TensorFlow on a GPU. */
+ * Each element is combined atomically.  If several floats are added to one element, their order is undefined; if
+ * several values replace one element, any of them may remain.  A slice whose index is out of range is skipped.
+ * TensorFlow on a GPU does the same. */
 #include "kernels/gpu/scatter.cuh"
 
 template <class T> __device__ __forceinline__ T joined(T old, T v, scatter_how how) {
@@ -17,7 +19,7 @@ template <class T> __device__ __forceinline__ T joined(T old, T v, scatter_how h
   }
 }
 
-/* Tries again until nobody has come between. */
+/* Retries its compare-and-swap until no other thread has changed the element in between. */
 template <class T> __device__ void join_at(T *z, T v, scatter_how how) {
   using bits = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
   bits *at = (bits *)z, old = *at, seen;

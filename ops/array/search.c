@@ -1,11 +1,11 @@
-/* search.c - places in sorted rows and flat indices taken apart: LowerBound, UpperBound, UnravelIndex. */
+/* search.c - binary search in sorted rows (LowerBound, UpperBound) and flat indices to coordinates (UnravelIndex). */
 #include "base/alloc.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "kernels/array/index.h"
 #include <string.h>
 
-/* ---- LowerBound, UpperBound: for each value, how many elements of its row are below (or not above) it ---- */
+/* ---- LowerBound, UpperBound: for each value, the number of elements of its row that are < (or <=) the value ---- */
 
 static weft_err bound_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 0, 2, NULL));

@@ -1,7 +1,7 @@
-/* shape.c - asking for a shape, and putting the same elements under another one.
+/* shape.c - ops that return a shape, and ops that give the same elements another shape.
  *
- * None of these ops touches an element: the second group forwards its input's buffer.  What the
- * shape rules find out here is what most programs' static shapes rest on. */
+ * None of these ops reads an element: the second group forwards the buffer of its input.  Most static shapes of a
+ * program depend on the shape rules in this file. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -49,7 +49,7 @@ static weft_err rank_cpu(kernel *k) {
 
 /* ---- Reshape ---- */
 
-/* The one unknown dimension of `out` follows when the number of elements is known. */
+/* If the number of elements is known, computes the one unknown dimension of `out`. */
 static weft_err reshape_fill_in(infer *s, int64_t count) {
   shape *out = &s->out[0];
   int64_t known = 1;
@@ -79,7 +79,7 @@ static weft_err reshape_infer(infer *s) {
   return count >= 0 ? reshape_fill_in(s, count) : WEFT_OK;
 }
 
-/* Reads the sizes asked for; *missing is the place of a -1, or -1. */
+/* Reads the requested sizes. *missing is the index of the -1, or -1 if there is none. */
 static weft_err reshape_sizes(kernel *k, shape *out, int *missing) {
   const weft_tensor *sizes = k->in[1];
   if (sizes->shape.rank > 1)
@@ -101,7 +101,8 @@ static weft_err reshape_sizes(kernel *k, shape *out, int *missing) {
   return WEFT_OK;
 }
 
-/* Product of the dimensions, without zeros and the one at `skip`; *zero says whether there was one. */
+/* Returns the product of the dimensions, without zeros and without dimension `skip`. *zero is set if a dimension is
+ * zero. */
 static int64_t product_but_zeros(const shape *s, int skip, bool *zero) {
   int64_t product = 1;
   *zero = false;
@@ -114,7 +115,7 @@ static int64_t product_but_zeros(const shape *s, int skip, bool *zero) {
   return product;
 }
 
-/* The size at `missing`.  Where zeros are asked for, zeros of the input are set against them. */
+/* Computes the size of dimension `missing`.  If both the request and the input have zeros, the zeros cancel. */
 static weft_err reshape_missing(kernel *k, shape *out, int missing) {
   bool zero_out, zero_in;
   int64_t known = product_but_zeros(out, missing, &zero_out);
@@ -144,7 +145,7 @@ static weft_err reshape_cpu(kernel *k) {
   return weft__forward(k, 0, 0, &out);
 }
 
-/* ---- QuantizedReshape: Reshape, with a range that stays ---- */
+/* ---- QuantizedReshape: Reshape; the range is passed on unchanged ---- */
 
 static weft_err quantized_reshape_infer(infer *s) {
   WEFT_TRY(reshape_infer(s));
@@ -200,7 +201,8 @@ static weft_err expand_cpu(kernel *k) {
 
 /* ---- Squeeze ---- */
 
-/* Which axes go: those named, or all of size 1.  -1 when an axis named is not one of `rank`; *bad is it. */
+/* Finds the axes to remove: those in squeeze_dims, or all of size 1 if there are none.  Fails if an axis is not in
+ * range; *bad is that axis. */
 static weft_err squeeze_axes(const weft_node *n, int rank, bool *gone, bool *named, int64_t *bad) {
   const attr *a = weft__node_attr(n, "squeeze_dims");
   *named = a && a->is_list && a->n > 0;
@@ -222,7 +224,7 @@ static weft_err squeeze_infer(infer *s) {
     return weft__infer_fail(s, "squeeze_dims[%lld] not in [%d,%d).", (long long)bad, -in->rank, in->rank);
   shape out = SHAPE_SCALAR;
   for (int d = 0; d < in->rank; d++) {
-    if (!named && in->dim[d] < 0) return WEFT_OK; /* it may be 1 or not */
+    if (!named && in->dim[d] < 0) return WEFT_OK; /* an unknown size may be 1 or not */
     if (named && gone[d] && in->dim[d] >= 0 && in->dim[d] != 1)
       return weft__infer_fail(s, "Can not squeeze dim[%d], expected a dimension of 1, got %lld", d,
                               (long long)in->dim[d]);
@@ -268,7 +270,7 @@ static weft_err ensure_cpu(kernel *k) {
 
 /* ---- gradients ---- */
 
-/* The same elements under the input's shape. */
+/* Gives the output gradient the shape of the input. */
 static weft_err reshape_grad(backprop *b) {
   b->din[0] = GRAD_DENSE(weft__b_reshape(b->graph, b->dout[0], weft__b_shape(b->graph, b->in[0])));
   return WEFT_OK;

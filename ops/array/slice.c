@@ -1,6 +1,6 @@
-/* slice.c - parts of a tensor: Slice, StridedSlice, and the ops that put a part back.
+/* slice.c - reads parts of a tensor (Slice, StridedSlice) and writes them back (the gradient and update ops).
  *
- * The rules of x[a:b:c, ..., i] are in strided_slice.c; the elements move in one strided copy. */
+ * strided_slice.c has the rules of x[a:b:c, ..., i].  One strided copy moves the elements. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -11,7 +11,7 @@
 
 /* ---- Slice ---- */
 
-/* One rank out of the lengths of begin and size and of the input. */
+/* Finds the rank that begin, size and the input agree on. */
 static weft_err slice_rank(infer *s, int *rank) {
   shape begin, size, both, none = SHAPE_UNKNOWN;
   WEFT_TRY(weft__infer_rank(s, 1, 1, &begin));
@@ -33,7 +33,8 @@ static weft_err slice_infer(infer *s) {
   WEFT_TRY(weft__infer_shape_value(s, 1, &begin));
   WEFT_TRY(weft__infer_shape_value(s, 2, &size));
   if (rank < 0) return WEFT_OK;
-  bool sure = weft__infer_value(s, 2) != NULL; /* then -1 means the rest, else unknown */
+  /* if the value is known, -1 means the rest of the axis; otherwise it means unknown */
+  bool sure = weft__infer_value(s, 2) != NULL;
   shape *out = &s->out[0];
   out->rank = rank;
   for (int d = 0; d < rank; d++) {
@@ -101,7 +102,7 @@ static weft_err slice_grad(backprop *b) {
 
 /* ---- StridedSlice ---- */
 
-/* begin, end or stride as a list, when known; *n is its length or -1. */
+/* Reads begin, end or stride as a list if it is known. *n is its length, or -1. */
 static const int64_t *known_ints(infer *s, int i, int64_t *room, int *n) {
   const weft_tensor *t = weft__infer_value(s, i);
   if (!t || t->shape.rank != 1 || t->shape.dim[0] >= 32) return NULL;
@@ -110,7 +111,7 @@ static const int64_t *known_ints(infer *s, int i, int64_t *room, int *n) {
   return room;
 }
 
-/* The shape that slicing `x` by inputs [first, first + 3) gives, as far as it is known. */
+/* Computes the shape of `x` sliced by inputs [first, first + 3), as far as it is known. */
 static weft_err strided_shape(infer *s, const shape *x, int first, shape *out) {
   int64_t room[3][32];
   int n = -1;
@@ -163,7 +164,7 @@ static int copy_masks(const weft_node *n, attr *to) {
   return count;
 }
 
-/* Indices of a type the gradient ops take: int16 is not one. */
+/* Casts int16 indices to a type that the gradient ops support. */
 static weft_out slice_wide(weft_graph *g, weft_out index) {
   return weft__out_type(g, index) == WEFT_INT16 ? weft__b_cast(g, index, WEFT_INT32) : index;
 }
@@ -179,14 +180,14 @@ static weft_err strided_grad(backprop *b) {
   return WEFT_OK;
 }
 
-/* ---- StridedSliceGrad: zeros of a shape, with dy put where the slice was taken ---- */
+/* ---- StridedSliceGrad: zeros, with dy at the positions of the slice ---- */
 
 static weft_err put_back_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 0, 1, NULL));
   return weft__infer_shape_value(s, 0, &s->out[0]);
 }
 
-/* Puts `part` where slicing by inputs [first, first + 3) reads from x. */
+/* Copies `part` to the positions of x that slicing by inputs [first, first + 3) reads. */
 static weft_err put_back(kernel *k, weft_tensor *x, int first, const weft_tensor *part, const char *name) {
   strided s;
   shape want;
@@ -221,7 +222,7 @@ static weft_err put_back_grad(backprop *b) {
   return WEFT_OK;
 }
 
-/* ---- TensorStridedSliceUpdate: a copy of x with a part replaced ---- */
+/* ---- TensorStridedSliceUpdate: returns a copy of x with a part replaced ---- */
 
 static weft_err update_infer(infer *s) {
   shape part;

@@ -1,8 +1,9 @@
-/* space.c - blocks of space moved into the depth or the batch, and back.
+/* space.c - moves blocks of space into the depth or the batch, and back.
  *
- * SpaceToDepth and DepthToSpace are changes of axes.  SpaceToBatch and BatchToSpace relate a big
- * tensor (batch, space, rest) to a small one whose batch counts the offsets inside a block first:
- * small[o, n, i] is big[n, i * block + o - before].  Each offset is one strided copy. */
+ * SpaceToDepth and DepthToSpace permute axes.  SpaceToBatch and BatchToSpace relate a big tensor (batch, space,
+ * rest) to a small one whose batch axis is (offset in the block, batch):
+ *   small[o, n, i] = big[n, i * block + o - before]
+ * Each offset o is one strided copy. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -11,7 +12,7 @@
 
 /* ---- SpaceToDepth, DepthToSpace ---- */
 
-typedef struct image { /* where the axes of a batch of images are */
+typedef struct image { /* the positions of the axes of a batch of images */
   int height, width, depth;
 } image;
 
@@ -45,12 +46,13 @@ static weft_err depth_infer(infer *s, bool to_depth) {
 static weft_err to_depth_infer(infer *s) { return depth_infer(s, true); }
 static weft_err from_depth_infer(infer *s) { return depth_infer(s, false); }
 
-/* The six axes both ops have, between the wide images (height, width) and the deep ones (depth). */
+/* Describes the strided copy of both ops with six axes, between the wide images (height, width) and the deep ones
+ * (depth). */
 static void depth_box(strided_copy *copy, const shape *wide, const shape *deep, image a, int64_t b, bool to_depth) {
   int64_t w[4], d[4];
   weft__shape_steps(wide, w);
   weft__shape_steps(deep, d);
-  int64_t inner = d[a.depth] * wide->dim[a.depth]; /* one place in the block to the next, in depth */
+  int64_t inner = d[a.depth] * wide->dim[a.depth]; /* distance in depth between neighbors in a block */
   struct {
     int64_t n, wide, deep;
   } axis[] = {{wide->dim[0], w[0], d[0]},
@@ -108,12 +110,13 @@ static weft_err from_depth_grad(backprop *b) { return depth_grad(b, "SpaceToDept
 /* ---- SpaceToBatchND, BatchToSpaceND ---- */
 
 typedef struct blocks {
-  int m; /* axes of space: 1 .. m */
+  int m; /* the axes of space are 1 .. m */
   int64_t size[WEFT_MAX_RANK], before[WEFT_MAX_RANK], after[WEFT_MAX_RANK];
   int64_t count; /* product of the sizes */
 } blocks;
 
-/* The other side's dimension of axis d: spread over blocks, or gathered from them; -1 stays unknown, -2 is an error. */
+/* Returns the dimension of axis d in the other tensor: divided by the block size (to_batch) or multiplied by it,
+ * with the border added or removed.  Returns -1 if the dimension is unknown and -2 if it does not fit. */
 static int64_t other_dim(const blocks *b, int d, int64_t dim, bool to_batch) {
   int64_t border_of = weft__shape_dim_add(b->before[d], b->after[d]);
   if (dim < 0) return -1;
@@ -126,7 +129,7 @@ static int64_t other_dim(const blocks *b, int d, int64_t dim, bool to_batch) {
   return whole < border_of ? -2 : whole - border_of;
 }
 
-/* Block sizes and borders out of tensors; `block_size` attr of the older ops when there is no tensor. */
+/* Reads block sizes and borders from tensors.  The older ops have the attribute block_size in place of a tensor. */
 static const char *read_blocks(blocks *b, const weft_tensor *sizes, int64_t size, const weft_tensor *border) {
   b->count = 1;
   if (border->shape.rank != 2 || border->shape.dim[0] != b->m || border->shape.dim[1] != 2)
@@ -191,7 +194,7 @@ static weft_err two_infer(infer *s, bool to_batch) {
 static weft_err to_batch_infer(infer *s) { return two_infer(s, true); }
 static weft_err from_batch_infer(infer *s) { return two_infer(s, false); }
 
-/* Copies what lies at offset o of every block between the big and the small tensor. */
+/* Copies the elements at offset o of every block between the big and the small tensor. */
 static weft_err copy_offset(kernel *k, const blocks *b, weft_tensor *y, const shape *big, const shape *small, int64_t o,
                             bool to_batch) {
   const weft_tensor *x = k->in[0];
@@ -207,7 +210,7 @@ static weft_err copy_offset(kernel *k, const blocks *b, weft_tensor *y, const sh
     offset[d] = o % b->size[d];
     o /= b->size[d];
   }
-  for (int d = 0; d < b->m; d++) { /* i from first on, where i * size + shift is inside [0, dim) */
+  for (int d = 0; d < b->m; d++) { /* start at the first i for which i * size + shift is in [0, dim) */
     int64_t shift = offset[d] - b->before[d], size = b->size[d], dim = big->dim[d + 1];
     int64_t first = shift < 0 ? (-shift + size - 1) / size : 0, last = dim > shift ? (dim - 1 - shift) / size : -1;
     if (last >= small->dim[d + 1]) last = small->dim[d + 1] - 1;

@@ -1,13 +1,13 @@
-/* split.c - cutting a tensor into pieces along an axis: Split, SplitV, Unpack.
+/* split.c - cuts a tensor into pieces along an axis: Split, SplitV, Unpack.
  *
- * The input is rows; each output takes one piece of every row. */
+ * The input is seen as rows, and each output takes one piece of every row. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
 #include "graph/op.h"
 #include "kernels/array/strided_copy.h"
 
-/* Output i: `piece` elements from `at` of each of the input's `rows` rows of `total` elements. */
+/* Makes output i from columns [at, at + piece) of the input, seen as (rows, total). */
 static weft_err cut_piece(kernel *k, int i, const weft_tensor *x, const shape *s, int64_t rows, int64_t piece,
                           int64_t total, int64_t at) {
   weft_tensor *y = weft__out(k, i, s);
@@ -19,7 +19,7 @@ static weft_err cut_piece(kernel *k, int i, const weft_tensor *x, const shape *s
   return weft__strided_copy_run(k, x->dtype, y->data, weft__element_const(x->dtype, x->data, at), &copy);
 }
 
-/* The axis at input `at`, known while building; *axis stays -1 if it is not. */
+/* Reads the axis in input `at` if it is constant; otherwise *axis stays -1. */
 static weft_err known_axis(infer *s, int at, int rank, int *axis) {
   *axis = -1;
   const weft_tensor *t = weft__infer_value(s, at);
@@ -45,7 +45,7 @@ static weft_err kernel_axis(kernel *k, int at, int rank, int *axis) {
   return WEFT_OK;
 }
 
-/* Every output has the input's shape, with nothing known about the axis cut. */
+/* Gives every output the shape of the input with an unknown size along the cut axis. */
 static void cut_shapes(infer *s, const shape *x, int axis) {
   for (int i = 0; i < s->n_out; i++) {
     s->out[i] = *x;
@@ -104,7 +104,7 @@ static weft_err split_cpu(kernel *k) {
   return err;
 }
 
-/* All pieces' gradients, joined again. */
+/* Concatenates the gradients of all pieces. */
 static weft_err split_joined(backprop *b, weft_out axis, grad_value *out) {
   weft_out *parts = weft__alloc((size_t)b->n_out * sizeof *parts);
   if (!parts) return WEFT_OOM;
@@ -156,7 +156,7 @@ static weft_err split_v_infer(infer *s) {
   return axis >= 0 && sizes ? split_v_known(s, sizes, axis) : WEFT_OK;
 }
 
-/* Reads the sizes; one may be -1, the rest. */
+/* Reads the sizes.  One of them may be -1, which means the rest of the axis. */
 static weft_err split_v_sizes(kernel *k, int64_t dim, int64_t *size) {
   const weft_tensor *t = k->in[1];
   int64_t sum = 0, n = weft__tensor_count(t);

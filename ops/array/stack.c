@@ -1,7 +1,8 @@
-/* stack.c - stacks of one step: what a loop leaves for its gradient, iteration by iteration.
+/* stack.c - the stacks of V1 while loops: each iteration pushes values that the loop's gradient pops.
  *
- * V2 has resource handles, which keep the stack; handles on a stack go with the step; V1 references to {container, name}, looked up among
- * the objects of the step.  One mutex guards a stack. */
+ * V2 has resource handles, which own the stack.  A stack that holds handles itself is emptied when the step ends.
+ * V1 has references to {container, name}, which are looked up among the objects of the step.  One mutex guards each
+ * stack. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "graph/build.h"
@@ -15,8 +16,8 @@ typedef struct stack {
   resource base;
   pthread_mutex_t lock;
   char *name;
-  int64_t limit;     /* < 0: none */
-  bool closed, ends; /* ends: with its step, for it holds handles */
+  int64_t limit;     /* < 0: no limit */
+  bool closed, ends; /* ends: emptied at the end of the step, because it holds handles */
   weft_tensor *t;
   int64_t n, room;
 } stack;
@@ -56,7 +57,7 @@ static void stack_end(object *o) {
   s->n = s->room = 0;
   s->closed = true;
   pthread_mutex_unlock(&s->lock);
-  for (int64_t i = 0; i < n; i++) weft__tensor_clear(&t[i]); /* may drop a handle of this very stack */
+  for (int64_t i = 0; i < n; i++) weft__tensor_clear(&t[i]); /* may drop a handle of this same stack */
   weft__free(t);
 }
 
@@ -87,7 +88,7 @@ static weft_err out_resource(kernel *k, stack *s) {
   return err;
 }
 
-/* The reference and what it refers to both belong to the step. */
+/* Makes output 0 a reference.  The step owns both the reference and the strings. */
 static weft_err out_reference(kernel *k, const char *name) {
   weft_tensor t = {0};
   variable *v = NULL;
@@ -125,7 +126,7 @@ static weft_err stack_cpu(kernel *k) {
 
 static weft_err push_locked(kernel *k, stack *s, const weft_tensor *t) {
   if (s->closed) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Stack[%s] has already been closed.", s->name);
-  if (s->limit >= 0 && s->n > s->limit) /* one more than it says: TF counts before it pushes */
+  if (s->limit >= 0 && s->n > s->limit) /* allows one element more than the limit: TF compares before it pushes */
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Stack[%s] overflowed its max_size (%lld)", s->name,
                              (long long)s->limit);
   WEFT_TRY(WEFT_ARRAY_RESERVE(s->t, s->room, s->n + 1));

@@ -1,4 +1,5 @@
-/* stitch.c - rows partitioned and merged by number: DynamicPartition, DynamicStitch and related ops. */
+/* stitch.c - splits rows by partition number and merges rows by index: DynamicPartition, DynamicStitch and related
+ * ops. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
@@ -7,7 +8,7 @@
 
 /* ---- DynamicStitch: inputs are N indices, then N data ---- */
 
-/* The part of a data shape that follows the indices' axes. */
+/* Computes the shape of a data row: the dimensions after those of the indices. */
 static bool tail_of(const shape *data, int lead, shape *out) {
   *out = SHAPE_UNKNOWN;
   if (data->rank < lead) return false;
@@ -16,7 +17,7 @@ static bool tail_of(const shape *data, int lead, shape *out) {
   return true;
 }
 
-/* The number of rows the result has, when every index is known; else -1. */
+/* Returns the number of rows of the result if every index is known, or -1. */
 static int64_t known_rows(infer *s, int n) {
   int64_t most = -1;
   for (int i = 0; i < n; i++) {
@@ -93,7 +94,7 @@ static weft_err stitch_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return weft__out_refused(&out);
   int64_t width = weft__shape_count(&rest);
-  if (weft__dtype_is_plain(y->dtype)) memset(y->data, 0, weft__tensor_bytes(y)); /* rows that no index names */
+  if (weft__dtype_is_plain(y->dtype)) memset(y->data, 0, weft__tensor_bytes(y)); /* for rows that no index names */
   for (int i = 0; i < n; i++)
     for (int64_t j = 0; j < weft__tensor_count(k->in[i]); j++)
       WEFT_TRY(weft__elements_copy(y->dtype, weft__element(y->dtype, y->data, weft__index_at(k->in[i], j) * width),
@@ -148,7 +149,7 @@ static weft_err partition_check(kernel *k, int64_t *count) {
   return WEFT_OK;
 }
 
-/* Deals the rows out; `next` counts those each output has so far. */
+/* Copies each row to its partition. next[p] counts the rows that output p has so far. */
 static weft_err stitch_deal(kernel *k, const int64_t *count, int64_t *next) {
   const weft_tensor *x = k->in[0];
   shape out;
@@ -180,7 +181,7 @@ static weft_err partition_cpu(kernel *k) {
   return err;
 }
 
-/* Partitions the row numbers in the same way; DynamicStitch merges the gradients by them. */
+/* Partitions the row numbers in the same way.  DynamicStitch then merges the gradients by them. */
 static weft_err partition_grad(backprop *b) {
   weft_graph *g = b->graph;
   weft_out *in = weft__alloc((size_t)b->n_out * 2 * sizeof *in);

@@ -1,11 +1,12 @@
-/* stitch.cu - rows dealt out and put together by number on the GPU: DynamicPartition, DynamicStitch.
+/* stitch.cu - splits rows by partition number and merges rows by index on the GPU: DynamicPartition, DynamicStitch.
  *
- * The host must know how many rows there will be.  It waits for the partitions' sizes; the places that are stitched to
- * are in its memory, as in TensorFlow. */
+ * The host must know the number of rows in each output.  For DynamicPartition it waits for the sizes of the
+ * partitions.  The indices of DynamicStitch are in host memory, as in TensorFlow. */
 #include "kernels/gpu/scan.cuh"
 #include <stdlib.h>
 
-/* z[i] = row order[i] of x; rows of a negative number are zeros, those beyond x are left alone. */
+/* Copies row order[i] of x to z[i].  A negative number gives a row of zeros; a number beyond x leaves z[i]
+ * unchanged. */
 template <class T>
 __global__ void take_kernel(T *z, const T *x, const int64_t *order, int64_t first, int64_t n, int64_t rows,
                             int64_t inner, bool zeros) {
@@ -29,7 +30,7 @@ static weft_err take(kernel *k, const gpu_tensor &z, const gpu_tensor &x, const 
   });
 }
 
-/* Does the shape begin with that of the numbers?  *out: rows of the rest. */
+/* Returns true if the shape of data begins with the shape of numbers. *out is the rest, the shape of a row. */
 static bool rows_of(const shape &data, const shape &numbers, shape *out) {
   bool starts = data.rank >= numbers.rank && data.rank - numbers.rank < WEFT_MAX_RANK;
   for (int d = 0; starts && d < numbers.rank; d++) starts = data.dim[d] == numbers.dim[d];
@@ -40,17 +41,19 @@ static bool rows_of(const shape &data, const shape &numbers, shape *out) {
 
 /* ---- DynamicPartition ---- */
 
-/* All rows, once for each partition: what is chosen comes sorted by partition. */
+/* Enumerates every pair (partition, row), partition by partition; a pair is selected if the row belongs to the
+ * partition.  So the selected rows come out sorted by partition. */
 struct dealt {
   const int32_t *part;
   int64_t n, *order;
   __device__ bool chosen(int64_t i) const { return part[i % n] == i / n; }
-  __device__ void put(int64_t i, int64_t number) const { /* part is read twice: for counting, and here */
+  /* part may have changed since the count, so number is checked */
+  __device__ void put(int64_t i, int64_t number) const {
     if (number < n) order[number] = i % n;
   }
 };
 
-/* Where each partition begins in the order. */
+/* Finds where each partition begins in the sorted order. */
 __global__ void begin_kernel(int64_t *begin, int64_t parts, const dealt f, const int64_t *found) {
   GPU_EACH(p, parts + 1) {
     int64_t low = 0, high = *found;
@@ -119,7 +122,8 @@ static weft_err check(kernel *k, int n, shape *out) {
   return WEFT_OK;
 }
 
-/* Which row goes where: rows are counted through all inputs, later ones win, and -1 is of none. */
+/* Computes which input row each output row is copied from.  Rows are numbered through all inputs, later rows win,
+ * and -1 means none. */
 static weft_err find_order(kernel *k, int n, int64_t rows, int64_t **there) {
   int64_t *order = (int64_t *)malloc((size_t)rows * sizeof *order), number = 0;
   if (!order) return gpu_fail(k, WEFT_RESOURCE_EXHAUSTED, "no memory for %lld rows", (long long)rows);
@@ -127,12 +131,12 @@ static weft_err find_order(kernel *k, int n, int64_t rows, int64_t **there) {
   for (int i = 0; i < n; i++) {
     const gpu_tensor index = gpu_in(k, i);
     for (int64_t j = 0; j < index.count; j++, number++) {
-      const int64_t at = gpu_int(index, j); /* again, after check: it must be inside now */
+      const int64_t at = gpu_int(index, j); /* range was checked, but shared memory may have changed: check again */
       if (at >= 0 && at < rows) order[at] = number;
     }
   }
   weft_err err = gpu_scratch(k, rows, there);
-  if (err == WEFT_OK) /* from memory that is not pinned: it may be freed when this returns */
+  if (err == WEFT_OK) /* cudaMemcpyAsync has copied pageable memory when it returns, so order can be freed */
     err = gpu_said(k,
                    cudaMemcpyAsync(*there, order, (size_t)rows * sizeof *order, cudaMemcpyHostToDevice, gpu_stream(k)));
   free(order);

@@ -1,6 +1,7 @@
-/* tile.c - Tile: the input repeated along each axis.
+/* tile.c - Tile: repeats the input along each axis.
  *
- * Each axis of the output is two of the copy: which repetition (the source does not move) and where in it. */
+ * Each axis of the output is two axes of the strided copy: the repetition, with source stride 0, and the position in
+ * it. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -59,7 +60,7 @@ static weft_err tile_cpu(kernel *k) {
   return weft__strided_copy_run(k, x->dtype, y->data, x->data, &copy);
 }
 
-/* The gradient as (times0, dim0, times1, dim1, ...), summed over the repetitions. */
+/* Reshapes the gradient to (times0, dim0, times1, dim1, ...) and sums over the repetitions. */
 static weft_err tile_grad(backprop *b) {
   weft_graph *g = b->graph;
   weft_out dims = weft__b_shape(g, b->in[0]), zero = weft__b_scalar(g, WEFT_INT32, 0), flat;

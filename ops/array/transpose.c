@@ -1,6 +1,6 @@
-/* transpose.c - axes put in another order: Transpose, ConjugateTranspose, InvertPermutation.
+/* transpose.c - permutes axes: Transpose, ConjugateTranspose, InvertPermutation.
  *
- * strided_copy.c merges axes that stay together and walks what is left in tiles. */
+ * strided_copy.c merges axes that stay adjacent and copies the others in tiles. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -31,7 +31,7 @@ static weft_err transpose_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* A permutation of [0, rank). */
+/* Reads perm and checks that it is a permutation of [0, rank). */
 static weft_err read_perm(kernel *k, int rank, int64_t *perm) {
   const shape *s = &k->in[1]->shape;
   bool seen[WEFT_MAX_RANK] = {false};
@@ -58,7 +58,7 @@ static weft_err read_perm(kernel *k, int rank, int64_t *perm) {
 
 static bool is_identity(const int64_t *perm, const shape *x) {
   int64_t last = -1;
-  for (int d = 0; d < x->rank; d++) { /* axes of size 1 may go anywhere */
+  for (int d = 0; d < x->rank; d++) { /* axes of size 1 may move anywhere */
     if (x->dim[perm[d]] == 1) continue;
     if (perm[d] < last) return false;
     last = perm[d];
@@ -98,7 +98,7 @@ static weft_err conjugate_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-/* The gradient goes back the way the value came. */
+/* The gradient is transposed by the inverse permutation. */
 static weft_err transpose_back(backprop *b, const char *name) {
   weft_out in[] = {b->dout[0], weft__b_unary(b->graph, "InvertPermutation", b->in[1])};
   b->din[0] = GRAD_DENSE(weft__b_node(b->graph, name, NULL, 2, in, 0, NULL));

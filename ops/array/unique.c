@@ -1,7 +1,7 @@
-/* unique.c - sets: Unique and its kin, ListDiff.
+/* unique.c - sets: the Unique ops and ListDiff.
  *
- * A hash table over rows of elements (a row is one element unless an axis is given) remembers where
- * each distinct row was first seen.  Numbers are equal by value: -0 is 0, and no NaN is another. */
+ * A hash table stores the first position of each distinct row.  A row is one element unless an axis is given.
+ * Elements are compared by value: -0 equals 0, and a NaN equals nothing. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/kernel.h"
@@ -13,11 +13,11 @@
 
 typedef struct row_set {
   weft_dtype type;
-  const char *rows; /* where rows lie; a place p is the row at p * width elements */
+  const char *rows; /* the rows; place p is the row that begins at element p * width */
   int64_t width;
-  size_t bytes;  /* of a row */
+  size_t bytes;  /* bytes of a row */
   int64_t mask;  /* slots - 1 */
-  int64_t *slot; /* number of a row + 1; 0 is empty */
+  int64_t *slot; /* the number of a row + 1, or 0 if the slot is empty */
 } row_set;
 
 static uint64_t unique_mix(uint64_t h, uint64_t v) {
@@ -42,7 +42,7 @@ static bool by_value(weft_dtype t) {
   return c == CLASS_FLOAT || c == CLASS_COMPLEX;
 }
 
-/* Element i of a float or complex run, one part at a time; complex elements have two. */
+/* Returns real number i of the array.  A complex element is two real numbers. */
 static double unique_part(weft_dtype t, const void *row, int64_t i) {
   switch (t) {
   case WEFT_HALF: return weft__half_to_float(((const uint16_t *)row)[i]);
@@ -69,7 +69,7 @@ static uint64_t row_hash(const row_set *s, const void *row) {
     double v = unique_part(s->type, row, i) + 0.0; /* -0 becomes 0 */
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
-    h = unique_mix(h, v == v ? bits : (uintptr_t)row); /* rows that equal none are kept apart */
+    h = unique_mix(h, v == v ? bits : (uintptr_t)row); /* a row with a NaN equals no other row: hash its address */
   }
   return h;
 }
@@ -135,7 +135,7 @@ static weft_err count_rows(kernel *k, const weft_tensor *idx, int64_t n, int64_t
   return WEFT_OK;
 }
 
-/* The distinct rows, as slices of x along `axis`: strided copies, one for each. */
+/* Writes the distinct rows, which are slices of x along `axis`, with one strided copy each. */
 static weft_err put_rows(kernel *k, const weft_tensor *x, int axis, const int64_t *place, int64_t found) {
   shape out = x->shape;
   out.dim[axis] = found;
@@ -170,7 +170,7 @@ static weft_err unique_rows(kernel *k, const weft_tensor *x, const void *rows, i
   return err;
 }
 
-/* Rows along another axis than the first are brought together first. */
+/* Makes the rows contiguous first if the axis is not the first one. */
 static weft_err unique_along(kernel *k, int axis) {
   const weft_tensor *x = k->in[0];
   if (weft__dtype_class(x->dtype) == CLASS_OBJECT) return weft__kernel_no_type(k, x->dtype);
@@ -235,7 +235,7 @@ static weft_err unique_v2_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* ---- ListDiff: the elements of x that are not in y, and where they stood ---- */
+/* ---- ListDiff: the elements of x that are not in y, and their positions in x ---- */
 
 static weft_err diff_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 0, 1, NULL));

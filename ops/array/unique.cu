@@ -1,13 +1,14 @@
-/* unique.cu - the distinct elements on the GPU, in order of first sight: Unique and UniqueWithCounts of integers.
+/* unique.cu - distinct integers on the GPU, in the order of first occurrence: Unique and UniqueWithCounts.
  *
- * Each element looks for its value's place in a table of hashes, where the least position of that value is kept; the
- * elements at those positions are the distinct ones.  The host waits for their number. */
+ * Each element finds the slot of its value in a hash table.  The slot keeps the least position of that value, so the
+ * elements at these positions are the distinct ones.  The host waits for their number. */
 #include "kernels/gpu/scan.cuh"
 
 struct value_table {
-  int32_t *holder; /* per place: a position with the value that is there; -1: none.  Later the value's number */
-  int32_t *first;  /* per place: its value's first position */
-  int32_t *place;  /* per element */
+  /* per slot: the position of an element with the slot's value, or -1; later the number of the value */
+  int32_t *holder;
+  int32_t *first;  /* per slot: the first position of its value */
+  int32_t *place;  /* per element: its slot */
   uint32_t mask;
 };
 
@@ -60,7 +61,7 @@ static weft_err make_table(kernel *k, int64_t n, value_table *t) {
   return gpu_launched(k);
 }
 
-/* Outputs 1 and 2, when the values have their numbers. */
+/* Computes outputs 1 and 2 after the values have their numbers. */
 static weft_err number(kernel *k, int64_t n, int64_t found, const value_table &t) {
   gpu_tensor idx, z = {};
   unsigned long long *count = nullptr;

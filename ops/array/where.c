@@ -1,4 +1,4 @@
-/* where.c - the places of what is true or not zero. */
+/* where.c - Where: the coordinates of elements that are true or not zero. */
 #include "base/alloc.h"
 #include "base/target_clones.h"
 #include "graph/kernel.h"
@@ -9,7 +9,8 @@ static weft_err where_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* Zero is all bits zero for integers and bools; floats have a second zero, whose only bit is the sign. */
+/* Decides whether an element is zero by its bits.  Integers and bools have one zero; floats have two, which differ
+ * in the sign bit. */
 typedef struct nonzero {
   weft_dtype type;
   const void *data;
@@ -71,7 +72,7 @@ static weft_err where_cpu(kernel *k) {
     }
     for (int d = s->rank - 1; d >= 0 && ++at[d] == s->dim[d]; d--) at[d] = 0;
   }
-  /* Shared memory may have changed since it was counted: no row stays as the heap had it. */
+  /* Shared memory may have changed after the count.  Clear all rows, so that none contains uninitialized memory. */
   memset(to, 0, (size_t)(found * s->rank) * sizeof *to);
   return WEFT_OK;
 }

@@ -1,6 +1,7 @@
-/* where.cu - the places of what is true or not zero, on the GPU.
+/* where.cu - Where on the GPU: the coordinates of elements that are true or not zero.
  *
- * Elements are seen as bits: all but the sign of a float tell zero from others.  The host waits for their number. */
+ * Elements are compared as bits; the sign bit of a float is ignored.  The host waits for the number of elements
+ * found. */
 #include "kernels/gpu/scan.cuh"
 
 template <class T> struct nonzero {

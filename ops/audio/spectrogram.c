@@ -1,4 +1,5 @@
-/* spectrogram.c - the spectrum of sound over time, and mel-frequency cepstral coefficients of it. */
+/* spectrogram.c - AudioSpectrogram, the spectrum of sound over time, and Mfcc, its mel-frequency cepstral
+ * coefficients. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/kernel.h"
@@ -18,7 +19,7 @@ static int64_t next_power(int64_t n) {
 }
 
 typedef struct spectrogram {
-  int64_t samples, channels, window, stride, frames, length, bins; /* length: of the transform */
+  int64_t samples, channels, window, stride, frames, length, bins; /* length: size of the transform */
   bool squared;
 } spectrogram;
 
@@ -30,7 +31,7 @@ static spectrogram spectrogram_of(const weft_node *n, int64_t samples, int64_t c
   return s;
 }
 
-/* One frame: a Hann window over the samples, transformed.  work: (length). */
+/* Computes one frame: a Hann window over the samples and its Fourier transform. work has `length` elements. */
 static void spectrogram_frame(const spectrogram *s, const fft *f, const float *x, fft_complex *work,
                               fft_complex *scratch, float *y) {
   memset(work, 0, (size_t)s->length * sizeof *work);
@@ -80,14 +81,15 @@ static weft_err spectrogram_infer(infer *s) {
 
 /* ---- Mfcc ---- */
 
-/* Triangular filters with equal distances on the mel scale, and a cosine transform of their logarithms. */
+/* Triangular filters at equal distances on the mel scale, and a cosine transform of the logarithms of their
+ * energies. */
 typedef struct mfcc {
   int64_t bins, filters, coefficients;
   double low, high;
-  int64_t start, end; /* the bins that count */
-  int64_t *band;      /* of each bin: the filter whose falling side it is on; -1: before the first center */
-  double *weight;     /* of that side */
-  double *energy;     /* (filters) */
+  int64_t start, end; /* the first and last bin that is used */
+  int64_t *band;      /* per bin: the filter on whose falling side it is, or -1 before the first center */
+  double *weight;     /* per bin: its weight on that side */
+  double *energy;     /* [filters] */
 } mfcc;
 
 static double mel(double frequency) { return 1127 * log1p(frequency / 700); }
@@ -114,7 +116,7 @@ static weft_err mfcc_read(const kernel *k, mfcc *m) {
   return WEFT_OK;
 }
 
-/* Where the bins lie between the centers of the filters. */
+/* Computes where the bins are between the centers of the filters. */
 static void mfcc_place(mfcc *m, double rate) {
   const double mel_low = mel(m->low), apart = (mel(m->high) - mel_low) / (double)(m->filters + 1);
   const double per_bin = 0.5 * rate / (double)(m->bins - 1);

@@ -1,4 +1,4 @@
-/* wav.c - sound out of and into WAV files of 16-bit samples. */
+/* wav.c - DecodeWav and EncodeWav: WAV files of 16-bit samples. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/kernel.h"
@@ -20,8 +20,8 @@ static void wav_put(unsigned char *p, uint32_t v, int bytes) {
 
 typedef struct wav {
   uint32_t channels, rate;
-  const unsigned char *samples; /* of two bytes, the least significant first */
-  int64_t frames;               /* samples of each channel */
+  const unsigned char *samples; /* two bytes each, little-endian */
+  int64_t frames;               /* samples per channel */
 } wav;
 
 static weft_err wav_format(const unsigned char *p, uint32_t size, wav *w) {
@@ -43,7 +43,7 @@ static weft_err wav_format(const unsigned char *p, uint32_t size, wav *w) {
   return WEFT_OK;
 }
 
-/* The format is the first chunk; of the others, only the samples are read. */
+/* Parses the file.  The format is the first chunk; of the other chunks, only the samples are read. */
 static weft_err wav_parse(const unsigned char *p, size_t size, wav *w) {
   if (size < 12 || memcmp(p, "RIFF", 4) || memcmp(p + 8, "WAVE", 4))
     return weft__fail(WEFT_INVALID_ARGUMENT, "Header mismatch: Expected a WAV file of RIFF and WAVE in %zu bytes",
@@ -82,7 +82,7 @@ static weft_err decode_wav_cpu(kernel *k) {
   *TENSOR_DATA(rate, int32_t) = weft__int_sat(w.rate);
   float *y = audio->data;
   for (int64_t i = 0; i < s.dim[0]; i++)
-    for (int64_t c = 0; c < s.dim[1]; c++, y++) { /* channels that are not there are the last one again */
+    for (int64_t c = 0; c < s.dim[1]; c++, y++) { /* missing channels repeat the last one */
       const int64_t from = c < w.channels ? c : w.channels - 1;
       *y = i < w.frames ? (float)(int16_t)wav_number(w.samples + (i * w.channels + from) * 2, 2) / 32768 : 0;
     }

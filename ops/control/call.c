@@ -1,6 +1,6 @@
 /* call.c - ops that call functions of the graph's library: calls, conditionals, loops.
  *
- * These are what TensorFlow's newer control flow is made of.  Their gradients are functions of the library too. */
+ * TensorFlow's newer control flow consists of these ops.  Their gradients are functions of the library too. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "device/device.h"
@@ -10,7 +10,7 @@
 #include "state/dataset.h"
 #include <stdio.h>
 
-typedef struct functions { /* those that the attributes of a node name, in their order */
+typedef struct functions { /* the functions that the attributes of a node name, in that order */
   int n;
   function *f[];
 } functions;
@@ -77,7 +77,7 @@ static void destroy_all(weft_tensor **t, int n) {
   for (int i = 0; i < n; i++) weft_tensor_destroy(t[i]);
 }
 
-/* Calls f with the inputs from `first` on; its results are the node's. */
+/* Calls f with the inputs from `first` on.  Its results become the outputs of the node. */
 static weft_err call(kernel *k, function *f, int first) {
   weft_tensor **ret = weft__alloc_zero((size_t)k->n_out + 1, sizeof *ret);
   if (!ret) return WEFT_OOM;
@@ -90,9 +90,9 @@ static weft_err call(kernel *k, function *f, int first) {
 
 static weft_err call_cpu(kernel *k) { return call(k, ((functions *)k->state)->f[0], 0); }
 
-/* ---- RemoteCall: a call on a device that input 0 names ---- */
+/* ---- RemoteCall: a call on the device that input 0 names ---- */
 
-/* The device of the kernel, by its full name. */
+/* Returns the kernel's own device by its full name. */
 static weft_err own_device(const kernel *k, device_spec *out) {
   const char *name = k->device ? k->device->name : k->node->device;
   WEFT_TRY(weft__device_parse(out, "/job:localhost/replica:0/task:0/device:CPU:0"));
@@ -102,7 +102,8 @@ static weft_err own_device(const kernel *k, device_spec *out) {
   return WEFT_OK;
 }
 
-/* What the target leaves out is as for the node.  Functions run on the CPU of the task that calls them. */
+/* Checks the target device.  Fields that it omits are those of the node.  Functions run on the CPU of the calling
+ * task. */
 static weft_err check_target(const kernel *k) {
   device_spec target, here, full;
   char text[WEFT_DEVICE_TEXT];
@@ -130,7 +131,8 @@ static weft_err remote_cpu(kernel *k) {
   return call(k, ((functions *)k->state)->f[0], 1);
 }
 
-/* The types of the gradients of the inputs: a resource's is its variable's, or that of a resource if it has none. */
+/* Finds the types of the gradients of the inputs.  The gradient of a resource has the type of its variable, or is a
+ * resource itself if there is no variable. */
 static weft_err gradient_types(const backprop *b, weft_dtype *type) {
   function *f = NULL;
   bool any = false;
@@ -142,7 +144,7 @@ static weft_err gradient_types(const backprop *b, weft_dtype *type) {
   return WEFT_OK;
 }
 
-/* The gradient of a call is the gradient of its function, called with what came in and what comes back. */
+/* The gradient of a call is a call of the function's gradient, with the inputs of the call and the output gradients. */
 static weft_err call_grad(backprop *b) {
   const size_t n = (size_t)(b->n_in + b->n_out);
   weft_out *in = weft__alloc_zero(n + 1, sizeof *in);
@@ -176,7 +178,7 @@ static weft_err gradient_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* A scalar that is not zero or an empty string, or any other tensor with elements. */
+/* Returns true for a scalar that is neither zero nor an empty string, and for any other tensor that has elements. */
 static bool is_true(const weft_tensor *t) {
   if (t->shape.rank > 0) return weft__tensor_count(t) > 0;
   if (t->dtype == WEFT_STRING) return TENSOR_DATA(t, str)[0].size > 0;
@@ -199,7 +201,7 @@ static weft_err case_cpu(kernel *k) {
 typedef struct loop {
   kernel *k;
   int n;
-  const weft_tensor **now; /* the variables: the inputs at first, then what `made` holds */
+  const weft_tensor **now; /* the loop variables: at first the inputs, then the tensors of `made` */
   weft_tensor **made, **next;
 } loop;
 
@@ -214,7 +216,7 @@ static weft_err goes_on(loop *l, bool *yes) {
 
 static weft_err while_iteration(loop *l) {
   const functions *s = l->k->state;
-  WEFT_TRY(weft__step_check_time(l->k->step)); /* the body may have nothing to run, and then does not look */
+  WEFT_TRY(weft__step_check_time(l->k->step)); /* a body without nodes to run does not check the deadline itself */
   memset(l->next, 0, sizeof *l->next * (size_t)l->n);
   WEFT_TRY(weft__function_call(s->f[1], l->k->step, l->n, l->now, l->n, l->next));
   destroy_all(l->made, l->n);
@@ -241,7 +243,7 @@ static weft_err while_cpu(kernel *k) {
   return err;
 }
 
-/* Calls the body with a number and the variables. */
+/* Calls the body with the iteration number and the loop variables. */
 static weft_err for_iteration(loop *l, const weft_tensor *number, const weft_tensor **args) {
   const functions *s = l->k->state;
   WEFT_TRY(weft__step_check_time(l->k->step));
@@ -290,7 +292,7 @@ static weft_err for_cpu(kernel *k) {
   return err;
 }
 
-/* ---- a value that nobody reads ---- */
+/* ---- FakeParam: a value that is never read ---- */
 
 static weft_err fake_cpu(kernel *k) {
   const attr *a = weft__node_attr(k->node, "shape");

@@ -33,7 +33,7 @@ static weft_err assert_cpu(kernel *k) {
 
 /* ---- CheckNumerics ---- */
 
-/* Zero times an element is zero, unless the element is infinite or no number. */
+/* Multiplies each element by zero.  The result is zero unless the element is infinite or NaN. */
 static bool all_finite(const weft_tensor *t) {
   int64_t n = weft__tensor_count(t);
   double sum = 0;
@@ -60,7 +60,7 @@ static weft_err numerics_cpu(kernel *k) {
                            nan ? "NaN" : "");
 }
 
-/* CheckNumericsV2 tells the two infinities apart. */
+/* CheckNumericsV2 reports -Inf and +Inf separately. */
 static weft_err signs_cpu(kernel *k) {
   static const char *const found[8] = {"",    "-Inf",         "+Inf",         "-Inf and +Inf",
                                        "NaN", "-Inf and NaN", "+Inf and NaN", "-Inf, +Inf, and NaN"};

@@ -1,13 +1,14 @@
-/* collective.c - the collective ops: members of a group, each on a device of its own, combine or exchange their tensors.
+/* collective.c - the collective ops: the members of a group, each on its own device, combine or exchange their
+ * tensors.
  *
- * The first version of an op has the keys of its group and instance as attributes, the second as inputs.  The third takes
- * them from a communicator, which counts its instances.  kernels/collective/collective.h does the work. */
+ * Version 1 of an op has the keys of its group and instance as attributes, version 2 as inputs.  Version 3 takes
+ * them from a communicator, which counts its instances. kernels/collective/collective.h has the implementation. */
 #include "kernels/collective/collective.h"
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/op.h"
 
-/* ---- what an op says ---- */
+/* ---- reading the arguments of an op ---- */
 
 static weft_err check_size(const kernel *k, const collective_spec *s) {
   if (s->group_size > 0) return WEFT_OK;
@@ -27,7 +28,7 @@ static weft_err read_attrs(const kernel *k, collective_spec *s) {
   return read_timeout(k, s);
 }
 
-/* The keys are three inputs from `first` on. */
+/* Reads the keys from the three inputs from `first` on. */
 static weft_err read_inputs(const kernel *k, int first, collective_spec *s) {
   static const char *const names[] = {"group_size", "group_key", "instance_key"};
   int32_t *const to[] = {&s->group_size, &s->group_key, &s->instance_key};
@@ -166,7 +167,7 @@ static weft_err assign_group_cpu(kernel *k) {
   const int64_t rows = table->shape.dim[0], columns = table->shape.dim[1];
   for (int64_t i = 0; i < rows * columns; i++) {
     const int32_t item = TENSOR_DATA(table, const int32_t)[i];
-    if (item < 0 || item >= rows * columns) /* in TensorFlow too only those before the wanted one are looked at */
+    if (item < 0 || item >= rows * columns) /* like TensorFlow, checks only the devices before the wanted one */
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                                "Not all items in group_assignment are within [0, number of devices): %d of %lld", item,
                                (long long)(rows * columns));
@@ -188,7 +189,7 @@ static weft_err assign_group_cpu(kernel *k) {
 typedef struct communicator {
   resource base;
   int32_t group_key, group_size;
-  atomic_int instances; /* how many ops have run */
+  atomic_int instances; /* the number of ops that have run */
 } communicator;
 
 static void communicator_destroy(object *o) { weft__free(o); }

@@ -1,6 +1,6 @@
-/* debug.c - ops that a debugger puts into graphs: copies, and counts of what a tensor has.
+/* debug.c - ops that a debugger inserts into graphs: copies, and statistics of a tensor's values.
  *
- * Weft writes nothing to debug_urls: a node that has some says so with an error. */
+ * Weft writes nothing to debug_urls: a node with a nonempty debug_urls fails. */
 #include "base/alloc.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* tensor_name, of the ops that have it, must be NODE:OUTPUT. */
+/* Checks that tensor_name, if the op has it, is NODE:OUTPUT. */
 static weft_err check_watch(const kernel *k) {
   const attr *urls = weft__node_attr(k->node, "debug_urls");
   const attr_str name = weft__node_str(k->node, "tensor_name");
@@ -124,7 +124,7 @@ static element_counts count_kinds(const weft_tensor *x) {
   return c;
 }
 
-/* The last dimensions, where there are more than are shown. */
+/* Writes the dimensions; only the last ones if there are more than are shown. */
 static void put_shape(const weft_tensor *x, double *to) {
   const int rank = x->shape.rank, skip = rank > SHOWN_DIMS ? rank - SHOWN_DIMS : 0;
   for (int i = skip; i < rank; i++) to[i - skip] = (double)x->shape.dim[i];

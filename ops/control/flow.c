@@ -1,8 +1,7 @@
-/* flow.c - control flow: what its ops are, and what each does with values at hand.
+/* flow.c - the kernels of control flow: Switch, Merge, Enter, Exit and the other ops of V1 loops and conditionals.
  *
- * Which of these run, when, and in which iteration is the dataflow executor's business; it hands the
- * kernels live values.  An input that has not come is NULL (and no reference); the output not taken
- * is marked dead. */
+ * The dataflow executor decides which of them run, when, and in which iteration, and gives the kernels live values.
+ * An input that has not arrived is NULL (and no reference).  An output that is not taken is marked dead. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -12,7 +11,7 @@
 
 /* ---- passing on: Enter, Exit, NextIteration, LoopCond ---- */
 
-/* Output i is input `from`, value or reference. */
+/* Makes output i the value or the reference of input `from`. */
 static weft_err flow_pass(kernel *k, int i, int from) {
   if (!k->in[from]) {
     weft__out_ref(k, i, k->ref[from]);
@@ -23,7 +22,7 @@ static weft_err flow_pass(kernel *k, int i, int from) {
 
 static weft_err pass_cpu(kernel *k) { return flow_pass(k, 0, 0); }
 
-/* The loop's body may change the shape of what enters, unless it is the same in every iteration. */
+/* The body of a loop may change the shape of a loop variable, so only a loop constant keeps its shape. */
 static weft_err enter_infer(infer *s) {
   if (weft__node_bool(s->node, "is_constant", false)) s->out[0] = s->in[0];
   return WEFT_OK;
@@ -54,7 +53,7 @@ static weft_err switch_cpu(kernel *k) {
 
 /* ---- Merge ---- */
 
-/* The part of the shape that all inputs share: their common rank, and the dimensions in which they agree. */
+/* Computes what the shapes of all inputs have in common: their rank and the dimensions in which they agree. */
 static weft_err merge_infer(infer *s) {
   shape out = s->in[0];
   for (int i = 1; i < s->n_in && out.rank >= 0; i++) {
@@ -106,7 +105,7 @@ static weft_err trigger_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-/* A library does not end its process: the step fails instead. */
+/* The step fails, because a library must not end its process. */
 static weft_err abort_cpu(kernel *k) {
   return weft__kernel_fail(k, WEFT_ABORTED, "Abort: %s", weft__node_str(k->node, "error_msg").data);
 }
@@ -122,7 +121,8 @@ static const op_case abort_cases[] = {
     {0},
 };
 
-/* Into a loop that is still being built: what asks is inside of it, too. */
+/* The gradient of a loop constant, while the loop is still being built: the code that asks for the gradient is in
+ * the loop too, so the gradient passes through unchanged. */
 static weft_err enter_grad(backprop *b) {
   if (!weft__node_bool(b->node, "is_constant", false))
     return weft__fail(

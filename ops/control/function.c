@@ -1,5 +1,5 @@
-/* function.c - the ends of a function's body.  Whoever runs the body feeds the arguments and reads the
- * results off the inputs of the nodes that return them. */
+/* function.c - the argument and return nodes of a function's body.  The caller of a body feeds the argument nodes
+ * and fetches the inputs of the return nodes. */
 #include "graph/build.h"
 #include "graph/kernel.h"
 

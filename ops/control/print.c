@@ -1,8 +1,8 @@
-/* print.c - Print and PrintV2: text on stderr, on stdout, in the log or in a file while a graph runs.
+/* print.c - Print and PrintV2: write text to stderr, stdout, the log or a file while a graph runs.
  *
- * What they print is the program's output: it goes to the stream as it is, without a time or a place, and does not pass
- * through the log callback unless a stream "log(...)" is asked for.  One call of stdio writes a whole text, so the texts of
- * two threads do not mix. */
+ * The text is output of the program.  It is written without a time or a source location and does not go through the
+ * log callback, unless the stream is "log(...)".  Each text is one call of stdio, so the texts of two threads do not
+ * mix. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/log.h"
@@ -26,7 +26,7 @@ static void write_text(FILE *to, const text *t) {
 
 /* ---- Print ---- */
 
-/* The state of a plan: how often it has printed. */
+/* The state in a plan: how often the node has printed. */
 static weft_err print_prepare(const weft_node *node, void **state) {
   (void)node;
   *state = weft__alloc_zero(1, sizeof(atomic_llong));
@@ -56,7 +56,7 @@ static weft_err print_v2_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* Appends the text to the file, which is made if it does not exist. */
+/* Appends the text to the file, which is created if it does not exist. */
 static weft_err append_to_file(const char *path, const text *t) {
   const char *local;
   WEFT_TRY(weft__path_allowed(path));
@@ -102,7 +102,7 @@ static weft_err print_v2_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input is expected to be scalar, but got %s",
                              weft__shape_text(&k->in[0]->shape));
   const attr_str stream = weft__node_str(k->node, "output_stream"), end = weft__node_str(k->node, "end");
-  const bool log = stream.size >= 3 && strncmp(stream.data, "log", 3) == 0; /* which ends lines itself */
+  const bool log = stream.size >= 3 && strncmp(stream.data, "log", 3) == 0; /* the log ends lines itself */
   text t = {0};
   if (line->size) weft__text_add(&t, line->data, line->size);
   if (end.size && !log) weft__text_add(&t, end.data, end.size);

@@ -1,7 +1,7 @@
-/* py_func.c - PyFunc, EagerPyFunc: a step calls back into the program.
+/* py_func.c - PyFunc, EagerPyFunc: a step calls a function of the program.
  *
- * A node carries a token; the program's front end keeps the functions and is asked by token.  One
- * function serves the process, since a token means nothing outside of it. */
+ * A node has a token, and the front end of the program finds the function by the token.  One callback serves the
+ * whole process, because a token has no meaning outside its process. */
 #include "ops/control/py_func.h"
 #include "graph/build.h"
 #include "graph/kernel.h"

@@ -1,4 +1,4 @@
-/* timestamp.c - Timestamp: when the node ran. */
+/* timestamp.c - Timestamp: the time at which the node ran. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "graph/kernel.h"

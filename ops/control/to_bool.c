@@ -1,11 +1,12 @@
-/* to_bool.c - ToBool: is a value true?  DeviceIndex: which of some devices does the node run on? */
+/* to_bool.c - ToBool: converts a value to a truth value.  DeviceIndex: the index of the node's device type in a
+ * list. */
 #include "base/alloc.h"
 #include "device/device.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include <string.h>
 
-/* A scalar is true unless it is zero or empty; any other tensor is true if it has elements. */
+/* Returns the truth value: a scalar is true unless it is zero or empty; any other tensor is true if it has elements. */
 static bool is_true(const weft_tensor *t) {
   if (t->shape.rank > 0) return weft__tensor_count(t) > 0;
   if (t->dtype == WEFT_STRING) return TENSOR_DATA(t, str)[0].size > 0;
@@ -26,7 +27,7 @@ static weft_err to_bool_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-/* The number of the device's type in device_names; as many as there are names if it is none of them. */
+/* Returns the index of the device's type in device_names, or their number if the type is not listed. */
 static weft_err device_cpu(kernel *k) {
   const attr *names = weft__node_attr(k->node, "device_names");
   const char *type = k->device ? "GPU" : "CPU";

@@ -1,12 +1,12 @@
-/* transfer.c - _Send and _Recv: the two ends of an edge that crosses from one part of a step to another.
+/* transfer.c - _Send and _Recv: the two ends of an edge between two parts of a step.
  *
- * The parts meet in the step's rendezvous under a key both can make: devices, tensor name, and the
- * iteration of the loop they are in.  A dead value is sent as such, for the other side waits for it. */
+ * The parts exchange the value in the step's rendezvous under a key that both can compute: devices, tensor name, and
+ * the iteration of the enclosing loop.  A dead value is sent as dead, because the receiver waits for it. */
 #include "base/alloc.h"
 #include "graph/op.h"
 #include "state/rendezvous.h"
 
-/* The key outside of loops, which is the same in every step. */
+/* Prepares the key for use outside loops, which is the same in every step. */
 static weft_err transfer_prepare(const weft_node *n, void **state) {
   *state = weft__rendezvous_key(n, NULL, NULL, 0, 0);
   return *state ? WEFT_OK : WEFT_OOM;
@@ -48,7 +48,7 @@ static void on_receipt(void *arg, weft_err err, const weft_tensor *t, bool dead)
 static weft_err recv_cpu(kernel *k) {
   char *key;
   WEFT_TRY(key_of(k, &key));
-  char *own = key != k->state ? key : NULL; /* the kernel may be gone when it has been received */
+  char *own = key != k->state ? key : NULL; /* the kernel may be freed before the value arrives */
   weft__kernel_defer(k);
   weft__rendezvous_recv(k->step->rendezvous, key, on_receipt, k);
   weft__free(own);

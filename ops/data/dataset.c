@@ -1,5 +1,5 @@
-/* dataset.c - what the ops that make data sets share, and those that change nothing about theirs: options and
- * optimisations that have no meaning here. */
+/* dataset.c - functions shared by the data set ops, and the ops that return their input unchanged: options and
+ * optimizations that have no effect in Weft. */
 #include "ops/data/dataset.h"
 #include "base/alloc.h"
 
@@ -62,7 +62,7 @@ weft_err weft__dataset_capture_f(kernel *k, captured *c) {
   return weft__dataset_capture(k, c, k->state, "other_arguments");
 }
 
-/* ---- walking an input ---- */
+/* ---- iterating over an input ---- */
 
 weft_err weft__walk_begin(iterator *it) {
   walk *w = (walk *)it;
@@ -77,7 +77,7 @@ void weft__walk_finish(iterator *it) {
   weft__components_free(w->got, it->set->input[0]->n_part);
 }
 
-/* ---- those that change nothing ---- */
+/* ---- ops that change nothing ---- */
 
 static weft_err same_cpu(kernel *k) { return weft__forward(k, 0, 0, &k->in[0]->shape); }
 

@@ -1,5 +1,5 @@
-/* dataset_access.c - ops that read a data set by themselves: into a file, into a lookup table, or one element by its
- * number; what is known of its batches; and elements in one variant. */
+/* dataset_access.c - ops that read a data set themselves: into a file, into a lookup table, or one element by its
+ * index.  Also the sizes of batches, and an element compressed into one variant. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/text.h"
@@ -17,7 +17,7 @@ typedef struct reading {
   dataset *set;
   dataset_pass pass;
   iterator *at;
-  weft_tensor *part; /* the present element */
+  weft_tensor *part; /* the current element */
   bool begun, over;
 } reading;
 
@@ -106,7 +106,7 @@ static weft_err entries_grow(entries *e, const lookup_spec *spec) {
     WEFT_TRY(weft__tensor_init(&grown, type[i], &SHAPE1(room)));
     const weft_err err = e->n ? weft__elements_copy(type[i], grown.data, e->t[i].data, e->n) : WEFT_OK;
     weft__tensor_clear(&e->t[i]);
-    e->t[i] = grown; /* moved */
+    e->t[i] = grown; /* moved, so not cleared */
     if (err) return err;
   }
   e->room = room;
@@ -159,7 +159,7 @@ static weft_err fill_table_cpu(kernel *k) {
   return weft__kernel_in(k, err);
 }
 
-/* ---- one element by its number ---- */
+/* ---- one element by its index ---- */
 
 static weft_err check_index(const dataset *d, int64_t index) {
   const int64_t n = weft__dataset_count(d);

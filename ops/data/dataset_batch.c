@@ -1,7 +1,7 @@
-/* dataset_batch.c - elements gathered into batches, and batches taken apart.
+/* dataset_batch.c - combines elements into batches, and splits batches into elements.
  *
- * The first element of a batch decides the shapes; each element is copied to its row as it comes, so an element is
- * read while it is still in the cache and a batch is allocated once. */
+ * The first element of a batch determines the shapes.  Each element is copied to its row as soon as it is read,
+ * while it is in the cache, and a batch is allocated only once. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/cast.h"
@@ -20,7 +20,7 @@ weft_err weft__batch_set(dataset *d, int64_t size, bool drop_remainder) {
   return WEFT_OK;
 }
 
-/* n rows of the shape of t. */
+/* Allocates n rows of the shape of t. */
 static weft_err rows_like(weft_tensor *out, const weft_tensor *t, int64_t n) {
   shape s = {.rank = t->shape.rank + 1, .dim = {n}};
   if (s.rank > WEFT_MAX_RANK)
@@ -29,7 +29,7 @@ static weft_err rows_like(weft_tensor *out, const weft_tensor *t, int64_t n) {
   return weft__tensor_init(out, t->dtype, &s);
 }
 
-/* Copies into row i.  A string with no other owner is moved. */
+/* Copies t into row i.  A string that has no other owner is moved. */
 static weft_err dataset_batch_put(weft_tensor *out, int64_t i, weft_tensor *t) {
   int64_t count = weft__tensor_count(t);
   char *to = (char *)out->data + (size_t)i * weft__tensor_bytes(t);
@@ -62,7 +62,7 @@ static weft_err put_element(iterator *it, weft_tensor *out, int64_t i, weft_tens
   return WEFT_OK;
 }
 
-/* Fewer rows than there is room for: a view on the first. */
+/* Reduces the batch to its first `rows` rows, as a view. */
 static void dataset_batch_cut(weft_tensor *out, int n_part, int64_t rows) {
   for (int p = 0; p < n_part; p++) out[p].shape.dim[0] = rows;
 }
@@ -116,7 +116,7 @@ static weft_err batch_cpu(kernel *k) {
   return weft__dataset_out(k, d, weft__batch_set(d, size, drop != 0));
 }
 
-/* A map that works ahead, and batches of what it makes. */
+/* MapAndBatch: a parallel map whose results are batched. */
 static weft_err map_and_batch_cpu(kernel *k) {
   dataset *mapped = NULL, *d = NULL;
   int64_t size, calls, drop;
@@ -137,8 +137,8 @@ static weft_err map_and_batch_cpu(kernel *k) {
 
 typedef struct padded {
   batch base;
-  shape *to;          /* per part; -1: as long as the longest */
-  weft_tensor *value; /* per part: a scalar */
+  shape *to;          /* per part; -1: the size of the longest element */
+  weft_tensor *value; /* per part: a scalar that fills the padding */
 } padded;
 
 static void padded_destroy(dataset *d) {
@@ -148,7 +148,7 @@ static void padded_destroy(dataset *d) {
 
 typedef struct padded_at {
   walk base;
-  weft_tensor *rows; /* size elements, one behind the other */
+  weft_tensor *rows; /* size elements, stored one after the other */
 } padded_at;
 
 static weft_err padded_shape(const padded *s, const weft_tensor *row, int n_part, int64_t n, int part, shape *out) {
@@ -171,7 +171,7 @@ static weft_err padded_shape(const padded *s, const weft_tensor *row, int n_part
   return WEFT_OK;
 }
 
-/* Copies t into the corner of a box of shape s (without its first dimension) that begins at `to`. */
+/* Copies t into the first corner of the block at `to`, which has shape s without its first dimension. */
 static weft_err put_corner(char *to, const shape *s, const weft_tensor *t) {
   int rank = t->shape.rank;
   size_t each = weft__dtype_size(t->dtype);
@@ -229,7 +229,7 @@ static const dataset_kind padded_kind = {"PaddedBatch",
                                          .next = padded_next,
                                          .finish = weft__walk_finish};
 
-/* As many shapes and values as the elements have parts, and of their types. */
+/* Checks that there is a shape and a value for each part of an element, with matching types. */
 static weft_err check_padding(const dataset *d, int n_shape, int n_value) {
   const dataset *in = d->input[0];
   if (d->n_part != in->n_part || n_shape != d->n_part || n_value != d->n_part)

@@ -1,7 +1,8 @@
-/* dataset_cache.c - cache(filename): elements kept in a file that later passes and later programs read.
+/* dataset_cache.c - cache(filename): stores elements in a file that later iterations and later programs read.
  *
- * The file is a bundle in TensorFlow's form: component c of element i has the key "%7i_%c".  The pass that finds no file
- * writes one; it appears whole when that pass comes to the end, so a pass that stops early leaves nothing behind. */
+ * The file is a bundle in TensorFlow's format: component c of element i has the key "%7i_%c".  If there is no file,
+ * the iteration writes one.  The file appears only when that iteration reaches the end, so an iteration that stops
+ * early leaves no file. */
 #include "base/alloc.h"
 #include "io/bundle.h"
 #include "io/confine.h"
@@ -17,8 +18,8 @@ typedef struct file_cache {
 
 typedef struct file_cache_at {
   walk base;
-  bundle_reader *reader; /* of a file that was there */
-  bundle_writer *writer; /* of one that this pass makes */
+  bundle_reader *reader; /* of an existing file */
+  bundle_writer *writer; /* of a file that this iteration writes */
   bool begun, written;
   int64_t next;
 } file_cache_at;
@@ -32,7 +33,7 @@ static void file_cache_finish(iterator *it) {
   weft__walk_finish(it);
 }
 
-/* The key of a component; as wide as TensorFlow makes it. */
+/* Formats the key of a component, with TensorFlow's width. */
 static bytes key_of(char room[48], int64_t element, int part, int n_part) {
   int digits = snprintf(room, 48, "%d", n_part > 0 ? n_part - 1 : 0);
   int n = snprintf(room, 48, "%7lld_%*d", (long long)element, digits, part);
@@ -48,7 +49,7 @@ static weft_err file_cache_begin(iterator *it) {
   return weft__bundle_create(&at->writer, path);
 }
 
-/* Variants with tensors, such as sparse components, are strings in the file. */
+/* Reads variants with tensors, such as sparse components.  The file stores them as strings. */
 static weft_err read_variants(file_cache_at *at, bytes key, const bundle_entry *e, weft_tensor *out) {
   weft_tensor strings = {0};
   weft_err err = weft__tensor_init(&strings, WEFT_STRING, &e->shape);

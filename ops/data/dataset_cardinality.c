@@ -1,4 +1,4 @@
-/* dataset_cardinality.c - how many elements a data set has, and a data set that must have so many. */
+/* dataset_cardinality.c - the number of elements of a data set, and a data set with an asserted number of elements. */
 #include "base/alloc.h"
 #include "ops/data/dataset.h"
 
@@ -11,7 +11,7 @@ static weft_err cardinality_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-/* ---- a number that is promised ---- */
+/* ---- an asserted cardinality ---- */
 
 typedef struct promised {
   dataset base;

@@ -1,4 +1,5 @@
-/* dataset_choice.c - elements taken at random, after a pause or by their last component; elements of a list, and files. */
+/* dataset_choice.c - data sets that sample elements, delay them or keep them by their last component; data sets of a
+ * list of tensors and of file names. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/clock.h"
@@ -70,7 +71,7 @@ typedef struct pause {
   int64_t microseconds;
 } pause;
 
-/* Sleeps in short slices, so that a step that is canceled ends the pause. */
+/* Sleeps in short slices, so that canceling the step ends the wait early. */
 static weft_err wait_until(const step *st, int64_t end_ns) {
   enum { SLICE_NS = 10000000 };
   for (int64_t left; (left = end_ns - weft__clock_now_ns()) > 0;) {
@@ -148,7 +149,7 @@ static weft_err last_cpu(kernel *k) {
 typedef struct list {
   dataset base;
   weft_tensor *t;
-  int n; /* tensors: a whole number of elements */
+  int n; /* number of tensors: a multiple of the components of an element */
 } list;
 
 typedef struct list_at {
@@ -188,7 +189,7 @@ static weft_err list_cpu(kernel *k) {
 typedef struct files_at {
   iterator base;
   path_list found;
-  int64_t pattern; /* the next one */
+  int64_t pattern; /* the next pattern */
   int next;
   bool any;
 } files_at;
@@ -198,7 +199,8 @@ static void files_finish(iterator *it) { weft__path_list_finish(&((files_at *)it
 /* Finds the files of the next pattern. */
 static weft_err next_pattern(files_at *at, const list *l) {
   const str *pattern = &TENSOR_DATA(&l->t[0], str)[at->pattern++];
-  const bool here = !pattern->size || !memchr(pattern->data, '/', pattern->size); /* TensorFlow names the folder then */
+  /* for a pattern without a folder, TensorFlow's names begin with "./" */
+  const bool here = !pattern->size || !memchr(pattern->data, '/', pattern->size);
   char *p = weft__sprintf("%s%.*s", here ? "./" : "", weft__int_sat(pattern->size), pattern->size ? pattern->data : "");
   if (!p) return WEFT_OOM;
   weft__path_list_finish(&at->found);

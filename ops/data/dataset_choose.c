@@ -1,13 +1,14 @@
-/* dataset_choose.c - elements of several data sets, of which another data set says whose turn it is. */
+/* dataset_choose.c - DirectedInterleave: a selector data set gives the number of the data set that supplies the next
+ * element. */
 #include "base/cast.h"
 #include "ops/data/dataset.h"
 
 typedef struct chosen {
   dataset base; /* input 0 is the selector */
-  bool stops;   /* at the end of the first data set that has no more elements */
+  bool stops;   /* end when the first of the data sets has no more elements */
 } chosen;
 
-/* The number of the data set whose turn it is. */
+/* Reads the number of the data set that is next. */
 static weft_err turn_of(const weft_tensor *t, int n, int *out) {
   if (t->shape.rank != 0 || t->dtype != WEFT_INT64)
     return weft__fail(WEFT_INVALID_ARGUMENT, "the selector must give scalars of int64");
@@ -20,7 +21,7 @@ static weft_err turn_of(const weft_tensor *t, int n, int *out) {
 
 static weft_err chosen_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
   several *s = (several *)it;
-  int n = it->set->n_input - 1; /* s->at counts those that are over */
+  int n = it->set->n_input - 1; /* s->at counts the data sets that have ended */
   while (s->from[0] && s->at < n) {
     weft_tensor turn = {0};
     int i = 0;
@@ -30,7 +31,7 @@ static weft_err chosen_next(iterator *it, const step *st, weft_tensor *out, bool
     weft_err err = turn_of(&turn, n, &i);
     weft__tensor_clear(&turn);
     WEFT_TRY(err);
-    if (!s->from[i + 1]) continue; /* over long ago */
+    if (!s->from[i + 1]) continue; /* ended before */
     WEFT_TRY(weft__iterator_next(s->from[i + 1], st, out, &over));
     if (!over) return WEFT_OK;
     weft__iterator_destroy(s->from[i + 1]);

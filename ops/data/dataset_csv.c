@@ -1,7 +1,7 @@
-/* dataset_csv.c - the records of files of comma-separated values, one component for each column.
+/* dataset_csv.c - the records of files of comma-separated values, with one component for each column.
  *
- * A file is read byte by byte through the buffer of io/.  A quoted field may contain line ends, so a record is not
- * always one line. */
+ * A file is read byte by byte through the buffer of io/. A quoted field may contain line ends, so a record may span
+ * several lines. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "codec/number.h"
@@ -12,20 +12,20 @@
 typedef struct csv {
   dataset base;
   compression compression;
-  bool header, quotes, excludes; /* excludes: `columns` are those left out */
+  bool header, quotes, excludes; /* excludes: `columns` lists the columns to leave out */
   char delim;
   str na;
-  weft_tensor names, columns; /* columns: int64, ascending; no buffer: all are wanted */
-  weft_tensor *defaults;      /* per component: one value, or none when the field is required */
+  weft_tensor names, columns; /* columns: int64, ascending; without a buffer all columns are wanted */
+  weft_tensor *defaults;      /* per component: one value, or none if the field is required */
 } csv;
 
 typedef struct csv_at {
   iterator base;
-  int64_t next; /* file */
-  char *path;   /* of the open file */
+  int64_t next; /* index of the next file */
+  char *path;   /* path of the open file */
   input *in;
-  int byte;           /* read ahead; -1: the end of the file */
-  text field, number; /* the field just read; scratch */
+  int byte;           /* one byte of lookahead; -1: end of file */
+  text field, number; /* the last field; scratch */
 } csv_at;
 
 static void csv_destroy(dataset *d) {
@@ -89,7 +89,7 @@ static weft_err read_unquoted(csv_at *at, const csv *s) {
   return WEFT_OK;
 }
 
-/* Reads a field and the delimiter or line end behind it; *last: the record ends here. */
+/* Reads a field and the delimiter or line end after it. *last is set if the record ends here. */
 static weft_err read_field(csv_at *at, const csv *s, bool *last) {
   at->field.size = 0;
   WEFT_TRY(s->quotes && at->byte == '"' ? read_quoted(at, s->delim) : read_unquoted(at, s));
@@ -124,7 +124,7 @@ static weft_err put_field(csv_at *at, const csv *s, int column, weft_tensor *out
                     weft__dtype_short(out->dtype), weft__int_sat(n < 200 ? n : 200), field);
 }
 
-/* Says whether the file's column i is wanted.  *listed: how many of `columns` came before it. */
+/* Returns true if column i of the file is wanted. *listed is the number of entries of `columns` before it. */
 static bool is_wanted(const csv *s, int64_t i, int64_t *listed) {
   if (!s->columns.buf) return true;
   int64_t n = weft__tensor_count(&s->columns);
@@ -140,7 +140,7 @@ static weft_err read_record(iterator *it, weft_tensor *out) {
   int64_t listed = 0;
   bool last = false;
   weft_err err = WEFT_OK;
-  for (int64_t i = 0; !last; i++) { /* after an error the rest of the record is passed over */
+  for (int64_t i = 0; !last; i++) { /* after an error, the rest of the record is skipped */
     weft_err why = read_field(at, s, &last);
     if (why && !err) err = why;
     if (why && at->byte < 0) break;

@@ -1,4 +1,4 @@
-/* dataset_file.c - data sets out of files: records, lines, pieces of one length. */
+/* dataset_file.c - data sets that read files: records, lines, or records of fixed length. */
 #include "base/alloc.h"
 #include "io/confine.h"
 #include "io/record.h"
@@ -12,18 +12,18 @@ typedef struct files {
   file_kind kind;
   compression compression;
   int64_t header, record, footer;
-  weft_tensor names, offsets; /* offsets: of TFRecordDatasetV2, where to begin in each; else empty */
+  weft_tensor names, offsets; /* offsets: for TFRecordDatasetV2, where to begin in each file; otherwise empty */
 } files;
 
 typedef struct files_at {
   iterator base;
-  int64_t next; /* file */
+  int64_t next; /* index of the next file */
   char *path;
   record_reader *records;
   input *in;
-  text line;    /* what was read last */
-  int64_t left; /* FILE_FIXED: bytes before the footer; < 0: not known, since the file is compressed */
-  text ahead;   /* then: bytes that may be the footer */
+  text line;    /* the last line or record */
+  int64_t left; /* FILE_FIXED: bytes before the footer; < 0: unknown, because the file is compressed */
+  text ahead;   /* if unknown: bytes that may belong to the footer */
 } files_at;
 
 static void files_destroy(dataset *d) {
@@ -60,7 +60,7 @@ static weft_err dataset_file_skip(files_at *at, int64_t n) {
   return WEFT_OK;
 }
 
-/* A plain file must be header, whole records, footer. */
+/* Checks that an uncompressed file consists of header, whole records and footer. */
 static weft_err dataset_file_measure(const files *s, files_at *at) {
   at->left = -1;
   if (s->compression != COMPRESSION_NONE) return WEFT_OK;
@@ -83,7 +83,7 @@ static weft_err open_fixed(const files *s, files_at *at) {
   return dataset_file_skip(at, s->header);
 }
 
-/* Passes over the records that begin before the offset. */
+/* Skips the records that begin before the offset. */
 static weft_err seek_record(const files *s, files_at *at, int64_t file) {
   uint64_t to = s->offsets.buf ? (uint64_t)TENSOR_DATA(&s->offsets, int64_t)[file] : 0, offset = 0;
   bool end = false;
@@ -130,7 +130,8 @@ static weft_err next_line(files_at *at, bool *end) {
   return WEFT_OK;
 }
 
-/* Of a compressed file only its end tells where the footer begins: that much is always read ahead. */
+/* Reads a record of a compressed file.  Only the end of such a file shows where the footer begins, so as many bytes
+ * as the footer has are always read ahead. */
 static weft_err next_unmeasured(const files *s, files_at *at, bool *end) {
   size_t want = (size_t)(s->record + s->footer), got = 0;
   char *room = weft__text_reserve(&at->ahead, want);
@@ -185,7 +186,7 @@ static weft_err files_next(iterator *it, const step *st, weft_tensor *out, bool 
       *end = at->next >= weft__tensor_count(&s->names);
       if (*end) return WEFT_OK;
       weft_err err = open_next(at);
-      if (err) { /* asked again, it tries again */
+      if (err) { /* the next call tries the same file again */
         close_file(at);
         return err;
       }
@@ -193,7 +194,7 @@ static weft_err files_next(iterator *it, const step *st, weft_tensor *out, bool 
     }
     weft_err err = next_piece(s, at, &over);
     if (!err && !over) return dataset_file_return(at, out);
-    close_file(at); /* a broken file ends where it is broken */
+    close_file(at); /* a corrupt file ends where the damage is */
     if (err) return err;
   }
 }

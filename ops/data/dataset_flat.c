@@ -1,7 +1,7 @@
-/* dataset_flat.c - data sets of data sets: one behind the other, or some of them in turns.
+/* dataset_flat.c - flat_map and interleave: they concatenate or interleave the data sets that a function returns.
  *
- * Flat is a turn of one.  The parallel ops of TensorFlow promise the order of the plain one unless told to be sloppy;
- * here they are the plain one, over inputs that a map makes ahead of time. */
+ * Flat_map is an interleave with cycle_length 1.  TensorFlow's parallel ops keep the order of the plain op unless
+ * they are sloppy.  Here they are the plain op, over inputs that a parallel map computes ahead. */
 #include "base/alloc.h"
 #include "ops/data/dataset.h"
 
@@ -13,7 +13,7 @@ typedef struct interleave {
 
 typedef struct interleave_at {
   walk base;
-  iterator **open; /* cycle of them */
+  iterator **open; /* the open iterators, `cycle` of them */
   int64_t at, taken, n_open;
   bool input_over;
 } interleave_at;
@@ -34,7 +34,7 @@ static void interleave_finish(iterator *it) {
   weft__walk_finish(it);
 }
 
-/* The data set that the function makes of the element in w->got. */
+/* Opens the data set that the function returns for the element in w->got. */
 static weft_err open_one(iterator *it, const step *st, iterator **out) {
   walk *w = (walk *)it;
   weft_tensor made = {0};

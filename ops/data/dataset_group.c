@@ -1,4 +1,4 @@
-/* dataset_group.c - elements gathered by a key until there are enough of one, and failures passed over. */
+/* dataset_group.c - group_by_window, which collects elements by a key until a group is full, and ignore_errors. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/cast.h"
@@ -9,7 +9,7 @@
 
 typedef struct stored {
   dataset base;
-  weft_tensor *row; /* n elements, one behind the other */
+  weft_tensor *row; /* n elements, stored one after the other */
   int64_t n;
 } stored;
 
@@ -70,10 +70,10 @@ typedef struct group {
 
 typedef struct group_at {
   walk base;
-  group *group; /* every key that was seen */
+  group *group; /* one group per key seen */
   int n_group, flushed;
-  int64_t room;   /* of `group` */
-  iterator *open; /* over what was made of the last full group */
+  int64_t room;   /* allocated entries of `group` */
+  iterator *open; /* iterates over the data set made from the last full group */
   bool input_over;
 } group_at;
 
@@ -129,7 +129,7 @@ static weft_err find_group(iterator *it, const step *st, int64_t key, group **ou
   return WEFT_OK;
 }
 
-/* Moves the element that was got into its group. */
+/* Moves the current element into its group. */
 static weft_err dataset_group_put(iterator *it, group *g) {
   group_at *at = (group_at *)it;
   int width = it->set->input[0]->n_part;
@@ -138,7 +138,7 @@ static weft_err dataset_group_put(iterator *it, group *g) {
   return WEFT_OK;
 }
 
-/* The reducing function gets the key and the group as a data set; its own is walked next. */
+/* Calls the reducing function with the key and the group as a data set, and opens the data set that it returns. */
 static weft_err open_group(iterator *it, const step *st, group *g) {
   group_at *at = (group_at *)it;
   dataset *in = it->set->input[0], *d = NULL;
@@ -164,7 +164,7 @@ static int by_key(const void *a, const void *b) {
   return (x->key > y->key) - (x->key < y->key);
 }
 
-/* The next element of the input, or, when it has none, the next group that has some. */
+/* Takes the next element of the input.  At the end of the input, takes the next group that still has elements. */
 static weft_err dataset_group_advance(iterator *it, const step *st, bool *end) {
   group_at *at = (group_at *)it;
   if (!at->input_over) {
@@ -233,7 +233,7 @@ static weft_err group_cpu(kernel *k) {
 
 /* ---- failures ---- */
 
-/* An input that fails again and again is asked until the step has had enough. */
+/* Skips elements that fail.  The loop ends only when the input ends or the step is canceled. */
 static weft_err ignore_next(iterator *it, const step *st, weft_tensor *out, bool *end) {
   while (weft__iterator_next(((walk *)it)->from, st, out, end) != WEFT_OK) WEFT_TRY(weft__step_check(st));
   return WEFT_OK;

@@ -1,4 +1,4 @@
-/* dataset_map.c - data sets whose elements a function makes, chooses or ends, one after the other. */
+/* dataset_map.c - data sets that call a function for each element: map, filter, take_while, scan, reduce. */
 #include "base/alloc.h"
 #include "ops/data/dataset.h"
 
@@ -120,7 +120,7 @@ static const dataset_kind while_kind = {"TakeWhile",
 static weft_err filter_cpu(kernel *k) { return dataset_map_make(k, &filter_kind); }
 static weft_err while_cpu(kernel *k) { return dataset_map_make(k, &while_kind); }
 
-/* ---- scan: a state goes from element to element ---- */
+/* ---- scan: a state passes from element to element ---- */
 
 typedef struct scan {
   mapped base;
@@ -130,7 +130,7 @@ typedef struct scan {
 
 typedef struct scan_at {
   walk base;
-  weft_tensor *state, *all; /* all: arguments, then results, in one row */
+  weft_tensor *state, *all; /* all: the arguments, followed by the results */
 } scan_at;
 
 static void scan_destroy(dataset *d) {
@@ -207,7 +207,7 @@ static weft_err scan_cpu(kernel *k) {
   return weft__dataset_out(k, d, keep_initial(k, (scan *)d));
 }
 
-/* ---- all of it into one value ---- */
+/* ---- reduce: all elements into one value ---- */
 
 typedef struct reduction {
   kernel *k;
@@ -215,7 +215,7 @@ typedef struct reduction {
   iterator *at;
   captured f;
   int n_state, n_part;
-  weft_tensor *arg, *ret; /* arg: the state, then an element */
+  weft_tensor *arg, *ret; /* arg: the state, followed by an element */
 } reduction;
 
 static weft_err reduce_all(reduction *r) {
@@ -228,7 +228,7 @@ static weft_err reduce_all(reduction *r) {
   }
 }
 
-/* The final state is the result, if it is what output_types and output_shapes say. */
+/* Returns the final state if it agrees with output_types and output_shapes. */
 static weft_err give_state(const reduction *r) {
   kernel *k = r->k;
   if (k->n_out != r->n_state)

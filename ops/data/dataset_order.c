@@ -1,5 +1,5 @@
-/* dataset_order.c - which elements of data sets, and how often: repeat, take, skip, shard, zip, one behind the other,
- * kept in memory. */
+/* dataset_order.c - data sets that select or repeat elements: repeat, take, skip, shard, zip, concatenate, cache in
+ * memory. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "ops/data/dataset.h"
@@ -36,7 +36,7 @@ static weft_err repeat_next(iterator *it, const step *st, weft_tensor *out, bool
     }
     weft__iterator_destroy(c->base.from);
     c->base.from = NULL;
-    c->over = !c->begun; /* there is nothing to repeat */
+    c->over = !c->begun; /* the input is empty, so there is nothing to repeat */
     c->done++;
   }
   *end = true;
@@ -57,7 +57,7 @@ static weft_err take_next(iterator *it, const step *st, weft_tensor *out, bool *
   return WEFT_OK;
 }
 
-/* Passes over n elements. */
+/* Skips n elements. */
 static weft_err pass_over(iterator *it, const step *st, int64_t n, bool *end) {
   counter *c = (counter *)it;
   for (int64_t i = 0; i < n && !*end; i++) {
@@ -91,7 +91,7 @@ static weft_err shard_next(iterator *it, const step *st, weft_tensor *out, bool 
   return WEFT_OK;
 }
 
-/* ---- how many elements they have ---- */
+/* ---- cardinality ---- */
 
 static int64_t repeat_count(const dataset *d) {
   int64_t times = ((const counted *)d)->count, n = weft__dataset_count(d->input[0]);
@@ -250,7 +250,7 @@ static weft_err concatenate_cpu(kernel *k) {
           : weft__fail(WEFT_INVALID_ARGUMENT, "input dataset and dataset to concatenate have different output_types"));
 }
 
-/* ---- cache: the first to come to the end leaves all elements to those after it ---- */
+/* ---- cache: the first iterator that reaches the end leaves all elements to the later ones ---- */
 
 typedef struct cache {
   object base;
@@ -263,9 +263,9 @@ typedef struct cache {
 
 typedef struct cache_at {
   walk base;
-  cache *cache; /* the pass's */
+  cache *cache; /* the cache of this pass */
   bool reads, begun;
-  cache own; /* what this iterator gathers */
+  cache own; /* the elements that this iterator collects */
   int64_t next;
 } cache_at;
 
@@ -314,7 +314,7 @@ static weft_err dataset_order_gather(cache *c, const weft_tensor *element) {
   return WEFT_OK;
 }
 
-/* All elements were seen: they are the pass's now. */
+/* Called at the end of the input: gives the collected elements to the cache of the pass. */
 static void hand_over(cache_at *at) {
   pthread_mutex_lock(&at->cache->lock);
   if (!at->cache->whole) {

@@ -1,18 +1,18 @@
-/* dataset_parallel.c - a map that works ahead on other threads, in order.
+/* dataset_parallel.c - a map that computes ahead on other threads and keeps the order.
  *
- * A window of calls stands ready: whoever asks for an element fills it up from the input, and helpers in the pool take
- * calls from its front until none is left.  The one who asks runs the first call itself if no helper has come to it,
- * so nobody ever waits for a free thread.  Calls so short that handing them over costs more get no helper. */
+ * A window holds pending calls.  The consumer fills it from the input, and helper tasks in the pool take calls from
+ * its front until none is left.  If no helper has started the first call, the consumer runs it itself, so it never
+ * waits for a free thread.  Calls that cost less than waking a thread get no helper. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "ops/data/dataset.h"
 
-enum { WORTH_NS = 20000 }; /* a few times what waking a thread costs */
+enum { WORTH_NS = 20000 }; /* a few times the cost of waking a thread */
 
 typedef struct parallel {
   dataset base;
   captured f;
-  int64_t calls; /* the window; -1: as the machine has threads */
+  int64_t calls; /* size of the window; -1: the number of threads of the machine */
   bool keeps_cardinality;
 } parallel;
 
@@ -20,20 +20,20 @@ typedef enum call_state { CALL_WAITS, CALL_RUNS, CALL_DONE } call_state;
 
 typedef struct call {
   call_state state;
-  status why; /* what it ended with */
+  status why; /* the result of the call */
   struct call *next;
-  weft_tensor part[]; /* those of the argument, then those of the result */
+  weft_tensor part[]; /* the components of the argument, then those of the result */
 } call;
 
-typedef struct crew { /* what helpers share with the iterator, and may outlive it by a moment */
+typedef struct crew { /* shared by helpers and the iterator; helpers may outlive it briefly */
   atomic_int refs;
   pthread_mutex_t lock; /* guards what follows */
   pthread_cond_t ended;
-  call *first, *last, *waiting; /* in order; waiting: the first that no thread runs */
+  call *first, *last, *waiting; /* in order; waiting: the first call that no thread runs */
   int64_t n;
   int helpers;
   bool closed;
-  int64_t cost; /* about how many ns a call takes; 0: not known */
+  int64_t cost; /* approximate ns per call; 0: unknown */
   const dataset *set;
   dataset_pass *pass;
 } crew;
@@ -94,7 +94,7 @@ static void parallel_finish(iterator *it) {
   if (w) {
     pthread_mutex_lock(&w->lock);
     w->closed = true;
-    while (any_runs(w)) (void)pthread_cond_wait(&w->ended, &w->lock); /* the pass is cancelled: they end soon */
+    while (any_runs(w)) (void)pthread_cond_wait(&w->ended, &w->lock); /* the pass is canceled, so they end soon */
     call *c = w->first;
     w->first = w->last = w->waiting = NULL;
     pthread_mutex_unlock(&w->lock);
@@ -109,17 +109,17 @@ static void parallel_finish(iterator *it) {
 
 /* ---- calls ---- */
 
-/* Takes the first that waits; the lock is held. */
+/* Takes the first waiting call.  The caller holds the lock. */
 static call *dataset_parallel_take(crew *w) {
   call *c = w->waiting;
   if (!c) return NULL;
   c->state = CALL_RUNS;
   do w->waiting = w->waiting->next;
-  while (w->waiting && w->waiting->state != CALL_WAITS); /* an element that failed is done */
+  while (w->waiting && w->waiting->state != CALL_WAITS); /* an element that failed counts as done */
   return c;
 }
 
-/* Runs a call that was taken; the lock is held before and after, not meanwhile. */
+/* Runs a call that was taken.  The caller holds the lock, which is released during the call. */
 static void dataset_parallel_run(crew *w, call *c, const step *st) {
   const dataset *d = w->set;
   int n = in_parts(d);
@@ -144,7 +144,8 @@ static void dataset_parallel_help(void *arg) {
   crew_release(w);
 }
 
-/* Sends for a helper if there is work for one more; the lock is held, but not while the pool is asked. */
+/* Starts a helper if there is work for another one.  The caller holds the lock, which is released while the pool is
+ * called. */
 static void send_for_help(crew *w) {
   pool *p = w->pass->step.inter;
   bool worth = w->cost == 0 || w->cost > WORTH_NS;
@@ -164,10 +165,10 @@ static void send_for_help(crew *w) {
 
 /* ---- the window ---- */
 
-/* Was it the step that failed, not the element? */
+/* Returns true if the step failed, not the element. */
 static bool is_steps_own(weft_err err) { return err == WEFT_CANCELLED || err == WEFT_DEADLINE_EXCEEDED; }
 
-/* One more call at the end of the window; an element that failed stands there too. */
+/* Adds a call at the end of the window.  An element that failed is added too, so that the order is kept. */
 static weft_err add_call(parallel_at *at, const step *st) {
   const dataset *d = at->base.base.set;
   crew *w = at->crew;
@@ -193,7 +194,7 @@ static weft_err add_call(parallel_at *at, const step *st) {
   return WEFT_OK;
 }
 
-/* Waits for the first call, or runs it; takes it out of the window. */
+/* Waits for the first call or runs it, and removes it from the window. */
 static weft_err take_first(crew *w, const step *st, call **out) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&w->lock);

@@ -1,7 +1,7 @@
 /* dataset_parse.c - ParseExampleDataset: the features of serialized Examples, in the order of their keys.
  *
- * It is a map whose function has a ParseExampleV2 and, for sparse and ragged features, the node that puts them into
- * variants.  The function is built when the node is prepared. */
+ * It is a map whose function contains a ParseExampleV2 node and, for sparse and ragged features, nodes that convert
+ * them to variants.  The function is built when the node is prepared. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "ops/data/dataset.h"
@@ -17,8 +17,8 @@ typedef struct parser {
   const weft_node *node;
   weft_graph *g;
   int n_sparse, n_dense, n_ragged, n;
-  weft_out *arg;    /* the Examples, then the defaults of dense features */
-  feature_key *key; /* of all features */
+  weft_out *arg;    /* the serialized Examples, then the defaults of dense features */
+  feature_key *key; /* the keys of all features */
 } parser;
 
 static int by_key(const void *a, const void *b) {
@@ -46,7 +46,7 @@ static weft_err check_counts(const weft_node *n) {
   return same_count(n, "ragged_keys", "ragged_split_types");
 }
 
-/* A vector of the keys that an attribute lists. */
+/* Returns a vector of the keys that an attribute lists. */
 static weft_out keys_of(const parser *p, const char *name) {
   const attr *a = weft__node_attr(p->node, name);
   weft_tensor *t = NULL;
@@ -100,7 +100,7 @@ static void add_key(parser *p, const char *keys, int i, weft_out out) {
   p->key[p->n++] = (feature_key){weft__node_attr(p->node, keys)->ss[i], out};
 }
 
-/* The outputs of ParseExampleV2 as components: dense ones as they are, the others in variants. */
+/* Adds the outputs of ParseExampleV2 as components: dense ones unchanged, the others as variants. */
 static void add_components(parser *p, weft_out made) {
   const int s = p->n_sparse, d = p->n_dense, r = p->n_ragged;
   for (int i = 0; i < s; i++) {

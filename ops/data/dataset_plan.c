@@ -1,5 +1,5 @@
-/* dataset_plan.c - ops with which TensorFlow plans how a data set is read: assertions about the transformations around a
- * data set, a choice among equal data sets, parts of a data set for workers, thread pools, and the device of an iterator. */
+/* dataset_plan.c - ops that control how TensorFlow reads a data set: assertions about neighboring transformations, a
+ * choice among equal data sets, sharding for workers, thread pools, and the device of an iterator. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/text.h"
@@ -12,7 +12,7 @@
 typedef struct assertion {
   dataset base;
   weft_tensor names;
-  bool behind; /* of the transformations behind the data set; else of those before it */
+  bool behind; /* checks the transformations after the data set; otherwise those before it */
 } assertion;
 
 static void assertion_destroy(dataset *d) { weft__tensor_clear(&((assertion *)d)->names); }
@@ -23,7 +23,7 @@ static weft_err assertion_fail(const str *wanted, int64_t i, const char *found) 
                     weft__int_sat(wanted->size), wanted->size ? wanted->data : "", (long long)i, found);
 }
 
-/* The data set `back` steps behind d on the way to the root, by first inputs; NULL: there are not as many. */
+/* Returns the data set `back` steps after d on the path of first inputs to the root, or NULL if the path is shorter. */
 static const dataset *dataset_plan_behind(const dataset *root, const dataset *d, int64_t back) {
   int64_t depth = 0;
   const dataset *at = root;
@@ -53,7 +53,7 @@ static weft_err check_behind(const iterator *it) {
   return WEFT_OK;
 }
 
-/* The X of `name: "XDataset"` or `name: "XDatasetV2"`; false: the text has another form. */
+/* Finds X in `name: "XDataset"` or `name: "XDatasetV2"`.  Returns false if the text has another form. */
 static bool asserted_name(const str *given, const char **begin, size_t *size) {
   static const char before[] = "name:", end[] = "Dataset";
   const char *at = given->size ? given->data : "", *stop = at + given->size;
@@ -123,15 +123,16 @@ static weft_err assertion_make(kernel *k, bool is_behind) {
 static weft_err next_cpu(kernel *k) { return assertion_make(k, true); }
 static weft_err previous_cpu(kernel *k) { return assertion_make(k, false); }
 
-/* ---- a choice among equal data sets: the first ---- */
+/* ---- a choice among equal data sets: the first one ---- */
 
 static weft_err first_cpu(kernel *k) { return weft__forward(k, 0, 0, &k->in[0]->shape); }
 
-/* ---- a part for each worker ---- */
+/* ---- sharding for workers ---- */
 
 enum { POLICY_OFF = -1, POLICY_AUTO, POLICY_FILE, POLICY_DATA, POLICY_HINT };
 
-/* Returns true if a data set reads or may read files: itself, through its inputs, or in a function that makes data sets. */
+/* Returns true if a data set reads or may read files: itself, through its inputs, or in a function that makes data
+ * sets. */
 static bool reads_files(const dataset *d) {
   static const char *const readers[] = {"Files", "CSV", "MatchingFiles", "Interleave", "ParallelInterleave"};
   for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)

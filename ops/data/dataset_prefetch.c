@@ -1,4 +1,4 @@
-/* dataset_prefetch.c - a thread that brings elements before they are asked for. */
+/* dataset_prefetch.c - prefetch: a thread reads elements before they are requested. */
 #include "base/alloc.h"
 #include "ops/data/dataset.h"
 
@@ -41,7 +41,7 @@ static void prefetch_finish(iterator *it) {
   at->stop = true;
   pthread_cond_broadcast(&at->changed);
   pthread_mutex_unlock(&at->lock);
-  if (at->running) pthread_join(at->thread, NULL); /* the pass is cancelled: what it waits for ends soon */
+  if (at->running) pthread_join(at->thread, NULL); /* the pass is canceled, so the call it waits for ends soon */
   for (int64_t i = 0; at->ring && i < ((prefetch *)it->set)->room; i++) {
     weft__status_finish(&at->ring[i].why);
     weft__components_free(at->ring[i].part, it->set->n_part);
@@ -52,7 +52,7 @@ static void prefetch_finish(iterator *it) {
   weft__walk_finish(it);
 }
 
-/* The place for the next element; NULL: time to stop. */
+/* Waits for a free place for the next element.  Returns NULL if the thread must stop. */
 static brought *next_place(prefetch_at *at, int64_t room, const step *st) {
   const dataset_pass *p = ((iterator *)at)->pass;
   weft_err err = WEFT_OK;

@@ -1,4 +1,4 @@
-/* dataset_random.c - random numbers without end, those of TensorFlow for a seed. */
+/* dataset_random.c - an endless data set of random numbers, equal to TensorFlow's for the same seed. */
 #include "base/philox.h"
 #include "ops/data/dataset.h"
 #include <sys/random.h>

@@ -1,4 +1,5 @@
-/* dataset_rebatch.c - batches cut and joined to batches of other sizes, and windows of elements as batches. */
+/* dataset_rebatch.c - changes the sizes of batches by cutting and joining them, and makes batches of sliding
+ * windows. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "kernels/array/strided_copy.h"
@@ -9,7 +10,7 @@
 
 typedef struct rebatch {
   dataset base;
-  int64_t replicas; /* > 0: each batch is cut into as many pieces; 0: `size` says how many rows the batches have */
+  int64_t replicas; /* > 0: each batch is cut into this many pieces; 0: `size` lists the sizes of the new batches */
   int64_t *size;
   int64_t n_size;
   bool drop_remainder;
@@ -17,9 +18,9 @@ typedef struct rebatch {
 
 typedef struct rebatch_at {
   walk base;
-  bool have; /* base.got is a batch, of which `next` rows are given out */
+  bool have; /* base.got is a batch of which `next` rows have been used */
   int64_t next, rows;
-  int64_t turn; /* the number of the next piece or size */
+  int64_t turn; /* index of the next piece or size */
 } rebatch_at;
 
 static void rebatch_destroy(dataset *d) { weft__free(((rebatch *)d)->size); }
@@ -45,7 +46,7 @@ static weft_err open_batch(iterator *it) {
   return WEFT_OK;
 }
 
-/* Makes sure that a batch is there, unless the input is at its end. */
+/* Reads a batch if there is none.  Sets *end at the end of the input. */
 static weft_err next_batch(iterator *it, const step *st, bool *end) {
   rebatch_at *at = (rebatch_at *)it;
   if (at->have) return WEFT_OK;
@@ -54,7 +55,7 @@ static weft_err next_batch(iterator *it, const step *st, bool *end) {
   return *end ? WEFT_OK : open_batch(it);
 }
 
-/* Component p of the present batch: `n` rows from `first` on, as a view. */
+/* Makes *out a view of rows [first, first + n) of component p of the current batch. */
 static void view_of(const rebatch_at *at, int p, int64_t first, int64_t n, weft_tensor *out) {
   const weft_tensor *t = &at->base.got[p];
   const int64_t row = weft__shape_product(&t->shape, 1, t->shape.rank);
@@ -76,7 +77,7 @@ static weft_err cut_next(iterator *it, const step *st, weft_tensor *out, bool *e
   return WEFT_OK;
 }
 
-typedef struct pieces { /* the views that make up a batch: n of them for each component */
+typedef struct pieces { /* the views that form a batch: n for each component */
   weft_tensor *view;
   int64_t n, room, rows;
 } pieces;
@@ -124,7 +125,7 @@ static weft_err join_part(const pieces *all, int width, int p, weft_tensor *out)
   return WEFT_OK;
 }
 
-/* Gathers `want` rows, or fewer at the end of the input. */
+/* Collects `want` rows, or fewer at the end of the input. */
 static weft_err gather_rows(iterator *it, const step *st, int64_t want, pieces *all) {
   rebatch_at *at = (rebatch_at *)it;
   for (bool end = false; all->rows < want || !all->n;) {
@@ -215,7 +216,7 @@ typedef struct sliding {
 
 typedef struct sliding_at {
   walk base;
-  weft_tensor **element; /* those from the beginning of the window on */
+  weft_tensor **element; /* the elements from the beginning of the window on */
   int64_t n, room;
   bool over;
 } sliding_at;
@@ -245,7 +246,7 @@ static weft_err add_element(iterator *it, const step *st) {
   return err;
 }
 
-/* Drops the first `shift` elements; those that are not there yet are read and dropped. */
+/* Drops the first `shift` elements.  Those that are not in memory yet are read and dropped. */
 static weft_err dataset_rebatch_slide(iterator *it, const step *st) {
   sliding_at *at = (sliding_at *)it;
   const int64_t shift = ((sliding *)it->set)->shift, known = shift < at->n ? shift : at->n;
@@ -259,7 +260,7 @@ static weft_err dataset_rebatch_slide(iterator *it, const step *st) {
   return WEFT_OK;
 }
 
-/* Component p of the elements of the window as rows. */
+/* Stacks component p of the window's elements as rows. */
 static weft_err stack_part(const sliding_at *at, int64_t stride, int64_t count, int p, weft_tensor *out) {
   const weft_tensor *first = &at->element[0][p];
   shape s = {.rank = first->shape.rank + 1, .dim = {count}};

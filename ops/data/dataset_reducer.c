@@ -1,7 +1,8 @@
-/* dataset_reducer.c - what functions make of all elements that have a key in common, keys in order of appearance.
+/* dataset_reducer.c - group_by_reducer: reduces all elements with the same key, in the order in which keys first
+ * appear.
  *
- * init_func makes a state from a key, reduce_func a state from a state and an element, finalize_func an element from a
- * state.  The whole input is read before the first element comes out. */
+ * init_func(key) returns a state, reduce_func(state, element) the next state, and finalize_func(state) an element.
+ * The whole input is read before the first element is returned. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "ops/data/dataset.h"
@@ -24,9 +25,11 @@ typedef struct group {
 
 typedef struct reducer_at {
   walk base;
-  group *groups; /* owned, `n` of them with room for `room` */
+  group *groups; /* owned; n entries used, room allocated */
   int64_t n, room, next;
-  int64_t *index, places; /* open addressing over keys, a power of two of places: number of a group + 1; 0 empty */
+  /* hash index over keys with open addressing; the number of slots is a power of two; group number + 1, or 0 if
+   * empty */
+  int64_t *index, places;
   bool read;
 } reducer_at;
 
@@ -104,7 +107,7 @@ static weft_err find_group(iterator *it, const step *st, int64_t key, group **ou
   return WEFT_OK;
 }
 
-/* Puts the element in w->got into its group's state. */
+/* Reduces the element in w->got into the state of its group. */
 static weft_err reduce_one(iterator *it, const step *st) {
   walk *w = (walk *)it;
   const reducer *r = (reducer *)it->set;

@@ -1,6 +1,7 @@
-/* dataset_shuffle.c - elements in random order, in the very order TensorFlow gives them for a seed.
+/* dataset_shuffle.c - shuffle: elements in random order, exactly TensorFlow's order for the same seed.
  *
- * A ring holds up to `room` elements.  The next one is drawn among them, and the one in front takes its place. */
+ * A ring holds up to `room` elements.  The next element is drawn at random from the ring, and the element at the
+ * front moves to its place. */
 #include "base/alloc.h"
 #include "base/philox.h"
 #include "ops/data/dataset.h"
@@ -10,15 +11,15 @@ typedef struct shuffle {
   dataset base;
   int64_t room;
   uint64_t seed, seed2;
-  bool reshuffle; /* each iterator of a pass has an order of its own */
+  bool reshuffle; /* each iterator of a pass has its own order */
 } shuffle;
 
 typedef struct shuffle_at {
   walk base;
   philox_reader random;
-  weft_tensor **ring; /* room of them; NULL: empty */
-  int64_t size;       /* places allocated so far */
-  int64_t from, to;   /* elements in the ring, counted since the beginning */
+  weft_tensor **ring; /* `room` entries; NULL: empty */
+  int64_t size;       /* entries allocated so far */
+  int64_t from, to;   /* the ring holds elements [from, to), counted since the beginning */
   bool input_over;
 } shuffle_at;
 
@@ -87,7 +88,7 @@ static void shuffle_finish(iterator *it) {
   weft__walk_finish(it);
 }
 
-/* While it fills for the first time the ring grows with what is in it: `room` may be more than there are elements. */
+/* Grows the ring while it fills for the first time, because `room` may exceed the number of elements. */
 static weft_err dataset_shuffle_reach(shuffle_at *at, int64_t place, int64_t room) {
   if (place < at->size) return WEFT_OK;
   int64_t size = at->size ? 2 * at->size : 64;
@@ -147,7 +148,7 @@ static const dataset_kind shuffle_kind = {"Shuffle",
 static weft_err dataset_shuffle_make(kernel *k, dataset **out) {
   int64_t room, seed = 0, seed2 = 0;
   WEFT_TRY(weft__dataset_int(k, 1, "buffer_size", &room));
-  if (k->n_in > 3) { /* without seeds the system gives them */
+  if (k->n_in > 3) { /* without seeds, random seeds of the system are used */
     WEFT_TRY(weft__dataset_int(k, 2, "seed", &seed));
     WEFT_TRY(weft__dataset_int(k, 3, "seed2", &seed2));
   }
@@ -167,7 +168,7 @@ static weft_err shuffle_cpu(kernel *k) {
   return weft__dataset_out(k, d, WEFT_OK);
 }
 
-/* The one and the other, as in TensorFlow: an epoch ends before the next begins. */
+/* ShuffleAndRepeat: first shuffle, then repeat.  As in TensorFlow, an epoch ends before the next begins. */
 static weft_err repeated_cpu(kernel *k) {
   dataset *shuffled = NULL, *d = NULL;
   int64_t count;
@@ -181,7 +182,7 @@ static weft_err repeated_cpu(kernel *k) {
   return weft__dataset_out(k, d, err);
 }
 
-/* Stands for the seeds that an op's arguments give. */
+/* Returns a handle that stands for the seeds in the arguments of an op. */
 static weft_err dummy_cpu(kernel *k) {
   weft_tensor *t = weft__out(k, 0, &SHAPE_SCALAR);
   return t ? WEFT_OK : WEFT_OOM;

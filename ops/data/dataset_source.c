@@ -1,4 +1,4 @@
-/* dataset_source.c - data sets out of tensors, numbers and functions. */
+/* dataset_source.c - data sets from tensors, ranges and generator functions. */
 #include "base/alloc.h"
 #include "ops/data/dataset.h"
 
@@ -30,7 +30,7 @@ static weft_err whole_next(iterator *it, const step *st, weft_tensor *out, bool 
   return WEFT_OK;
 }
 
-/* Row i as a view on the whole. */
+/* Makes *out a view of row i. */
 static void dataset_source_row(weft_tensor *out, const weft_tensor *t, int64_t i) {
   weft__tensor_share(out, t);
   out->shape.rank--;
@@ -103,7 +103,7 @@ typedef struct range {
 typedef struct range_at {
   iterator base;
   int64_t next;
-  bool over; /* the next one would not fit */
+  bool over; /* the next number would overflow */
 } range_at;
 
 static weft_err range_begin(iterator *it) {
@@ -165,7 +165,7 @@ static weft_err range_cpu(kernel *k) {
           : weft__fail(WEFT_INVALID_ARGUMENT, "a range has elements of one component, output_types has %d", d->n_part));
 }
 
-/* ---- functions of the program: init, next until it says so, finalize ---- */
+/* ---- generators: functions for init, next and finalize; next runs until it reports the end ---- */
 
 enum { F_INIT, F_NEXT, F_FINALIZE, F_COUNT };
 static const char *const f_names[] = {"init_func", "next_func", "finalize_func"};
@@ -179,7 +179,7 @@ typedef struct generator {
 typedef struct generator_at {
   iterator base;
   bool begun, over;
-  weft_tensor *state; /* what init gave */
+  weft_tensor *state; /* the result of init */
 } generator_at;
 
 static void generator_destroy(dataset *d) {
@@ -188,13 +188,13 @@ static void generator_destroy(dataset *d) {
 
 static int dataset_source_states(const generator *g) { return g->f[F_INIT].f->n_ret; }
 
-/* The results are discarded, and a failure no longer matters. */
+/* Calls finalize.  Its results are discarded and a failure is ignored. */
 static void dataset_source_finalize(iterator *it, const step *st) {
   const generator *g = (generator *)it->set;
   generator_at *at = (generator_at *)it;
   int n = g->f[F_FINALIZE].f->n_ret;
   weft_tensor *out = weft__components_alloc(n);
-  step calm = *st; /* it must run though the step may be cancelled */
+  step calm = *st; /* must run even if the step is canceled */
   calm.cancel = NULL;
   calm.deadline_ns = 0;
   at->over = true;

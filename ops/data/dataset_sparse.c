@@ -1,4 +1,4 @@
-/* dataset_sparse.c - the rows of a sparse tensor as elements, and dense elements gathered into sparse batches. */
+/* dataset_sparse.c - data sets of the rows of a sparse tensor, and dense elements combined into sparse batches. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/cast.h"
@@ -30,7 +30,7 @@ static int64_t sparse_rows_count(const dataset *d) {
   return TENSOR_DATA(&((const sparse_rows *)d)->t[DIMS], int64_t)[0];
 }
 
-/* The entries [from, to) without their first index, and the shape without its first dimension. */
+/* Returns entries [from, to) without their first index, and the shape without its first dimension. */
 static weft_err sparse_row(const sparse_rows *s, int64_t from, int64_t to, weft_tensor *out) {
   const weft_tensor *indices = &s->t[INDICES], *values = &s->t[VALUES];
   const int64_t depth = indices->shape.dim[1], n = to - from;
@@ -67,7 +67,7 @@ static const dataset_kind sparse_rows_kind = {"SparseTensorSlice",      sizeof(s
                                               sizeof(sparse_rows_at),   .destroy = sparse_rows_destroy,
                                               .next = sparse_rows_next, .count = sparse_rows_count};
 
-/* The entries must lie inside the shape, and their first indices must not fall. */
+/* Checks that the entries are inside the shape and that their first indices do not decrease. */
 static weft_err check_order(const kernel *k) {
   const int64_t depth = k->in[INDICES]->shape.dim[1], n = k->in[INDICES]->shape.dim[0];
   const int64_t *at = TENSOR_DATA(k->in[INDICES], int64_t);
@@ -92,12 +92,12 @@ static weft_err sparse_rows_cpu(kernel *k) {
   return weft__dataset_out(k, d, err);
 }
 
-/* ---- dense elements in sparse batches ---- */
+/* ---- dense elements combined into sparse batches ---- */
 
 typedef struct sparse_batch {
   dataset base;
   int64_t size;
-  shape row; /* -1: as long as the longest element */
+  shape row; /* -1: the size of the longest element */
 } sparse_batch;
 
 static weft_err check_element(const sparse_batch *b, const weft_tensor *t) {
@@ -112,7 +112,7 @@ static weft_err check_element(const sparse_batch *b, const weft_tensor *t) {
   return WEFT_OK;
 }
 
-/* Writes the places of the elements of t, which is row r of the batch. */
+/* Writes the indices of the elements of t, which is row r of the batch. */
 static void put_indices(int64_t *to, const weft_tensor *t, int64_t r) {
   const int rank = t->shape.rank;
   for (int64_t i = 0; i < weft__tensor_count(t); i++, to += rank + 1) {
@@ -125,7 +125,7 @@ static void put_indices(int64_t *to, const weft_tensor *t, int64_t r) {
   }
 }
 
-/* The three tensors of the sparse batch of n elements. */
+/* Builds the three tensors of the sparse batch of n elements. */
 static weft_err join_elements(const sparse_batch *b, const weft_tensor *element, int64_t n, weft_tensor *part) {
   int64_t total = 0, at = 0;
   const int rank = b->row.rank;

@@ -1,7 +1,7 @@
-/* dataset_sql.c - the rows that a query of a SQLite database gives: SqlDataset.
+/* dataset_sql.c - SqlDataset: the rows that a query of a SQLite database returns.
  *
- * The library of SQLite is loaded when the first such data set is read, so that Weft is built and runs without it.  Its
- * functions are declared here as its documentation has them, for the same reason. */
+ * The SQLite library is loaded when the first such data set is read, so that Weft builds and runs without it.  For
+ * the same reason this file declares SQLite's functions itself, as documented. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "io/confine.h"
@@ -100,7 +100,7 @@ static weft_err rows_open(iterator *it) {
                     it->set->n_part);
 }
 
-/* Numbers that do not fit are cut off, and NULL is 0 or "", as in TensorFlow. */
+/* Reads a column.  As in TensorFlow, numbers that do not fit are truncated, and NULL becomes 0 or "". */
 static weft_err read_column(sql_statement *s, int column, weft_tensor *out, weft_dtype type) {
   WEFT_TRY(weft__tensor_init(out, type, &SHAPE_SCALAR));
   if (type == WEFT_STRING) {
@@ -116,7 +116,7 @@ static weft_err read_column(sql_statement *s, int column, weft_tensor *out, weft
   if (type == WEFT_BOOL)
     TENSOR_DATA(out, bool)[0] = v != 0;
   else
-    memcpy(out->data, &v, weft__dtype_size(type)); /* the low bytes: these machines are little-endian */
+    memcpy(out->data, &v, weft__dtype_size(type)); /* copies the low bytes, because the machine is little-endian */
   return WEFT_OK;
 }
 

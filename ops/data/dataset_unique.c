@@ -1,4 +1,4 @@
-/* dataset_unique.c - elements that did not come before. */
+/* dataset_unique.c - unique: drops elements that came before. */
 #include "base/alloc.h"
 #include "ops/data/dataset.h"
 
@@ -10,7 +10,7 @@ typedef struct entry {
 
 typedef struct unique_at {
   walk base;
-  entry *slot; /* open addressing; a power of two of them; no bytes: empty */
+  entry *slot; /* open addressing; the number of slots is a power of two; without bytes: empty */
   size_t room, used;
 } unique_at;
 
@@ -27,7 +27,7 @@ static uint64_t hash_of(const unsigned char *p, size_t n) { /* FNV-1a */
   return h;
 }
 
-/* The slot with these bytes, or the empty one where they belong. */
+/* Returns the slot with these bytes, or the empty slot for them. */
 static entry *dataset_unique_find(const unique_at *at, uint64_t hash, const void *bytes, size_t size) {
   for (size_t i = (size_t)hash & (at->room - 1);; i = (i + 1) & (at->room - 1)) {
     entry *e = &at->slot[i];
@@ -46,7 +46,7 @@ static weft_err dataset_unique_grow(unique_at *at) {
   return WEFT_OK;
 }
 
-/* Says whether the bytes are new, and remembers them. */
+/* Sets *is_new if the bytes are new, and adds them. */
 static weft_err dataset_unique_add(unique_at *at, const void *bytes, size_t size, bool *is_new) {
   if (2 * at->used >= at->room) WEFT_TRY(dataset_unique_grow(at));
   uint64_t hash = hash_of(bytes, size);

@@ -1,7 +1,8 @@
-/* dataset_window.c - WindowDataset: elements side by side, as data sets of their own.
+/* dataset_window.c - WindowDataset: windows of consecutive elements, each as a data set.
  *
- * A window begins `shift` elements after the one before and takes every `stride`-th element until it has `size`; each
- * part of the input becomes a data set.  What the next windows may still need is held. */
+ * A window begins `shift` elements after the previous one and takes every `stride`-th element until it has `size`
+ * elements.  Each part of the input becomes its own data set.  Elements that later windows may need are kept in
+ * memory. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/cast.h"
@@ -9,14 +10,14 @@
 
 typedef struct windows {
   dataset base;
-  int64_t size, shift, stride, span; /* span: from a window's first element to its last */
+  int64_t size, shift, stride, span; /* span: distance from a window's first element to its last */
   bool drop_remainder;
 } windows;
 
 typedef struct windows_at {
   walk base;
-  weft_tensor *held;     /* n elements from where the next window begins, one behind the other */
-  int64_t n, room, skip; /* skip: elements before it that have not been read yet */
+  weft_tensor *held;     /* n elements from the start of the next window on, stored one after the other */
+  int64_t n, room, skip; /* skip: elements before the window that have not been read yet */
   bool input_over;
 } windows_at;
 
@@ -49,7 +50,7 @@ static weft_err dataset_window_fill(iterator *it, const step *st) {
   return WEFT_OK;
 }
 
-/* Part p of the window's elements, as a data set. */
+/* Makes part p of the window's elements a data set. */
 static weft_err make_part(iterator *it, int p, int64_t count, weft_tensor *out) {
   const windows *w = (windows *)it->set;
   const windows_at *at = (windows_at *)it;

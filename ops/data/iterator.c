@@ -1,4 +1,4 @@
-/* iterator.c - iterators: made, set at the beginning of a data set, asked for the next element. */
+/* iterator.c - iterators: creating them, binding them to a data set, and getting the next element. */
 #include "base/alloc.h"
 #include "graph/kernel.h"
 #include "proto/scan.h"
@@ -17,10 +17,10 @@ static weft_err iterator_cpu(kernel *k) {
   return weft__kernel_in(k, weft__resource_output(k, &private_iterator, NULL));
 }
 
-/* ---- an iterator that makes its own data set ---- */
+/* ---- one-shot iterators, which create their own data set ---- */
 
 typedef struct one_shot {
-  void *memory; /* of weft__resource_of_node */
+  void *memory; /* the state for weft__resource_of_node */
   function *factory;
 } one_shot;
 
@@ -107,7 +107,7 @@ static weft_err next_cpu(kernel *k) {
   return err;
 }
 
-/* The next element in an optional, which has no value at the end. */
+/* Returns the next element as an optional, which has no value at the end. */
 static weft_err next_as_optional_cpu(kernel *k) {
   iterator_resource *s = NULL;
   optional *v = NULL;
@@ -123,7 +123,7 @@ static weft_err next_as_optional_cpu(kernel *k) {
   return weft__variant_output(k, 0, &v->base);
 }
 
-/* The only element of a data set. */
+/* Returns the only element of a data set. */
 static weft_err single_cpu(kernel *k) {
   iterator_resource *s = NULL;
   dataset *d = NULL;
@@ -141,9 +141,9 @@ static weft_err single_cpu(kernel *k) {
   return weft__kernel_in(k, err);
 }
 
-/* ---- its position, to be saved ---- */
+/* ---- saving the position ---- */
 
-/* An optional with the number of elements that were taken: OptionalGetValue gives the number to a Saver. */
+/* Returns an optional with the number of elements that were taken.  OptionalGetValue gives the number to a Saver. */
 static weft_err serialize_cpu(kernel *k) {
   iterator_resource *s = NULL;
   optional *v = NULL;
@@ -170,7 +170,7 @@ static weft_err deserialize_cpu(kernel *k) {
   return weft__kernel_in(k, weft__iterator_resource_move(s, k->step, TENSOR_DATA(&v->t[0], int64_t)[0]));
 }
 
-/* ---- as a string, to be fed ---- */
+/* ---- converting to a string and back ---- */
 
 static weft_err to_string_cpu(kernel *k) {
   iterator_resource *s = NULL;

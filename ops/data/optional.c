@@ -1,4 +1,4 @@
-/* optional.c - a value that may be absent: what a conditional leaves for its gradient. */
+/* optional.c - optionals: values that may be absent.  A conditional stores values for its gradient in them. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
@@ -40,7 +40,7 @@ static weft_err get_value_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-/* The gradient of an optional value is an optional gradient: of all components, as they have no zeros of their own. */
+/* The gradient of an optional value is an optional with the gradients of all components. */
 static weft_err from_value_grad(backprop *b) {
   weft_dtype *type = weft__alloc_zero((size_t)b->n_in + 1, sizeof *type);
   shape *dims = weft__alloc_zero((size_t)b->n_in + 1, sizeof *dims);

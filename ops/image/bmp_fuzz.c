@@ -1,4 +1,5 @@
-/* bmp_fuzz.c - bytes read as a BMP file: pixels or an error.  The first byte chooses the number of channels. */
+/* bmp_fuzz.c - decodes the bytes as a BMP file and expects pixels or an error.  The first byte chooses the number of
+ * channels. */
 #include "tests/fuzz_op.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,7 @@
 /* color.c - contrast, hue and saturation of images, and RGB to HSV and back.
  *
- * Images have their channels last.  Hue and saturation are changed on the way through HSV: hue,
- * saturation and value, all in [0, 1] for colours in [0, 1]; larger values keep their scale. */
+ * Images have their channels last.  Hue and saturation are changed in HSV: hue, saturation and value, all in [0, 1]
+ * if the colors are in [0, 1].  Larger colors keep their scale. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
@@ -9,7 +9,7 @@
 #include "kernels/simd/vmath.h"
 #include "kernels/simd/widen.h"
 
-/* ---- contrast: (x - mean) * factor + mean, the mean of each channel of each image ---- */
+/* ---- contrast: (x - mean) * factor + mean, with the mean of each channel of each image ---- */
 
 typedef struct contrast_job {
   int64_t pixels, channels; /* of one image */
@@ -74,7 +74,7 @@ static weft_err contrast_v2_cpu(kernel *k) {
   return err;
 }
 
-/* The first form: from any number type to float, held between two bounds. */
+/* AdjustContrast (version 1): converts any number type to float and clamps the result between two bounds. */
 static weft_err contrast_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
   contrast_job j = {0};
@@ -98,7 +98,7 @@ static weft_err contrast_cpu(kernel *k) {
 typedef struct color_job {
   const void *x;
   void *y;
-  float amount; /* added to the hue, or times the saturation */
+  float amount; /* added to the hue, or multiplied by the saturation */
 } color_job;
 
 #define DEFINE_HSV(name, T, FABS)                                                                                      \
@@ -225,7 +225,7 @@ static weft_err convert_infer(infer *s) {
 
 /* ---- the gradient of RGBToHSV ---- */
 
-/* x with its channels in another order. */
+/* Returns x with its channels in the order r, gr, b. */
 static weft_out channels(weft_graph *g, weft_out x, int64_t r, int64_t gr, int64_t b) {
   return weft__b_gather(g, x, weft__b_ints(g, (int64_t[]){r, gr, b}, 3), weft__b_scalar(g, WEFT_INT32, -1));
 }
@@ -235,7 +235,7 @@ static weft_out over_channels(weft_graph *g, const char *type, weft_out x) {
   return weft__b_node(g, type, NULL, 2, in, 1, &A_BOOL("keep_dims", true));
 }
 
-/* 1 at the channel that wins, 0 elsewhere: of equal channels the first. */
+/* Returns 1 for the channel with the largest (or smallest) value and 0 for the others; ties go to the first channel. */
 static weft_out color_winner(weft_graph *g, const char *type, weft_out x) {
   const weft_out which = weft__b_binary(g, type, x, weft__b_scalar(g, WEFT_INT32, -1));
   const weft_out in[] = {which, weft__b_scalar(g, WEFT_INT32, 3), weft__b_scalar_like(g, x, 1),
@@ -249,9 +249,9 @@ static weft_out channel_of(weft_graph *g, weft_out x, int64_t i) {
   return weft__b_gather(g, x, weft__b_ints(g, &i, 1), weft__b_scalar(g, WEFT_INT32, -1));
 }
 
-/* With M the largest channel, m the smallest and d = M - m: value is M, saturation d / M, and hue a difference of the
- * two other channels over 6 d, counted from the largest.  Where M or d is 0 the gradient is 0, as TF has it; and a
- * channel moves the saturation only where it is above 0. */
+/* Let M be the largest channel, m the smallest and d = M - m.  The value is M, and the saturation is d / M.  The hue
+ * is the difference of the other two channels over 6 d, plus an offset for the largest channel.  As in TF, the
+ * gradient is 0 where M or d is 0, and a channel affects the saturation only if it is above 0. */
 static weft_err rgb_to_hsv_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out x = b->in[0], dy = b->dout[0];
@@ -310,7 +310,7 @@ static const op_case saturation_cases[] = {
 static const op_case hsv_cases[] = {
     {"f32[4,3] .5 .5 .5 1 0 0 0 1 0 0 0 1", "f32[4,3] 0 0 .5 0 1 1 .33333333 1 1 .66666667 1 1", NULL, CASE_NO_GRAD},
     {"f32[7,3] .5 .25 1 .25 1 .5 1 .5 .25 .75 .75 .25 .25 .75 .75 .5 .25 .25 0 0 0", NULL, NULL, CASE_NO_GRAD},
-    /* In half precision TF's gradient is no number where two channels are close. */
+    /* In half precision, TF's gradient is NaN where two channels are close. */
     {"f32[2,5,3] unit", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f32[0,3] 0", NULL, NULL, CASE_NO_GRAD},
     {"f32[2] unit", "error INVALID_ARGUMENT", NULL, 0},

@@ -1,9 +1,9 @@
-/* color.cu - contrast, hue and saturation of images on the GPU, and RGB to HSV and back.  The arithmetic is color.c's. */
+/* color.cu - contrast, hue and saturation of images on the GPU, and RGB to HSV and back. color.c has the formulas. */
 #include "kernels/gpu/gpu.cuh"
 
 /* ---- contrast ---- */
 
-/* One block for each channel of each image: the mean first, then the pixels. */
+/* Each block processes one channel of one image: first the mean, then the pixels. */
 template <class T>
 __global__ void __launch_bounds__(GPU_THREADS)
     contrast_kernel(const T *x, T *y, const float *factor, int64_t pixels, int64_t channels, int64_t planes) {
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(GPU_THREADS)
       const int64_t at = begin + p * channels;
       y[at] = (T)(((float)x[at] - mean) * *factor + mean);
     }
-    __syncthreads(); /* part is written again */
+    __syncthreads(); /* part is reused after this */
   }
 }
 
@@ -100,7 +100,7 @@ struct scale_saturation {
   }
 };
 
-/* amount is NULL for functions that take none. */
+/* amount is NULL if the function takes none. */
 template <class T, class F>
 __global__ void __launch_bounds__(GPU_THREADS) color_kernel(const T *x, T *y, const float *amount, int64_t n, F f) {
   using A = wide<T>;

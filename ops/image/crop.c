@@ -1,7 +1,8 @@
-/* crop.c - CropAndResize: boxes cut out of images and brought to one size, and its two gradients.
+/* crop.c - CropAndResize: cuts boxes out of images and resizes them to one size.  Also its two gradients.
  *
- * A box is y1, x1, y2, x2 in shares of the image's height and width.  The pixels of a crop lie on an even grid from corner to
- * corner of its box.  A pixel outside of the image has the extrapolation value and passes no gradient on. */
+ * A box is (y1, x1, y2, x2) as fractions of the image's height and width.  The pixels of a crop are on an even grid
+ * from corner to corner of its box.  A pixel outside the image has the extrapolation value and passes on no
+ * gradient. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
@@ -12,30 +13,31 @@
 #include <string.h>
 
 typedef struct crop {
-  int64_t images, height, width, channels; /* of the images */
-  int64_t boxes, rows, columns;            /* of the crops */
+  int64_t images, height, width, channels; /* size of the images */
+  int64_t boxes, rows, columns;            /* number and size of the crops */
   const float *box;                        /* (boxes, 4) */
-  int32_t *index;                          /* (boxes) a checked copy: which image */
-  const float *x;                          /* what is read: images, or the gradient of the crops */
-  const float *image;                      /* of the gradient towards boxes */
+  int32_t *index;                          /* (boxes): the image of each box; a checked copy */
+  const float *x;                          /* the input: images, or the gradient of the crops */
+  const float *image;                      /* for the gradient of boxes */
   float *y;
-  double *sums; /* of the gradient towards images */
+  double *sums; /* for the gradient of images */
   float outside;
   bool nearest;
 } crop;
 
 /* ---- where pixels lie ---- */
 
-/* Row or column i of n along an axis of the image of `size`, from a to b; false: outside. */
+/* Computes the position of row or column i of n along an axis of `size`, in the range from a to b.  Returns false if
+ * it is outside the image. */
 static bool crop_at(float a, float b, int64_t size, int64_t n, int64_t i, float *at) {
   const float last = (float)(size - 1);
   *at = n > 1 ? a * last + (float)i * ((b - a) * last / (float)(n - 1)) : 0.5f * (a + b) * last;
-  return *at >= 0 && *at <= last; /* false for NaN too */
+  return *at >= 0 && *at <= last; /* also false for NaN */
 }
 
 typedef struct corners {
   int64_t top, bottom, left, right;
-  float down, across; /* shares of the bottom and of the right */
+  float down, across; /* weights of the bottom and of the right */
 } corners;
 
 static bool crop_corners(const crop *c, int64_t b, int64_t row, int64_t column, corners *k) {
@@ -84,7 +86,7 @@ static void crop_rows(void *arg, int64_t begin, int64_t end) {
 
 /* ---- gradients ---- */
 
-/* Adds the gradient of every crop to the image that it came from. */
+/* Adds the gradient of every crop to its image. */
 static void spread_to_images(const crop *c) {
   corners k;
   for (int64_t b = 0; b < c->boxes; b++)
@@ -104,7 +106,7 @@ static void spread_to_images(const crop *c) {
     }
 }
 
-/* The derivatives of the loss by the row and the column of one pixel of a crop. */
+/* Computes the derivatives of the loss by the row and the column position of one pixel of a crop. */
 static void crop_slopes(const crop *c, int64_t b, const corners *k, const float *g, float *down, float *across) {
   const float *a = c->image + crop_pixel_offset(c, c->index[b], k->top, k->left);
   const float *e = c->image + crop_pixel_offset(c, c->index[b], k->top, k->right);
@@ -117,7 +119,7 @@ static void crop_slopes(const crop *c, int64_t b, const corners *k, const float 
   }
 }
 
-/* Splits the slope of pixel i of n between the two ends of its axis. */
+/* Divides the derivative of pixel i of n between the two ends of its axis. */
 static void to_ends(float slope, int64_t size, int64_t n, int64_t i, float *first, float *last) {
   const float whole = (float)(size - 1), at = n > 1 ? (float)i * whole / (float)(n - 1) : 0.5f * whole;
   *first += slope * (whole - at);
@@ -148,7 +150,8 @@ static weft_err four_dims(const kernel *k, int i, const char *what) {
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s must be 4-D, got shape %s", what, weft__shape_text(s));
 }
 
-/* Boxes at input i and their images at i + 1.  c->index is a copy (weft__free), since a peer may write to the input. */
+/* Reads the boxes of input i and their image numbers of input i + 1. c->index is a copy, because a peer may write to
+ * the input; free it with weft__free. */
 static weft_err read_boxes(const kernel *k, int i, crop *c) {
   const shape *boxes = &k->in[i]->shape, *index = &k->in[i + 1]->shape;
   if (boxes->rank != 2 || boxes->dim[1] != 4)
@@ -172,7 +175,7 @@ static void read_images(const shape *s, crop *c) {
   c->images = s->dim[0], c->height = s->dim[1], c->width = s->dim[2], c->channels = s->dim[3];
 }
 
-/* Input i as floats; *floats is to be cleared. */
+/* Returns input i as floats.  The caller clears *floats. */
 static weft_err as_floats(kernel *k, int i, weft_tensor *floats, const float **data) {
   *data = k->in[i]->data;
   if (k->in[i]->dtype == WEFT_FLOAT) return WEFT_OK;
@@ -325,7 +328,7 @@ static weft_err crop_grad(backprop *b) {
     const attr attrs[] = {A_TYPE("T", type), A_STR("method", is_nearest(b->node) ? "nearest" : "bilinear")};
     b->din[0] = GRAD_DENSE(weft__b_node(g, "CropAndResizeGradImage", NULL, 4, in, 2, attrs));
   }
-  /* Boxes have a gradient by the bilinear method only; TensorFlow uses it for both. */
+  /* Boxes have a gradient only for the bilinear method.  TensorFlow uses it for both methods. */
   const weft_out in[] = {b->dout[0], b->in[0], b->in[1], b->in[2]};
   b->din[1] = GRAD_DENSE(weft__b_node(g, "CropAndResizeGradBoxes", NULL, 4, in, 0, NULL));
   return weft__b_ok(g);

@@ -1,4 +1,4 @@
-/* gif_fuzz.c - bytes read as a GIF file: frames or an error. */
+/* gif_fuzz.c - decodes the bytes as a GIF file and expects frames or an error. */
 #include "tests/fuzz_op.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,4 +1,5 @@
-/* glimpse.c - parts of images around given points; what lies outside of the image is zero or noise. */
+/* glimpse.c - ExtractGlimpse: cuts windows around given points out of images.  Pixels outside the image are zero or
+ * noise. */
 #include "base/alloc.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -41,7 +42,8 @@ static weft_err glimpse_read(const kernel *k, glimpse *g) {
   return WEFT_OK;
 }
 
-/* Where the glimpse begins along axis i.  The second version takes pixels from the center of the image as they are. */
+/* Returns where the glimpse begins along axis i.  Version 2 takes offsets in pixels from the center of the image
+ * unchanged. */
 static int64_t glimpse_start(const glimpse *g, const float *offset, int i) {
   float at = offset[i];
   if (g->second && g->centered && !g->normalized) {
@@ -54,7 +56,7 @@ static int64_t glimpse_start(const glimpse *g, const float *offset, int i) {
   return at > -1e15f && at < 1e15f ? (int64_t)at : -(INT64_C(1) << 50);
 }
 
-/* The distribution of the random numbers that fill the pixels outside: that of the images. */
+/* The distribution of the noise outside the image: that of the image's pixels. */
 typedef struct noise {
   double low, high, mean, deviation;
 } noise;

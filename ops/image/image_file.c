@@ -1,7 +1,7 @@
 /* image_file.c - decodes and encodes images: PNG, JPEG, GIF and BMP.
  *
- * The decoding ops look at the first bytes, not at their own name, as TensorFlow's do: DecodePng
- * reads a JPEG.  Samples of 8 bits become 16 bits or floats where the op is asked for those. */
+ * Like TensorFlow's, the decoding ops look at the first bytes of the file, not at their own name: DecodePng also
+ * reads a JPEG.  Samples of 8 bits are converted to 16 bits or floats if the op's dtype asks for it. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/text.h"
@@ -94,7 +94,7 @@ static weft_err image_file_decode(const kernel *k, const str *s, decoded_image *
   }
 }
 
-/* From 8 or 16 bits to the output's type.  Only PNGs come with 16. */
+/* Converts 8 or 16 bit samples to the output's type.  Only PNG has 16 bits. */
 static void image_file_convert(const decoded_image *p, weft_tensor *out) {
   const int64_t n = weft__tensor_count(out);
   const uint8_t *narrow = p->pixels;
@@ -142,14 +142,14 @@ static weft_err decode_gif_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* A GIF has an axis more. */
+/* The shape for a GIF has one axis more. */
 static weft_err decode_image_infer(infer *s) {
   WEFT_TRY(decode_infer(s));
   if (weft__node_bool(s->node, "expand_animations", true)) s->out[0] = SHAPE_UNKNOWN;
   return WEFT_OK;
 }
 
-/* ---- a part of a JPEG, and its size alone ---- */
+/* ---- a part of a JPEG, and the size of a JPEG ---- */
 
 /* Input 1 is (top, left, height, width). */
 static weft_err read_crop(const kernel *k, const decoded_image *p, int64_t *crop) {
@@ -180,7 +180,7 @@ static weft_err crop_out(kernel *k, const decoded_image *p) {
   return WEFT_OK;
 }
 
-/* Input 0 is the file; only JPEGs are read. */
+/* Returns input 0, the file; fails if it is not a JPEG. */
 static weft_err jpeg_input(const kernel *k, const str **out) {
   WEFT_TRY(weft__kernel_scalar(k, 0, "contents"));
   *out = TENSOR_DATA(k->in[0], str);
@@ -323,7 +323,7 @@ static weft_err encode_jpeg_cpu(kernel *k) {
   return take_text(&t, out->data);
 }
 
-/* The quality is input 1. */
+/* Encodes with the quality in input 1. */
 static weft_err encode_quality_cpu(kernel *k) {
   const weft_tensor *x = k->in[0];
   const shape *s = &x->shape;
@@ -424,7 +424,7 @@ static const op_case decode_gif_cases[] = {
     {0},
 };
 
-/* The bytes depend on the version of the libraries; that they decode to the same is asked in image_file_test.c. */
+/* The bytes depend on the version of the libraries. image_file_test.c checks that they decode to the same pixels. */
 static const op_case encode_png_cases[] = {
     {"u8[2,3] 1", "error INVALID_ARGUMENT", NULL, 0},
     {"u8[2,3,5] 1", "error INVALID_ARGUMENT", NULL, 0},

@@ -1,4 +1,5 @@
-/* jpeg_fuzz.c - bytes read as a JPEG file: pixels or an error.  The first byte chooses the number of channels. */
+/* jpeg_fuzz.c - decodes the bytes as a JPEG file and expects pixels or an error.  The first byte chooses the number
+ * of channels. */
 #include "tests/fuzz_op.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

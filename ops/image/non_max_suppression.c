@@ -1,8 +1,8 @@
-/* non_max_suppression.c - of boxes that overlap, the ones with the highest scores.
+/* non_max_suppression.c - selects the boxes with the highest scores and drops boxes that overlap them.
  *
- * Candidates are taken in order of their scores, equal ones in order of their indices.  One that overlaps a chosen box by more
- * than the threshold is dropped; the soft form (V5) lowers its score instead and puts it back.  The overlap of two boxes is
- * their intersection over their union; the NonMaxSuppressionWithOverlaps op is given it. */
+ * Candidates are processed by descending score, ties by index.  A candidate that overlaps a selected box by more
+ * than the threshold is dropped.  The soft variant (V5) instead lowers its score and puts it back.  The overlap of
+ * two boxes is their intersection over union (IoU); NonMaxSuppressionWithOverlaps takes it as an input. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/kernel.h"
@@ -15,19 +15,19 @@
 
 typedef struct candidate {
   int32_t box;
-  int32_t seen; /* how many chosen boxes have lowered its score already */
+  int32_t seen; /* the number of selected boxes that have already lowered its score */
   float score;
 } candidate;
 
 typedef struct suppression {
-  int64_t n;                              /* boxes */
-  const float *boxes, *overlaps, *scores; /* boxes (n, stride); or overlaps (n, n) */
-  int64_t stride;                         /* of boxes, and of scores */
+  int64_t n;                              /* number of boxes */
+  const float *boxes, *overlaps, *scores; /* boxes (n, 4) with row stride `stride`, or overlaps (n, n) */
+  int64_t stride;                         /* row stride of boxes and scores */
   int64_t score_stride;
   float threshold, lowest, sigma;
-  int64_t most;    /* how many to choose */
+  int64_t most;    /* maximum number to select */
   candidate *heap; /* (n) */
-  int64_t waiting; /* in the heap */
+  int64_t waiting; /* candidates in the heap */
   int32_t *chosen; /* (most or n) */
   float *chosen_score;
   int64_t n_chosen;
@@ -81,7 +81,8 @@ static candidate heap_pop(suppression *s) {
 
 /* ---- choosing ---- */
 
-/* Looks at the boxes that were chosen since the candidate was seen last, the latest first; false: dropped. */
+/* Compares the candidate with the boxes that were selected since it was last examined, the latest first.  Returns
+ * false if it is dropped. */
 static bool nms_survives(const suppression *s, candidate *c) {
   for (int64_t j = s->n_chosen - 1; j >= c->seen; j--) {
     const float shared = nms_overlap(s, c->box, s->chosen[j]);
@@ -116,7 +117,7 @@ static void suppression_finish(suppression *s) {
   weft__free(s->chosen_score);
 }
 
-/* Chooses among the boxes whose score is above the lowest; the lists are to be freed by suppression_finish. */
+/* Selects among the boxes whose score is above the minimum. suppression_finish frees the lists. */
 static weft_err nms_suppress(suppression *s) {
   const size_t room = (size_t)(s->most < s->n ? s->most : s->n) + 1;
   s->heap = weft__alloc_zero((size_t)s->n + 1, sizeof *s->heap);
@@ -139,7 +140,7 @@ static weft_err scalar_at(const kernel *k, int i, const char *name, double *out)
   return WEFT_OK;
 }
 
-/* A threshold between 0 and 1. */
+/* Reads a threshold, which must be in [0, 1]. */
 static weft_err share_at(const kernel *k, int i, const char *name, float *out) {
   double v;
   WEFT_TRY(scalar_at(k, i, name, &v));
@@ -156,7 +157,7 @@ static weft_err count_at(const kernel *k, int i, const char *name, int64_t *out)
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s must be non-negative, got %lld", name, (long long)*out);
 }
 
-/* Boxes (or overlaps) and scores; both are widened to float. */
+/* Reads boxes (or overlaps) and scores, widened to float. */
 static weft_err read_boxes(const kernel *k, suppression *s, widened *boxes, widened *scores, bool overlaps) {
   const shape *b = &k->in[0]->shape, *c = &k->in[1]->shape;
   if (b->rank != 2)
@@ -176,7 +177,7 @@ static weft_err read_boxes(const kernel *k, suppression *s, widened *boxes, wide
   return WEFT_OK;
 }
 
-/* Everything but boxes and scores: which inputs a version has. */
+/* Reads all inputs except boxes and scores; they depend on the version of the op. */
 static weft_err read_limits(const kernel *k, suppression *s) {
   s->lowest = -INFINITY;
   WEFT_TRY(count_at(k, 2, "max_output_size", &s->most));
@@ -219,7 +220,7 @@ static weft_err put_scores(kernel *k, int i, const suppression *s, int64_t lengt
   return WEFT_OK;
 }
 
-/* indices; then, as the version has them, scores and the number of valid ones. */
+/* Writes the indices and, depending on the version, scores and the number of valid entries. */
 static weft_err put_outputs(kernel *k, const suppression *s) {
   const bool pad = weft__node_bool(k->node, "pad_to_max_output_size", false);
   const int64_t length = pad ? s->most : s->n_chosen;
@@ -254,12 +255,12 @@ static weft_err nms_overlaps_cpu(kernel *k) { return nms_run(k, true); }
 typedef struct detection {
   const float *box;
   float score;
-  int32_t class, order; /* order: among all that were found, to break ties */
+  int32_t class, order; /* order: position among all detections, to break ties */
 } detection;
 
 typedef struct combined {
-  int64_t batch, boxes, shared, classes; /* shared: box sets, 1 or one for each class */
-  int64_t per_class, total, length;      /* length: of the outputs */
+  int64_t batch, boxes, shared, classes; /* shared: number of box sets: 1, or one for each class */
+  int64_t per_class, total, length;      /* length: size of the outputs */
   float threshold, lowest;
   bool clip;
 } combined;
@@ -295,7 +296,7 @@ static weft_err combined_read(const kernel *k, combined *c) {
   return WEFT_OK;
 }
 
-/* Adds the boxes of one class of one image to the list. */
+/* Adds the selected boxes of one class of one image to the list. */
 static weft_err combined_class(const kernel *k, const combined *c, int64_t n, int64_t class, detection *found,
                                int64_t *count) {
   suppression s = {.n = c->boxes, .stride = c->shared * 4, .score_stride = c->classes, .most = c->per_class};

@@ -1,7 +1,8 @@
-/* patches.c - the windows of images and volumes, each laid out along the channels, and boxes drawn into images.
+/* patches.c - ExtractImagePatches and ExtractVolumePatches, which lay out each window along the channels;
+ * DrawBoundingBoxes.
  *
- * An image is a volume of depth 1.  The gradient sums, for every pixel, what comes from the windows that hold it: windows of
- * an image whose pixels are their own numbers say which those are. */
+ * An image is a volume of depth 1.  The gradient of a pixel is the sum over all windows that contain it.  To find
+ * these windows, the gradient extracts patches from an image whose pixels are their own numbers. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/gradient.h"
@@ -18,12 +19,12 @@ typedef struct patches {
   window_axis at[3]; /* depth, height, width */
   padding padding;
   int64_t batch, channels;
-  size_t size; /* of an element */
+  size_t size; /* bytes of an element */
   const char *x;
   char *y;
 } patches;
 
-/* A list with one value for each dimension; those of batch and channels must be 1. */
+/* Reads a list with one value per dimension; those of batch and channels must be 1. */
 static weft_err patches_list(const weft_node *n, const char *name, int spatial, int64_t *out) {
   const attr *a = weft__node_attr(n, name);
   for (int i = 0; i < spatial; i++) out[i] = 1;
@@ -55,7 +56,7 @@ static weft_err patches_read(patches *p, const weft_node *n) {
   return WEFT_OK;
 }
 
-/* One window: its taps in order, the channels innermost. */
+/* Copies one window: its pixels in order, with the channels innermost. */
 static void patches_window(const patches *p, const char *image, int64_t flat, char *y) {
   const size_t pixel = (size_t)p->channels * p->size;
   int64_t start[3];
@@ -115,7 +116,7 @@ static weft_err patches_infer(infer *s) {
   patches p;
   shape x;
   const weft_err err = patches_read(&p, s->node);
-  if (err == WEFT_UNIMPLEMENTED) return WEFT_OK; /* the kernel says so */
+  if (err == WEFT_UNIMPLEMENTED) return WEFT_OK; /* the kernel reports it */
   if (err) {
     char why[512];
     snprintf(why, sizeof why, "%s", weft__error_message());
@@ -126,7 +127,8 @@ static weft_err patches_infer(infer *s) {
   for (int i = 0; i < p.spatial; i++) {
     window_axis *a = &p.at[i + 3 - p.spatial];
     a->in = x.dim[i + 1];
-    if (p.padding == PAD_VALID && a->in >= 0 && a->in < (a->size - 1) * a->dilation + 1) /* no window: not an error */
+    /* TensorFlow allows an image smaller than a window */
+    if (p.padding == PAD_VALID && a->in >= 0 && a->in < (a->size - 1) * a->dilation + 1)
       a->out = 0;
     else
       WEFT_TRY(weft__window_infer_place(a, p.padding, s));
@@ -148,7 +150,7 @@ static weft_out patches_prod(weft_graph *g, weft_out v) {
   return weft__b_node(g, "Prod", NULL, 2, in, 0, NULL);
 }
 
-/* For every element of all windows of one image, the number of its pixel; -1 for padding. */
+/* Returns, for every element of all windows of one image, the number of its pixel, or -1 for padding. */
 static weft_out patches_numbers(backprop *b, weft_out sizes, weft_out pixels) {
   weft_graph *g = b->graph;
   const weft_out range_in[] = {weft__b_scalar(g, WEFT_INT32, 1),
@@ -198,7 +200,8 @@ static void draw_pixel(const drawing *d, int64_t row, int64_t column) {
   memcpy(d->image + (row * d->width + column) * d->channels, d->color, (size_t)d->channels * sizeof *d->image);
 }
 
-/* The place of an edge; anything outside the image by more than a pixel is as good as just outside. */
+/* Returns the pixel position of an edge.  Positions more than a pixel outside the image are clamped to one pixel
+ * outside. */
 static int64_t draw_place(float at, int64_t size) {
   const double place = (double)at * (double)(size - 1);
   return !(place > -2) ? -2 : place > (double)size ? size : (int64_t)place;
@@ -214,7 +217,7 @@ static void draw_box(const drawing *d, const float *box) {
     draw_pixel(d, r, left), draw_pixel(d, r, right);
 }
 
-/* The color of box i: from the table that is given, or one of ten; gray images get white. */
+/* Sets the color of box i: from the given table, or one of ten built-in colors.  Gray images get white. */
 static weft_err draw_color(const kernel *k, int64_t i, drawing *d) {
   static const float table[10][4] = {{1, 1, 0, 1},     {0, 0, 1, 1},   {1, 0, 0, 1},   {0, 1, 0, 1}, {.5f, 0, .5f, 1},
                                      {.5f, .5f, 0, 1}, {.5f, 0, 0, 1}, {0, 0, .5f, 1}, {0, 1, 1, 1}, {1, 0, 1, 1}};

@@ -1,4 +1,5 @@
-/* png_decode_fuzz.c - bytes read as a PNG file: pixels or an error.  The first byte chooses the number of channels. */
+/* png_decode_fuzz.c - decodes the bytes as a PNG file and expects pixels or an error.  The first byte chooses the
+ * number of channels. */
 #include "tests/fuzz_op.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,8 @@
-/* projective.c - images seen through projective transforms: ImageProjectiveTransformV2 and V3.
+/* projective.c - applies projective transforms to images: ImageProjectiveTransformV2 and V3.
  *
- * A transform maps a pixel of the output to a place in the input.  The value there is the nearest pixel or a mean of the
- * four around it, computed in float for all types; outside the image it is a constant, or the image goes on in some way. */
+ * A transform maps a pixel of the output to a position in the input.  The value there is the nearest pixel or the
+ * bilinear mean of the four around it, computed in float for all types.  Outside the image it is a constant, or
+ * fill_mode continues the image. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
@@ -13,24 +14,25 @@
 typedef enum beyond { BEYOND_CONSTANT, BEYOND_REFLECT, BEYOND_WRAP, BEYOND_NEAREST } beyond;
 
 typedef struct projection {
-  int64_t height, width, channels; /* of the input */
-  int64_t rows, columns;           /* of the output */
+  int64_t height, width, channels; /* size of the input */
+  int64_t rows, columns;           /* size of the output */
   const float *transforms;         /* [n, 8] */
-  bool one_transform;              /* for all images */
+  bool one_transform;              /* one transform for all images */
   beyond mode;
   const char *in; /* nearest: elements of `size` bytes */
   char *out;
   size_t size;
   const char *fill; /* one element, or one float */
-  bool bilinear;    /* in and out are floats then */
+  bool bilinear;    /* if set, in and out are floats */
 } projection;
 
-/* A coordinate outside [0, n - 1] as one inside, as scipy.ndimage numbers its modes. */
+/* Maps a coordinate outside [0, n - 1] to one inside.  The modes are those of scipy.ndimage. */
 static float beyond_edge(float at, int64_t n, beyond mode) {
   const float len = (float)n, last = (float)(n - 1);
   if (mode == BEYOND_CONSTANT || (at >= 0 && at <= last)) return at;
   if (mode != BEYOND_NEAREST && n <= 1) return 0;
-  if (!(fabsf(at) < 1e15f)) return at < 0 ? 0 : at > last ? last : at; /* no integer counts so many images; NaN stays */
+  /* too large to count the repetitions in an integer; NaN stays */
+  if (!(fabsf(at) < 1e15f)) return at < 0 ? 0 : at > last ? last : at;
   if (mode == BEYOND_REFLECT) {
     const float twice = 2 * len;
     if (at < 0) {
@@ -49,7 +51,7 @@ static float beyond_edge(float at, int64_t n, beyond mode) {
   return at < 0 ? 0 : at > last ? last : at;
 }
 
-/* The place in the input, or false: there is none. */
+/* Computes the position in the input.  Returns false if there is none. */
 static bool projective_project(const projection *p, int64_t image, int64_t y, int64_t x, float *to_y, float *to_x) {
   const float *t = p->transforms + (p->one_transform ? 0 : image * 8), fx = (float)x, fy = (float)y;
   const float scale = t[6] * fx + t[7] * fy + 1;
@@ -59,7 +61,7 @@ static bool projective_project(const projection *p, int64_t image, int64_t y, in
   return isfinite(*to_x) && isfinite(*to_y);
 }
 
-/* The channels of the pixel (y, x) of an image, or NULL outside. */
+/* Returns the channels of pixel (y, x) of an image, or NULL outside the image. */
 static const char *projective_pixel(const projection *p, int64_t image, float y, float x) {
   if (!(y >= 0 && y < (float)p->height && x >= 0 && x < (float)p->width)) return NULL;
   const int64_t at = ((image * p->height + (int64_t)y) * p->width + (int64_t)x) * p->channels;
@@ -89,7 +91,7 @@ static void take_nearest(const projection *p, int64_t image, float y, float x, c
     memcpy(out + (size_t)c * p->size, from ? from + (size_t)c * p->size : p->fill, p->size);
 }
 
-/* Rows of all images; a pool_loop. */
+/* A pool_loop over the rows of all images. */
 static void project_rows(void *arg, int64_t begin, int64_t end) {
   const projection *p = arg;
   for (int64_t row = begin; row < end; row++) {
@@ -97,7 +99,7 @@ static void project_rows(void *arg, int64_t begin, int64_t end) {
     for (int64_t x = 0; x < p->columns; x++) {
       char *out = p->out + (size_t)((row * p->columns + x) * p->channels) * p->size;
       float to_y = 0, to_x = 0;
-      if (!projective_project(p, image, y, x, &to_y, &to_x)) to_y = to_x = -2; /* outside: the constant */
+      if (!projective_project(p, image, y, x, &to_y, &to_x)) to_y = to_x = -2; /* outside: gives the constant */
       if (p->bilinear)
         take_bilinear(p, image, to_y, to_x, (float *)(void *)out);
       else
@@ -141,7 +143,7 @@ static weft_err projection_shapes(kernel *k, projection *p, shape *out) {
   return weft__shape_count(out) < 0 ? weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the output is too large") : WEFT_OK;
 }
 
-/* Puts the fill value into `one` as an element of the op's type. */
+/* Stores the fill value in `one` as an element of the op's type. */
 static weft_err fill_element(kernel *k, weft_tensor *one, weft_dtype type, float fill) {
   weft_tensor number = {0};
   weft_err err = weft__scratch(k, &number, WEFT_FLOAT, &SHAPE1(1));
@@ -158,7 +160,7 @@ typedef struct scratches {
   weft_tensor from, to, one, fill;
 } scratches;
 
-/* Floats in and out, with the tensors of the op converted before and after. */
+/* Runs on floats: the tensors are converted before and after. */
 static weft_err run_bilinear(kernel *k, projection *p, weft_tensor *y, scratches *s) {
   const weft_tensor *x = k->in[0];
   WEFT_TRY(weft__scratch(k, &s->from, WEFT_FLOAT, &x->shape));
@@ -210,7 +212,7 @@ static weft_err projective_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* The rows of eight numbers as matrices, inverted, and as rows of eight again whose ninth would be one. */
+/* Converts the rows of eight numbers to matrices, inverts them, and scales them so that the ninth number is 1 again. */
 static weft_out projective_inverted(weft_graph *g, weft_out t) {
   const weft_out axis = weft__b_scalar(g, WEFT_INT32, 0);
   const weft_out count = weft__b_gather(g, weft__b_shape(g, t), weft__b_ints(g, (int64_t[]){0}, 1), axis),
@@ -227,7 +229,7 @@ static weft_out projective_inverted(weft_graph *g, weft_out t) {
                      weft__b_node(g, "Slice", NULL, 3, ninth, 0, NULL));
 }
 
-/* TensorFlow's gradient: the gradient of the output, seen through the inverted transforms, with zeros around it. */
+/* As in TensorFlow, the gradient is the output gradient transformed by the inverse transforms, with zeros outside. */
 static weft_err projective_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out dims = weft__b_shape(g, b->in[0]);
@@ -241,7 +243,7 @@ static weft_err projective_grad(backprop *b) {
   return weft__b_ok(g);
 }
 
-/* Moved by one pixel, where the gradient is exact; turned, enlarged and seen in perspective. */
+/* A translation by one pixel, for which the gradient is exact; a rotation, a scaling and a perspective. */
 #define MOVED "f32[1,8] 1 0 1 0 1 0 0 0; i32[2] 3 4"
 #define TURNED "f32[2,8] 0.8 -0.6 1 0.6 0.8 -0.5 0 0 0.5 0.1 0 0 0.4 1.25 0.01 0.02; i32[2] 5 6"
 #define FAR "f32[1,8] 1.5 0.25 -4.5 -0.5 1.25 6.75 0 0; i32[2] 9 8"

@@ -1,8 +1,8 @@
-/* resample.c - images at another size by weighted sums of pixels: bicubic, area, and scaled and moved with a filter kernel.
+/* resample.c - resizes images by weighted sums of pixels: ResizeBicubic, ResizeArea, ScaleAndTranslate.
  *
- * All are separable: an output row is a weighted sum of a few input rows, and so is a column.  An axis holds, for each
- * output position, the first input position and the weights from there on.  A gradient applies the same weights the other
- * way round. */
+ * All are separable: an output row is a weighted sum of a few input rows, and a column of a few columns.  An axis
+ * holds, for each output position, the first input position and the weights from there on.  A gradient applies the
+ * transposed weights. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/gradient.h"
@@ -14,11 +14,12 @@
 #include <math.h>
 #include <string.h>
 
-/* For output position i, input positions [first[i], first[i] + count[i]) with the weights at weight + i * most. */
+/* Output position i is the sum of input positions [first[i], first[i] + count[i]) with the weights at weight + i *
+ * most. */
 typedef struct axis {
   int64_t in, out, most;
-  int64_t *first, *count; /* one allocation: first */
-  double *weight;         /* floats and sums of floats */
+  int64_t *first, *count; /* one allocation, which begins at first */
+  double *weight;         /* the values are floats or sums of floats */
 } axis;
 
 static void axis_free(axis *a) {
@@ -26,7 +27,7 @@ static void axis_free(axis *a) {
   weft__free(a->weight);
 }
 
-/* Room for `most` weights at each position.  All are zero. */
+/* Allocates `most` weights for each position, all zero. */
 static weft_err axis_init(axis *a, int64_t in, int64_t out, double most) {
   *a = (axis){.in = in, .out = out, .most = most < (double)in ? (int64_t)most : in};
   if (a->most < 1) a->most = 1;
@@ -45,7 +46,7 @@ static weft_err axis_init(axis *a, int64_t in, int64_t out, double most) {
 
 static int64_t resample_within(int64_t v, int64_t n) { return v < 0 ? 0 : v < n ? v : n - 1; }
 
-/* Adds a weight at an input position, which is moved into the image first. */
+/* Adds a weight for an input position, which is first clamped to the image. */
 static void axis_add(axis *a, int64_t i, int64_t position, float weight) {
   const int64_t at = resample_within(position, a->in) - a->first[i];
   if (at < 0 || at >= a->most) return;
@@ -55,7 +56,7 @@ static void axis_add(axis *a, int64_t i, int64_t position, float weight) {
 
 /* ---- bicubic ---- */
 
-enum { CUBIC_STEPS = 1024 }; /* TensorFlow rounds the place between two pixels to one of so many */
+enum { CUBIC_STEPS = 1024 }; /* TensorFlow rounds the position between two pixels to one of this many */
 
 static float cubic_near(double x, double a) { return (float)(((a + 2) * x - (a + 3)) * x * x + 1); }
 static float cubic_far(double x, double a) {
@@ -69,7 +70,7 @@ static void axis_cubic_at(axis *a, int64_t i, float at, bool centers) {
   const double x = (double)lrintf((at - low) * CUBIC_STEPS) / CUBIC_STEPS;
   float w[4] = {cubic_far(x, sharp), cubic_near(x, sharp), cubic_near(1 - x, sharp), cubic_far(1 - x, sharp)};
   float sum = 0;
-  for (int j = 0; j < 4; j++) { /* with half pixel centers, pixels outside do not count */
+  for (int j = 0; j < 4; j++) { /* with half_pixel_centers, pixels outside the image are ignored */
     if (centers && resample_within(base - 1 + j, a->in) != base - 1 + j) w[j] = 0;
     sum += w[j];
   }
@@ -96,7 +97,7 @@ static weft_err axis_area(axis *a, int64_t in, int64_t out, bool align) {
     for (int64_t p = (int64_t)floorf(begin); p < (int64_t)ceilf(end); p++) {
       const float low = (float)p < begin ? begin : (float)p, high = (float)(p + 1) > end ? end : (float)(p + 1);
       axis_add(a, i, p, (high - low) / scale);
-      if (p >= in) { /* what is left is outside: the last pixel again */
+      if (p >= in) { /* the rest is outside: repeat the last pixel */
         axis_add(a, i, p, (end - high) / scale);
         break;
       }
@@ -175,8 +176,8 @@ typedef struct resample {
   axis at[2]; /* rows, columns */
   const float *x;
   float *y;
-  double *wide; /* instead of y */
-  bool failed;  /* no memory; written by any thread, only ever to true */
+  double *wide; /* used in place of y */
+  bool failed;  /* out of memory; any thread may set it to true */
 } resample;
 
 static void resample_free(resample *r) { axis_free(&r->at[0]), axis_free(&r->at[1]); }
@@ -186,7 +187,7 @@ static void add_scaled(float *restrict y, const float *restrict x, float w, int6
   for (int64_t i = 0; i < n; i++) y[i] += w * x[i];
 }
 
-/* Output rows [begin, end), counted over the batch. */
+/* Computes output rows [begin, end), numbered over the batch. */
 static void resample_rows(void *arg, int64_t begin, int64_t end) {
   resample *r = arg;
   const axis *v = &r->at[0], *h = &r->at[1];
@@ -211,7 +212,7 @@ static void resample_rows(void *arg, int64_t begin, int64_t end) {
   weft__free(sum);
 }
 
-/* Images [begin, end): x is a gradient of the output's size, y of the input's. */
+/* Computes images [begin, end) of the gradient: x has the output's size, y the input's. */
 static void resample_back(void *arg, int64_t begin, int64_t end) {
   resample *r = arg;
   const axis *v = &r->at[0], *h = &r->at[1];
@@ -236,7 +237,7 @@ static void resample_back(void *arg, int64_t begin, int64_t end) {
   weft__free(sum);
 }
 
-/* The same into doubles. */
+/* The same as resample_back, but sums in doubles. */
 static void resample_back_double(void *arg, int64_t begin, int64_t end) {
   resample *r = arg;
   const axis *v = &r->at[0], *h = &r->at[1];
@@ -257,7 +258,7 @@ static void resample_back_double(void *arg, int64_t begin, int64_t end) {
 
 /* ---- kernels ---- */
 
-/* Makes the axes from an input of height and width `in`. */
+/* Computes the axes for an input of height and width `in`. */
 typedef weft_err axes_fn(const kernel *k, resample *r, const int64_t *in, const int64_t *out);
 
 static weft_err axes_cubic(const kernel *k, resample *r, const int64_t *in, const int64_t *out) {
@@ -279,7 +280,7 @@ static weft_err axes_area(const kernel *k, resample *r, const int64_t *in, const
   return err;
 }
 
-/* The scale and the translation are the last two inputs. */
+/* Reads the scale and the translation from the last two inputs. */
 static weft_err axes_filter(const kernel *k, resample *r, const int64_t *in, const int64_t *out) {
   const bool smooth = weft__node_bool(k->node, "antialias", true);
   const filter *f = filter_named(k->node);
@@ -382,7 +383,7 @@ static weft_err filter_grad_cpu(kernel *k) { return resample_backward(k, axes_fi
 
 static weft_err cubic_grad(backprop *b) {
   const weft_dtype t = weft__out_type(b->graph, b->in[0]);
-  if (t != WEFT_FLOAT && t != WEFT_DOUBLE) return WEFT_OK; /* as in TensorFlow */
+  if (t != WEFT_FLOAT && t != WEFT_DOUBLE) return WEFT_OK; /* as in TensorFlow, other types have no gradient */
   const weft_out in[] = {b->dout[0], b->in[0]};
   const attr attrs[] = {A_BOOL("align_corners", weft__node_bool(b->node, "align_corners", false)),
                         A_BOOL("half_pixel_centers", weft__node_bool(b->node, "half_pixel_centers", false))};

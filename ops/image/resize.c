@@ -1,9 +1,9 @@
-/* resize.c - images at another size: the nearest pixel, or a mean of the four around it.
+/* resize.c - resizes images by the nearest pixel or the bilinear mean of four pixels.
  *
- * Where an output pixel falls in the input follows from two flags.  align_corners maps the corner
- * pixels onto one another; half_pixel_centers treats a pixel as a square with its value at the
- * centre; without either the upper left corners coincide.  Each axis is worked out once, then
- * rows are filled in parallel.  A gradient gives to every input pixel what was taken from it. */
+ * Two flags determine where an output pixel falls in the input. align_corners maps corner pixels to corner pixels.
+ * half_pixel_centers treats a pixel as a square with its value at the center.  Without either, the upper left
+ * corners coincide.  The positions along each axis are computed once; then threads fill rows in parallel.  A
+ * gradient adds each output gradient to the pixels that it was computed from. */
 #include "base/alloc.h"
 #include "base/target_clones.h"
 #include "graph/build.h"
@@ -16,7 +16,8 @@
 #include <math.h>
 #include <string.h>
 
-/* For one output row or column: the two input ones it lies between, and how far it is from the first. */
+/* The position of one output row or column: the two input rows or columns around it, and the distance from the
+ * first. */
 typedef struct between {
   int64_t low, high;
   float part;
@@ -24,11 +25,11 @@ typedef struct between {
 
 typedef struct resize {
   int64_t batch, channels;
-  int64_t in[2], out[2]; /* height, width: of the smaller or larger image that is read, and of the other */
-  between *at[2];        /* (out) of each axis; one allocation, at[0] */
+  int64_t in[2], out[2]; /* (height, width) of the image that is read and of the other one */
+  between *at[2];        /* positions (out) along each axis; one allocation, which begins at at[0] */
   const void *x;
   void *y;
-  size_t size; /* bytes of an element, where they are only moved */
+  size_t size; /* bytes of an element, if elements are only copied */
 } resize;
 
 static void axis_linear(between *b, int64_t in, int64_t out, bool align, bool centers) {
@@ -51,7 +52,7 @@ static void axis_nearest(between *b, int64_t in, int64_t out, bool align, bool c
   }
 }
 
-/* Works both axes out; r->at[0] is to be freed. */
+/* Computes the positions along both axes.  The caller frees r->at[0]. */
 static weft_err resize_axes(const kernel *k, resize *r, bool linear) {
   const bool align = weft__node_bool(k->node, "align_corners", false);
   const bool centers = weft__node_bool(k->node, "half_pixel_centers", false);
@@ -98,7 +99,7 @@ WEFT_TARGET_CLONES static void bilinear_rows(void *arg, int64_t begin, int64_t e
   }
 }
 
-/* Input i holds a height and a width, both positive. */
+/* Reads a height and a width, both positive, from input i. */
 static weft_err read_size(const kernel *k, int i, int64_t *out, const char *not_positive) {
   const shape *s = &k->in[i]->shape;
   if (s->rank != 1)
@@ -166,7 +167,7 @@ static weft_err bilinear_cpu(kernel *k) {
   return err;
 }
 
-/* ---- gradients: x is the gradient, of the size `out`; y what it goes to, of the size `in` ---- */
+/* ---- gradients: x is the output gradient, of size `out`; y is the input gradient, of size `in` ---- */
 
 #define DEFINE_SPREAD(name, T)                                                                                         \
   static void name(void *arg, int64_t begin, int64_t end) { /* images */                                               \
@@ -285,12 +286,13 @@ static weft_out with_flags(backprop *b, const char *type, weft_out g, weft_out o
 }
 
 static weft_err bilinear_grad(backprop *b) {
-  if (weft__dtype_class(weft__out_type(b->graph, b->in[0])) != CLASS_FLOAT) return WEFT_OK; /* none towards integers */
+  /* integers have no gradient */
+  if (weft__dtype_class(weft__out_type(b->graph, b->in[0])) != CLASS_FLOAT) return WEFT_OK;
   b->din[0] = GRAD_DENSE(with_flags(b, "ResizeBilinearGrad", b->dout[0], b->in[0]));
   return weft__b_ok(b->graph);
 }
 
-/* Height and width of the image: a constant where they are known. */
+/* Returns height and width of the image: a constant if they are known. */
 static weft_out image_size(weft_graph *g, weft_out x) {
   const shape *s = weft__out_shape(g, x);
   if (s->rank == 4 && s->dim[1] >= 0 && s->dim[2] >= 0) return weft__b_ints(g, s->dim + 1, 2);

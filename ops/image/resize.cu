@@ -1,15 +1,17 @@
-/* resize.cu - images at another size on the GPU, and the gradients: resize.c's formulas, a thread for an element.
+/* resize.cu - resizes images on the GPU, and the gradients. resize.c has the formulas; each thread computes one
+ * element.
  *
- * A gradient is added up atomically: what several pixels give to one comes in any order, as in TensorFlow on a GPU. */
+ * A gradient is summed atomically.  If several pixels contribute to one, their order is undefined, as in TensorFlow
+ * on a GPU. */
 #include "kernels/conv/image.cuh"
 
 struct resize_args {
-  image in, out; /* `in` is read at places of `out` */
+  image in, out; /* `in` is read at the positions of `out` */
   float scale[2];
   bool align, centers;
 };
 
-struct between { /* the two rows (columns) of the input that one of the output lies between */
+struct between { /* the two input rows (columns) around an output row (column) */
   int low, high;
   float part;
 };
@@ -76,7 +78,7 @@ static weft_err set_scales(kernel *k, resize_args *a) {
   return WEFT_OK;
 }
 
-/* Input i, in host memory: a height and a width. */
+/* Reads a height and a width from input i, which is in host memory. */
 static weft_err read_size(kernel *k, int i, image *m) {
   const gpu_tensor t = gpu_in(k, i);
   if (t.shape.rank != 1) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "shape_t must be 1-dimensional");

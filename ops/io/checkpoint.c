@@ -1,7 +1,7 @@
-/* checkpoint.c - saving and restoring: bundles (V2), tables of slices (V1), the names of shards.
+/* checkpoint.c - saves and restores tensors: bundles (V2), tables of slices (V1), and the names of shards.
  *
- * What is written is whole or absent (io/bundle.h).  A restore of a V2 prefix that has no index looks
- * for V1 files of that name, as TensorFlow's does. */
+ * A file is written completely or not at all (io/bundle.h).  If a V2 prefix has no index file, a restore looks for
+ * V1 files of that name, as TensorFlow does. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/progress.h"
@@ -14,7 +14,7 @@
 
 static bytes str_bytes(const str *s) { return (bytes){s->size ? s->data : "", s->size}; }
 
-/* Argument i, a scalar string, as a C string of the caller's. */
+/* Returns argument i, a scalar string, as a C string that the caller owns. */
 static weft_err path_arg(const kernel *k, int i, const char *arg, char **out) {
   if (weft__tensor_count(k->in[i]) != 1)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s should have a single element, got shape %s instead.", arg,
@@ -26,7 +26,7 @@ static weft_err path_arg(const kernel *k, int i, const char *arg, char **out) {
   return weft__kernel_in(k, err);
 }
 
-/* The names and, where the op has them, the slice specifications agree in number with the tensors. */
+/* Checks that there are as many names, and as many slice specifications if the op has them, as tensors. */
 static weft_err check_lists(const kernel *k, int names, int specs, int64_t tensors) {
   if (k->in[names]->shape.rank > 1 || (specs >= 0 && k->in[specs]->shape.rank > 1))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input tensor_names should be an 1-D tensor, got %s instead.",
@@ -44,7 +44,7 @@ static weft_err check_lists(const kernel *k, int names, int specs, int64_t tenso
 
 /* ---- saving ---- */
 
-/* One way to write both versions. */
+/* The functions that write a file, so that one loop serves both versions. */
 typedef struct saver {
   bundle_writer *bundle;
   slices_writer *slices;
@@ -186,7 +186,7 @@ static weft_err restore_one(kernel *k, const restorer *r, int i, bytes name, byt
   return r->bundle ? weft__bundle_read(r->bundle, name, s, out) : weft__slices_read(r->slices, name, s, out);
 }
 
-/* specs < 0: whole tensors. */
+/* Restores all tensors.  If specs < 0, they are whole tensors, not slices. */
 static weft_err restore_all(kernel *k, int specs, bool may_be_bundle) {
   char *prefix = NULL;
   restorer r;
@@ -232,7 +232,7 @@ static weft_err filespec_cpu(kernel *k) { return shard_name(k, false); }
 
 /* ---- shape rules ---- */
 
-/* The shapes that constant slice specifications tell. */
+/* Takes the output shapes from constant slice specifications. */
 static weft_err restore_infer(infer *s) {
   shape merged, full, part;
   slice where;

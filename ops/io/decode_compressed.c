@@ -1,6 +1,6 @@
-/* decode_compressed.c - DecodeCompressed: strings that were packed by zlib or gzip.
+/* decode_compressed.c - DecodeCompressed: unpacks strings that zlib or gzip compressed.
  *
- * As in TensorFlow, a string that ends early gives what its bytes hold. */
+ * As in TensorFlow, a truncated string gives as much as its bytes contain. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/text.h"

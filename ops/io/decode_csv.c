@@ -1,7 +1,7 @@
-/* decode_csv.c - DecodeCSV: records of comma-separated fields, one output for each column.
+/* decode_csv.c - DecodeCSV: records of comma-separated fields, with one output for each column.
  *
- * A field is quoted as in RFC 4180 or has neither quotes nor line ends in it.  Fields are cut and
- * converted in one pass over a record, into one buffer that holds a quoted field without its quotes. */
+ * A field is quoted as in RFC 4180 or contains neither quotes nor line ends.  One pass over a record cuts and
+ * converts its fields.  One buffer holds a quoted field without its quotes. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/text.h"
@@ -14,7 +14,7 @@
 typedef struct reader {
   const kernel *k;
   const char *at, *end;
-  text field;  /* the one just read; kept over all records */
+  text field;  /* the last field; the buffer is reused for all records */
   text number; /* scratch */
   char delim;
   bool quotes;
@@ -35,7 +35,7 @@ static weft_err read_quoted(reader *r) {
       weft__text_add(&r->field, r->at, 1);
       continue;
     }
-    if (r->at + 1 == r->end || r->at[1] == r->delim) { /* the closing one */
+    if (r->at + 1 == r->end || r->at[1] == r->delim) { /* the closing quote */
       r->at++;
       return WEFT_OK;
     }
@@ -46,7 +46,8 @@ static weft_err read_quoted(reader *r) {
   return weft__kernel_fail(r->k, WEFT_INVALID_ARGUMENT, "Quoted field has to end with quote followed by delim or end");
 }
 
-/* The next field of the record; *found is false at its end.  *comma: a delimiter came before the end. */
+/* Reads the next field of the record; *found is false at its end. *comma says whether a delimiter ended the previous
+ * field, and is updated for this one. */
 static weft_err next_field(reader *r, bool *comma, bool *found) {
   r->field.size = 0;
   while (r->at < r->end && (*r->at == '\n' || *r->at == '\r')) r->at++, *comma = false;
@@ -85,7 +86,7 @@ static weft_err put_field(reader *r, int column, int64_t record, attr_str na) {
                            (long long)record, weft__dtype_short(out->dtype), weft__int_sat(n < 200 ? n : 200), field);
 }
 
-/* Reads one record.  `select` lists the columns wanted, in order; NULL: all. */
+/* Reads one record. `select` lists the wanted columns in order; NULL means all. */
 static weft_err read_record(reader *r, int64_t record, const attr *select, attr_str na) {
   int column = 0;
   bool comma = false, found = true;

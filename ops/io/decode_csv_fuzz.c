@@ -1,6 +1,7 @@
-/* decode_csv_fuzz.c - bytes read as one CSV record of four fields: a string, an int, a float, a required string.
+/* decode_csv_fuzz.c - parses the bytes as one CSV record of four fields: a string, an int, a float, a required
+ * string.
  *
- * The first byte chooses the delimiter, whether quotes mean anything and whether a column is left out. */
+ * The first byte chooses the delimiter, whether quotes have a meaning and whether a column is left out. */
 #include "tests/fuzz_op.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

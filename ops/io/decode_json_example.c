@@ -1,7 +1,8 @@
-/* decode_json_example.c - DecodeJSONExample: tf.train.Example messages from JSON, by the mapping of protocol buffers.
+/* decode_json_example.c - DecodeJSONExample: converts JSON to tf.train.Example messages, by the JSON mapping of
+ * protobuf.
  *
- * Names may be of either form (int64List, int64_list), integers numbers or strings, bytes base 64 of either alphabet.  As
- * TensorFlow does, lists are written without packing, and features in the order in which they stand. */
+ * Names may have either form (int64List or int64_list).  Integers may be numbers or strings.  Bytes may use either
+ * base 64 alphabet.  Like TensorFlow, it writes lists unpacked and features in the order of the text. */
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -101,7 +102,7 @@ static weft_err put_values(text *t, const json *list, json_put *put) {
   for (const json *j = list->first; j; j = j->next) {
     if (strcmp(j->key, "value")) return json_refused("Cannot find field", j);
     if (j->kind == JSON_NULL) continue;
-    if (j->kind != JSON_ARRAY) WEFT_TRY(put(t, j)); /* one value may stand without an array */
+    if (j->kind != JSON_ARRAY) WEFT_TRY(put(t, j)); /* a single value needs no array */
     for (const json *v = j->first; v; v = v->next) WEFT_TRY(put(t, v));
   }
   return WEFT_OK;
@@ -126,7 +127,7 @@ static weft_err put_feature(text *t, const json *feature) {
   return WEFT_OK;
 }
 
-/* {NAME: {...}}: entries of a map */
+/* {NAME: {...}}: the entries of a map */
 static weft_err put_features(text *t, const json *features) {
   WEFT_TRY(check_object(features));
   for (const json *j = features->first; j; j = j->next) {
@@ -140,7 +141,7 @@ static weft_err put_features(text *t, const json *features) {
   return WEFT_OK;
 }
 
-/* A message that has only this field. */
+/* Reads a message that has only this field. */
 static weft_err put_only(text *t, const json *j, const char *field, json_put *put, bool nested) {
   WEFT_TRY(check_object(j));
   for (const json *m = j->first; m; m = m->next) {

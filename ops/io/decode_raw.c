@@ -1,6 +1,6 @@
-/* decode_raw.c - DecodeRaw and DecodePaddedRaw: the bytes of strings seen as numbers.
+/* decode_raw.c - DecodeRaw and DecodePaddedRaw: reinterpret the bytes of strings as numbers.
  *
- * Both machines Weft runs on are little-endian, so only big-endian input has its bytes turned. */
+ * Weft runs only on little-endian machines, so only big-endian input needs its bytes swapped. */
 #include "base/alloc.h"
 #include "graph/op.h"
 #include "graph/kernel.h"
@@ -16,7 +16,7 @@ static void reverse_words(char *data, size_t bytes, size_t word) {
     }
 }
 
-/* Puts what was copied into numbers of this machine. */
+/* Converts the copied bytes to the byte order of this machine. */
 static void decode_raw_settle(const kernel *k, weft_tensor *t, size_t bytes) {
   size_t word = weft__dtype_size(t->dtype);
   if (weft__dtype_class(t->dtype) == CLASS_COMPLEX) word /= 2;

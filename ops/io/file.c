@@ -1,4 +1,4 @@
-/* file.c - whole files in and out, and names that match a pattern. */
+/* file.c - reads and writes whole files, and lists the files that match a pattern. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
@@ -46,7 +46,7 @@ static weft_err write_cpu(kernel *k) {
 
 /* ---- patterns ---- */
 
-/* Takes out what graphs may not know of. */
+/* Removes the paths that graphs may not access. */
 static void keep_allowed(path_list *l) {
   int n = 0;
   for (int i = 0; i < l->n; i++) {
@@ -65,7 +65,7 @@ static weft_err file_join(path_list *all, path_list *more) {
   memcpy(path + all->n, more->path, (size_t)more->n * sizeof *path);
   all->path = path;
   all->n += more->n;
-  more->n = 0; /* the strings have moved */
+  more->n = 0; /* the strings were moved */
   return WEFT_OK;
 }
 

@@ -1,9 +1,9 @@
 /* parse_example.c - ParseExample, ParseExampleV2, ParseSingleExample: features of Examples as tensors.
  *
- * The work is two passes over the batch, both split over the threads by example.  The first finds
- * every wanted feature in each message, checks its type and counts its values; with all counts
- * known the outputs are made, exactly as large as needed.  The second reads the values from the
- * wire straight into them.  Where several examples are bad, the first one is reported. */
+ * Two passes run over the batch, both split over the threads by example.  The first pass finds every wanted feature
+ * in each message, checks its type and counts its values.  Then the outputs are allocated with their exact sizes.
+ * The second pass decodes the values directly into them.  If several examples are malformed, the first one is
+ * reported. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/text.h"
@@ -17,27 +17,27 @@
 
 typedef enum form { FORM_DENSE, FORM_SPARSE, FORM_RAGGED } form;
 
-typedef struct column { /* a feature wanted */
+typedef struct column { /* a wanted feature */
   bytes key;
   form form;
   weft_dtype type;
-  const weft_tensor *fallback; /* dense: the default; no elements: required */
-  shape shape;                 /* dense: of one example */
+  const weft_tensor *fallback; /* dense: the default; without elements the feature is required */
+  shape shape;                 /* dense: shape in one example */
   bool variable;               /* dense: the first dimension is unknown */
-  int64_t stride;              /* dense: elements of one example, or of one row when variable */
-  int64_t total, most;         /* values in the batch; most values in one example */
+  int64_t stride;              /* dense: elements of one example, or of one row if variable */
+  int64_t total, most;         /* values in the batch; maximum in one example */
   void *values;                /* the output's elements */
   int64_t *indices;            /* sparse */
 } column;
 
-typedef struct cell { /* a feature of one example */
+typedef struct cell { /* one feature in one example */
   feature found;
   int64_t count, offset;
 } cell;
 
 typedef struct parse {
   kernel *k;
-  const str *example, *name; /* name NULL: none given */
+  const str *example, *name; /* name: NULL if none are given */
   int64_t n;
   bool batch; /* false: one example, outputs without the batch dimension */
   bool terse; /* ParseSingleExample's error messages */
@@ -45,8 +45,8 @@ typedef struct parse {
   column *column; /* dense ones, then sparse, then ragged */
   cell *cell;     /* n rows of `columns` */
   key_table keys;
-  pthread_mutex_t lock; /* of the three below */
-  int64_t bad;          /* the first bad example */
+  pthread_mutex_t lock; /* guards the next three */
+  int64_t bad;          /* index of the first malformed example */
   status why;
 } parse;
 
@@ -63,7 +63,7 @@ static void keep_error(parse *p, int64_t example, weft_err code) {
   pthread_mutex_unlock(&p->lock);
 }
 
-/* "Name: n, Key: k, Index: 3.  what", or "Key: k.  what" for a single example. */
+/* Reports "Name: n, Key: k, Index: 3.  what", or "Key: k.  what" for a single example. */
 static weft_err bad_feature(const parse *p, int64_t i, const column *c, const char *fmt, ...) WEFT_PRINTF(4, 5);
 static weft_err bad_feature(const parse *p, int64_t i, const column *c, const char *fmt, ...) {
   text what = {0};
@@ -156,7 +156,7 @@ static void scan_range(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* Totals, and where each example's values go. */
+/* Computes totals, and where the values of each example begin. */
 static void add_up(parse *p) {
   for (int64_t i = 0; i < p->n; i++)
     for (int c = 0; c < p->columns; c++) {
@@ -279,7 +279,7 @@ static weft_err parse_example_run(parse *p) {
   return weft__status_raise(&p->why);
 }
 
-/* ---- what is wanted ---- */
+/* ---- the wanted features ---- */
 
 static weft_err read_fallback(const parse *p, column *c, int number, const weft_tensor *fallback, const shape *s) {
   c->fallback = fallback;
@@ -313,7 +313,7 @@ static const attr *list_attr(const kernel *k, const char *name, int *n) {
   return a;
 }
 
-/* Where the keys of one form come from: a string vector, single string inputs, or an attribute. */
+/* The source of the keys of one form: a string vector, single string inputs, or an attribute. */
 typedef struct key_source {
   const weft_tensor *vector;
   const weft_tensor *const *scalars;
@@ -355,7 +355,7 @@ static weft_err take_names(parse *p, const weft_tensor *serialized, const weft_t
   return WEFT_OK;
 }
 
-typedef struct wanted { /* the keys of each form and where the defaults begin */
+typedef struct wanted { /* the keys of each form, and the index of the first default */
   key_source sparse, dense, ragged;
   int first_default;
 } wanted;
@@ -452,14 +452,15 @@ static weft_err parse_single_cpu(kernel *k) {
 
 /* ---- shapes ---- */
 
-/* `batch`: the leading dimensions of dense outputs; sparse outputs have one more column than it has. */
+/* `batch` has the leading dimensions of dense outputs.  The indices of sparse outputs have one column more than
+ * batch has dimensions. */
 static weft_err infer_outputs(infer *s, const shape *batch) {
   const attr *shapes = weft__node_attr(s->node, "dense_shapes");
   int first = 0, n = 0, n_value = 0;
   const int64_t columns = batch->rank < 0 ? -1 : batch->rank + 1;
   WEFT_TRY(weft__node_out_range(s->node, "sparse_indices", &first, &n));
   WEFT_TRY(weft__node_out_range(s->node, "sparse_values", &first, &n_value));
-  if (n != n_value) /* else outputs would be taken for others, and more written than there are */
+  if (n != n_value) /* otherwise outputs would be confused, and more written than exist */
     return weft__infer_fail(s, "there are %d sparse features but %d sparse_types", n, n_value);
   for (int i = 0; i < n; i++) {
     s->out[i] = SHAPE2(-1, columns);
@@ -491,7 +492,7 @@ static weft_err parse_example_v2_infer(infer *s) {
   if (s->in[0].rank > 1) return weft__infer_fail(s, "Shape must be at most rank 1 but is rank %d", s->in[0].rank);
   WEFT_TRY(weft__node_out_range(s->node, "ragged_values", &first, &n_value));
   WEFT_TRY(weft__node_out_range(s->node, "ragged_row_splits", &first, &n_split));
-  if (n_value != n_split) /* else the kernel would write more outputs than there are */
+  if (n_value != n_split) /* otherwise the kernel would write more outputs than exist */
     return weft__infer_fail(s, "len(ragged_value_types) != len(ragged_split_types): %d and %d", n_value, n_split);
   return infer_outputs(s, &s->in[0]);
 }
@@ -502,7 +503,7 @@ static weft_err parse_single_infer(infer *s) {
   return infer_outputs(s, &scalar);
 }
 
-/* Serialised Examples: a = [1, 300]; s = ["x", "yy"]. */
+/* Serialized Examples: a = [1, 300]; s = ["x", "yy"]. */
 #define EXAMPLE_A "\"\\x0a\\x0e\\x0a\\x0c\\x0a\\x01\\x61\\x12\\x07\\x1a\\x05\\x0a\\x03\\x01\\xac\\x02\""
 #define EXAMPLE_S "\"\\x0a\\x10\\x0a\\x0e\\x0a\\x01\\x73\\x12\\x09\\x0a\\x07\\x0a\\x01\\x78\\x0a\\x02\\x79\\x79\""
 #define FORMS "sparse_types=[string] dense_shapes=[[2]]"

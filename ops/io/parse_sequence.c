@@ -1,9 +1,9 @@
 /* parse_sequence.c - ParseSequenceExample, ParseSequenceExampleV2, ParseSingleSequenceExample: features of
  * SequenceExamples as tensors.
  *
- * A SequenceExample has a context, whose features are those of an Example, and feature lists: a feature for each step.
- * One scan finds what is wanted in each message.  Then every wanted feature is counted, its outputs are made, and its
- * values are read straight into them. */
+ * A SequenceExample has a context, whose features are those of an Example, and feature lists, with one feature per
+ * step.  One scan finds the wanted features in each message.  Then the values of each feature are counted, its
+ * outputs are allocated, and its values are decoded directly into them. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "codec/example.h"
@@ -20,12 +20,12 @@ typedef struct wanted {
   form form;
   bool in_lists; /* a feature list, not a feature of the context */
   weft_dtype type;
-  shape shape; /* dense: of one example or step */
+  shape shape; /* dense: shape in one example or step */
   int64_t stride;
-  const weft_tensor *fallback; /* dense in the context; no elements: required */
-  bool may_miss;               /* dense feature lists: a missing one is empty */
-  int slot;                    /* its first output; the others follow after `gap` each */
-  int gap, lengths;            /* lengths: the output for the numbers of steps; -1: none */
+  const weft_tensor *fallback; /* dense in the context: the default; without elements the feature is required */
+  bool may_miss;               /* dense feature lists: if it is missing, it is empty */
+  int slot;                    /* its first output; each further one is `gap` later */
+  int gap, lengths;            /* lengths: the output for the numbers of steps, or -1 */
 } wanted;
 
 typedef struct sequences {
@@ -33,10 +33,10 @@ typedef struct sequences {
   const str *example;
   int64_t n;
   bool batch;
-  const str *name; /* of each example, or NULL */
+  const str *name; /* the name of each example, or NULL */
   wanted *want;
   int count;
-  bytes *cell; /* n rows of `count`: the Feature or FeatureList; at NULL: not there */
+  bytes *cell; /* (n, count): the Feature or FeatureList; at is NULL if it is missing */
   key_table keys[2];
 } sequences;
 
@@ -76,7 +76,7 @@ static weft_err scan_all(const sequences *p) {
   return WEFT_OK;
 }
 
-/* The next feature of a list; false at its end or where it is malformed (then *bad). */
+/* Reads the next feature of a list.  Returns false at its end, or if it is malformed (*bad is then set). */
 static bool next_step(bytes *list, feature *f, bool *bad) {
   uint32_t field;
   int wire;
@@ -91,7 +91,7 @@ static bool next_step(bytes *list, feature *f, bool *bad) {
   return false;
 }
 
-/* ---- one wanted feature of one example: steps, of which a context has one ---- */
+/* ---- one wanted feature of one example: its steps; a context feature has one step ---- */
 
 typedef struct steps {
   bytes list;
@@ -128,7 +128,7 @@ static weft_err count_step(const sequences *p, int64_t i, const wanted *w, const
 }
 
 typedef struct totals {
-  int64_t values, steps, most_steps, most_values; /* most_values: of one step */
+  int64_t values, steps, most_steps, most_values; /* most_values: maximum in one step */
 } totals;
 
 static weft_err count_example(const sequences *p, int64_t i, int c, totals *t, int64_t *n_steps) {
@@ -230,7 +230,8 @@ static weft_err put_sparse(const sequences *p, int c, const totals *t) {
   return WEFT_OK;
 }
 
-/* Values, then for lists the splits of examples and of steps, for the context those of examples alone. */
+/* Writes the values and the splits: for lists those of examples and of steps, for the context only those of
+ * examples. */
 static weft_err put_ragged(const sequences *p, int c, const totals *t) {
   const wanted *w = &p->want[c];
   weft_tensor *values = weft__out(p->k, w->slot, &SHAPE1(t->values)),
@@ -269,14 +270,14 @@ static weft_err parse_all(sequences *p) {
   return WEFT_OK;
 }
 
-/* ---- what is wanted: six groups of keys ---- */
+/* ---- the wanted features: six groups of keys ---- */
 
 typedef struct group {
   const char *types, *shapes; /* attributes */
   form form;
   bool in_lists;
   const char *keys; /* an attribute, or NULL */
-  int first;        /* ... or the input: a vector, or with `many` the first of single strings */
+  int first;        /* or the input: a vector, or with `many` the first of several strings */
   bool many;
 } group;
 
@@ -323,7 +324,7 @@ static weft_err read_dense(const sequences *p, const group *g, int i, int first_
   return WEFT_OK;
 }
 
-/* Adds the features of a group; *slot moves behind its outputs. */
+/* Adds the features of a group, and advances *slot past its outputs. */
 static weft_err add_group(sequences *p, const group *g, int first_default, bool lengths, int *slot) {
   int n;
   const attr *types = list_of(p->k, g->types, &n);
@@ -460,7 +461,7 @@ static weft_err single_cpu(kernel *k) {
 typedef struct shapes_at {
   infer *s;
   int slot;
-  int64_t batch; /* -2: no batch dimension */
+  int64_t batch; /* -2: there is no batch dimension */
 } shapes_at;
 
 static void add_sparse_shapes(shapes_at *a, const char *types, bool lists) {
@@ -512,7 +513,8 @@ static weft_err sequence_infer(infer *s, bool batch, bool lengths, bool ragged) 
   return WEFT_OK;
 }
 
-/* The attributes say how many outputs there are; lists of other lengths are refused before anything is written. */
+/* Checks the lengths of the lists.  The attributes determine the number of outputs, so a mismatch must fail before
+ * anything is written. */
 static weft_err check_counts(infer *s) {
   static const char *const pairs[][2] = {{"Tcontext_dense", "context_dense_shapes"},
                                          {"feature_list_dense_types", "feature_list_dense_shapes"}};

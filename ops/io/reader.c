@@ -1,4 +1,5 @@
-/* reader.c - readers as ops; what they do is in state/reader.h.  Each op with either kind of handle. */
+/* reader.c - the ops of readers. state/reader.h describes their behavior.  Each op exists twice: with a resource
+ * handle (V2) and with a reference to a string. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -45,7 +46,7 @@ static weft_err reader_cpu(kernel *k) { return weft__kernel_in(k, weft__resource
 
 /* ---- reading ---- */
 
-/* Takes the strings over into output i. */
+/* Moves the strings into output i. */
 static weft_err out_strings(kernel *k, int i, const shape *s, const str *from, int64_t n) {
   weft_tensor *out = weft__out(k, i, s);
   if (!out) return WEFT_OOM;

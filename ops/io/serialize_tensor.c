@@ -1,4 +1,4 @@
-/* serialize_tensor.c - SerializeTensor and ParseTensor: tensors as serialised TensorProtos. */
+/* serialize_tensor.c - SerializeTensor and ParseTensor: tensors as serialized TensorProtos. */
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "graph/kernel.h"

@@ -1,6 +1,7 @@
-/* vocab_remap.c - GenerateVocabRemapping and LoadAndRemapMatrix: rows of a checkpoint's matrix for another vocabulary.
+/* vocab_remap.c - GenerateVocabRemapping and LoadAndRemapMatrix: they load the rows of a checkpoint's matrix for a
+ * new vocabulary.
  *
- * They are what warm starts with a changed vocabulary are made of. */
+ * A warm start uses them if the vocabulary has changed. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/map.h"
@@ -27,7 +28,7 @@ static weft_err read_path(const kernel *k, int i, const char *arg, char **out) {
 
 /* ---- GenerateVocabRemapping ---- */
 
-/* Cuts the text into its lines, which stay in it; the number of lines.  With `lines` NULL they are only counted. */
+/* Splits the text into lines in place, and returns their number.  If `lines` is NULL, the lines are only counted. */
 static int64_t vocab_lines(text *t, char **lines) {
   int64_t n = 0;
   for (size_t at = 0; at < t->size; n++) {
@@ -35,7 +36,7 @@ static int64_t vocab_lines(text *t, char **lines) {
     const size_t stop = end ? (size_t)(end - t->data) : t->size;
     if (lines) {
       lines[n] = t->data + at;
-      t->data[stop] = '\0'; /* the text ends in NUL */
+      t->data[stop] = '\0'; /* terminates the line: the text has a NUL behind its end */
     }
     at = stop + 1;
   }
@@ -54,7 +55,7 @@ static weft_err vocab_read(const kernel *k, int i, const char *arg, text *t, cha
   return WEFT_OK;
 }
 
-/* Lines to their numbers, counted from 1, since a map has no NULL. */
+/* Maps each line to its number + 1, because a map cannot store NULL. */
 static weft_err vocab_index(const kernel *k, char **lines, int64_t n, map *out) {
   for (int64_t i = 0; i < n; i++) {
     const void *before = weft__map_get(out, lines[i]);
@@ -129,8 +130,8 @@ static weft_err generate_infer(infer *s) {
 
 /* ---- LoadAndRemapMatrix ---- */
 
-/* A remapping: vector i, of `n` numbers each of which is -1 or one of an old row, none twice.  An empty one of columns
- * leaves them where they are. */
+/* Checks that input i is a vector of n old row (or column) numbers.  A negative number means that the row is new.
+ * No old row may appear twice. */
 static weft_err check_remapping(const kernel *k, int i, const char *arg, const char *size_name, int64_t n) {
   const weft_tensor *t = k->in[i];
   WEFT_TRY(weft__kernel_vector(k, i, arg));
@@ -157,7 +158,7 @@ static weft_err check_remapping(const kernel *k, int i, const char *arg, const c
 
 typedef struct remap_job {
   const weft_tensor *rows, *cols, *init;
-  int64_t n_rows, n_cols, used; /* used: of the initializing values */
+  int64_t n_rows, n_cols, used; /* used: how many of the initializing values are used */
   weft_tensor *out;
 } remap_job;
 
@@ -171,7 +172,7 @@ static weft_err next_value(const kernel *k, remap_job *j, float *to) {
   return WEFT_OK;
 }
 
-/* Row i of the output from a row of the matrix, or NULL where it is new. */
+/* Fills row i of the output from a row of the old matrix, or with initializing values if `from` is NULL. */
 static weft_err remap_row(const kernel *k, remap_job *j, int64_t i, const float *from, int64_t old_cols) {
   float *to = TENSOR_DATA(j->out, float) + i * j->n_cols;
   const bool moved = weft__tensor_count(j->cols) > 0;
@@ -205,7 +206,8 @@ static weft_err check_matrix(const kernel *k, const char *name, const bundle_ent
   return WEFT_OK;
 }
 
-/* Reads the rows one by one: a matrix may be larger than the memory, which max_rows_in_memory is for in TensorFlow. */
+/* Reads the rows one by one, because the matrix may be larger than memory.  TensorFlow has max_rows_in_memory for
+ * this case. */
 static weft_err remap_rows(const kernel *k, remap_job *j, bundle_reader *r, bytes name, const bundle_entry *e) {
   weft_tensor row = {0};
   WEFT_TRY(weft__tensor_init(&row, WEFT_FLOAT, &SHAPE2(1, e->shape.dim[1])));

@@ -1,7 +1,7 @@
-/* banded.c - TridiagonalSolve, TridiagonalMatMul and BandedTriangularSolve: matrices of a few diagonals.
+/* banded.c - TridiagonalSolve, TridiagonalMatMul and BandedTriangularSolve: matrices with a few diagonals.
  *
- * TridiagonalSolve takes the diagonals as rows (superdiagonal, diagonal, subdiagonal).  With pivots it exchanges
- * neighboring rows as Gauss's elimination does; without, it is Thomas's algorithm. */
+ * TridiagonalSolve takes the diagonals as rows (superdiagonal, diagonal, subdiagonal).  With partial pivoting it is
+ * Gaussian elimination that exchanges neighboring rows; without pivoting it is the Thomas algorithm. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
@@ -34,7 +34,7 @@ typedef struct tridiagonal_job {
   atomic_int failed; /* 1: singular; 2: no memory */
 } tridiagonal_job;
 
-/* Thomas's algorithm; false: a pivot is zero. */
+/* The Thomas algorithm.  Returns false if a pivot is zero. */
 static bool thomas(const matrix *d, const matrix *x, number *upper) {
   const int64_t n = d->cols;
   for (int64_t i = 0; i < n; i++) {
@@ -49,7 +49,8 @@ static bool thomas(const matrix *d, const matrix *x, number *upper) {
   return true;
 }
 
-/* With exchanges of rows: u has three numbers for each row, its diagonal and the two beside it. */
+/* Gaussian elimination with row exchanges. u has three numbers per row: the diagonal and the next two elements.
+ * Returns false if the matrix is singular. */
 static bool banded_eliminate(const matrix *d, const matrix *x, number *u, bool perturb) {
   const int64_t n = d->cols;
   u[0] = weft__matrix_get(d, 1, 0);
@@ -131,7 +132,7 @@ static bool input_ranks_known(const backprop *b) {
   return known;
 }
 
-/* The same of inputs, outputs and their gradients. */
+/* The same check for inputs, outputs and their gradients. */
 static bool ranks_known(const backprop *b) {
   bool known = input_ranks_known(b);
   for (int i = 0; i < b->n_out; i++)
@@ -140,7 +141,7 @@ static bool ranks_known(const backprop *b) {
   return known;
 }
 
-/* A dimension [from, from + n) of the second-last or last axis of x; n < 0: to the end. */
+/* Returns [from, from + n) of the second-last or last axis of x; if n < 0, up to the end. */
 static weft_out banded_cut(weft_graph *g, weft_out x, int back, int64_t from, int64_t n) {
   const int rank = weft__out_shape(g, x)->rank;
   int64_t begin[WEFT_MAX_RANK] = {0}, size[WEFT_MAX_RANK];
@@ -151,7 +152,7 @@ static weft_out banded_cut(weft_graph *g, weft_out x, int back, int64_t from, in
                       0, NULL);
 }
 
-/* x with one zero before or after the last axis. */
+/* Returns x with one zero before or after its elements along the last axis. */
 static weft_out banded_padded(weft_graph *g, weft_out x, bool before) {
   const int rank = weft__out_shape(g, x)->rank;
   int64_t pads[2 * WEFT_MAX_RANK] = {0};
@@ -161,7 +162,7 @@ static weft_out banded_padded(weft_graph *g, weft_out x, bool before) {
   return weft__b_binary(g, "Pad", x, amounts);
 }
 
-/* The superdiagonal and the subdiagonal exchanged, and each moved by one place: the diagonals of the transpose. */
+/* Returns the diagonals of the transpose: superdiagonal and subdiagonal are exchanged, and each is shifted by one. */
 static weft_out transposed_diagonals(weft_graph *g, weft_out d, int64_t n) {
   const weft_out upper = banded_cut(g, banded_cut(g, d, 2, 0, 1), 1, 0, n - 1),
                  lower = banded_cut(g, banded_cut(g, d, 2, 2, 1), 1, 1, n - 1);
@@ -169,7 +170,7 @@ static weft_out transposed_diagonals(weft_graph *g, weft_out d, int64_t n) {
   return weft__b_concat(g, 3, parts, weft__b_scalar(g, WEFT_INT32, -2));
 }
 
-/* The sum over the last axis of x times conj(y) is not conjugated: as in TensorFlow, complex diagonals are. */
+/* Sums x * conj(y) over the last axis.  As in TensorFlow, the sum is not conjugated, although complex diagonals are. */
 static weft_out row_sums(weft_graph *g, weft_out x, weft_out y) {
   return weft__b_sum(g, weft__b_mul(g, x, y), weft__b_scalar(g, WEFT_INT32, -1), false);
 }
@@ -250,7 +251,7 @@ static weft_err tridiagonal_product_cpu(kernel *k) {
   return err;
 }
 
-/* x moved by one row: up, or down. */
+/* Returns x shifted up or down by one row. */
 static weft_out moved_rows(weft_graph *g, weft_out x, bool up, int64_t n) {
   const int rank = weft__out_shape(g, x)->rank;
   int64_t pads[2 * WEFT_MAX_RANK] = {0};
@@ -272,7 +273,7 @@ static weft_err tridiagonal_product_grad(backprop *b) {
   for (int i = 0; i < 3; i++)
     b->din[i] =
         GRAD_DENSE(weft__b_binary(g, "ExpandDims", row_sums(g, with[i], dy), weft__b_scalar(g, WEFT_INT32, -2)));
-  /* The transpose: its superdiagonal is the subdiagonal, moved by one. */
+  /* The superdiagonal of the transpose is the subdiagonal, shifted by one. */
   const weft_out in[] = {banded_padded(g, banded_cut(g, weft__b_conj(g, b->in[2]), 1, 1, n - 1), false),
                          weft__b_conj(g, b->in[1]),
                          banded_padded(g, banded_cut(g, weft__b_conj(g, b->in[0]), 1, 0, n - 1), true), dy};
@@ -308,8 +309,8 @@ typedef struct banded_job {
   bool lower, adjoint;
 } banded_job;
 
-/* Element (row, column) of the triangle; band k of a lower one is the k-th below the diagonal, of an upper one the
- * last rows are nearest to the diagonal. */
+/* Returns element (row, column) of the triangle.  In a lower triangle, band k is the k-th below the diagonal; in an
+ * upper one, the last band is the diagonal. */
 static number band_at(const matrix *a, bool lower, int64_t row, int64_t column) {
   const int64_t off = lower ? row - column : column - row;
   if (off < 0 || off >= a->rows) return 0;
@@ -382,7 +383,7 @@ static weft_err banded_cpu(kernel *k) {
   return err;
 }
 
-/* As of MatrixTriangularSolve; the bands of the gradient are taken from the whole matrix. */
+/* The gradient of MatrixTriangularSolve; the bands are then extracted from the full matrix. */
 static weft_err banded_grad(backprop *b) {
   weft_graph *g = b->graph;
   const bool lower = weft__node_bool(b->node, "lower", true), adjoint = weft__node_bool(b->node, "adjoint", false);

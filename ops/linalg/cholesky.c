@@ -1,7 +1,7 @@
-/* cholesky.c - Cholesky and MatrixTriangularSolve: matrices that are triangles, or become one.
+/* cholesky.c - Cholesky and MatrixTriangularSolve: computing and using triangular factors.
  *
- * Cholesky reads the lower half only.  It is worked on the adjoint, an upper triangle, whose rows lie next to each
- * other.  A matrix that is not positive definite gives NaN, as TensorFlow's does from 2.5 on; it fails nothing. */
+ * Cholesky reads only the lower half.  It computes the adjoint, an upper triangle, because the elements of its rows
+ * are contiguous.  A matrix that is not positive definite gives NaN and no error, as in TensorFlow since 2.5. */
 #include "graph/build.h"
 #include "graph/op.h"
 #include "ops/linalg/matrix.h"
@@ -9,7 +9,8 @@
 
 /* ---- Cholesky ---- */
 
-/* Of a Hermitian matrix the diagonal is real: as in TF, an imaginary part there is not looked at. */
+/* Writes the adjoint of the lower half.  The diagonal of a Hermitian matrix is real; like TF, we ignore an imaginary
+ * part. */
 static void adjoint_of_lower(const matrix *m) {
   for (int64_t i = 0; i < m->rows; i++) {
     for (int64_t j = 0; j < i; j++) weft__matrix_set(m, j, i, conj(weft__matrix_get(m, i, j)));
@@ -72,7 +73,8 @@ static weft_out cholesky_solve(weft_graph *g, weft_out a, weft_out b, bool lower
   return x;
 }
 
-/* dA = half of S + S', S = inv(L)' tril(L'dL, its diagonal halved) inv(L).  The unit matrix is L's own, refilled. */
+/* dA = (S + S') / 2, with S = inv(L)' tril(L' dL, diagonal halved) inv(L).  The identity matrix is L with new
+ * elements. */
 static weft_err cholesky_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out l = b->out[0], zeros = weft__b_zeros_like(g, l);
@@ -123,7 +125,7 @@ static void solve_all(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* The right sides, one for each result: repeated where the batch broadcasts. */
+/* Copies the right sides, one for each result; they are repeated if the batch broadcasts. */
 static weft_err repeat_right(kernel *k, const shape *out, matrices *x) {
   matrices b = {0};
   weft_err err = weft__matrices_load(k, 1, &b);
@@ -187,7 +189,7 @@ static weft_err solve_grad(backprop *b) {
 }
 
 /* ---- cases ---- */
-/* Cholesky's gradient belongs to symmetric changes, which finite differences of one element are not. */
+/* Cholesky's gradient is for symmetric changes.  Finite differences of single elements are not symmetric. */
 static const op_case cholesky_cases[] = {
     {"f32[2,2] 4 2 2 5", "f32[2,2] 2 0 1 2", NULL, CASE_NO_GRAD},
     {"f64[2,2] 4 9 2 5", "f64[2,2] 2 0 1 2", NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},

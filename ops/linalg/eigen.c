@@ -1,8 +1,8 @@
 /* eigen.c - SelfAdjointEigV2: eigenvalues and eigenvectors of Hermitian matrices.
  *
- * Householder's reflections make the matrix tridiagonal and real; implicit QR steps with Wilkinson's shift then make it
- * diagonal.  The vectors are kept as rows while they are rotated.  The choice of signs is that of TensorFlow's library,
- * so that vectors agree with its own, not only up to their sign. */
+ * Householder reflections make the matrix real and tridiagonal; implicit QR steps with Wilkinson's shift then make
+ * it diagonal.  The eigenvectors are stored as rows while they are rotated.  The signs are chosen as in TensorFlow's
+ * library, so the vectors agree with TensorFlow's including their signs. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
@@ -11,17 +11,17 @@
 #include <math.h>
 #include <stdatomic.h>
 
-enum { STEPS = 30 }; /* QR steps for each eigenvalue; more means that it does not converge */
+enum { STEPS = 30 }; /* QR steps per eigenvalue; more means that it does not converge */
 
-/* Room for one matrix: the vectors of reflections, and two rows. */
+/* Buffers for one matrix: the vectors of the reflections, and two rows. */
 typedef struct eigen_room {
-  matrix a, turned;         /* the matrix, then its eigenvectors; and their transpose */
+  matrix a, turned;         /* the matrix, later its eigenvectors; their transpose */
   matrix v, q;              /* one row each */
-  double *value, *off;      /* the diagonal and the one beside it */
-  double complex *tau, *vs; /* of each reflection; its vector, a row of n */
+  double *value, *off;      /* the diagonal and the subdiagonal */
+  double complex *tau, *vs; /* per reflection: tau, and its vector as a row of n */
 } eigen_room;
 
-/* Reads the lower half alone. */
+/* Fills the upper half from the lower half, the only one that is read. */
 static void eigen_complete(const matrix *a) {
   for (int64_t i = 0; i < a->rows; i++) {
     weft__matrix_set(a, i, i, creal(weft__matrix_get(a, i, i)));
@@ -39,7 +39,7 @@ static double eigen_greatest(const matrix *a) {
   return most;
 }
 
-/* Column k below the diagonal is cleared: A becomes H A H^H = A - v q^H - q v^H. */
+/* Clears column k below the diagonal by a reflection: A = H A H^H = A - v q^H - q v^H. */
 static void eigen_reflect(const eigen_room *r, int64_t k) {
   const matrix *a = &r->a;
   const int64_t n = a->rows;
@@ -61,7 +61,7 @@ static void eigen_reflect(const eigen_room *r, int64_t k) {
     inner += conj(r->vs[k * n + i]) * p;
   }
   const double half = creal(h.tau * inner) / 2;
-  for (int64_t i = k + 1; i < n; i++) { /* both rows hold conjugates from here on */
+  for (int64_t i = k + 1; i < n; i++) { /* from here on, both rows hold conjugates */
     weft__matrix_set(&r->q, 0, i, conj(weft__matrix_get(&r->q, 0, i) - half * r->vs[k * n + i]));
     weft__matrix_set(&r->v, 0, i, conj(r->vs[k * n + i]));
   }
@@ -71,7 +71,7 @@ static void eigen_reflect(const eigen_room *r, int64_t k) {
   }
 }
 
-/* a becomes the product of the adjoints of the reflections. */
+/* Stores the product of the adjoints of the reflections in a. */
 static void eigen_collect(const eigen_room *r) {
   const int64_t n = r->a.rows;
   weft__matrix_identity(&r->a);
@@ -84,7 +84,7 @@ static void eigen_collect(const eigen_room *r) {
   }
 }
 
-/* c and s with which a rotation turns (p, q) into (r, 0). */
+/* Computes c and s of the rotation that maps (p, q) to (r, 0). */
 static void givens(double p, double q, double *c, double *s) {
   if (q == 0) {
     *c = p < 0 ? -1 : 1;
@@ -111,7 +111,7 @@ static double wilkinson(const double *d, const double *e, int64_t end) {
   return d[end] - (off * off == 0 ? off / (far / off) : off * off / far);
 }
 
-/* One implicit QR step on the rows and columns from start to end. */
+/* One implicit QR step on rows and columns start to end. */
 static void qr_step(const eigen_room *r, int64_t start, int64_t end, bool vectors) {
   double *d = r->value, *e = r->off, x = d[start] - wilkinson(d, e, end), z = e[start];
   for (int64_t k = start; k < end && z != 0; k++) {
@@ -131,7 +131,7 @@ static void qr_step(const eigen_room *r, int64_t start, int64_t end, bool vector
   }
 }
 
-/* false: it does not converge. */
+/* Returns false if it does not converge. */
 static bool diagonalize(const eigen_room *r, bool vectors) {
   const int64_t n = r->a.rows;
   double *d = r->value, *e = r->off;
@@ -149,7 +149,7 @@ static bool diagonalize(const eigen_room *r, bool vectors) {
   return true;
 }
 
-/* In ascending order. */
+/* Sorts eigenvalues and eigenvectors in ascending order. */
 static void eigen_sort(const eigen_room *r, bool vectors) {
   const int64_t n = r->a.rows;
   for (int64_t i = 0; i + 1 < n; i++) {
@@ -164,7 +164,7 @@ static void eigen_sort(const eigen_room *r, bool vectors) {
   }
 }
 
-/* r->value and, in r->a, the vectors as columns; false: no solution. */
+/* Computes r->value, and the vectors as columns of r->a.  Returns false if it does not converge. */
 static bool eigen_solve(const eigen_room *r, bool vectors) {
   const int64_t n = r->a.rows;
   eigen_complete(&r->a);
@@ -261,7 +261,7 @@ static weft_err eigen_cpu(kernel *k) {
   return err;
 }
 
-/* ---- SelfAdjointEig: both outputs in one ---- */
+/* ---- SelfAdjointEig: both results in one output ---- */
 
 static weft_err eigen_joined_infer(infer *s) {
   WEFT_TRY(weft__matrix_infer_square(s));
@@ -270,7 +270,7 @@ static weft_err eigen_joined_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* Row 0 of each matrix of j->joined has the eigenvalues; the eigenvectors lie below. */
+/* Row 0 of each matrix of the result has the eigenvalues; the rows below have the eigenvectors. */
 static weft_err eigen_join(kernel *k, eigen_job *j, matrices *joined) {
   shape out = k->in[0]->shape;
   out.dim[out.rank - 2]++;
@@ -300,7 +300,7 @@ static weft_err eigen_joined_cpu(kernel *k) {
 
 /* ---- gradient ---- */
 
-/* 1 / (e_j - e_i), and 0 where they are equal. */
+/* Returns 1 / (e_j - e_i), or 0 where they are equal. */
 static weft_out eigen_gaps(weft_graph *g, weft_out e) {
   const weft_out last = weft__b_scalar(g, WEFT_INT32, -1), before = weft__b_scalar(g, WEFT_INT32, -2);
   const weft_out difference =
@@ -308,7 +308,7 @@ static weft_out eigen_gaps(weft_graph *g, weft_out e) {
   return weft__b_binary(g, "DivNoNan", weft__b_ones_like(g, difference), difference);
 }
 
-/* The input's lower half alone is read: the gradient of the upper one is added to it. */
+/* Adds the gradient of the upper half to the lower half, because the op reads only the lower half. */
 static weft_out lower_half(weft_graph *g, weft_out x) {
   const weft_out zero = weft__b_scalar(g, WEFT_INT32, 0);
   const weft_out part[] = {x, zero, weft__b_scalar_like(g, x, 0)};

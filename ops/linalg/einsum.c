@@ -1,10 +1,10 @@
-/* einsum.c - sums of products, told by labels: "bij,bjk->bik".
+/* einsum.c - Einsum: sums of products, described by labels: "bij,bjk->bik".
  *
- * Every label is one of five kinds: in both operands and in the result (batch), in both and not in the result (inner), in one
- * and in the result (outer), in one only (summed at once), or of the dimensions that "..." stands for, which broadcast
- * and count as batch.  Each operand is brought into the order batch, outer, inner by one strided copy, unless it lies
- * so already; then a product of matrices for each batch does the rest, and one copy puts its result into order.  A
- * label that an operand has twice is its diagonal, which is only a matter of strides. */
+ * A label has one of five kinds: in both operands and in the result (batch); in both operands only (inner); in one
+ * operand and in the result (outer); in one operand only (summed first); or a dimension of "...", which broadcasts
+ * and counts as batch.  One strided copy brings each operand into the order batch, outer, inner, unless it already
+ * has that order.  Then one matrix product per batch computes the sums, and one copy permutes the result.  A label
+ * that appears twice in an operand selects its diagonal; that only changes the strides. */
 #include "base/alloc.h"
 #include "base/text.h"
 #include "graph/build.h"
@@ -15,11 +15,11 @@
 #include "state/combine.h"
 #include <string.h>
 
-enum { ELLIPSIS = 256, MAX_LABELS = ELLIPSIS + WEFT_MAX_RANK }; /* ELLIPSIS + d: d from the right */
+enum { ELLIPSIS = 256, MAX_LABELS = ELLIPSIS + WEFT_MAX_RANK }; /* ELLIPSIS + d: dimension d of "...", from the right */
 
 /* ---- the equation ---- */
 
-/* Labels of one operand or of the result; where "..." stands, -1: nowhere. */
+/* The labels of one operand or of the result, and the position of "..." (-1: there is none). */
 typedef struct labels {
   int n, dots;
   int label[WEFT_MAX_RANK];
@@ -30,7 +30,7 @@ typedef struct equation {
   labels in[2], out;
 } equation;
 
-/* Reads up to a comma or the end; NULL with the error set. */
+/* Reads labels up to a comma or the end.  Returns NULL after an error. */
 static const char *read_labels(labels *l, const char *at, const char *end) {
   *l = (labels){.dots = -1};
   for (; at < end && *at != ','; at++) {
@@ -82,7 +82,7 @@ static weft_err read_equation(equation *e, const weft_node *node) {
   return WEFT_OK;
 }
 
-/* Puts the `rank` dimensions that "..." stands for into the list. */
+/* Inserts the `rank` dimensions of "..." into the list. */
 static weft_err spell_dots(labels *l, int rank) {
   if (l->dots < 0) return WEFT_OK;
   if (l->n + rank > WEFT_MAX_RANK)
@@ -93,13 +93,14 @@ static weft_err spell_dots(labels *l, int rank) {
   return WEFT_OK;
 }
 
-/* Per label its size: -1 unknown, ABSENT in no operand. */
+/* The size of each label: -1 if it is unknown, ABSENT if no operand has it. */
 enum { ABSENT = -2 };
 typedef struct sizes {
   int64_t of[MAX_LABELS];
 } sizes;
 
-/* A label has one size; a dimension of "..." may be 1 where the other operand's is not. */
+/* Checks that a label has one size everywhere.  A dimension of "..." may be 1 in one operand and larger in the
+ * other. */
 static weft_err einsum_meet(sizes *z, int label, int64_t dim) {
   int64_t *has = &z->of[label];
   if (*has == dim || dim == -1) {
@@ -115,8 +116,8 @@ static weft_err einsum_meet(sizes *z, int label, int64_t dim) {
                     (long long)dim);
 }
 
-/* Spells the dots of operands of these shapes, and the result's, and finds all sizes.  *known: false if a rank that
- * decides how many the dots are is not known. */
+/* Expands "..." in the operands and in the result, and finds all sizes. *known is false if an unknown rank leaves
+ * the number of dimensions of "..." open. */
 static weft_err einsum_fit(equation *e, const shape *const *in, sizes *z, bool *known) {
   int dots = 0;
   *known = true;
@@ -155,9 +156,9 @@ static weft_err einsum_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* ---- operands in order ---- */
+/* ---- permuting the operands ---- */
 
-/* Different labels in an order of ours, and their sizes together. */
+/* A list of distinct labels in the chosen order, and the product of their sizes. */
 typedef struct group {
   int n, label[2 * WEFT_MAX_RANK];
   int64_t size;
@@ -180,8 +181,8 @@ static int64_t step_of(const labels *l, const shape *s, int label) {
 }
 
 typedef struct operand {
-  const void *data; /* ordered: [groups...] */
-  weft_tensor copy; /* empty where it lay so already */
+  const void *data; /* in the order of the groups */
+  weft_tensor copy; /* empty if the operand already had that order */
 } operand;
 
 /* Brings an operand into the order of the groups. */
@@ -208,7 +209,7 @@ static weft_err einsum_bring(kernel *k, weft_dtype type, operand *o, const label
   return WEFT_OK;
 }
 
-/* Sums each run of n elements: a product with ones. */
+/* Sums each run of n elements as a product with a vector of ones. */
 static weft_err sum_runs(kernel *k, weft_dtype type, operand *o, int64_t rows, int64_t n) {
   weft_tensor ones = {0}, sums = {0}, *one = NULL;
   weft_err err = weft__tensor_scalar(&one, type, 1);
@@ -257,7 +258,7 @@ static void multiply_some(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* g: the first of `batch` products, of a [batch, m, k] and b [batch, k, n]. */
+/* g is the first of `batch` products of a [batch, m, k] and b [batch, k, n]. */
 static void einsum_multiply(kernel *k, int64_t batch, const gemm *g) {
   products p = {*g, weft__dtype_size(g->type)};
   if (!batch || !g->m || !g->n) return;
@@ -275,7 +276,7 @@ typedef struct plan {
   group batch, outer[2], inner, summed[2];
 } plan;
 
-/* Which label is of which kind; those of the result in its order. */
+/* Finds the kind of each label.  Labels of the result are in the result's order. */
 static void sort_labels(plan *p, const equation *e, const sizes *z) {
   *p = (plan){
       .batch.size = 1, .outer = {{.size = 1}, {.size = 1}}, .inner.size = 1, .summed = {{.size = 1}, {.size = 1}}};
@@ -292,7 +293,7 @@ static void sort_labels(plan *p, const equation *e, const sizes *z) {
     }
 }
 
-/* Operand i as [batch, outer, inner], the second as [batch, inner, outer]. */
+/* Brings operand 0 into the order [batch, outer, inner], and operand 1 into [batch, inner, outer]. */
 static weft_err einsum_arrange(kernel *k, weft_dtype type, int i, operand *o, const equation *e, const sizes *z,
                                const plan *p) {
   const group *const order[] = {&p->batch, i ? &p->inner : &p->outer[0], i ? &p->outer[1] : &p->inner, &p->summed[i]};
@@ -301,7 +302,8 @@ static weft_err einsum_arrange(kernel *k, weft_dtype type, int i, operand *o, co
   return sum_runs(k, type, o, p->batch.size * p->outer[i].size * p->inner.size, p->summed[i].size);
 }
 
-/* From [batch, outer, outer] into the result's order; a repeated label fills a diagonal of zeros. */
+/* Copies the product [batch, outer, outer] into the result's order.  A repeated label fills a diagonal; the rest is
+ * zeros. */
 static weft_err einsum_put(kernel *k, weft_dtype type, void *out, const shape *s, const void *from, const equation *e,
                            const sizes *z, const plan *p) {
   const group *const order[] = {&p->batch, &p->outer[0], &p->outer[1]};
@@ -331,7 +333,7 @@ static bool einsum_straight(const equation *e, const plan *p) {
   return d == e->out.n;
 }
 
-/* in and out: data of the type, as long as the tensors. */
+/* Computes the result. in and out hold elements of `type`, as many as the tensors have. */
 static weft_err einsum_compute(kernel *k, weft_dtype type, const equation *e, const sizes *z, const shape *s,
                                const void *const *in, void *out) {
   plan p;
@@ -374,7 +376,8 @@ static weft_err wide_compute(kernel *k, const equation *e, const sizes *z, weft_
   return err;
 }
 
-/* Sums over no elements are 0.  The sizes of two operands, one of them empty, may overflow when multiplied. */
+/* Returns true if the result is a sum over no elements and therefore 0.  If one operand is empty, the product of the
+ * sizes of both may overflow. */
 static bool nothing_to_add(const kernel *k) {
   for (int i = 0; i < k->n_in; i++)
     if (weft__tensor_count(k->in[i]) == 0) return true;
@@ -406,7 +409,7 @@ static weft_err einsum_cpu(kernel *k) {
   return einsum_compute(k, type, &e, &z, &s, data, out->data);
 }
 
-/* ---- gradient: the same with the result's gradient in the place of an operand ---- */
+/* ---- gradient: an Einsum in which the result's gradient replaces an operand ---- */
 
 static void write_labels(text *t, const labels *l) {
   for (int d = 0; d <= l->n; d++) {
@@ -430,7 +433,7 @@ static weft_out einsum(weft_graph *g, int n, const weft_out *in, const labels *c
   return made;
 }
 
-/* The size of dimension d of x's labels, as an int32 [1]. */
+/* Returns the size of dimension d of x as an int32 [1]. */
 static weft_out size_of(weft_graph *g, weft_out x, const labels *l, int d) {
   const shape *s = weft__out_shape(g, x);
   const int64_t from_right = l->n - d, one = 1;
@@ -445,7 +448,8 @@ static weft_out size_of(weft_graph *g, weft_out x, const labels *l, int d) {
   return weft__b_reshape(g, found, weft__b_ints(g, &one, 1));
 }
 
-/* Ones for the labels that only operand i has: its gradient does not depend on them.  WEFT_NONE: there are none. */
+/* Returns ones for the labels that only operand i has, because its gradient does not depend on them; WEFT_NONE if
+ * there are none. */
 static weft_out ones_of(backprop *b, const equation *e, int i, labels *own) {
   weft_graph *g = b->graph;
   weft_out dims[WEFT_MAX_RANK];
@@ -461,7 +465,8 @@ static weft_out ones_of(backprop *b, const equation *e, int i, labels *own) {
   return weft__b_fill(g, all, weft__b_scalar_like(g, b->in[i], 1));
 }
 
-/* What came with the dots in front is summed over what operand i was broadcast along, and put in its order. */
+/* Sums dx, whose "..." dimensions come first, over those along which operand i was broadcast, and permutes it to the
+ * order of operand i. */
 static weft_out unbroadcast(backprop *b, const labels *l, const labels *front, weft_out dx, int i) {
   weft_graph *g = b->graph;
   const bool moved = l->dots > 0;
@@ -476,7 +481,7 @@ static weft_out einsum_towards(backprop *b, const equation *e, int i) {
   weft_out in[2] = {b->dout[0], ones_of(b, e, i, &own)};
   const labels *of[2] = {&e->out, &own};
   if (e->out.dots >= 0) front.dots = 0;
-  if (own.n && e->n_in > 1) { /* the gradient for each of them, then the product */
+  if (own.n && e->n_in > 1) { /* first the gradient for these labels, then the product */
     for (int d = 0; d < own.n && together.n < WEFT_MAX_RANK; d++) together.label[together.n++] = own.label[d];
     in[0] = einsum(g, 2, in, of, &together);
     of[0] = &together;

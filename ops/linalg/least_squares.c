@@ -1,8 +1,7 @@
-/* least_squares.c - MatrixSolveLs: the solutions of systems with too many or too few equations.
+/* least_squares.c - MatrixSolveLs: solves systems with more or fewer equations than unknowns.
  *
- * fast: by the normal equations, with l2_regularizer on their diagonal.  Otherwise by two QR decompositions with
- * pivots, which find the shortest solution of a system of any rank; the regularizer is not looked at then, as in
- * TensorFlow. */
+ * fast: the normal equations, with l2_regularizer on their diagonal.  Otherwise two QR decompositions with pivoting,
+ * which find the solution of least norm for any rank; as in TensorFlow, the regularizer is then ignored. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
@@ -27,14 +26,14 @@ static weft_err least_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* One system: a is m by n, b m by k, x n by k. */
+/* One system: a is (m, n), b is (m, k), x is (n, k). */
 typedef struct least_system {
   matrix a, b, x;
-  matrix gram; /* the smaller side squared */
+  matrix gram; /* square, with the smaller of m and n */
   double regularizer;
 } least_system;
 
-/* gram = a^H a (or a a^H where the matrix is wide) + regularizer. */
+/* Computes gram = a^H a (or a a^H if the matrix is wide) + regularizer I. */
 static void fill_gram(const least_system *s, bool wide) {
   const int64_t n = s->gram.rows, inner = wide ? s->a.cols : s->a.rows;
   for (int64_t i = 0; i < n; i++)
@@ -47,7 +46,7 @@ static void fill_gram(const least_system *s, bool wide) {
     }
 }
 
-/* out = a^H in. */
+/* Computes out = a^H in. */
 static void times_adjoint(const matrix *a, const matrix *in, const matrix *out) {
   for (int64_t i = 0; i < out->rows; i++) weft__matrix_scale(out, i, 0);
   for (int64_t k = 0; k < a->rows; k++)
@@ -85,13 +84,13 @@ static void least_squares_exchange(const matrix *a, int64_t i, int64_t j) {
   }
 }
 
-/* Clears column k of a below the diagonal; b goes through the same reflection. */
+/* Clears column k of a below the diagonal by a reflection, and applies the reflection to b. */
 static void clear_column(const matrix *a, const matrix *b, int64_t k) {
   const double complex own = weft__matrix_get(a, k, k);
   const double length = sqrt(column_size(a, k, k));
   if (length == 0) return;
   const double complex beta = own == 0 ? -length : -own / cabs(own) * length;
-  weft__matrix_set(a, k, k, own - beta); /* the column is the reflection's vector until the end */
+  weft__matrix_set(a, k, k, own - beta); /* until the end, the column holds the vector of the reflection */
   const double norm = column_size(a, k, k);
   for (int which = 0; which < 2; which++) {
     const matrix *m = which ? b : a;
@@ -106,7 +105,7 @@ static void clear_column(const matrix *a, const matrix *b, int64_t k) {
   weft__matrix_set(a, k, k, beta);
 }
 
-/* The rank of a, which becomes an upper triangle with its columns in `order`. */
+/* Makes a an upper triangle with its columns in `order`.  Returns the rank of a. */
 static int64_t least_squares_pivoted(const matrix *a, const matrix *b, int64_t *order) {
   const int64_t steps = a->rows < a->cols ? a->rows : a->cols;
   for (int64_t j = 0; j < a->cols; j++) order[j] = j;
@@ -127,14 +126,14 @@ static int64_t least_squares_pivoted(const matrix *a, const matrix *b, int64_t *
   return steps;
 }
 
-/* The shortest x with R x = c, R being the first r rows: by the adjoint's normal equations of the triangle's rows, which
- * are independent.  room has r * r elements. */
+/* Computes the x of least norm with R x = c, where R is the first r rows of the triangle.  These rows are
+ * independent, so the normal equations of R^H have a solution. room has r * r elements. */
 static bool least_squares_shortest(const least_system *s, int64_t r, const int64_t *order) {
   const matrix rows = {s->a.is_complex, r, s->a.cols, s->a.data};
   const matrix gram = {s->a.is_complex, r, r, s->gram.data}, c = {s->b.is_complex, r, s->b.cols, s->b.data};
   const least_system inner = {rows, c, s->x, gram, 0};
   for (int64_t i = 0; i < s->x.rows; i++) weft__matrix_scale(&s->x, i, 0);
-  if (r == s->a.cols) { /* as many columns as rows: a triangle */
+  if (r == s->a.cols) { /* R is square: a triangle */
     weft__matrix_triangle(&rows, &c, false, false, false);
     for (int64_t i = 0; i < r; i++) weft__matrix_less(&s->x, order[i], &c, i, -1, 0);
     return true;
@@ -224,7 +223,7 @@ static weft_err least_cpu(kernel *k) {
 
 /* ---- gradient ---- */
 
-/* a^H a or a a^H, plus the regularizer on the diagonal. */
+/* Returns a^H a or a a^H, plus the regularizer on the diagonal. */
 static weft_out gram_node(backprop *b, bool wide) {
   weft_graph *g = b->graph;
   const weft_out a = b->in[0], gram = weft__b_matrix_product(g, a, a, !wide, wide),
@@ -246,7 +245,7 @@ static weft_out least_squares_product(weft_graph *g, weft_out x, weft_out y, boo
 static void tall_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out a = b->in[0], x = b->out[0], z = least_squares_solved(g, gram_node(b, false), b->dout[0]);
-  /* Plus its transpose, which TensorFlow does not conjugate. */
+  /* The transpose is added; as in TensorFlow, it is not conjugated. */
   const weft_out both = weft__b_add(g, least_squares_product(g, x, z, false, true),
                                     weft__b_conj(g, least_squares_product(g, z, x, false, true)));
   b->din[0] = GRAD_DENSE(weft__b_sub(g, least_squares_product(g, b->in[1], z, false, true),

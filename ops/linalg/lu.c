@@ -1,7 +1,7 @@
-/* lu.c - MatrixDeterminant, LogMatrixDeterminant, MatrixInverse, MatrixSolve: Gauss's elimination.
+/* lu.c - MatrixDeterminant, LogMatrixDeterminant, MatrixInverse, MatrixSolve: Gaussian elimination.
  *
- * Rows are exchanged so that the largest element of a column is divided by.  A matrix is singular when a column has
- * nothing but zeros left, as in TensorFlow: an inverse or a solution is then refused, a determinant is zero. */
+ * Rows are exchanged so that the pivot is the largest element of its column.  As in TensorFlow, a matrix is singular
+ * if a column has only zeros left: then an inverse or a solution fails, and a determinant is zero. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
@@ -16,8 +16,8 @@ static int64_t largest_below(const matrix *m, int64_t col) {
   return best;
 }
 
-/* m becomes its upper triangle, and x (of as many rows; NULL: none) goes through the same exchanges and subtractions.
- * How often rows were exchanged; -1: singular, or not made of numbers. */
+/* Makes m an upper triangle and applies the same row operations to x, which has as many rows or is NULL.  Returns
+ * the number of row exchanges, or -1 if m is singular or has a NaN. */
 static int64_t lu_eliminate(const matrix *m, const matrix *x) {
   int64_t swaps = 0;
   for (int64_t k = 0; k < m->rows; k++) {
@@ -46,7 +46,7 @@ static weft_err det_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* A determinant as a number on the unit circle (or 0) and the logarithm of its size. */
+/* A determinant as its sign, a complex number of size 1 (or 0), and the logarithm of its absolute value. */
 typedef struct job {
   matrices m, sign, log;
 } job;
@@ -109,7 +109,7 @@ static weft_err det_cpu(kernel *k) {
   return err;
 }
 
-/* The numbers x, one for each matrix, with two dimensions of 1 behind. */
+/* Appends two dimensions of size 1 to x, which has one number for each matrix. */
 static weft_out as_matrices(weft_graph *g, weft_out x) {
   const int64_t ones[] = {1, 1};
   const weft_out parts[] = {weft__b_shape(g, x), weft__b_ints(g, ones, 2)};

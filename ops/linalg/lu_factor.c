@@ -1,7 +1,7 @@
-/* lu_factor.c - Lu and CholeskyGrad: a factorization that keeps its factors, and the gradient of another.
+/* lu_factor.c - Lu, which returns the factors, and CholeskyGrad.
  *
- * Lu packs the unit lower triangle below the diagonal of the upper one; p[i] is the row of the input that is row i of
- * their product. */
+ * Lu stores the unit lower triangle below the diagonal of the upper triangle.  Row i of the product L U is row p[i]
+ * of the input. */
 #include "base/alloc.h"
 #include "graph/op.h"
 #include "ops/linalg/matrix.h"
@@ -33,7 +33,7 @@ static int64_t get_index(const weft_tensor *p, int64_t at) {
   return p->dtype == WEFT_INT64 ? ((const int64_t *)p->data)[at] : ((const int32_t *)p->data)[at];
 }
 
-/* false: a column has nothing but zeros left. */
+/* Returns false if a column has only zeros left. */
 static bool factor_rows(const matrix *m, weft_tensor *p, int64_t at) {
   for (int64_t i = 0; i < m->rows; i++) set_index(p, at + i, i);
   for (int64_t k = 0; k < m->rows; k++) {
@@ -86,7 +86,7 @@ typedef struct grad_job {
   matrices l, d, x;
 } grad_job;
 
-/* x = (S + S^H) / 2 with S = L^-H tril(L^H dL, its diagonal halved) L^-1. */
+/* x = (S + S^H) / 2 with S = L^-H tril(L^H dL, diagonal halved) L^-1. */
 static void grad_one(const matrix *l, const matrix *d, const matrix *x) {
   const int64_t n = l->rows;
   for (int64_t i = 0; i < n; i++)
@@ -96,7 +96,7 @@ static void grad_one(const matrix *l, const matrix *d, const matrix *x) {
     for (int64_t i = 0; i <= k; i++) weft__matrix_less(x, i, d, k, -weft__matrix_get(l, k, i), 0);
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = i; j < n; j++) weft__matrix_set(x, i, j, i == j ? weft__matrix_get(x, i, i) / 2 : 0);
-  weft__matrix_triangle(l, x, true, true, false); /* L^-H times it; then its transpose likewise */
+  weft__matrix_triangle(l, x, true, true, false); /* multiplies by L^-H; then does the same with the transpose */
   weft__matrix_adjoint(x);
   weft__matrix_triangle(l, x, true, true, false);
   for (int64_t i = 0; i < n; i++)

@@ -1,8 +1,8 @@
-/* matmul.c - products of matrices, one at a time and in batches.
+/* matmul.c - products of matrices: MatMul and the batched ops.
  *
- * All four transpositions are flags of the product itself; nothing is transposed in memory.
- * half and bfloat16 are multiplied as floats.  A batch is split over threads by matrices where
- * there are enough of them, else each product is split. */
+ * The transpositions of a and b are flags of the GEMM, so nothing is transposed in memory.  Half and bfloat16 are
+ * multiplied as floats.  If a batch has enough matrices, the threads divide the matrices among them; otherwise they
+ * divide each product. */
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "ops/math/cast.h"
@@ -11,7 +11,7 @@
 #include "ops/linalg/matrix.h"
 #include "kernels/simd/widen.h"
 
-/* Which operands are transposed; kept in the kernel's state pointer itself. */
+/* The transposed operands, as flags that are stored in the kernel's state pointer itself. */
 enum { FLIP_A = 1, FLIP_B = 2 };
 
 static weft_err matmul_prepare_flips(const weft_node *n, const char *flip_a, const char *flip_b, void **state) {
@@ -30,7 +30,7 @@ static void matmul_unprepare(void *state) { (void)state; }
 
 /* ---- shapes ---- */
 
-/* The last two dimensions of c = op(a) op(b), batch dimensions in front. */
+/* Computes the shape of c = op(a) op(b): the batch dimensions, followed by two. */
 static weft_err infer_product(infer *s, bool ta, bool tb, const shape *batch) {
   const shape *a = &s->in[0], *b = &s->in[1];
   const int64_t m = a->dim[a->rank - (ta ? 1 : 2)], ka = a->dim[a->rank - (ta ? 2 : 1)];
@@ -68,7 +68,7 @@ static weft_err batch_infer_v2(infer *s) { return batch_infer(s, true); }
 
 /* ---- kernels ---- */
 
-/* Sizes and flags of the product of the last two dimensions; false where they do not fit. */
+/* Sets the sizes and flags of the product of the last two dimensions.  Returns false if they do not fit. */
 static bool set_product(gemm *g, const kernel *k) {
   const shape *a = &k->in[0]->shape, *b = &k->in[1]->shape;
   const uintptr_t flags = (uintptr_t)k->state;
@@ -121,7 +121,7 @@ static void run_batch(const batch *j) {
   }
 }
 
-/* Runs the batch on tensors as they are, or on float copies of 16-bit ones. */
+/* Runs the batch on the tensors themselves, or on float copies of 16-bit tensors. */
 static weft_err run_types(kernel *k, batch *j, weft_tensor *c) {
   if (!weft__is_16bit(c->dtype)) {
     j->one.type = c->dtype;
@@ -180,7 +180,7 @@ static weft_err matmul_cpu(kernel *k) {
   return matmul_multiply(k, &j, &s);
 }
 
-/* The first form of the op does not broadcast. */
+/* Checks that the batch dimensions are equal: BatchMatMul (version 1) does not broadcast. */
 static weft_err check_same_batch(const kernel *k) {
   const shape *x = &k->in[0]->shape, *y = &k->in[1]->shape;
   if (x->rank != y->rank)
@@ -217,7 +217,7 @@ static weft_err batch_multiply(kernel *k, bool broadcasts) {
 static weft_err batch_cpu_v1(kernel *k) { return batch_multiply(k, false); }
 static weft_err batch_cpu_v2(kernel *k) { return batch_multiply(k, true); }
 
-/* Here operands and result may be of different types: all are brought to the result's. */
+/* BatchMatMulV3: operands and result may have different types, and all are converted to the type of the result. */
 static weft_err batch_cpu_v3(kernel *k) {
   const weft_dtype type = weft__dtype_base(k->node->out_type[0]);
   if (k->in[0]->dtype == type && k->in[1]->dtype == type) return batch_cpu_v2(k);
@@ -238,7 +238,8 @@ static weft_err batch_cpu_v3(kernel *k) {
 /* ---- gradients ---- */
 typedef weft_out product_fn(weft_graph *g, weft_out x, weft_out y, bool fx, bool fy);
 
-/* d(op(a) op(b)): each side is the product of dz with the other, turned so that the shapes fit. */
+/* The gradient of op(a) op(b): each operand's gradient is the product of dz with the other operand, transposed to
+ * fit. */
 static void product_grad(backprop *b, product_fn *mul, bool fa, bool fb, weft_out x, weft_out y, weft_out *dx,
                          weft_out *dy) {
   weft_graph *g = b->graph;

@@ -1,7 +1,7 @@
-/* matmul.cu - products of matrices on the GPU, one at a time and in batches. */
+/* matmul.cu - products of matrices on the GPU: MatMul and the batched ops. */
 #include "kernels/gemm/gemm.cuh"
 
-/* Sizes of the product of the last two axes; false where they do not fit. */
+/* Sets the sizes of the product of the last two axes.  Returns false if they do not fit. */
 static bool set_product(gpu_gemm *g, const gpu_tensor &a, const gpu_tensor &b, bool flip_a, bool flip_b) {
   const int64_t *x = a.shape.dim + a.shape.rank - 2, *y = b.shape.dim + b.shape.rank - 2;
   *g = gpu_gemm{};
@@ -38,7 +38,7 @@ static weft_err matmul_gpu(kernel *k) {
   return multiply(k, &g, a, b, c);
 }
 
-/* The batch axes of the product. */
+/* Computes the batch axes of the product. */
 static weft_err batch_shape(kernel *k, const shape &x, const shape &y, bool broadcasts, shape *out) {
   const int nx = x.rank - 2, ny = y.rank - 2;
   out->rank = nx > ny ? nx : ny;
@@ -52,7 +52,7 @@ static weft_err batch_shape(kernel *k, const shape &x, const shape &y, bool broa
   return broadcasts || nx == ny ? WEFT_OK : gpu_fail(k, WEFT_INVALID_ARGUMENT, "In[0] and In[1] has different ndims");
 }
 
-/* Which matrix of an operand product i uses. */
+/* Returns the number of the matrix that product i takes from an operand. */
 static int64_t matrix_of(const shape &out, const shape &in, int64_t i) {
   int64_t index = 0, step = 1;
   for (int d = out.rank - 3, e = in.rank - 3; e >= 0; i /= out.dim[d], d--, e--) {
@@ -62,7 +62,8 @@ static int64_t matrix_of(const shape &out, const shape &in, int64_t i) {
   return index;
 }
 
-/* Operands with as many matrices as the result, or one for all, are one call; other broadcasts a call for each. */
+/* If each operand has one matrix, or as many as the result, this is one call.  Other broadcasts need one call per
+ * product. */
 static weft_err multiply_batch(kernel *k, gpu_gemm g, const gpu_tensor &a, const gpu_tensor &b, const gpu_tensor &c) {
   const int64_t count = gpu_span(c.shape, 0, c.shape.rank - 2);
   const int64_t na = a.count / (g.m * g.k), nb = b.count / (g.n * g.k);

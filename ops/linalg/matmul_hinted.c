@@ -1,6 +1,6 @@
-/* matmul_hinted.c - SparseMatMul: a product of dense matrices of which the caller says that many elements are zero.
+/* matmul_hinted.c - SparseMatMul: a product of dense matrices with hints that many elements are zero.
  *
- * The hints change nothing here: the product is computed in float, and that is the type of the result. */
+ * Weft ignores the hints: it computes the product in float, which is also the type of the result. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "ops/linalg/matmul.h"
@@ -17,7 +17,7 @@ static weft_err hinted_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* The matrix in float: itself, or a widened copy in `room`. */
+/* Returns the matrix as floats: the input itself, or a widened copy in `room`. */
 static weft_err matmul_hinted_widened(kernel *k, int i, weft_tensor *room, const float **out) {
   const weft_tensor *t = k->in[i];
   *out = TENSOR_DATA(t, float);
@@ -64,7 +64,7 @@ static weft_err hinted_cpu(kernel *k) {
   return matmul_hinted_multiply(k, &g);
 }
 
-/* The gradients are products of float matrices, and have the types of their inputs. */
+/* The gradients are products of float matrices, cast to the types of their inputs. */
 static weft_err hinted_grad(backprop *b) {
   weft_graph *g = b->graph;
   const bool ta = weft__node_bool(b->node, "transpose_a", false), tb = weft__node_bool(b->node, "transpose_b", false);

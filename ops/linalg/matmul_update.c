@@ -1,21 +1,23 @@
-/* matmul_update.c - MatMul as the change of a variable: a gradient that is a product is added to its variable at once.
+/* matmul_update.c - MatMul fused into ApplyGradientDescent: a gradient that is a matrix product is added directly to
+ * its variable.
  *
- * var -= alpha * (a b) is var += (-alpha * a) b: the product adds to the variable, and the smaller operand is scaled
- * before.  So the gradient is neither written nor read again.  What is out of the ordinary when it runs (shapes that do
- * not fit, a variable without a value) goes the long way, product first, which also knows the errors. */
+ * var -= alpha * (a b) is computed as var += (-alpha * a) b: the smaller operand is scaled, and the product
+ * accumulates into the variable.  So the gradient is never written to memory.  If the shapes do not fit or the
+ * variable has no value, the two ops run one after the other, and report the usual errors. */
 #include "base/target_clones.h"
 #include "graph/fusion.h"
 #include "ops/linalg/matmul.h"
 #include "state/variable.h"
 
-/* Rows of the batch: over more of them a product adds to the variable several times, which rounds it several times. */
+/* The largest inner dimension.  With more rows, a product would add to the variable in several passes and round it
+ * each time. */
 enum { MOST_ROWS = 256 };
 
 WEFT_TARGET_CLONES static void scale(float *restrict to, const float *restrict from, int64_t n, float by) {
   for (int64_t i = 0; i < n; i++) to[i] = from[i] * by;
 }
 
-/* The variable is locked and has the product's shape. */
+/* The caller holds the variable's lock and has checked its shape. */
 static weft_err matmul_update_descend(kernel *k, gemm *g, float alpha) {
   weft_tensor *var = NULL, scaled = {0};
   WEFT_TRY(weft__variable_writable(k->ref[0], &var));
@@ -31,7 +33,7 @@ static weft_err matmul_update_descend(kernel *k, gemm *g, float alpha) {
   return WEFT_OK;
 }
 
-/* The product, then the update, as two kernels do it. */
+/* Computes the product, then the update, as separate kernels would. */
 static weft_err one_after_the_other(kernel *k, const fused_update *d, gemm *g) {
   weft_tensor product = {0};
   const shape s = SHAPE2(g->m, g->n);

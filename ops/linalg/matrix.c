@@ -1,4 +1,4 @@
-/* matrix.c - rows of matrices, in double or complex128. */
+/* matrix.c - helpers for small matrices in double or complex128: loading, storing, row operations, reflections. */
 #include "ops/linalg/matrix.h"
 #include "base/target_clones.h"
 #include "graph/build.h"
@@ -160,7 +160,7 @@ void weft__matrix_adjoint(const matrix *m) {
     }
 }
 
-/* The triangle that is meant is a lower one when `lower` and not turned: rows are then solved downwards. */
+/* Solves with a triangle.  If `lower` is set and the triangle is not transposed, the rows are solved downwards. */
 void weft__matrix_triangle(const matrix *a, const matrix *x, bool lower, bool conj_t, bool unit) {
   const bool down = lower != conj_t;
   const int64_t n = a->rows;
@@ -177,7 +177,7 @@ void weft__matrix_triangle(const matrix *a, const matrix *x, bool lower, bool co
   }
 }
 
-/* ---- what the ops share ---- */
+/* ---- functions that the ops share ---- */
 
 weft_err weft__matrix_square(const kernel *k, int i) {
   const shape *s = &k->in[i]->shape;
@@ -217,7 +217,7 @@ weft_out weft__b_matrix_product(weft_graph *g, weft_out x, weft_out y, bool adj_
                       (attr[]){A_BOOL("adj_x", adj_x), A_BOOL("adj_y", adj_y)});
 }
 
-/* All but the last two elements of a shape. */
+/* Returns all but the last two elements of the shape of x. */
 static weft_out batch_dims(weft_graph *g, weft_out x) {
   const int64_t zero = 0, end = -2, one = 1;
   const weft_out in[] = {weft__b_shape(g, x), weft__b_ints(g, &zero, 1), weft__b_ints(g, &end, 1),

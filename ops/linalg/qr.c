@@ -1,8 +1,8 @@
-/* qr.c - Qr: matrices as an orthogonal matrix times an upper triangle.
+/* qr.c - Qr: a matrix as an orthogonal matrix times an upper triangle.
  *
- * Householder's reflections, one for each column, with LAPACK's choice of signs: the diagonal of R is negative where
- * the column's own element is positive.  Worked in double, whatever the type: matrices are small and made once, for
- * orthogonal initial values. */
+ * It uses one Householder reflection per column, with LAPACK's choice of signs: the diagonal of R is negative where
+ * the column's own element is positive.  All types are computed in double, because the matrices are usually small
+ * and computed once, as orthogonal initial values. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
@@ -21,7 +21,7 @@ static weft_err qr_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* Reflects columns [from, cols) of a (rows x cols), rows from k on, along v: a -= tau v (v'a). */
+/* Reflects columns [from, cols) of a (rows, cols), from row k on, along v: a -= tau v (v' a). */
 static void qr_reflect(double *a, int64_t rows, int64_t cols, int64_t k, int64_t from, const double *v, double tau) {
   for (int64_t j = from; j < cols; j++) {
     double dot = 0;
@@ -30,7 +30,7 @@ static void qr_reflect(double *a, int64_t rows, int64_t cols, int64_t k, int64_t
   }
 }
 
-/* v (which begins with 1 at k) and tau of the reflection that clears column k of a below the diagonal. */
+/* Computes the reflection that clears column k of a below the diagonal: its vector v, with v[k] = 1.  Returns tau. */
 static double qr_reflection(const double *a, int64_t rows, int64_t cols, int64_t k, double *v) {
   double below = 0, own = a[k * cols + k];
   for (int64_t i = k + 1; i < rows; i++) below += a[i * cols + k] * a[i * cols + k];
@@ -41,8 +41,8 @@ static double qr_reflection(const double *a, int64_t rows, int64_t cols, int64_t
   return (length - own) / length;
 }
 
-/* a (m x n) becomes R; q (m x inner) becomes the first columns of the product of the reflections.  There are as many of
- * these as the smaller of m and n; v has room for m numbers of each, tau for one. */
+/* Makes a (m, n) into R, and q (m, inner) into the first columns of the product of the reflections.  There are
+ * min(m, n) reflections; for each of them, v has m numbers and tau one. */
 static void qr_factor(double *a, double *q, int64_t m, int64_t n, int64_t inner, double *v, double *tau) {
   int64_t steps = m < n ? m : n;
   for (int64_t k = 0; k < steps; k++) {
@@ -52,7 +52,7 @@ static void qr_factor(double *a, double *q, int64_t m, int64_t n, int64_t inner,
   }
   for (int64_t i = 0; i < m * inner; i++) q[i] = i / inner == i % inner;
   for (int64_t k = steps - 1; k >= 0;
-       k--) /* columns before k are still those of the identity, without rows from k on */
+       k--) /* columns before k are still those of the identity, with zeros from row k on */
     if (tau[k] != 0) qr_reflect(q, m, inner, k, k, v + k * m, tau[k]);
 }
 
@@ -67,14 +67,14 @@ static void qr_set(weft_dtype type, void *data, int64_t i, double x) {
     ((float *)data)[i] = (float)x;
 }
 
-/* The upper left part of a matrix with `width` columns. */
+/* Copies the upper left part of a matrix with `width` columns. */
 static void qr_put(weft_tensor *t, int64_t at, int64_t rows, int64_t cols, const double *from, int64_t width) {
   for (int64_t i = 0; i < rows; i++)
     for (int64_t j = 0; j < cols; j++) qr_set(t->dtype, t->data, at + i * cols + j, from[i * width + j]);
 }
 
-/* Room for matrices of m by n, m by inner and m by the reflections, and for a number of each of these (weft__free);
- * NULL where it is too large. */
+/* Allocates matrices of (m, n), (m, inner) and (m, reflections), and one number per reflection.  Returns NULL if
+ * they are too large.  The caller frees it with weft__free. */
 static double *qr_workspace(int64_t m, int64_t n, int64_t inner) {
   const int64_t steps = m < n ? m : n;
   const int64_t both = weft__shape_dim_add(weft__shape_dim_mul(m, n), weft__shape_dim_mul(m, inner));
@@ -110,7 +110,7 @@ static weft_err qr_cpu(kernel *k) {
 
 /* ---- gradient ---- */
 
-typedef struct qr_build { /* where the gradient is built, and the rank of everything in it */
+typedef struct qr_build { /* the graph in which the gradient is built, and the rank of its tensors */
   weft_graph *g;
   int rank;
 } qr_build;
@@ -123,7 +123,7 @@ static weft_out qr_adjoint(qr_build m, weft_out x) {
   return weft__b_conj(g, weft__b_transpose(g, x, weft__b_ints(g, perm, rank)));
 }
 
-/* x times the inverse of the adjoint of the upper triangle r. */
+/* Returns x times the inverse of the adjoint of the upper triangle r. */
 static weft_out qr_divided(qr_build m, weft_out x, weft_out r) {
   weft_graph *g = m.g;
   const weft_out in[] = {r, qr_adjoint(m, x)};
@@ -135,7 +135,7 @@ static weft_out qr_product(weft_graph *g, weft_out x, weft_out y, bool adj_x, bo
   return weft__b_matrix_product(g, x, y, adj_x, adj_y);
 }
 
-/* For matrices with at least as many rows as columns. */
+/* The gradient for matrices with at least as many rows as columns. */
 static weft_out tall_grad(qr_build m, weft_out q, weft_out r, weft_out dq, weft_out dr) {
   weft_graph *g = m.g;
   const weft_out qdq = qr_product(g, q, dq, true, false), rdr = qr_product(g, r, dr, false, true);
@@ -147,7 +147,7 @@ static weft_out tall_grad(qr_build m, weft_out q, weft_out r, weft_out dq, weft_
   return weft__b_add(g, along, across);
 }
 
-/* Columns [from, from + n) of x. */
+/* Returns columns [from, from + n) of x. */
 static weft_out qr_columns(qr_build m, weft_out x, int64_t from, int64_t n) {
   weft_graph *g = m.g;
   const int rank = m.rank;
@@ -158,7 +158,7 @@ static weft_out qr_columns(qr_build m, weft_out x, int64_t from, int64_t n) {
                       0, NULL);
 }
 
-/* The first columns of a wide matrix determine Q; the others are Q times the rest of R. */
+/* The gradient for wide matrices.  Their first columns determine Q; the other columns are Q times the rest of R. */
 static weft_out wide_grad(backprop *b, weft_out dq, weft_out dr, int64_t m, int64_t n) {
   weft_graph *g = b->graph;
   const qr_build s = {g, weft__out_shape(g, b->in[0])->rank};

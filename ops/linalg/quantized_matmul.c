@@ -20,7 +20,7 @@ typedef struct quantized_matmul_job {
   const uint8_t *a, *b;
   uint32_t *y; /* sums wrap around, as TensorFlow's do */
   int64_t depth, columns;
-  int64_t a_row, a_inner, b_inner, b_column; /* steps between elements */
+  int64_t a_row, a_inner, b_inner, b_column; /* strides in elements */
   uint32_t zero_a, zero_b;
 } quantized_matmul_job;
 

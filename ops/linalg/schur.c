@@ -1,8 +1,8 @@
 /* schur.c - Eig, MatrixSquareRoot and MatrixLogarithm, by the complex Schur form.
  *
- * Reflections make a matrix of Hessenberg's form; QR steps with Wilkinson's shift then clear what is below the
- * diagonal.  A root or a logarithm is that of the triangle, turned back.  Eigenvectors are found by substitution.
- * Everything is worked in complex128. */
+ * Reflections bring the matrix into Hessenberg form.  QR steps with Wilkinson's shift then clear the elements below
+ * the diagonal.  The root or the logarithm is computed for the triangle and transformed back.  Eigenvectors are
+ * found by substitution.  All types are computed in complex128. */
 #include "ops/linalg/schur.h"
 #include "base/alloc.h"
 #include "graph/build.h"
@@ -17,7 +17,7 @@ typedef double complex number;
 
 /* ---- Schur's form ---- */
 
-/* Column k below the subdiagonal of t is cleared, and q follows. */
+/* Clears column k of t below the subdiagonal, and applies the reflection to q. */
 static void hessenberg_step(number *t, number *q, int64_t n, int64_t k, number *v) {
   double below = 0;
   for (int64_t i = k + 2; i < n; i++) below += creal(t[i * n + k] * conj(t[i * n + k]));
@@ -46,9 +46,9 @@ static void hessenberg_step(number *t, number *q, int64_t n, int64_t k, number *
   for (int64_t i = k + 2; i < n; i++) t[i * n + k] = 0;
 }
 
-/* The eigenvalue of the block at `end` that is nearer to its corner. */
+/* Returns the shift: the eigenvalue of the 2 x 2 block at `end` that is nearer to its last element. */
 static number schur_shift(const number *t, int64_t n, int64_t end, int64_t turn) {
-  if (turn % 10 == 9) /* an exceptional one, should the steps go round in a circle */
+  if (turn % 10 == 9) /* an exceptional shift, in case the steps repeat in a cycle */
     return cabs(t[end * n + end - 1]) + (end > 1 ? cabs(t[(end - 1) * n + end - 2]) : 0);
   const number a = t[(end - 1) * n + end - 1], b = t[(end - 1) * n + end], c = t[end * n + end - 1],
                d = t[end * n + end];
@@ -142,7 +142,7 @@ void weft__schur_back(number *a, const number *q, number *room, int64_t n) {
 
 /* ---- logarithms of triangles ---- */
 
-/* The largest absolute sum of a column of t - 1. */
+/* Returns the 1-norm of t - I: the largest absolute column sum. */
 static double from_identity(const number *t, int64_t n) {
   double most = 0;
   for (int64_t j = 0; j < n; j++) {
@@ -153,7 +153,7 @@ static double from_identity(const number *t, int64_t n) {
   return most;
 }
 
-/* sum += weight * (1 + x t)^-1 t, of upper triangles. */
+/* Computes sum += weight * (I + x t)^-1 t for upper triangles. */
 static void add_quotient(number *sum, const number *t, double x, double weight, number *room, int64_t n) {
   for (int64_t j = 0; j < n; j++)
     for (int64_t i = j; i >= 0; i--) {
@@ -164,15 +164,15 @@ static void add_quotient(number *sum, const number *t, double x, double weight, 
     }
 }
 
-/* Points and weights of Gauss and Legendre on [0, 1], eight of them: with these the integral of t / (1 + x t) is
- * log(1 + t) to double precision for t below a quarter. */
+/* Eight points and weights of Gauss-Legendre quadrature on [0, 1].  With them, the integral of t / (1 + x t) over x
+ * is log(1 + t) to double precision for t < 1/4. */
 static const double gauss[8][2] = {
     {0.01985507175123188, 0.05061426814518813}, {0.10166676129318664, 0.11119051722668724},
     {0.2372337950418355, 0.15685332293894364},  {0.4082826787521751, 0.181341891689181},
     {0.5917173212478249, 0.181341891689181},    {0.7627662049581645, 0.15685332293894364},
     {0.8983332387068134, 0.11119051722668724},  {0.9801449282487681, 0.05061426814518813}};
 
-/* t becomes its logarithm: roots until it is near the identity, then the integral. */
+/* Replaces t by its logarithm: takes square roots until t is near the identity, then integrates. */
 static void triangle_logarithm(number *t, number *room, number *more, int64_t n) {
   int roots = 0;
   for (; roots < 100 && !(from_identity(t, n) < 0.15); roots++) {
@@ -191,7 +191,7 @@ static void triangle_logarithm(number *t, number *room, number *more, int64_t n)
 
 /* ---- eigenvectors ---- */
 
-/* Columns of v become the eigenvectors of the triangle t, turned by q and of length 1. */
+/* Sets the columns of v to the eigenvectors of the triangle t, transformed by q and normalized to length 1. */
 static void eigenvectors(const number *t, const number *q, number *v, number *x, int64_t n) {
   double most = 0;
   for (int64_t i = 0; i < n * n; i++) most = fmax(most, cabs(t[i]));
@@ -221,7 +221,7 @@ static void eigenvectors(const number *t, const number *q, number *v, number *x,
 
 typedef struct schur_job {
   matrices in, values, vectors;
-  void (*of_triangle)(number *t, number *room, number *more, int64_t n); /* NULL: eigenvalues are asked for */
+  void (*of_triangle)(number *t, number *room, number *more, int64_t n); /* NULL for eigenvalues */
   bool want_vectors;
   atomic_int failed; /* 1: no convergence; 2: no memory */
 } schur_job;
@@ -237,7 +237,7 @@ static void put_all(const matrix *m, const number *from) {
   for (int64_t i = 0; i < m->rows * m->cols; i++) weft__matrix_set(m, i / m->cols, i % m->cols, from ? from[i] : NAN);
 }
 
-/* Moves eigenvalue `from` and its vector to the place `to`, before it; what is between moves up by one. */
+/* Moves eigenvalue `from` and its vector to the earlier place `to`; those between move up by one. */
 static void move_pair(number *lambda, number *v, int64_t n, int64_t from, int64_t to) {
   const number x = lambda[from];
   memmove(lambda + to + 1, lambda + to, (size_t)(from - to) * sizeof *lambda);
@@ -249,7 +249,7 @@ static void move_pair(number *lambda, number *v, int64_t n, int64_t from, int64_
   }
 }
 
-/* Of a real matrix complex eigenvalues come in pairs: the one with the positive imaginary part, then its conjugate. */
+/* Orders the complex pairs of a real matrix: the eigenvalue with the positive imaginary part, then its conjugate. */
 static void order_pairs(number *lambda, number *v, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     if (i + 1 == n || fabs(cimag(lambda[i])) <= 8 * DBL_EPSILON * cabs(lambda[i])) {
@@ -266,7 +266,7 @@ static void order_pairs(number *lambda, number *v, int64_t n) {
   }
 }
 
-/* The vector of a real eigenvalue is real. */
+/* Makes the vectors of real eigenvalues real. */
 static void make_real(const number *lambda, number *v, int64_t n) {
   for (int64_t k = 0; k < n; k++) {
     if (cimag(lambda[k]) != 0) continue;
@@ -401,7 +401,7 @@ static weft_out real_diagonal(weft_graph *g, weft_out x) {
   return weft__matrix_diag_node(g, weft__b_cast(g, weft__b_cast(g, d, real), type));
 }
 
-/* The solution of v^H x = right. */
+/* Returns the solution x of v^H x = right. */
 static weft_out adjoint_solve(weft_graph *g, weft_out v, weft_out right) {
   return weft__b_node(g, "MatrixSolve", NULL, 2, (weft_out[]){v, right}, 1, (attr[]){A_BOOL("adjoint", true)});
 }
@@ -432,12 +432,12 @@ static weft_err eig_grad(backprop *b) {
   return WEFT_OK;
 }
 
-/* x of the shape [-1, then the given dimensions]. */
+/* Reshapes x to [-1, then the given dimensions]. */
 static weft_out schur_shaped(weft_graph *g, weft_out x, const int64_t *dims, int n) {
   return weft__b_reshape(g, x, weft__b_ints(g, dims, n));
 }
 
-/* dA is the X with X R^H + R^H X = dR: the equation is written with Kronecker products and solved. */
+/* dA is the solution X of X R^H + R^H X = dR, which is solved as a linear system with Kronecker products. */
 static weft_err root_grad(backprop *b) {
   weft_graph *g = b->graph;
   const shape *s = weft__out_shape(g, b->out[0]);
@@ -455,7 +455,7 @@ static weft_err root_grad(backprop *b) {
                                      schur_shaped(g, weft__b_conj(g, root), (int64_t[]){-1, 1, n, 1, n}, 5));
   const weft_out sum = schur_shaped(g, weft__b_add(g, left, right), (int64_t[]){-1, n * n, n * n}, 3);
   const weft_out in[] = {sum, schur_shaped(g, b->dout[0], (int64_t[]){-1, n * n, 1}, 3)};
-  /* The conjugate of what is right for complex matrices, as in TensorFlow. */
+  /* As in TensorFlow, the result is the conjugate of the correct one for complex matrices. */
   const weft_out x = weft__b_conj(g, weft__b_node(g, "MatrixSolve", NULL, 2, in, 0, NULL));
   b->din[0] = GRAD_DENSE(weft__b_reshape(g, x, weft__b_shape(g, b->out[0])));
   return WEFT_OK;

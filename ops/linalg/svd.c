@@ -1,9 +1,9 @@
 /* svd.c - Svd: singular values and vectors.
  *
- * A matrix is first made square: of a tall one the triangle R of its QR decomposition with pivots is worked, of a wide
- * one its adjoint.  Small real squares then go through Jacobi's rotations from both sides, whose signs are those of
- * TensorFlow's library.  Others are made bidiagonal by reflections and diagonal by implicit QR steps (Golub and Kahan).
- * Vectors are kept as rows of a transpose while they are rotated. */
+ * A matrix is first reduced to a square one.  A tall matrix is replaced by the triangle R of its pivoted QR
+ * decomposition, a wide one by its adjoint.  Small real squares then use two-sided Jacobi rotations, with the signs
+ * of TensorFlow's library.  Others are made bidiagonal by reflections and then diagonal by implicit QR steps
+ * (Golub-Kahan).  The vectors are stored as rows of a transpose while they are rotated. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
@@ -15,20 +15,20 @@
 
 enum { SMALL = 16, STEPS = 60 };
 
-/* One decomposition of a tall or square matrix (m by n, m >= n): a = u s v^H. */
+/* The buffers for one decomposition of a tall or square matrix (m, n), m >= n: a = u s v^H. */
 typedef struct svd_room {
-  matrix a;      /* m by n; destroyed */
-  matrix u, v;   /* transposed: n or m rows of m, n rows of n.  Row i is the vector i, not conjugated */
-  matrix work;   /* as large as u */
-  matrix row, q; /* one row of m */
-  double *s, *e; /* the diagonal, and what is above it */
-  double complex *left, *right, *vl, *vr; /* tau and vectors of the reflections */
-  int64_t *order;                         /* of the columns, where they were exchanged */
+  matrix a;                               /* (m, n); destroyed */
+  matrix u, v;                            /* transposed: u (n or m, m), v (n, n); row i is vector i, not conjugated */
+  matrix work;                            /* as large as u */
+  matrix row, q;                          /* one row of m each */
+  double *s, *e;                          /* the diagonal and the superdiagonal */
+  double complex *left, *right, *vl, *vr; /* tau and vectors of the left and right reflections */
+  int64_t *order;                         /* the order of the columns, if they were exchanged */
 } svd_room;
 
 /* ---- reflections ---- */
 
-/* Rows from `first` on of m become those of H m, H = I - tau v v^H. */
+/* Applies H = I - tau v v^H to m, which changes the rows from `first` on. */
 static void reflect_rows(const svd_room *r, const matrix *m, const double complex *v, double complex tau, int64_t first,
                          int64_t column) {
   matrix sum = {m->is_complex, 1, m->cols, r->q.data};
@@ -37,7 +37,7 @@ static void reflect_rows(const svd_room *r, const matrix *m, const double comple
   for (int64_t i = first; i < m->rows; i++) weft__matrix_less(m, i, &sum, 0, tau * v[i], column);
 }
 
-/* The reflection of column k from row k on; its vector goes to v, which has m elements. */
+/* Computes the reflection of column k from row k on, and stores its vector in v, which has m elements. */
 static householder column_reflection(const svd_room *r, int64_t k, double complex *v) {
   const int64_t m = r->a.rows;
   matrix row = {r->a.is_complex, 1, m, r->row.data};
@@ -47,7 +47,7 @@ static householder column_reflection(const svd_room *r, int64_t k, double comple
   return h;
 }
 
-/* The reflection of row k from column k + 1 on. */
+/* Computes the reflection of row k from column k + 1 on. */
 static householder row_reflection(const svd_room *r, int64_t k, double complex *v) {
   const int64_t n = r->a.cols;
   matrix row = {r->a.is_complex, 1, n, r->row.data};
@@ -57,7 +57,7 @@ static householder row_reflection(const svd_room *r, int64_t k, double complex *
   return h;
 }
 
-/* Row i of a, times H^H from the right: a_i - conj(tau) (a_i v) v^H. */
+/* Applies H^H to row i of a from the right: a_i - conj(tau) (a_i v) v^H. */
 static void reflect_columns(const matrix *a, const double complex *v, double complex tau, int64_t row, int64_t first) {
   double complex dot = 0;
   for (int64_t j = first; j < a->cols; j++) dot += weft__matrix_get(a, row, j) * v[j];
@@ -65,7 +65,7 @@ static void reflect_columns(const matrix *a, const double complex *v, double com
   for (int64_t j = first; j < a->cols; j++) weft__matrix_set(a, row, j, weft__matrix_get(a, row, j) - dot * conj(v[j]));
 }
 
-/* Rows of m become the first columns of the product of the adjoints of reflections. */
+/* Sets the rows of m to the first columns of the product of the adjoint reflections. */
 static void svd_collect(const svd_room *r, const matrix *m, const double complex *tau, const double complex *v,
                         int64_t count, int64_t shift) {
   const matrix product = {m->is_complex, m->cols, m->rows, r->work.data};
@@ -95,7 +95,7 @@ static void bidiagonalize(const svd_room *r) {
   svd_collect(r, &r->v, r->right, r->vr, n - 1, 1);
 }
 
-/* The c and s of a rotation that turns (x, y) into (r, 0): c x + s y = r. */
+/* Computes c and s of the rotation that maps (x, y) to (r, 0): c x + s y = r. */
 static double svd_plane(double x, double y, double *c, double *s) {
   const double size = hypot(x, y);
   *c = size == 0 ? 1 : x / size;
@@ -103,7 +103,7 @@ static double svd_plane(double x, double y, double *c, double *s) {
   return size;
 }
 
-/* s[at] is zero: what is beside it moves along the rows below and vanishes. */
+/* s[at] is zero: rotations move the element beside it along the rows below until it vanishes. */
 static void chase_zero(const svd_room *r, int64_t at, int64_t end) {
   double f = r->e[at], c, s;
   r->e[at] = 0;
@@ -116,7 +116,7 @@ static void chase_zero(const svd_room *r, int64_t at, int64_t end) {
   }
 }
 
-/* The shift: the eigenvalue of the last 2 by 2 block of B^H B that is nearer to its corner. */
+/* Returns the shift: the eigenvalue of the last 2 x 2 block of B^H B that is nearer to its last element. */
 static double svd_shift(const svd_room *r, int64_t start, int64_t end) {
   const double a = r->s[end - 1], b = r->s[end], e = r->e[end - 1], before = end - 1 > start ? r->e[end - 2] : 0;
   const double top = a * a + before * before, low = b * b + e * e, off = a * e, half = (top - low) / 2;
@@ -149,7 +149,7 @@ static void golub_kahan_step(const svd_room *r, int64_t start, int64_t end) {
   }
 }
 
-/* false: no convergence. */
+/* Returns false if it does not converge. */
 static bool golub_kahan(const svd_room *r) {
   const int64_t n = r->a.cols;
   double *d = r->s, *e = r->e, most = 0;
@@ -182,7 +182,7 @@ static bool golub_kahan(const svd_room *r) {
 
 static double real_at(const matrix *m, int64_t i, int64_t j) { return ((const double *)m->data)[i * m->cols + j]; }
 
-/* Columns p and q become c p - s q and s p + c q. */
+/* Replaces columns p and q by c p - s q and s p + c q. */
 static void rotate_columns(const matrix *m, int64_t p, int64_t q, double c, double s) {
   double *x = m->data;
   for (int64_t i = 0; i < m->rows; i++) {
@@ -192,10 +192,10 @@ static void rotate_columns(const matrix *m, int64_t p, int64_t q, double c, doub
   }
 }
 
-/* One rotation from each side, which clears elements (p, q) and (q, p). */
+/* Clears elements (p, q) and (q, p) with one rotation from each side. */
 static void jacobi_pair(const svd_room *r, int64_t p, int64_t q) {
   const double a = real_at(&r->a, p, p), b = real_at(&r->a, p, q), c = real_at(&r->a, q, p), d = real_at(&r->a, q, q);
-  /* First the block is made symmetric. */
+  /* The first rotation makes the 2 x 2 block symmetric. */
   double s1 = 0, c1 = 1;
   if (fabs(c - b) >= DBL_MIN) {
     const double u = (a + d) / (c - b), size = sqrt(1 + u * u);
@@ -210,14 +210,14 @@ static void jacobi_pair(const svd_room *r, int64_t p, int64_t q) {
     s2 = -(t > 0 ? 1 : -1) * (y / fabs(y)) * fabs(t) * size;
     c2 = size;
   }
-  const double cl = c1 * c2 + s1 * s2, sl = s1 * c2 - c1 * s2; /* the product of the first and the second's inverse */
+  const double cl = c1 * c2 + s1 * s2, sl = s1 * c2 - c1 * s2; /* the first rotation times the inverse of the second */
   weft__matrix_rotate(&r->a, p, q, cl, -sl);
   weft__matrix_rotate(&r->u, p, q, cl, -sl);
   rotate_columns(&r->a, p, q, c2, s2);
   weft__matrix_rotate(&r->v, p, q, c2, s2);
 }
 
-/* Of a real square matrix; u and v begin as they are. */
+/* Decomposes a real square matrix; updates u and v by the rotations.  Returns false if it does not converge. */
 static bool jacobi(const svd_room *r) {
   const int64_t n = r->a.cols;
   double most = 0;
@@ -246,7 +246,7 @@ static void swap_columns(const matrix *m, int64_t i, int64_t j) {
   }
 }
 
-/* a becomes R of its QR decomposition with pivots, u the adjoint of Q transposed, v the order of the columns. */
+/* Replaces a by R of its pivoted QR decomposition, u by the transposed adjoint of Q, and v by the column order. */
 static void pivoted_qr(const svd_room *r) {
   const int64_t m = r->a.rows, n = r->a.cols;
   for (int64_t j = 0; j < n; j++) r->order[j] = j;
@@ -275,7 +275,7 @@ static void pivoted_qr(const svd_room *r) {
 
 /* ---- one matrix ---- */
 
-/* Values become positive and descend. */
+/* Makes the singular values positive and sorts them in descending order. */
 static void svd_arrange(const svd_room *r) {
   const int64_t n = r->a.cols;
   for (int64_t i = 0; i < n; i++) {
@@ -303,7 +303,8 @@ static bool svd_big(const svd_room *r) {
   return good;
 }
 
-/* wide: a is the adjoint of what is meant.  Its triangle is then worked transposed, with u and v exchanged. */
+/* Decomposes the square triangle.  If `wide` is set, a is the adjoint of the input, so the triangle is transposed
+ * and u and v are exchanged. */
 static bool svd_small(const svd_room *r, bool wide) {
   svd_room w = *r;
   const int64_t n = r->a.cols;
@@ -355,7 +356,7 @@ static bool all_finite(const matrix *a) {
   return true;
 }
 
-/* Columns of `to` from rows of `from`. */
+/* Copies the rows of `from` to the columns of `to`. */
 static void put_vectors(const matrix *to, const matrix *from, bool conjugate) {
   for (int64_t i = 0; i < to->rows; i++)
     for (int64_t j = 0; j < to->cols; j++) {
@@ -369,14 +370,15 @@ static void fill_nan(const matrix *m) {
     for (int64_t j = 0; j < m->cols; j++) weft__matrix_set(m, i, j, NAN);
 }
 
-/* The next part of a block of memory; all parts begin at multiples of 16.  base NULL: only the size is counted. */
+/* Returns the next part of a memory block; each part is aligned to 16 bytes.  If base is NULL, only the size is
+ * counted. */
 static void *svd_part(char *base, size_t *at, int64_t count, size_t size) {
   char *found = base ? base + *at : NULL;
   *at += ((size_t)count * size + 15) / 16 * 16;
   return found;
 }
 
-/* The size of all parts. */
+/* Assigns all parts and returns their total size. */
 static size_t svd_parts(svd_room *r, bool is_complex, int64_t m, int64_t n, int64_t vectors, char *base) {
   const size_t one = is_complex ? sizeof(double complex) : sizeof(double);
   size_t at = 0;
@@ -516,7 +518,7 @@ static weft_out svd_diagonal(weft_graph *g, weft_out s) {
   return weft__b_node(g, "MatrixDiagV3", NULL, 5, in, 0, NULL);
 }
 
-/* x plus its adjoint, which is made by a product since the rank may be any. */
+/* Returns x plus its adjoint.  A product computes the adjoint, because the rank may be unknown. */
 static weft_out with_adjoint(weft_graph *g, weft_out x, weft_out eye) {
   return weft__b_add(g, x, svd_product(g, x, eye, true, false));
 }
@@ -525,14 +527,14 @@ static weft_out svd_reciprocal(weft_graph *g, weft_out x) {
   return weft__b_binary(g, "DivNoNan", weft__b_ones_like(g, x), x);
 }
 
-/* Of a wide or square matrix (of A^H if A is tall): u, v and their gradients. */
+/* u, v and their gradients for a wide or square matrix (for A^H if A is tall). */
 typedef struct svd_slopes {
   weft_graph *g;
   weft_out s, u, v, ds, du, dv;
   bool square, is_complex;
 } svd_slopes;
 
-/* The first columns of v where all of them were computed. */
+/* Returns the first columns of v if all were computed. */
 static weft_out svd_thin(weft_graph *g, weft_out x, int64_t columns) {
   const int rank = weft__out_shape(g, x)->rank;
   int64_t begin[WEFT_MAX_RANK] = {0}, size[WEFT_MAX_RANK];
@@ -541,7 +543,7 @@ static weft_out svd_thin(weft_graph *g, weft_out x, int64_t columns) {
                       0, NULL);
 }
 
-/* u (ds + (F u^H du + its adjoint) s + s (F v^H dv + its adjoint)) v^H + u s^-1 (dv^H - dv^H v v^H), with
+/* Returns u (ds + (F u^H du + its adjoint) s + s (F v^H dv + its adjoint)) v^H + u s^-1 (dv^H - dv^H v v^H), with
  * F_ij = 1 / (s_j^2 - s_i^2). */
 static weft_out svd_slope(const svd_slopes *d) {
   weft_graph *g = d->g;
@@ -568,7 +570,7 @@ static weft_out svd_slope(const svd_slopes *d) {
   return weft__b_add(g, da, across);
 }
 
-/* Without u and v: they are computed here. */
+/* The gradient if the op returned only the values: u and v are computed here. */
 static weft_err values_grad(backprop *b) {
   weft_graph *g = b->graph;
   const attr attrs[] = {A_BOOL("compute_uv", true), A_BOOL("full_matrices", false)};

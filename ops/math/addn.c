@@ -1,6 +1,6 @@
-/* addn.c - the sum of many tensors of one shape.
+/* addn.c - AddN: the sum of many tensors of one shape.
  *
- * All inputs are added block by block, so that the partial sum stays in the first-level cache. */
+ * All inputs are added block by block, so that the partial sum stays in the L1 cache. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "kernels/elementwise/binary.h"
@@ -31,7 +31,7 @@ static void add_block(const job *j, int64_t at, int64_t n) {
   }
 }
 
-/* sum += next, rounded to the 16-bit type. */
+/* Computes sum += next, rounded to the 16-bit type. */
 static void add_rounded(const job *j, float *sum, const float *next, int64_t n) {
   uint16_t narrow[ELEM_BLOCK];
   const void *in[2] = {sum, next};
@@ -49,7 +49,8 @@ static void sum_inputs(const job *j, float *sum, int first, int count, int64_t a
   }
 }
 
-/* TensorFlow rounds every addition to the type, and adds eight inputs at a time; the first sum takes the odd ones. */
+/* Like TensorFlow, adds eight inputs at a time and rounds every addition to the type.  The first group takes the
+ * remainder. */
 static void add_narrow_block(const job *j, int64_t at, int64_t n) {
   enum { GROUP = 8 };
   float sum[ELEM_BLOCK], group[ELEM_BLOCK];
@@ -75,7 +76,7 @@ static void add_blocks(void *arg, int64_t begin, int64_t end) {
 
 static weft_err add_variants(kernel *k, weft_tensor *sum, const weft_tensor *t);
 
-/* Replaces *sum by *sum + *t; where only one of them has a value (an element of a list), that is the sum. */
+/* Replaces *sum by *sum + *t.  An element of a list may have no value; then the other one is the sum. */
 static weft_err add_into(kernel *k, weft_tensor *sum, const weft_tensor *t) {
   elem_loop *add = weft__add_op.loop[weft__is_16bit(t->dtype) ? WEFT_FLOAT : t->dtype];
   if (!t->buf) return WEFT_OK;

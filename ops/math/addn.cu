@@ -1,4 +1,4 @@
-/* addn.cu - the sum of many tensors of one shape on the GPU: eight at a time, in the order they come. */
+/* addn.cu - AddN on the GPU: adds eight inputs per kernel, in input order. */
 #include "kernels/elementwise/elementwise.cuh"
 
 enum { TERMS = 8 };
@@ -41,7 +41,7 @@ static weft_err add_n_gpu(kernel *k) {
   return gpu_numbers(k, z.dtype, [&](auto t) { return add_all<decltype(t)>(k, n_in, z); });
 }
 
-/* For tensor arrays, whose gradients add up as they come. */
+/* Adds two tensors.  Tensor arrays use it to accumulate gradients. */
 static weft_err add_two(kernel *k, weft_dtype type, void *z, const void *x, const void *y, int64_t n) {
   if (n == 0) return WEFT_OK;
   return gpu_numbers(k, type, [&](auto t) {

@@ -1,6 +1,6 @@
-/* arg.c - where the extremes are: ArgMax, ArgMin, and how high a class ranks: InTopK.
+/* arg.c - ArgMax and ArgMin, the positions of extremes, and InTopK, which tests whether a class is among the k best.
  *
- * The first of equal elements wins and NaN never does, as in TensorFlow. */
+ * As in TensorFlow, ties go to the first element, and NaN is never selected. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/target_clones.h"
@@ -15,7 +15,7 @@ typedef struct job {
   int64_t n, inner;
 } job;
 
-/* One column at a time where columns are contiguous, else a row of columns side by side. */
+/* Scans one column at a time if columns are contiguous, otherwise a row of neighboring columns at a time. */
 #define DEFINE_ARG(name, T, worst, better)                                                                             \
   WEFT_TARGET_CLONES static void name(void *arg, int64_t begin, int64_t end) {                                         \
     enum { STRIP = 256 };                                                                                              \
@@ -80,7 +80,7 @@ static void arg_store(weft_tensor *out, const int64_t *at, int64_t n) {
     }
 }
 
-/* x is (outer, n, inner) in `type`'s own or float elements. */
+/* Finds the positions in x (outer, n, inner), whose elements have `type` itself or float. */
 static weft_err arg_find(kernel *k, pool_loop *fn, const void *x, int64_t outer, int64_t n, int64_t inner,
                          weft_tensor *out) {
   weft_tensor scratch = {0};
@@ -131,7 +131,7 @@ static weft_err arg_infer(infer *s) {
   const shape *x = &s->in[0];
   const weft_tensor *dimension = weft__infer_value(s, 1);
   if (x->rank < 0) return WEFT_OK;
-  if (x->rank <= 1) { /* also for a scalar, which the kernel refuses */
+  if (x->rank <= 1) { /* also for a scalar, for which the kernel fails */
     s->out[0] = SHAPE_SCALAR;
     return WEFT_OK;
   }
@@ -199,7 +199,7 @@ static weft_err in_top_k_infer(infer *s) {
 }
 
 /* ---- cases ---- */
-/* Tidx is named so that it is not retried as int16, which TensorFlow lets in and then reads as int32. */
+/* The case names Tidx so that it is not repeated with int16: TensorFlow accepts int16 and then reads it as int32. */
 static const op_case arg_cases[] = {
     {"f32[2,3] 1 5 3 4 2 6; i32[] 1", NULL, "Tidx=int32"},
     {"f32[2,3] 1 5 3 4 2 6; i32[] 0", NULL, "Tidx=int32"},

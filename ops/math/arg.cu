@@ -1,6 +1,6 @@
-/* arg.cu - where the extremes are, and how high a class ranks, on the GPU: ArgMax, ArgMin, InTopK.
+/* arg.cu - ArgMax, ArgMin and InTopK on the GPU.
  *
- * The first of equal elements wins and NaN never does, as on the CPU.  A warp has a column. */
+ * As on the CPU, ties go to the first element, and NaN is never selected.  One warp scans one column. */
 #include "kernels/reduce/reduce.cuh"
 
 template <class A, bool is_max>
@@ -11,7 +11,7 @@ __global__ void arg_kernel(const void *x, weft_dtype type, void *z, bool z64, in
   if (o >= outputs) return;
   const int64_t base = o / inner * n * inner + o % inner;
   A best = 0;
-  int64_t at = INT64_MAX; /* nothing yet */
+  int64_t at = INT64_MAX; /* none yet */
   for (int64_t i = lane; i < n; i += 32) {
     const A v = fold_load<A>(x, type, base + i * inner);
     const bool beyond = is_max ? v > best : v < best;
@@ -24,7 +24,8 @@ __global__ void arg_kernel(const void *x, weft_dtype type, void *z, bool z64, in
     if (other != INT64_MAX && (at == INT64_MAX || beyond || (v == best && other < at))) best = v, at = other;
   }
   if (lane) return;
-  /* On the CPU the best begins as the worst there is, so that a column of nothing better has its first. */
+  /* On the CPU the best value starts as the lowest value of the type.  So a column without a better one gives its
+   * first element. */
   if constexpr (std::is_floating_point_v<A>)
     if (best == (is_max ? -(A)INFINITY : (A)INFINITY)) at = 0;
   if (at == INT64_MAX) at = 0;

@@ -1,8 +1,8 @@
-/* bessel.c - Bessel functions of the orders 0 and 1, plain and multiplied by e^-|x| or e^x.
+/* bessel.c - Bessel functions of the orders 0 and 1, unscaled and scaled by e^-|x| or e^x.
  *
- * I is a series whose terms are all positive; for big arguments it is its asymptotic series.  K is a series near zero,
- * and otherwise the integral of e^(-x cosh t) cosh(nt), for which the trapezoidal rule converges faster than any
- * power of its step.  J and Y are the C library's. */
+ * I_n is a series of positive terms, or its asymptotic series for large arguments.  K_n is a series near zero, and
+ * otherwise the integral of e^(-x cosh t) cosh(n t), for which the trapezoidal rule converges faster than any power
+ * of its step.  J_n and Y_n are the C library's functions. */
 #include "graph/build.h"
 #include "kernels/elementwise/elementwise.h"
 #include <math.h>
@@ -13,7 +13,7 @@
 static const double EULER = 0.57721566490153286061, FAR = 30;
 enum { POINTS = 48 };
 
-/* The sum of (x^2/4)^k / (k! (k+n)!), n being 0 or 1. */
+/* Returns the sum over k of (x^2/4)^k / (k! (k+n)!), for n = 0 or 1. */
 static double power_series(double x, int n) {
   const double q = x * x / 4;
   double term = 1, sum = 1;
@@ -24,7 +24,7 @@ static double power_series(double x, int n) {
   return sum;
 }
 
-/* I_n(x) e^-x sqrt(2 pi x) for x above FAR. */
+/* Returns I_n(x) e^-x sqrt(2 pi x) for x > FAR. */
 static double asymptotic(double x, int n) {
   const double order = 4 * n * n;
   double term = 1, sum = 1;
@@ -50,7 +50,7 @@ static double plain_i(double x, int n) {
   const double size = fabs(x), sign = n && x < 0 ? -1 : 1;
   if (isnan(x)) return x;
   if (size > 715) return sign * INFINITY;
-  /* e^x in two halves, which do not overflow where their product does not. */
+  /* e^x is applied as e^(x/2) twice, so that it overflows only if the product does. */
   if (size > FAR) return sign * (asymptotic(size, n) / sqrt(2 * M_PI * size) * exp(size / 2)) * exp(size / 2);
   return sign * power_series(size, n) * (n ? size / 2 : 1);
 }
@@ -58,7 +58,7 @@ static double plain_i(double x, int n) {
 static double i0(double x) { return plain_i(x, 0); }
 static double i1(double x) { return plain_i(x, 1); }
 
-/* K_n(x) for 0 < x <= 1. */
+/* Returns K_n(x) for 0 < x <= 1. */
 static double near_k(double x, int n) {
   const double q = x * x / 4, logarithm = log(x / 2);
   double term = 1, harmonic = 0, sum = n ? 1 - 2 * EULER : 0;
@@ -71,7 +71,7 @@ static double near_k(double x, int n) {
   return -(logarithm + EULER) * power_series(x, 0) + sum;
 }
 
-/* K_n(x) e^x for x > 1. */
+/* Returns K_n(x) e^x for x > 1. */
 static double far_k(double x, int n) {
   const double end = acosh(1 + 45 / x), width = end / POINTS;
   double sum = 0.5;
@@ -131,7 +131,7 @@ static weft_err bessel_set_dx(backprop *b, weft_out slope) {
 static weft_out of_x(backprop *b, const char *kind) { return weft__b_unary(G, kind, X); }
 static weft_out y_over_x(backprop *b) { return weft__b_div(G, Y, X); }
 
-/* The slope, but another value where x is zero. */
+/* Returns the derivative, but `constant` where x is zero. */
 static weft_out at_zero(backprop *b, double constant, weft_out slope) {
   const weft_out zero = weft__b_binary(G, "Equal", X, weft__b_scalar_like(G, X, 0));
   const weft_out there = weft__b_mul(G, weft__b_scalar_like(G, X, constant), weft__b_ones_like(G, X));
@@ -142,7 +142,7 @@ static weft_err i0_grad(backprop *b) { return bessel_set_dx(b, of_x(b, "BesselI1
 static weft_err i0e_grad(backprop *b) {
   return bessel_set_dx(b, weft__b_sub(G, of_x(b, "BesselI1e"), weft__b_mul(G, of_x(b, "Sign"), Y)));
 }
-/* At zero TensorFlow's slope is 1, though the function's is 1/2. */
+/* At zero, TensorFlow's derivative is 1, although the correct one is 1/2. */
 static weft_err i1_grad(backprop *b) {
   return bessel_set_dx(b, at_zero(b, 1, weft__b_sub(G, of_x(b, "BesselI0"), y_over_x(b))));
 }

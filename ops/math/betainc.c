@@ -1,7 +1,7 @@
 /* betainc.c - the regularized incomplete beta function I_x(a, b).
  *
- * It is a continued fraction (by Lentz's method) times x^a (1-x)^b / (a B(a, b)).  The fraction converges fast below
- * x = (a+1)/(a+b+2); above, I_x(a, b) = 1 - I_(1-x)(b, a) is used. */
+ * It is a continued fraction (Lentz's method) times x^a (1-x)^b / (a B(a, b)).  The fraction converges fast for x <
+ * (a+1)/(a+b+2); for larger x we use I_x(a, b) = 1 - I_(1-x)(b, a). */
 #include "graph/build.h"
 #include "kernels/elementwise/elementwise.h"
 #include <math.h>
@@ -11,7 +11,7 @@ static const double LEAST = 1e-300, CLOSE = 1e-16;
 
 static double away_from_zero(double v) { return fabs(v) < LEAST ? LEAST : v; }
 
-/* The continued fraction. */
+/* Returns the continued fraction. */
 static double betainc_fraction(double a, double b, double x) {
   double c = 1, d = 1 / away_from_zero(1 - (a + b) * x / (a + 1)), f = d;
   for (int m = 1; m < TERMS; m++) {
@@ -49,7 +49,7 @@ BETA_LOOP(f32, float)
 BETA_LOOP(f64, double)
 static const elem_op beta_op = {60 * COST_CALL, {ROWS_FLOAT(beta)}};
 
-/* Inputs are scalars or have one shape. */
+/* Each input is a scalar, or has the same shape as the others. */
 static weft_err betainc_infer(infer *s) {
   shape all = {.rank = 0};
   for (int i = 0; i < 3; i++) {
@@ -78,7 +78,7 @@ static weft_err betainc_cpu(kernel *k) {
   return weft__elementwise(k, &beta_op, NULL);
 }
 
-/* Towards x alone, as in TensorFlow: the density x^(a-1) (1-x)^(b-1) / B(a, b). */
+/* As in TensorFlow, only x has a gradient: the density x^(a-1) (1-x)^(b-1) / B(a, b). */
 static weft_err betainc_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out a = b->in[0], c = b->in[1], x = b->in[2];

@@ -1,7 +1,7 @@
-/* binary.c - arithmetic on two broadcasting operands.
+/* binary.c - arithmetic on two operands that broadcast.
  *
- * Integers wrap around.  Integer division by zero is an error, looked for in the divisor before
- * anything is computed, so that the loops stay plain. */
+ * Integers wrap around.  Integer division by zero is an error.  The divisor is checked before anything is computed,
+ * so that the loops need no checks. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/fusion.h"
@@ -32,7 +32,7 @@ static const elem_op mul_no_nan_op = {COST_CHEAP, {ROWS_FLOAT(mul_no_nan), ROWS_
 
 /* ---- quotients ---- */
 
-/* A remainder made to have the sign of the divisor. */
+/* Returns the remainder with the sign of the divisor. */
 static inline double binary_towards(double r, double y) { return r != 0 && (r < 0) != (y < 0) ? r + y : r; }
 
 EACH_FLOAT(BINARY, div, x / y)
@@ -81,9 +81,9 @@ EACH_FLOAT(BINARY_CALL, power, pow(x, y))
 EACH_COMPLEX(BINARY_CALL, power, x == 0 && y == 0 ? 1 : pow(x, y))
 EACH_SIGNED(BINARY_CALL, power, int_pow((uint64_t)x, (uint64_t)y))
 EACH_FLOAT(UNARY, power2, x *x)
-/* Exponents that programs write, without a call for each element.  Products of floats are exact or nearly so in double:
- * the result is rounded once.  Those of doubles would be rounded twice, so they stay with pow.  A root of -0 is 0 and one
- * of -infinity is infinity, as pow has it. */
+/* Common exponents, without a call of pow for each element.  Products of floats are exact or nearly exact in double,
+ * so the result is rounded only once.  Products of doubles would be rounded twice, so doubles use pow.  As with pow,
+ * a root of -0 is 0 and a root of -infinity is infinity. */
 UNARY(power3, f32, float, double, (double)x *x *x)
 UNARY_CALL(power3, f64, double, double, pow(x, 3.0))
 UNARY(power4, f32, float, double, ((double)x * x) * ((double)x * x))
@@ -146,7 +146,7 @@ static weft_err binary_join(str *z, const str *x, const str *y) {
   return err;
 }
 
-/* Strings are added by putting one behind the other. */
+/* Adds strings by concatenation. */
 static weft_err add_strings(kernel *k) {
   shape s;
   WEFT_TRY(weft__shape_broadcast(&s, &k->in[0]->shape, &k->in[1]->shape));
@@ -170,7 +170,7 @@ static weft_err floor_div_cpu(kernel *k) { return binary_divide(k, &floor_div_op
 static weft_err floor_mod_cpu(kernel *k) { return binary_divide(k, &floor_mod_op); }
 static weft_err mod_cpu(kernel *k) { return binary_divide(k, &mod_op); }
 
-/* The loop for the exponents y. */
+/* Returns the loop for the exponents y. */
 static const elem_op *pow_loop(const weft_tensor *y) {
   static const struct {
     double exponent;
@@ -196,7 +196,7 @@ static weft_err pow_cpu(kernel *k) {
 #define Y b->in[1]
 #define DZ b->dout[0]
 
-/* Both gradients have the broadcast shape; each operand gets its own back. */
+/* Both gradients have the broadcast shape; each is summed to the shape of its operand. */
 static weft_err binary_both(backprop *b, weft_out dx, weft_out dy) {
   weft__b_unbroadcast(b->graph, X, Y, &dx, &dy);
   b->din[0] = GRAD_DENSE(dx);
@@ -218,7 +218,7 @@ static weft_err mul_no_nan_grad(backprop *b) {
   return binary_both(b, weft__b_binary(g, "MulNoNan", DZ, Y), weft__b_binary(g, "MulNoNan", X, DZ));
 }
 
-/* dx = dz/y, dy = -dz x/y/y, with whichever division the op has */
+/* dx = dz / y, dy = -dz x / y / y, with the op's own kind of division. */
 static weft_err quotient_grad(backprop *b, const char *div) {
   weft_graph *g = b->graph;
   const weft_out x = weft__b_conj(g, X), y = weft__b_conj(g, Y);
@@ -236,7 +236,7 @@ static weft_err floor_mod_grad(backprop *b) {
   return binary_both(b, DZ, weft__b_mul(g, DZ, weft__b_neg(g, floors)));
 }
 
-/* The side that won gets everything; a tie goes to x. */
+/* The larger (or smaller) operand gets the whole gradient; a tie goes to x. */
 static weft_err extreme_grad(backprop *b, const char *x_wins) {
   weft_graph *g = b->graph;
   const weft_out mask = weft__b_binary(g, x_wins, X, Y), zeros = weft__b_zeros_like(g, DZ);
@@ -253,7 +253,7 @@ static weft_err squared_difference_grad(backprop *b) {
   return binary_both(b, dx, weft__b_neg(g, dx));
 }
 
-/* dx = dz y x^(y-1); dy = dz x^y log x, taken as 0 where x has no logarithm */
+/* dx = dz y x^(y-1); dy = dz x^y log x, or 0 where log x is not defined. */
 static weft_err pow_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out x = weft__b_conj(g, X), y = weft__b_conj(g, Y), z = weft__b_conj(g, b->out[0]);
@@ -267,7 +267,7 @@ static weft_err pow_grad(backprop *b) {
   return binary_both(b, dx, weft__b_mul(g, weft__b_mul(g, DZ, z), log_x));
 }
 
-/* 1 where x is not 0, in x's type */
+/* Returns 1 where x is not 0, in x's type. */
 static weft_out not_zero(weft_graph *g, weft_out x) {
   const weft_out test = weft__b_binary(g, "NotEqual", x, weft__b_scalar_like(g, x, 0));
   return weft__b_cast(g, test, weft__out_type(g, x));
@@ -293,7 +293,7 @@ static weft_err xlog1py_grad(backprop *b) {
   return binary_both(b, weft__b_mul(g, px, DZ), weft__b_mul(g, py, DZ));
 }
 
-static weft_err atan2_grad(backprop *b) { /* the first operand is the ordinate */
+static weft_err atan2_grad(backprop *b) { /* y is the first operand */
   weft_graph *g = b->graph;
   const weft_out squares = weft__b_add(g, weft__b_unary(g, "Square", Y), weft__b_unary(g, "Square", X));
   const weft_out d = weft__b_div(g, DZ, squares);
@@ -412,7 +412,7 @@ static const fusion plus = {ROLE_PLUS}, product = {ROLE_PRODUCT}, quotient = {RO
 
 #define ROW(def_, doc_, cpu_, grad_, ...)                                                                              \
   { def_, doc_, OP_INPLACE, weft__infer_broadcast, cpu_, .grad = grad_, .cases = __VA_ARGS__ }
-#define ADD add_cpu, .elem = &weft__add_op, .fusion = &plus /* numbers can be fused */
+#define ADD add_cpu, .elem = &weft__add_op, .fusion = &plus /* numeric additions can be fused */
 #define PLUS ELEM(weft__add_op), .fusion = &plus
 #define PRODUCT ELEM(weft__mul_op), .fusion = &product
 #define QUOTIENT ELEM(real_div_op), .fusion = &quotient

@@ -1,7 +1,7 @@
-/* binary.cu - arithmetic on two broadcasting operands on the GPU.
+/* binary.cu - arithmetic on two operands that broadcast, on the GPU.
  *
- * Integers wrap around.  Where the CPU's kernel refuses an integer divided by zero, the card gives any number: nothing
- * waits for it to tell. */
+ * Integers wrap around.  The CPU kernel fails if an integer is divided by zero.  On the GPU the result is undefined,
+ * because an error would need the host to wait for the kernel. */
 #include "kernels/elementwise/functions.cuh"
 
 template <class A> __device__ A remainder_of(A x, A y) {
@@ -11,7 +11,7 @@ template <class A> __device__ A remainder_of(A x, A y) {
     return y == -1 || y == 0 ? (A)0 : x % y;
 }
 
-/* A remainder made to have the sign of the divisor. */
+/* Returns the remainder with the sign of the divisor. */
 template <class A> __device__ A towards(A r, A y) { return r != 0 && (r < 0) != (y < 0) ? r + y : r; }
 
 template <class A> __device__ A floor_quotient(A x, A y) {
@@ -28,7 +28,7 @@ template <class A> __device__ A truncated_quotient(A x, A y) {
     return quotient_of(x, y);
 }
 
-/* Integers by squaring. */
+/* Computes integer powers by squaring. */
 template <class A> __device__ A power_of(A x, A y) {
   if constexpr (std::is_floating_point_v<A>) {
     return pow(x, y);

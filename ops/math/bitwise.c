@@ -1,6 +1,6 @@
-/* bitwise.c - integers as rows of bits.
+/* bitwise.c - bitwise ops on integers.
  *
- * A shift by less than 0 is none and by the width or more is by one less than that, as in TensorFlow. */
+ * As in TensorFlow, a negative shift count is 0, and a count of the width or more is the width - 1. */
 #include "kernels/elementwise/elementwise.h"
 
 /* fits: below the width */

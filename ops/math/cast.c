@@ -1,8 +1,8 @@
-/* cast.c - conversion between any two number types.
+/* cast.c - Cast: conversion between any two number types.
  *
- * Integers wrap around.  A float outside its integer's range (or NaN) becomes the lowest number,
- * as x86 has it and TensorFlow shows it there; types narrower than 32 bits are reached through int32.
- * A complex number loses its imaginary part.  half and bfloat16 go through float. */
+ * Integers wrap around.  A float outside the range of the integer type (or NaN) becomes the lowest number, as on x86
+ * and as TensorFlow gives it there.  Types narrower than 32 bits are converted through int32.  A complex number
+ * loses its imaginary part.  Half and bfloat16 are converted through float. */
 #include "ops/math/cast.h"
 #include "graph/build.h"
 #include "kernels/elementwise/elementwise.h"
@@ -58,7 +58,7 @@ FROM_INT(UNARY_LOOP, from_u32, uint32_t)
 FROM_INT(UNARY_LOOP, from_u64, uint64_t)
 FROM_INT(HOT_LOOP, from_bool, bool)
 
-/* ---- from complex numbers: of the real part, except to another complex type ---- */
+/* ---- from complex numbers: converts the real part, except to another complex type ---- */
 UNARY_LOOP(real_of, c64, float, float complex, float, crealf(x))
 UNARY_LOOP(real_of, c128, double, double complex, double, creal(x))
 UNARY_LOOP(from_c64, c128, double complex, float complex, float, x)
@@ -88,7 +88,7 @@ static elem_loop *const loops[WEFT_DTYPE_COUNT][WEFT_DTYPE_COUNT] = {
     [WEFT_COMPLEX128] = {[WEFT_DOUBLE] = real_of_c128, [WEFT_COMPLEX64] = from_c128_c64},
 };
 
-/* Quantised types hold integers. */
+/* Returns the integer type that a quantized type is stored as. */
 static weft_dtype stored_as(weft_dtype t) {
   switch (t) {
   case WEFT_QINT8: return WEFT_INT8;
@@ -105,7 +105,7 @@ static weft_err no_such_cast(const kernel *k, weft_dtype from, weft_dtype to) {
                            weft__dtype_short(to));
 }
 
-/* Complex to anything real: the real parts first. */
+/* Converts complex to real types: takes the real parts, then converts them. */
 static weft_err cast_real_part(const kernel *k, const weft_tensor *src, weft_tensor *dst) {
   weft_tensor real = {0};
   WEFT_TRY(weft__tensor_init(&real, src->dtype == WEFT_COMPLEX64 ? WEFT_FLOAT : WEFT_DOUBLE, &src->shape));
@@ -125,7 +125,7 @@ weft_err weft__cast_elements(const kernel *k, const weft_tensor *src, weft_tenso
   return WEFT_OK;
 }
 
-/* ---- Truncate: towards 0 instead of to nearest, when a float type narrows ---- */
+/* ---- Truncate: narrows a float type by rounding toward 0, not to nearest ---- */
 UNARY_LOOP(chop, f32, float, float, float, vfloat(vbits(x) & *(const uint32_t *)arg))
 static void chop_f64(void *zs, const void *const *in, int64_t n, const void *arg) {
   const uint64_t mask = *(const uint64_t *)arg;
@@ -177,7 +177,7 @@ static weft_err cast_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-/* Only between types that have derivatives. */
+/* Only types that have derivatives have a gradient. */
 static weft_err cast_grad(backprop *b) {
   const weft_dtype from = weft__out_type(b->graph, b->in[0]), to = weft__out_type(b->graph, b->out[0]);
   const dtype_class cf = weft__dtype_class(from), ct = weft__dtype_class(to);

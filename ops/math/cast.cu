@@ -1,10 +1,10 @@
-/* cast.cu - conversion between number types on the GPU, with the CPU's answers for what does not fit.
+/* cast.cu - Cast on the GPU, with the CPU's results for numbers out of range.
  *
- * What is read is widened to one of three types and narrowed as it is written, so that there are three kernels and
- * not one for each pair. */
+ * Each element is widened to one of three types when it is read, and narrowed when it is written.  So there are
+ * three kernels and not one for each pair of types. */
 #include "kernels/elementwise/elementwise.cuh"
 
-/* As x86 has it: a float outside of its integer's range becomes the lowest number. */
+/* Converts as x86 does: a float outside the range of the integer becomes the lowest number. */
 template <class A> __device__ int64_t to_int64(A x) {
   if constexpr (std::is_integral_v<A>)
     return x;

@@ -1,7 +1,7 @@
-/* compare.c - comparisons and logic: anything to bool.
+/* compare.c - comparisons and logical ops; the result is bool.
  *
- * Equality is for every type, strings included, and may be told to answer false for shapes that do
- * not broadcast; order is for real numbers. */
+ * Equal and NotEqual support every type, including strings.  With incompatible_shape_error=false they return one
+ * bool for shapes that do not broadcast.  The other comparisons support real numbers. */
 #include "base/alloc.h"
 #include "kernels/elementwise/elementwise.h"
 #include <tgmath.h>
@@ -55,7 +55,7 @@ static weft_err compare_strings(kernel *k, const shape *s, bool wanted) {
   return WEFT_OK;
 }
 
-/* `wanted`: what equal elements give. */
+/* `wanted` is the result for equal elements. */
 static weft_err compare_equality(kernel *k, const elem_op *e, bool wanted) {
   shape s;
   const weft_err err = weft__shape_broadcast(&s, &k->in[0]->shape, &k->in[1]->shape);

@@ -1,4 +1,4 @@
-/* compare.cu - comparisons and logic on the GPU: numbers and bools to bool. */
+/* compare.cu - comparisons and logical ops on the GPU: numbers and bools to bool. */
 #include "kernels/elementwise/elementwise.cuh"
 
 BINARY_TEST(equal, x == y)
@@ -18,7 +18,7 @@ struct approximately {
 };
 } // namespace
 
-/* Shapes that do not broadcast are an answer, not an error, where the node says so. */
+/* With incompatible_shape_error=false, shapes that do not broadcast give one bool and no error. */
 template <class F> static weft_err equality(kernel *k) {
   gpu_tensor in[2] = {gpu_in(k, 0), gpu_in(k, 1)}, z;
   shape s;

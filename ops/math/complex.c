@@ -1,4 +1,4 @@
-/* complex.c - complex numbers taken apart and put together. */
+/* complex.c - builds complex numbers and takes their parts: Complex, Real, Imag, Conj, ComplexAbs, Angle. */
 #include "graph/build.h"
 #include "kernels/elementwise/elementwise.h"
 #include <tgmath.h>
@@ -23,7 +23,7 @@ static const elem_op complex_op = {COST_CHEAP, {ROWS_FLOAT(complex_join)}};
 
 static weft_err conj_cpu(kernel *k) { return weft__elementwise(k, &conj_op, NULL); }
 
-/* complex64 goes with float and complex128 with double, whatever the attributes allow. */
+/* Checks that complex64 is paired with float and complex128 with double; the attributes alone allow other pairs. */
 static weft_err check_pair(const kernel *k, weft_dtype part, weft_dtype whole) {
   if ((part == WEFT_FLOAT) == (whole == WEFT_COMPLEX64)) return WEFT_OK;
   return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s has no kernel for %s with %s", k->node->op_name,

@@ -1,4 +1,4 @@
-/* cross.c - the cross product of vectors of three, along the last dimension. */
+/* cross.c - Cross: the cross product of 3-vectors, along the last dimension. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "kernels/simd/widen.h"
@@ -19,7 +19,8 @@ DEFINE_CROSS(cross_8, uint8_t)
 DEFINE_CROSS(cross_32, uint32_t)
 DEFINE_CROSS(cross_64, uint64_t)
 
-static void cross_16(const void *as, const void *bs, void *zs, int64_t n) { /* wider products, or they overflow */
+/* the products need a wider type, or they overflow */
+static void cross_16(const void *as, const void *bs, void *zs, int64_t n) {
   const uint16_t *a = as, *b = bs;
   uint16_t *z = zs;
   for (int64_t i = 0; i < n; i++, a += 3, b += 3, z += 3)

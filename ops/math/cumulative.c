@@ -1,6 +1,6 @@
-/* cumulative.c - running sums and products along an axis: Cumsum, Cumprod, CumulativeLogsumexp.
+/* cumulative.c - cumulative sums and products along an axis: Cumsum, Cumprod, CumulativeLogsumexp.
  *
- * A tensor is seen as (outer, n, inner); the sum runs along n for all of inner side by side. */
+ * A tensor is seen as (outer, n, inner).  The sum runs along n, for all of inner at once. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -14,7 +14,7 @@ typedef struct job {
   bool exclusive, reverse;
 } job;
 
-/* y = running fold of x; step is an expression in a (so far) and v. */
+/* Computes the running reduction y of x. `step` is an expression in a (the value so far) and v (the next element). */
 #define DEFINE_RUN(name, T, init, step)                                                                                \
   static void name(void *arg, int64_t begin, int64_t end) {                                                            \
     const job *j = arg;                                                                                                \
@@ -35,7 +35,7 @@ typedef struct job {
   }
 DEFINE_RUN(sum_f32, float, 0, a + v)
 DEFINE_RUN(sum_f64, double, 0, a + v)
-DEFINE_RUN(sum_f16, float, 0, ROUND_HALF(a + v)) /* 16 bits round at every step, as TF's do */
+DEFINE_RUN(sum_f16, float, 0, ROUND_HALF(a + v)) /* 16-bit types round at every step, as in TF */
 DEFINE_RUN(sum_b16, float, 0, ROUND_BFLOAT16(a + v))
 DEFINE_RUN(sum_c64, float complex, 0, a + v)
 DEFINE_RUN(sum_c128, double complex, 0, a + v)
@@ -54,7 +54,7 @@ DEFINE_RUN(prod_u16, uint16_t, 1, (uint32_t)a *v)
 DEFINE_RUN(prod_u32, uint32_t, 1, a *v)
 DEFINE_RUN(prod_u64, uint64_t, 1, a *v)
 
-/* log(e^a + e^v), from the greater of the two. */
+/* Returns log(e^a + e^v), relative to the larger of the two so that it does not overflow. */
 static inline double log_sum(double a, double v) {
   const double top = a > v ? a : v, low = a > v ? v : a;
   if (top == -INFINITY || a != a || v != v) return a + v;
@@ -138,7 +138,7 @@ static weft_err cumsum_grad(backprop *b) {
   return WEFT_OK;
 }
 
-static weft_err cumprod_grad(backprop *b) { /* every product that x[i] is in, less x[i] itself */
+static weft_err cumprod_grad(backprop *b) { /* the sum of all products that contain x[i], divided by x[i] */
   weft_graph *g = b->graph;
   const weft_out products = cumulative_again(b, "Cumprod", b->in[0], false);
   const weft_out sums = cumulative_again(b, "Cumsum", weft__b_mul(g, products, b->dout[0]), true);
@@ -146,7 +146,8 @@ static weft_err cumprod_grad(backprop *b) { /* every product that x[i] is in, le
   return WEFT_OK;
 }
 
-/* e^x times the running sum of dy e^-y from behind; positive and negative dy apart, in logarithms. */
+/* dx = e^x times the reverse cumulative sum of dy e^-y, computed with logarithms, separately for positive and
+ * negative dy. */
 static weft_err cumlog_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out dy = b->dout[0], y = b->out[0];

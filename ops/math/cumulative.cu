@@ -1,4 +1,4 @@
-/* cumulative.cu - running sums and products on the GPU: a thread for each line along the axis. */
+/* cumulative.cu - cumulative sums and products on the GPU: each thread processes one line along the axis. */
 #include "kernels/reduce/reduce.cuh"
 
 struct run_args {

@@ -1,9 +1,9 @@
-/* fake_quant.c - FakeQuantWithMinMaxArgs, -Vars, -VarsPerChannel and their gradients: floats rounded to the steps that a
- * small integer would have.
+/* fake_quant.c - FakeQuantWithMinMaxArgs, -Vars, -VarsPerChannel and their gradients: floats rounded to the steps of
+ * a small integer type.
  *
- * The range is moved so that zero is one of the steps.  The arithmetic is in float and in TensorFlow's order, so that
- * halves fall to the same side: the op whose range is an attribute multiplies by the steps' inverse, the others divide
- * by their length. */
+ * The range is shifted so that zero is one of the steps.  The arithmetic is in float and in TensorFlow's order, so
+ * that halves round to the same side: the op whose range is an attribute multiplies by the inverse of the step, the
+ * others divide by the step. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 typedef struct range {
-  float low, high, step, inverse, zero; /* zero: which step it is */
-  bool by_inverse, empty;               /* empty: both ends are zero */
+  float low, high, step, inverse, zero; /* zero: the number of the step that is zero */
+  bool by_inverse, empty;               /* empty: both ends of the range are zero */
 } range;
 
 static range range_of(const kernel *k, float min, float max, bool by_inverse) {
@@ -155,7 +155,7 @@ static weft_err channels_back_cpu(kernel *k) { return run_back(k, 2, true); }
 
 /* ---- shapes ---- */
 
-/* Inputs from `first` on are the ends of the range. */
+/* The inputs from `first` on are the ends of the range. */
 static weft_err check_ends(infer *s, int first, int rank) {
   shape end;
   for (int i = first; i < s->n_in; i++) {

@@ -1,13 +1,13 @@
 /* fake_quant.cu - FakeQuantWithMinMaxArgs, -Vars, -VarsPerChannel and their gradients on the GPU.
  *
- * The arithmetic is fake_quant.c's, step by step: products are not joined with sums, which would round otherwise. */
+ * The arithmetic is that of fake_quant.c, step by step, without fused multiply-add, which would round differently. */
 #include "kernels/reduce/reduce.cuh"
 
 struct quant_args {
-  const float *x, *dy, *min, *max; /* min NULL: the ends are in `ends` */
-  float ends[2], first, last;      /* first, last: the steps of the integer */
+  const float *x, *dy, *min, *max; /* min: NULL if the ends are in `ends` */
+  float ends[2], first, last;      /* first, last: the lowest and highest step of the integer */
   int64_t n, channels;
-  float *out, *below, *above; /* below, above: what goes to the ends instead of the input; NULL: to nobody */
+  float *out, *below, *above; /* below, above: gradients for the ends of the range, or NULL */
 };
 
 struct range {
@@ -52,7 +52,7 @@ __global__ void back_kernel(const quant_args a) {
 
 enum ends_kind { ENDS_ATTRIBUTES, ENDS_SCALARS, ENDS_CHANNELS };
 
-/* x is input `at`; the ends of the range follow it, or are attributes. */
+/* x is input `at`.  The ends of the range are the next inputs, or attributes. */
 static weft_err read_args(kernel *k, ends_kind kind, int at, quant_args *a) {
   const gpu_tensor x = gpu_in(k, at);
   const int64_t bits = weft__gpu->attr_int(k, "num_bits", 8);
@@ -90,7 +90,7 @@ template <ends_kind kind> static weft_err round_gpu(kernel *k) {
   return gpu_launched(k);
 }
 
-/* The sum of each channel becomes output i. */
+/* Makes output i the sum of each channel. */
 static weft_err put_sum(kernel *k, const quant_args &a, float *values, int i) {
   const int64_t dims[] = {a.channels ? a.n / a.channels : 0, a.channels};
   const gpu_tensor all = {WEFT_FLOAT, gpu_shape(2, dims), a.n, values};

@@ -1,8 +1,8 @@
 /* fft.c - discrete Fourier transforms over the last one, two or three dimensions, of complex and of real numbers.
  *
- * Each transform of a batch is worked out in double precision, axis by axis: lines along an axis are copied out, transformed
- * (kernels/fft/fft.h) and put back.  A transform of real numbers keeps the first half of its last axis, the rest being its
- * conjugate; the inverse one fills that half in again. */
+ * Each transform of a batch is computed in double, axis by axis: the lines along an axis are copied out, transformed
+ * (kernels/fft/fft.h) and copied back.  A transform of real numbers keeps only the first half of its last axis,
+ * because the rest is its conjugate.  The inverse transform computes the rest again. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
@@ -14,10 +14,10 @@
 enum { MAX_AXES = 3 };
 
 typedef struct transform {
-  int axes;                                            /* how many dimensions at the end are transformed */
-  bool inverse, real_in, real_out, wide;               /* wide: of double */
-  int64_t length[MAX_AXES];                            /* of the transform */
-  int64_t in[MAX_AXES], work[MAX_AXES], out[MAX_AXES]; /* what is read, worked on and written */
+  int axes;                              /* the number of dimensions that are transformed, the last ones */
+  bool inverse, real_in, real_out, wide; /* wide: the tensors are double or complex128 */
+  int64_t length[MAX_AXES];              /* size of the transform */
+  int64_t in[MAX_AXES], work[MAX_AXES], out[MAX_AXES]; /* sizes of the input, of the work array and of the output */
   int64_t batch, in_count, work_count, out_count, longest, scratch;
   fft *plan[MAX_AXES];
   const void *x;
@@ -25,7 +25,7 @@ typedef struct transform {
   atomic_bool no_memory;
 } transform;
 
-/* "IRFFT2D" or "BatchIFFT2D": what the op's name says. */
+/* Reads the properties from the op's name: "IRFFT2D" or "BatchIFFT2D". */
 static void read_name(const char *name, transform *t) {
   if (strncmp(name, "Batch", 5) == 0) name += 5;
   t->inverse = name[0] == 'I';
@@ -55,7 +55,7 @@ static void fft_store(const transform *t, int64_t i, fft_complex v) {
     ((float *)t->y)[2 * i] = (float)v.re, ((float *)t->y)[2 * i + 1] = (float)v.im;
 }
 
-/* Steps through the index of an array of `dims`, last dimension fastest. */
+/* Advances the index of an array of `dims`, last dimension fastest. */
 static void fft_advance(int axes, const int64_t *dims, int64_t *at) {
   for (int a = axes - 1; a >= 0 && ++at[a] == dims[a]; a--) at[a] = 0;
 }
@@ -66,7 +66,7 @@ static int64_t fft_offset(int axes, const int64_t *dims, const int64_t *at) {
   return i;
 }
 
-/* All lines along one axis of the work array, but the last. */
+/* Transforms all lines along one axis of the work array that is not the last. */
 static void run_axis(const transform *t, int axis, fft_complex *work, fft_complex *line, fft_complex *scratch) {
   int64_t stride = 1;
   for (int a = axis + 1; a < t->axes; a++) stride *= t->work[a];
@@ -79,7 +79,8 @@ static void run_axis(const transform *t, int axis, fft_complex *work, fft_comple
   }
 }
 
-/* Item b of the batch.  work, line and scratch: room for the work array, the longest axis and weft__fft_run. */
+/* Transforms item b of the batch. work, line and scratch have room for the work array, the longest axis and
+ * weft__fft_run. */
 static void run_item(const transform *t, int64_t b, fft_complex *work, fft_complex *line, fft_complex *scratch) {
   int64_t at[MAX_AXES] = {0};
   for (int64_t i = 0; i < t->work_count; i++, fft_advance(t->axes, t->work, at))
@@ -89,7 +90,7 @@ static void run_item(const transform *t, int64_t b, fft_complex *work, fft_compl
   for (int64_t row = 0; row < t->work_count / t->work[last]; row++) {
     const int64_t have = t->work[last], n = t->length[last];
     memcpy(line, work + row * have, (size_t)have * sizeof *line);
-    /* Half of a spectrum: the other half is its conjugate. */
+    /* Only half of the spectrum is given; the other half is its conjugate. */
     for (int64_t i = have; i < n; i++) line[i] = (fft_complex){line[n - i].re, -line[n - i].im};
     weft__fft_run(t->plan[last], line, t->inverse, scratch);
     for (int64_t i = 0; i < t->out[last]; i++) fft_store(t, b * t->out_count + row * t->out[last] + i, line[i]);
@@ -109,7 +110,7 @@ static void run_items(void *arg, int64_t begin, int64_t end) {
 
 /* ---- the kernel ---- */
 
-/* Lengths from the input fft_length, and how much of the input is read. */
+/* Reads the lengths from the input fft_length, and computes how much of the input is read. */
 static weft_err read_lengths(const kernel *k, transform *t) {
   const weft_tensor *given = k->in[1];
   if (given->shape.rank != 1 || given->shape.dim[0] != t->axes)
@@ -222,7 +223,7 @@ static weft_out transform_size(weft_graph *g, weft_out lengths, weft_dtype type)
   return weft__b_cast(g, weft__b_node(g, "Prod", NULL, 2, in, 1, attrs), type);
 }
 
-/* The last `axes` of a shape. */
+/* Returns the last `axes` elements of the shape of x. */
 static weft_out inner_shape(weft_graph *g, weft_out x, int axes) {
   const shape *s = weft__out_shape(g, x);
   if (s->rank >= axes && weft__shape_known(s)) return weft__b_ints(g, s->dim + s->rank - axes, axes);
@@ -232,7 +233,7 @@ static weft_out inner_shape(weft_graph *g, weft_out x, int axes) {
   return weft__b_node(g, "Slice", NULL, 3, in, 0, NULL);
 }
 
-/* x with zeros behind it in every dimension, up to a shape. */
+/* Pads x with zeros at the end of every dimension, to a given shape. */
 static weft_out padded_to(weft_graph *g, weft_out x, weft_out wanted) {
   const weft_out missing = weft__b_sub(g, wanted, weft__b_shape(g, x));
   const weft_out pair[] = {weft__b_zeros_like(g, missing), missing};
@@ -241,7 +242,7 @@ static weft_out padded_to(weft_graph *g, weft_out x, weft_out wanted) {
   return weft__b_node(g, "Pad", NULL, 2, in, 0, NULL);
 }
 
-/* "IFFT2D" of "IFFT" and 2. */
+/* Builds the op name, such as "IFFT2D" from "IFFT" and 2. */
 static void name_of(char name[16], const char *kind, int axes) {
   if (axes == 1)
     snprintf(name, 16, "%s", kind);
@@ -261,7 +262,7 @@ static weft_err fft_grad(backprop *b) {
   return weft__b_ok(g);
 }
 
-/* dx = real part of (n * inverse transform of dy, with zeros for the half that was dropped). */
+/* dx = real part of (n times the inverse transform of dy), with zeros in place of the half that was dropped. */
 static weft_err rfft_grad(backprop *b) {
   transform t = {0};
   char name[16];
@@ -284,7 +285,7 @@ static weft_err rfft_grad(backprop *b) {
   return weft__b_ok(g);
 }
 
-/* dy = transform of dx / n, twice for what stands for itself and its conjugate. */
+/* dy = transform of dx / n, doubled for the elements that also stand for their conjugates. */
 static weft_err irfft_grad(backprop *b) {
   transform t = {0};
   char name[16];

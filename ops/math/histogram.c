@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- Bincount and DenseBincount: how often each of 0 .. size-1 occurs, or the weights of where it does ---- */
+/* ---- Bincount and DenseBincount: the counts of 0 .. size-1, or the sums of the weights where they occur ---- */
 typedef struct counting {
-  const weft_tensor *values, *weights; /* weights: as many as values, or none for ones */
+  const weft_tensor *values, *weights; /* weights: one per value, or empty if each counts 1 */
   weft_tensor *out;                    /* (rows, size) */
   int64_t rows, size;
   bool only_whether;
-  const int64_t *row_of; /* per value its row, `row_step` numbers apart; NULL: as many values in each */
+  const int64_t *row_of; /* the row of each value, with stride `row_step`; NULL: each row has equally many values */
   int64_t row_step;
 } counting;
 
@@ -88,7 +88,7 @@ static weft_err dense_bincount_cpu(kernel *k) {
   return c.out ? count_values(k, &c) : WEFT_OOM;
 }
 
-/* Values at (row, anything) count in their row. */
+/* A value at (row, anything) is counted in its row. */
 static weft_err sparse_bincount_cpu(kernel *k) {
   const weft_tensor *indices = k->in[0];
   WEFT_TRY(weft__sparse_check(k, indices, k->in[1], k->in[2]));
@@ -108,7 +108,7 @@ static weft_err sparse_bincount_cpu(kernel *k) {
   return c.out ? count_values(k, &c) : weft__out_refused(&s);
 }
 
-/* Values in ragged rows. */
+/* Counts the values of ragged rows. */
 static weft_err ragged_bincount_cpu(kernel *k) {
   counting c = {.values = k->in[1], .weights = k->in[3]};
   if (c.values->shape.rank != 1)
@@ -135,7 +135,7 @@ static weft_err ragged_bincount_cpu(kernel *k) {
   return err;
 }
 
-/* A dimension given by input i; -1 if it is not known. */
+/* Reads a dimension from input i; -1 if it is not known. */
 static weft_err size_value(infer *s, int i, int64_t *size) {
   WEFT_TRY(weft__infer_rank(s, i, 0, NULL));
   const weft_tensor *v = weft__infer_value(s, i);
@@ -208,7 +208,7 @@ static weft_err histogram_cpu(kernel *k) {
   for (int64_t i = 0; i < n; i++) {
     const double v = weft__tensor_double(k->in[0], i), at = floor((v - low) / width);
     if (v != v) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Histogram values must not contain NaN");
-    /* Of a range without end it is not a number. */
+    /* NaN if the range is infinite. */
     const int64_t bin = !(at >= 0) ? 0 : at >= (double)bins ? bins - 1 : (int64_t)at;
     if (out->dtype == WEFT_INT32)
       TENSOR_DATA(out, int32_t)[bin]++;
@@ -226,7 +226,7 @@ static weft_err histogram_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* ---- Bucketize: how many boundaries are at or below each element ---- */
+/* ---- Bucketize: the number of boundaries that are <= each element ---- */
 static weft_err bucketize_cpu(kernel *k) {
   const attr *a = weft__node_attr(k->node, "boundaries");
   const int n_bounds = a ? a->n : 0;
@@ -237,7 +237,7 @@ static weft_err bucketize_cpu(kernel *k) {
   const int64_t n = weft__tensor_count(out);
   for (int64_t i = 0; i < n; i++) {
     const double v = weft__tensor_double(k->in[0], i);
-    int low = 0, high = n_bounds; /* the answer lies between */
+    int low = 0, high = n_bounds; /* the result is in [low, high] */
     while (low < high) {
       const int mid = (low + high) / 2;
       if ((double)a->fs[mid] <= v)

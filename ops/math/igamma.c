@@ -1,8 +1,9 @@
-/* igamma.c - the incomplete gamma functions Igamma and Igammac, and their slopes IgammaGradA and RandomGammaGrad.
+/* igamma.c - the incomplete gamma functions Igamma and Igammac, and their derivatives IgammaGradA and
+ * RandomGammaGrad.
  *
- * Below a + 1 the lower one, P, is summed as a series; above, the upper one, Q = 1 - P, is a continued fraction.  Each
- * is carried together with its derivative towards a.  A gamma sample x of shape a moves with a so that P(a, x) stays
- * what it was: dx/da = -(dP/da) / (dP/dx), which is RandomGammaGrad. */
+ * Let P be the lower function and Q = 1 - P the upper one.  For x < a + 1, P is summed as a series; otherwise Q is a
+ * continued fraction.  Each is computed together with its derivative by a.  If the shape a of a gamma sample x
+ * changes, x moves so that P(a, x) stays constant: RandomGammaGrad is dx/da = -(dP/da) / (dP/dx). */
 #include "graph/build.h"
 #include "kernels/elementwise/elementwise.h"
 #include "ops/math/special.h"
@@ -11,12 +12,13 @@
 enum { TURNS = 20000 };
 static const double TINY = 1e-17, HUGE_NUMBER = 1e200;
 
-/* f without the factor e^-x x^a / gamma(a), which P, Q and dP/dx share but for powers of x, and its slope. */
+/* f and its derivative by a, without the factor e^-x x^a / gamma(a), which P, Q and (except for powers of x) dP/dx
+ * share. */
 typedef struct part {
   double f, df;
 } part;
 
-/* P = factor * f: the sum of x^n / (a (a+1) ... (a+n)). */
+/* P = factor * f, where f is the sum of x^n / (a (a+1) ... (a+n)). */
 static part igamma_lower(double a, double x) {
   double term = 1, dlog = 0, r = a;
   part s = {1, 0};
@@ -30,7 +32,7 @@ static part igamma_lower(double a, double x) {
   return (part){s.f / a, (s.df - s.f / a) / a};
 }
 
-/* A convergent p/q of the continued fraction, and how p and q move with a. */
+/* A convergent p/q of the continued fraction, and the derivatives of p and q by a. */
 typedef struct convergent {
   double p, q, dp, dq;
 } convergent;
@@ -40,7 +42,7 @@ static part igamma_quotient(const convergent *c) {
   return (part){f, (c->dp - f * c->dq) / c->q};
 }
 
-/* Q = factor * f. */
+/* Q = factor * f, where f is the continued fraction. */
 static part igamma_upper(double a, double x) {
   double y = 1 - a, z = x + y + 1;
   convergent before = {1, x, 0, 0}, now = {x + 1, z * x, 0, -x};
@@ -87,7 +89,7 @@ static double igammac(double a, double x) {
   return is_series(a, x) ? 1 - igamma_factor(a, x) * igamma_lower(a, x).f : igamma_factor(a, x) * igamma_upper(a, x).f;
 }
 
-/* dP/da without the factor. */
+/* Returns dP/da without the factor. */
 static double igamma_series_slope(double a, double x) {
   const bool series = is_series(a, x);
   const part s = series ? igamma_lower(a, x) : igamma_upper(a, x);
@@ -120,7 +122,7 @@ static const elem_op sample_op = {90 * COST_CALL, {ROWS_FLOAT(sample)}};
 
 /* ---- gradients ---- */
 
-/* The density of x: e^-x x^(a-1) / gamma(a). */
+/* Returns the density of x: e^-x x^(a-1) / gamma(a). */
 static weft_out igamma_density(weft_graph *g, weft_out a, weft_out x) {
   const weft_out less = weft__b_sub(g, a, weft__b_scalar_like(g, a, 1));
   const weft_out power = weft__b_mul(g, less, weft__b_unary(g, "Log", x));

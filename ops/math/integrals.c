@@ -1,7 +1,7 @@
 /* integrals.c - functions that are integrals: Dawson's, the exponential integral, Fresnel's two, and Spence's.
  *
- * Each is computed in double, from a power series where it converges fast and loses no digits, and otherwise from a
- * sum or a continued fraction that is made for big arguments. */
+ * Each is computed in double: as a power series where it converges fast and loses no digits, and otherwise as a sum
+ * or a continued fraction for large arguments. */
 #include "graph/build.h"
 #include "kernels/elementwise/elementwise.h"
 #include <complex.h>
@@ -12,8 +12,8 @@
 #endif
 static const double EULER = 0.57721566490153286061;
 
-/* e^(-x^2) times the integral of e^(t^2) from 0 to x.  Away from zero it is Rybicki's sum over odd n of
- * e^-(x - n h)^2 / n, whose error falls as e^-(pi / 2h)^2. */
+/* Returns e^(-x^2) times the integral of e^(t^2) from 0 to x.  Away from zero it is Rybicki's sum over odd n of
+ * e^-(x - n h)^2 / n, whose error decreases as e^-(pi / 2h)^2. */
 static double dawson(double x) {
   if (isnan(x) || isinf(x)) return isnan(x) ? x : 0;
   if (fabs(x) < 0.25) {
@@ -32,7 +32,7 @@ static double dawson(double x) {
   return copysign(sum / sqrt(M_PI), x);
 }
 
-/* The integral of e^t / t from -inf to x, for x > 0. */
+/* Returns the integral of e^t / t from -inf to x, for x > 0. */
 static double exponential_integral(double x) {
   if (isnan(x) || x < 0) return NAN;
   if (x == 0) return -INFINITY;
@@ -54,7 +54,7 @@ static double exponential_integral(double x) {
   return exp(x) / x * sum;
 }
 
-/* C(x) + i S(x), the integral of e^(i pi t^2 / 2) from 0 to x, for x >= 0. */
+/* Returns C(x) + i S(x), the integral of e^(i pi t^2 / 2) from 0 to x, for x >= 0. */
 static double complex fresnel(double x) {
   const double angle = M_PI / 2 * x * x;
   if (isinf(x) || x > 1e8) return 0.5 + 0.5 * I;
@@ -66,7 +66,7 @@ static double complex fresnel(double x) {
     }
     return sum;
   }
-  /* Lentz's method for the continued fraction of the complementary error function. */
+  /* Computes the continued fraction of the complementary error function by Lentz's method. */
   double complex b = 1 - 2 * angle * I, c = 1e300, d = 1 / b, h = d;
   for (int k = 1; k < 400; k++) {
     const double a = -(2.0 * k - 1) * (2.0 * k);
@@ -84,7 +84,7 @@ static double complex fresnel(double x) {
 static double fresnel_cosine(double x) { return isnan(x) ? x : copysign(creal(fresnel(fabs(x))), x); }
 static double fresnel_sine(double x) { return isnan(x) ? x : copysign(cimag(fresnel(fabs(x))), x); }
 
-/* The dilogarithm of 1 - x; carried to 1/2 <= x <= 1, where it is its series. */
+/* Returns the dilogarithm of 1 - x.  Identities reduce x to [1/2, 1], where the series converges fast. */
 static double spence(double x) {
   if (isnan(x) || x < 0) return NAN;
   if (x == 0) return M_PI * M_PI / 6;
@@ -133,7 +133,7 @@ static weft_err fresnel_grad(backprop *b, const char *kind) {
 static weft_err fresnel_cos_grad(backprop *b) { return fresnel_grad(b, "Cos"); }
 static weft_err fresnel_sin_grad(backprop *b) { return fresnel_grad(b, "Sin"); }
 
-/* log(x) / (1 - x), which is -1 at 1. */
+/* The derivative is log(x) / (1 - x), which is -1 at x = 1. */
 static weft_err spence_grad(backprop *b) {
   const weft_out one = weft__b_scalar_like(G, X, 1);
   const weft_out slope = weft__b_div(G, weft__b_unary(G, "Log", X), weft__b_sub(G, one, X));

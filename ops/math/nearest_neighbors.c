@@ -1,13 +1,13 @@
-/* nearest_neighbors.c - NearestNeighbors: the centers that are nearest to each point, and how far away they are.
+/* nearest_neighbors.c - NearestNeighbors: the nearest centers of each point, and their distances.
  *
- * Distances are squared and summed in float.  Of centers at the same distance the first comes first. */
+ * Distances are squared and summed in float.  Ties go to the center with the lower index. */
 #include "base/alloc.h"
 #include "graph/kernel.h"
 
 typedef struct neighbors_job {
   const float *points, *centers;
   int64_t n_centers, width, k;
-  int64_t *index; /* points x k, both */
+  int64_t *index; /* both (points, k) */
   float *distance;
 } neighbors_job;
 
@@ -17,7 +17,7 @@ static float squared_distance(const float *a, const float *b, int64_t n) {
   return sum;
 }
 
-/* Puts a center into the sorted list of the nearest `have` ones, which has room for k; returns how many it has then. */
+/* Inserts a center into the sorted list of the `have` nearest ones, which has room for k.  Returns the new length. */
 static int64_t neighbors_insert(const neighbors_job *j, int64_t *index, float *distance, int64_t have, int64_t center,
                                 float d) {
   if (have == j->k && !(d < distance[have - 1])) return have;
@@ -87,7 +87,7 @@ static const op_case neighbors_cases[] = {
     {"f32[1,2] 1; f32[1,3] 1; i64[] 2", "error INVALID_ARGUMENT", NULL, 0},
     {"f32[2] 1; f32[1,2] 1; i64[] 2", "error INVALID_ARGUMENT", NULL, 0},
     {"f32[1,2] 1; f32[1,2] 1; i64[1] 2", "error INVALID_ARGUMENT", NULL, 0},
-    {"f32[1,2] 1; f32[1,2] 1; i64[] -1", "error INVALID_ARGUMENT", NULL, CASE_NO_PARITY}, /* ends TensorFlow */
+    {"f32[1,2] 1; f32[1,2] 1; i64[] -1", "error INVALID_ARGUMENT", NULL, CASE_NO_PARITY}, /* crashes TensorFlow */
     {0},
 };
 

@@ -1,8 +1,9 @@
-/* quantize.c - QuantizeV2 and Dequantize: floats as small integers and a range, and back.
+/* quantize.c - QuantizeV2 and Dequantize: convert floats to small integers with a range, and back.
  *
- * MIN_COMBINED lays the integers evenly over [min, max]; MIN_FIRST does too, but rounds min to a step first, so that
- * zero is one; SCALED lets zero be zero and takes the wider side.  The arithmetic is in float, in TensorFlow's order.
- * What is too large for the type becomes its highest (TensorFlow's qint32 wraps around there). */
+ * MIN_COMBINED spaces the integers evenly over [min, max].  MIN_FIRST does the same, but first rounds min to a step,
+ * so that zero is a step.  SCALED maps zero to zero and uses the wider side of the range.  The arithmetic is in
+ * float, in TensorFlow's order.  A value that is too large for the type becomes its highest number (TensorFlow's
+ * qint32 wraps around). */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/kernel.h"
@@ -14,7 +15,7 @@
 typedef enum mode { MIN_COMBINED, MIN_FIRST, SCALED } mode;
 
 typedef struct limits {
-  double low, high; /* of the integer type */
+  double low, high; /* bounds of the integer type */
 } limits;
 
 static bool limits_of(weft_dtype t, limits *l) {
@@ -96,13 +97,13 @@ static weft_err infer_axis(infer *s) {
 
 /* ---- QuantizeV2 ---- */
 typedef struct scale {
-  float min, max, by; /* integers per unit */
-  float offset;       /* of MIN_FIRST: what is taken from the rounded steps */
+  float min, max, by; /* by: integers per unit */
+  float offset;       /* MIN_FIRST: subtracted from the rounded steps */
   double low, high;   /* integers allowed */
   bool to_even;
 } scale;
 
-/* The wider side of a range in which zero stays zero. */
+/* Sets the scale from the wider side of the range, so that zero stays zero. */
 static void set_scaled(scale *s) {
   const float from_min = s->low * (double)s->min > 0 ? (float)s->low / s->min : FLT_MAX;
   const float from_max = s->high * (double)s->max > 0 ? (float)s->high / s->max : FLT_MAX;
@@ -227,7 +228,7 @@ static weft_err dequantize_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-/* Each integer stands for itself where the range is the type's own. */
+/* If the range is that of the type itself, each integer stands for its own value. */
 static const op_case quantize_cases[] = {
     {"f32[4] -1 0 5.4 300; f32[] 0; f32[] 255", "qu8[4] 0 0 5 255; f32[] 0; f32[] 255", "T=quint8", CASE_NO_PARITY},
     {"f32[2,2] -128 -1 1.5 127; f32[] -128; f32[] 127", "qi8[2,2] -128 -1 2 127; f32[] -128; f32[] 127",

@@ -1,7 +1,7 @@
-/* quantize_dequantize.c - floats rounded to the values that an integer of some bits can stand for.
+/* quantize_dequantize.c - rounds floats to the values that an integer of a given number of bits can represent.
  *
- * The range is given or that of the input, for the whole tensor or for each slice along an axis.  All types are computed as
- * floats, doubles as doubles. */
+ * The range is an argument or that of the input, for the whole tensor or for each slice along an axis.  All types
+ * are computed in float, except double. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -62,7 +62,7 @@ static weft_err round_slices(const kernel *k, const shape *s, rounding *r) {
   return WEFT_OK;
 }
 
-/* The range of a slice: inputs 1 and 2, or the attributes of the first version. */
+/* Reads the range of a slice: inputs 1 and 2, or the attributes of version 1. */
 static weft_err round_range(const kernel *k, const rounding *r, int64_t slice, double *low, double *high) {
   *low = (double)weft__node_float(k->node, "input_min", 0), *high = (double)weft__node_float(k->node, "input_max", 0);
   for (int i = 0; i < 2 && k->n_in > 1; i++) {
@@ -123,14 +123,14 @@ static weft_err round_cpu(kernel *k) {
   return err;
 }
 
-/* The range is two scalars, or with an axis two vectors. */
+/* The range is two scalars, or two vectors if there is an axis. */
 static weft_err round_infer(infer *s) {
   const int rank = weft__node_int(s->node, "axis", -1) == -1 ? 0 : 1;
   for (int i = 1; i < 3 && i < s->n_in; i++) WEFT_TRY(weft__infer_rank(s, i, rank, NULL));
   return weft__infer_same(s);
 }
 
-/* ---- the gradient of the fourth version: where the input was within the range ---- */
+/* ---- the gradient of version 4: passes where the input was in the range ---- */
 
 static weft_err round_grad_cpu(kernel *k) {
   const weft_tensor *g = k->in[0], *x = k->in[1], *low = k->in[2], *high = k->in[3];

@@ -1,6 +1,6 @@
-/* quantized.c - the numbers that the integers of a type stand for (see quantized.h).
+/* quantized.c - converts quantized integers to the numbers that they stand for, and back (see quantized.h).
  *
- * The arithmetic is in double, as TensorFlow's is.  An integer that would be too large for int64 is kept at 2^62. */
+ * The arithmetic is in double, as in TensorFlow.  An integer that would exceed int64 is clamped to 2^62. */
 #include "ops/math/quantized.h"
 #include "base/alloc.h"
 #include <math.h>
@@ -64,10 +64,11 @@ void weft__quantized_put(weft_tensor *t, int64_t i, int64_t v) {
   }
 }
 
-/* How many integers the type has: 2^8, 2^16 or 2^32. */
+/* Returns the number of integers of the type: 2^8, 2^16 or 2^32. */
 static double count_of(const quantized *q) { return (double)(q->high - q->low) + 1; }
 
-/* TensorFlow widens the range by one step and divides it by one integer more: the same step, but not the same rounding. */
+/* TensorFlow widens the range by one step and divides it by one integer more.  The step is the same, but the
+ * rounding differs. */
 static double wide_range(const quantized *q) {
   const double n = count_of(q);
   return (double)(q->max - q->min) * (n / (n - 1));

@@ -1,9 +1,9 @@
-/* quantized_binary.c - sums and products of quantized integers, as 32-bit integers of a wider range.
+/* quantized_binary.c - sums and products of quantized integers, as 32-bit integers with a wider range.
  *
- * QuantizedAdd moves each operand to the range of the sum by a whole number of steps per integer, QuantizedBiasAdd by the
- * number that each integer stands for.  In QuantizedBiasAdd TensorFlow rounds with floats, which moves all of its results
- * by up to 2^-23 of the range; this file rounds with doubles.  QuantizedAdd and QuantizedMul repeat the smaller operand as
- * other ops do; TensorFlow's repeat its elements in order whatever its shape is. */
+ * QuantizedAdd converts each operand to the range of the sum with an integer factor per operand; QuantizedBiasAdd
+ * converts the value of each integer.  In QuantizedBiasAdd TensorFlow rounds in float, which shifts all results by
+ * up to 2^-23 of the range; this file rounds in double.  QuantizedAdd and QuantizedMul broadcast the smaller operand
+ * as other ops do; TensorFlow repeats its elements in order, whatever its shape. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "ops/math/quantized.h"
@@ -20,7 +20,7 @@ static weft_err binary_infer(infer *s) {
   return weft__infer_broadcast(s);
 }
 
-/* The steps through a and b that go with one step along each axis of the result. */
+/* The strides of a and b along each axis of the result. */
 typedef struct pairing {
   shape out;
   int64_t by[2][WEFT_MAX_RANK];
@@ -65,14 +65,15 @@ static weft_err binary_ranges(const kernel *k, quantized *x, quantized *y) {
   return k->node->out_type[0] == WEFT_QINT32 ? WEFT_OK : weft__kernel_no_type(k, k->node->out_type[0]);
 }
 
-/* The number that v stands for, with a step that is a float: its lowest integer may be another one where min is half a
- * step. */
+/* Returns the number that v stands for, with the step in float.  If min is half a step, the lowest integer may
+ * differ from that in double. */
 static float number_in_float(const quantized *q, int64_t v) {
   const float by = weft__quantized_step(q);
   return roundf(q->min / by) * by + (float)v * by;
 }
 
-/* Where the integers of an operand lie in the range of the sum: first + v * by.  A single element is moved by itself. */
+/* The position of an operand's integers in the range of the sum: first + v * by.  A single element is converted by
+ * itself. */
 typedef struct moved {
   int64_t first, by;
 } moved;
@@ -162,7 +163,7 @@ static weft_err bias_cpu(kernel *k) {
   WEFT_TRY(weft__quantized_write(k, 0, -most, most, &z));
   weft_tensor *out = weft__out(k, 0, &k->in[0]->shape);
   if (!out) return WEFT_OOM;
-  int32_t table[2][256]; /* every integer of the operands in the range of the result */
+  int32_t table[2][256]; /* each integer of the operands, converted to the range of the result */
   for (int i = 0; i < 256; i++) {
     table[0][i] = weft__int_sat(weft__quantized_within(&z, weft__quantized_number(&x, x.low + i)));
     table[1][i] = weft__int_sat(weft__quantized_within(&z, weft__quantized_number(&b, b.low + i)));

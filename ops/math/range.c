@@ -1,6 +1,6 @@
-/* range.c - numbers at equal distances: Range and LinSpace.
+/* range.c - arithmetic sequences: Range and LinSpace.
  *
- * Element i is start + i delta in the type itself (half and bfloat16 in float), not a running sum. */
+ * Element i is start + i * delta in the type itself (half and bfloat16 in float), not a running sum. */
 #include "base/alloc.h"
 #include "graph/kernel.h"
 #include <math.h>
@@ -9,7 +9,7 @@
 /* ---- Range ---- */
 static bool is_float(weft_dtype t) { return weft__dtype_class(t) == CLASS_FLOAT; }
 
-/* The number of elements, or -1 with the message set to what is wrong. */
+/* Returns the number of elements.  On an error, returns -1 and writes the message to `why`. */
 static int64_t range_size(char *why, size_t room, const weft_tensor *start, const weft_tensor *limit,
                           const weft_tensor *delta) {
   const double s = weft__tensor_double(start, 0), l = weft__tensor_double(limit, 0), d = weft__tensor_double(delta, 0);

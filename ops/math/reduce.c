@@ -1,8 +1,7 @@
 /* reduce.c - Sum, Mean, Prod, Max, Min, All, Any and EuclideanNorm along any axes.
  *
- * Types accumulate in themselves; integers wrap around, except in a mean, which is taken in 64
- * bits; half and bfloat16 are widened first.  NaN is the maximum and the minimum of whatever holds
- * it.  Gradients are in reduce_grad.c. */
+ * Each type accumulates in itself.  Integers wrap around, except in Mean, which uses 64 bits.  Half and bfloat16 are
+ * widened first.  If any element is NaN, the maximum and the minimum are NaN. reduce_grad.c has the gradients. */
 #include "base/alloc.h"
 #include "kernels/reduce/reduction.h"
 #include "ops/math/reduce.h"
@@ -10,7 +9,7 @@
 #include <float.h>
 #include <tgmath.h>
 
-/* ---- folds ---- */
+/* ---- reduction loops ---- */
 DEFINE_REDUCTION(sum_f32, float, float, 0, e, a + v)
 DEFINE_REDUCTION(sum_f64, double, double, 0, e, a + v)
 DEFINE_REDUCTION_PLAIN(sum_c64, float complex, float complex, 0, e, a + v)
@@ -28,7 +27,7 @@ DEFINE_REDUCTION_PLAIN(prod_u16, uint16_t, uint16_t, 1, e, (uint32_t)a *v)
 DEFINE_REDUCTION_PLAIN(prod_u32, uint32_t, uint32_t, 1, e, a *v)
 DEFINE_REDUCTION_PLAIN(prod_u64, uint64_t, uint64_t, 1, e, a *v)
 
-/* Means of integers, in 64 bits. */
+/* Sums of integers for Mean, in 64 bits. */
 DEFINE_REDUCTION_PLAIN(wide_i8, int8_t, uint64_t, 0, e, a + v)
 DEFINE_REDUCTION_PLAIN(wide_i16, int16_t, uint64_t, 0, e, a + v)
 DEFINE_REDUCTION(wide_i32, int32_t, uint64_t, 0, e, a + v)
@@ -53,7 +52,7 @@ DEFINE_EXTREMES(DEFINE_REDUCTION_PLAIN, u64, uint64_t, 0, UINT64_MAX)
 DEFINE_REDUCTION(all_b, bool, bool, true, e, a &v)
 DEFINE_REDUCTION(any_b, bool, bool, false, e, a | v)
 
-/* Sums of squares; of integers in double, which holds the square of a 32-bit one. */
+/* Sums of squares.  For integers they are in double, which holds the square of a 32-bit integer. */
 DEFINE_REDUCTION(squares_f32, float, float, 0, e *e, a + v)
 DEFINE_REDUCTION(squares_f64, double, double, 0, e *e, a + v)
 DEFINE_REDUCTION_PLAIN(squares_c64, float complex, float complex, 0, e *conj(e), a + v)
@@ -68,7 +67,7 @@ DEFINE_SQUARES(u16, uint16_t)
 DEFINE_SQUARES(u32, uint32_t)
 DEFINE_SQUARES(u64, uint64_t)
 
-/* ---- which fold for which type ---- */
+/* ---- the loop of each type ---- */
 #define SAME(type, fn) [type] = {type, fn, fn}
 #define KINDS_FLOAT(name) SAME(WEFT_FLOAT, name##_f32), SAME(WEFT_DOUBLE, name##_f64)
 #define KINDS_COMPLEX(name) SAME(WEFT_COMPLEX64, name##_c64), SAME(WEFT_COMPLEX128, name##_c128)
@@ -127,7 +126,7 @@ const reduction_kind weft__reduce_squares[WEFT_DTYPE_COUNT] = {
     return;                                                                                                            \
   } while (0)
 
-/* a/count; the mean of no integers, or no complex numbers, is 0.  out may be acc. */
+/* Divides acc by count.  The mean of no integers or no complex numbers is 0. out may be acc. */
 static void reduce_divide(weft_dtype type, void *out, const void *acc, int64_t n, int64_t count) {
   const int64_t some = count > 0 ? count : 1;
   switch (type) {
@@ -167,7 +166,7 @@ static void take_root(weft_dtype type, void *out, const void *acc, int64_t n, in
 /* ---- kernels ---- */
 typedef void finish_fn(weft_dtype type, void *out, const void *acc, int64_t n, int64_t count);
 
-/* The axes as a mask, and the result's shape. */
+/* Reads the axes as a mask, and computes the shape of the result. */
 static weft_err read_axes(const kernel *k, uint32_t *mask, shape *out) {
   const shape *s = &k->in[0]->shape;
   const weft_tensor *axes = k->in[1];
@@ -204,7 +203,8 @@ static int64_t reduced_count(const shape *s, uint32_t mask) {
   return n;
 }
 
-/* From x (of a type with a fold) to out, of the same type; acc is a scratch where accumulators differ from results. */
+/* Reduces x to out, both of one type that has a loop. acc is scratch memory if accumulators have another type than
+ * results. */
 static weft_err fold_into(kernel *k, const reduction_kind *kind, finish_fn *finish, const weft_tensor *x, uint32_t mask,
                           int64_t n, void *out) {
   weft_tensor scratch = {0};

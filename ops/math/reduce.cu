@@ -20,7 +20,7 @@ struct fold_half_squares : fold_squares {
   template <class A> __device__ A end(A acc, int64_t) const { return acc / 2; }
 };
 
-/* Extremes: NaN wins. */
+/* Maximum and minimum: NaN wins. */
 template <class A> __device__ A lowest() {
   if constexpr (std::is_floating_point_v<A>)
     return -(A)INFINITY;
@@ -55,11 +55,11 @@ struct fold_any : fold_sum {
 };
 } // namespace
 
-/* The kept (or folded) axes of x, neighbours joined. */
+/* Collects the kept (or reduced) axes of x, with adjacent axes merged. */
 static weft_err gather_axes(kernel *k, const shape &s, uint32_t mask, bool wanted, each_axes *out) {
   int64_t size[EACH_MAX_AXES], step[EACH_MAX_AXES], stride = 1;
   int n = 0;
-  bool adjacent = false; /* is the axis inside this one in the list, right beside it? */
+  bool adjacent = false; /* true if this axis is directly outside the previous one in the list */
   for (int d = s.rank - 1; d >= 0; stride *= s.dim[d], d--) {
     if (s.dim[d] == 1) continue;
     if ((mask >> d & 1) != wanted) {
@@ -80,7 +80,7 @@ static weft_err gather_axes(kernel *k, const shape &s, uint32_t mask, bool wante
   return WEFT_OK;
 }
 
-/* Enough blocks for the card, but no slice shorter than it is worth. */
+/* Returns the number of slices that gives the GPU enough blocks without slices shorter than `least`. */
 static int slices_for(int64_t blocks, int64_t n, int64_t least) {
   const int64_t wanted = (8 * 132 + blocks - 1) / blocks, most = n / least;
   const int64_t slices = wanted < most ? wanted : most;
@@ -107,8 +107,8 @@ weft_err gpu_fold_plan(kernel *k, const gpu_tensor &x, uint32_t mask, const gpu_
   p->slices = slices_for(blocks, a->n, p->by_rows ? 2048 : 64);
   a->slice = p->slices > 1 ? (a->n + p->slices - 1) / p->slices : a->n;
   if (p->slices == 1) return WEFT_OK;
-  fold_args *b = &p->second; /* (outputs, slices), folded along the second axis */
-  b->type = WEFT_INVALID;    /* stored as computed */
+  fold_args *b = &p->second; /* (outputs, slices), reduced along the second axis */
+  b->type = WEFT_INVALID;    /* stored in the type of the computation */
   b->z = z.data, b->z_type = z.dtype;
   b->outputs = a->outputs, b->n = b->slice = p->slices;
   b->kept.rank = 1, b->kept.dim[0] = divisor_of(a->outputs), b->kept.step[0][0] = p->slices;
@@ -117,7 +117,7 @@ weft_err gpu_fold_plan(kernel *k, const gpu_tensor &x, uint32_t mask, const gpu_
   return WEFT_OK;
 }
 
-/* The axes that the node's second input names, and the shape that is left. */
+/* Reads the axes in the node's second input, and computes the shape of the result. */
 static weft_err folded_shape(kernel *k, const shape &in, uint32_t *mask, shape *out) {
   const gpu_tensor axes = gpu_in(k, 1);
   const bool keep = weft__gpu->attr_bool(k, "keep_dims", false);

@@ -1,8 +1,7 @@
 /* reduce_grad.c - the gradients of reductions.
  *
- * All need the result's shape with the reduced dimensions kept as ones.  Where rank and axes are
- * known while building it is arithmetic on the shape; where they are not, the graph finds out which
- * dimensions were reduced. */
+ * All need the shape of the result with the reduced dimensions kept as ones.  If rank and axes are known when the
+ * graph is built, the shape is a constant.  Otherwise nodes of the graph compute the mask of reduced dimensions. */
 #include "graph/build.h"
 #include "ops/math/reduce.h"
 
@@ -13,7 +12,7 @@
 
 static weft_out int_list(weft_graph *g, const int64_t *v, int n) { return weft__b_ints(g, v, n); }
 
-/* 1 for each reduced dimension, 0 for the others, if that is known; the rank, or -1. */
+/* Sets mask[d] to 1 for each reduced dimension and 0 for the others.  Returns the rank, or -1 if it is not known. */
 static int static_mask(backprop *b, int64_t *mask) {
   const shape *s = weft__out_shape(G, X);
   weft_tensor *axes = s->rank < 0 ? NULL : weft__graph_constant(G, AXES);
@@ -28,7 +27,7 @@ static int static_mask(backprop *b, int64_t *mask) {
   return s->rank;
 }
 
-/* The same as int32 [rank], found by the graph: is d among the axes? */
+/* Returns the same mask as int32 [rank], computed by nodes of the graph. */
 static weft_out mask_of(backprop *b) {
   int64_t mask[WEFT_MAX_RANK];
   const int rank_known = static_mask(b, mask);
@@ -43,7 +42,7 @@ static weft_out mask_of(backprop *b) {
   return weft__b_cast(G, weft__b_binary(G, "Any", same, int_list(G, &last, 1)), WEFT_INT32);
 }
 
-/* The shape of x with ones where it was reduced: s - (s - 1) mask. */
+/* Returns the shape of x with ones in the reduced dimensions: s - (s - 1) mask. */
 static weft_out kept_shape(backprop *b) {
   const shape *s = weft__out_shape(G, X);
   int64_t mask[WEFT_MAX_RANK];
@@ -58,7 +57,7 @@ static weft_out kept_shape(backprop *b) {
 
 static bool keeps_dims(const backprop *b) { return weft__node_bool(b->node, "keep_dims", false); }
 
-/* A tensor of the result's shape, made to broadcast against x. */
+/* Reshapes y, which has the shape of the result, so that it broadcasts with x. */
 static weft_out as_kept(backprop *b, weft_out y) { return keeps_dims(b) ? y : weft__b_reshape(G, y, kept_shape(b)); }
 
 static weft_out reduce_grad_spread(backprop *b) {
@@ -88,7 +87,7 @@ weft_err weft__mean_grad(backprop *b) {
   return reduce_grad_set_dx(b, weft__b_binary(G, divide, reduce_grad_spread(b), reduce_grad_ratio(b)));
 }
 
-/* Shared by all that attain it, in equal parts. */
+/* The gradient is divided equally among all elements that equal the extreme. */
 weft_err weft__extreme_grad(backprop *b) {
   const weft_out y = as_kept(b, b->out[0]), dy = as_kept(b, DY);
   const weft_out hit = weft__b_cast(G, weft__b_binary(G, "Equal", y, X), weft__out_type(G, DY));
@@ -112,7 +111,7 @@ static weft_out reduce_grad_cumulate(weft_graph *g, weft_out x, bool reverse) {
                       (attr[]){A_BOOL("exclusive", true), A_BOOL("reverse", reverse)});
 }
 
-/* The dimensions in an order that has the reduced ones first: sorting the mask, so to speak. */
+/* Computes lists of the reduced and of the kept dimensions, for a permutation with the reduced ones first. */
 static void reduced_and_kept(backprop *b, weft_out *reduced, weft_out *kept) {
   int64_t mask[WEFT_MAX_RANK], first[WEFT_MAX_RANK], rest[WEFT_MAX_RANK];
   const int rank = static_mask(b, mask);
@@ -134,7 +133,8 @@ static void reduced_and_kept(backprop *b, weft_out *reduced, weft_out *kept) {
   *kept = weft__b_reshape(G, weft__b_cast(G, weft__b_unary(G, "Where", is_off), WEFT_INT32), int_list(G, &flat, 1));
 }
 
-/* dx[i] = dy times the product of all other elements: those before i times those behind i, which is right for zeros. */
+/* dx[i] = dy times the product of all other elements, computed as (product before i) * (product after i), so zeros
+ * are correct. */
 weft_err weft__prod_grad(backprop *b) {
   weft_out reduced, kept;
   reduced_and_kept(b, &reduced, &kept);

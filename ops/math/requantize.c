@@ -1,14 +1,14 @@
-/* requantize.c - integers of one range as integers of a narrower type and another range.
+/* requantize.c - converts quantized integers to a narrower type with another range.
  *
- * To quint8 TensorFlow computes with 16 binary digits after the point and rounds half up; to qint8 by way of the numbers
- * that the integers stand for. */
+ * Like TensorFlow, the conversion to quint8 uses fixed-point arithmetic with 16 fraction bits and rounds half up.
+ * The conversion to qint8 goes through the numbers that the integers stand for. */
 #include "base/alloc.h"
 #include "ops/math/quantized.h"
 #include <math.h>
 
-/* ---- from qint32 to quint8 in whole numbers ---- */
+/* ---- from qint32 to quint8 in fixed point ---- */
 typedef struct fixed_line {
-  double scale, offset; /* 2^16 times a whole range, and where zero lies */
+  double scale, offset; /* 2^16 times the scale, and the position of zero */
 } fixed_line;
 
 static fixed_line fixed_line_of(const quantized *from, const quantized *to) {
@@ -19,7 +19,7 @@ static fixed_line fixed_line_of(const quantized *from, const quantized *to) {
                       trunc(middle * per_unit * one) - trunc((double)to->min * 255.0 * one / range) + one / 2};
 }
 
-/* (v scale / 2^32 + offset) / 2^16 rounded down twice, from 0 to 255. */
+/* Returns (v scale / 2^32 + offset) / 2^16, rounded down twice and clamped to [0, 255]. */
 static int64_t fixed_line_at(const fixed_line *l, int64_t v) {
   const double x = floor((floor((double)v * l->scale / 0x1p32) + l->offset) / 65536);
   return isnan(x) || x < 0 ? 0 : x > 255 ? 255 : (int64_t)x;
@@ -62,7 +62,7 @@ static weft_err requantize_cpu(kernel *k) {
   return requantize_all(k, &from, asked.min, asked.max);
 }
 
-/* ---- QuantizeDownAndShrinkRange, RequantizationRange: the range that the integers use ---- */
+/* ---- QuantizeDownAndShrinkRange, RequantizationRange: the range that the integers actually use ---- */
 static void used_range(const kernel *k, const quantized *from, float *min, float *max) {
   int64_t least = from->high, most = from->low;
   for (int64_t i = 0, n = weft__tensor_count(k->in[0]); i < n; i++) {

@@ -1,8 +1,8 @@
-/* segment.c - sums, products and extremes of rows that share a segment.
+/* segment.c - sums, products and extremes of the rows of each segment.
  *
- * Of the sorted kind the ids count up from 0 and the last one says how many there are; of the unsorted
- * kind they come in any order and a negative one leaves its row out.  Rows are combined by the loops
- * of the binary ops; half and bfloat16 are combined as floats.  Gradients are in segment_grad.c. */
+ * Sorted ops: ids ascend from 0, and the last id gives the number of segments.  Unsorted ops: ids have any order,
+ * and a row with a negative id is dropped.  The loops of the binary ops combine rows; half and bfloat16 are combined
+ * as floats. segment_grad.c has the gradients. */
 #include "ops/math/segment.h"
 #include "base/alloc.h"
 #include "ops/math/segment_grad.h"
@@ -84,7 +84,7 @@ void weft__segment_divide(weft_dtype type, void *z, const int64_t *count, int64_
   }
 }
 
-/* ---- extremes of types: what an empty segment's maximum or minimum is ---- */
+/* ---- extremes of types: the maximum or minimum of an empty segment ---- */
 static void fill_extreme(weft_dtype type, weft_dtype seen_as, void *z, int64_t count, bool highest) {
   const double half_max = 65504, bfloat16_max = 0x1.fep127;
   const double top = type == WEFT_HALF ? half_max : type == WEFT_BFLOAT16 ? bfloat16_max : FLT_MAX;
@@ -120,7 +120,7 @@ static void fill_neutral(kind what, weft_dtype type, weft_dtype seen_as, void *z
     weft__segment_fill(seen_as, z, count, what == PROD ? 1 : 0);
 }
 
-/* Combines rows of k->in[0] into out by id, as floats where they are 16-bit ones. */
+/* Combines the rows of k->in[0] into out by id; 16-bit floats are combined as floats. */
 static weft_err segment_combine(kernel *k, kind what, const int64_t *id, int64_t rows, int64_t inner, weft_tensor *out,
                                 void (*after)(weft_dtype seen_as, void *z, const void *arg), const void *arg) {
   const weft_tensor *x = k->in[0];
@@ -152,7 +152,7 @@ static weft_err segment_combine(kernel *k, kind what, const int64_t *id, int64_t
 
 /* ---- unsorted ---- */
 
-/* "[1,0]": element i of a tensor of shape s. */
+/* Formats the coordinates of element i of a tensor of shape s, such as "[1,0]". */
 static void place_text(char *text, size_t room, const shape *s, int64_t i) {
   int64_t at[WEFT_MAX_RANK];
   for (int d = s->rank - 1; d >= 0; d--) {
@@ -231,7 +231,7 @@ static weft_err unsorted_infer(infer *s) {
 }
 
 /* ---- sorted ---- */
-typedef struct finish { /* what is left to do once rows are combined: means, and segments without a row */
+typedef struct finish { /* the last step after rows are combined: divides means, and fills segments without rows */
   kind what;
   const int64_t *count;
   int64_t rows, inner;

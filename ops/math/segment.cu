@@ -1,18 +1,19 @@
-/* segment.cu - rows combined by segment on the GPU.
+/* segment.cu - combines rows by segment on the GPU.
  *
- * Where ids are sorted a thread has a column of a segment, whose rows it finds by halving; so results repeat.  Ids in any
- * order are what scatter_nd.cu does to the neutral element: there floats add up in any order, as in TensorFlow.  Ids that
- * are not sorted, and those out of range, are not refused. */
+ * If ids are sorted, one thread computes one column of a segment and finds its rows by binary search, so results are
+ * repeatable.  For unsorted ids, the rows are scattered atomically as in scatter_nd.cu, starting from the neutral
+ * element; floats are then added in an undefined order, as in TensorFlow.  Ids that should be sorted but are not,
+ * and ids out of range, give no error. */
 #include "ops/math/segment.cuh"
 
 #include "kernels/reduce/reduce.cuh"
 #include <limits>
 
 struct segment_args {
-  const void *x, *id, *from; /* from: NULL where rows are taken as they are */
+  const void *x, *id, *from; /* from: the rows of x to use, or NULL for all */
   void *z;
   weft_dtype type, id_type, from_type;
-  int64_t ids, rows, segments, inner; /* rows: of x */
+  int64_t ids, rows, segments, inner; /* rows: number of rows of x */
   segment_kind kind;
 };
 
@@ -20,7 +21,7 @@ __device__ __forceinline__ int64_t int_at(const void *p, weft_dtype type, int64_
   return type == WEFT_INT64 ? ((const int64_t *)p)[i] : ((const int32_t *)p)[i];
 }
 
-/* The first of the sorted ids that is not below s. */
+/* Returns the index of the first id >= s. */
 __device__ __forceinline__ int64_t first_of(const segment_args &a, int64_t s) {
   int64_t low = 0, high = a.ids;
   while (low < high) {
@@ -97,7 +98,7 @@ template <segment_kind kind> static weft_err sorted_gpu(kernel *k) {
   return gpu_segments_combine(k, kind, x, nullptr, id, z);
 }
 
-/* ---- in any order ---- */
+/* ---- unsorted ids ---- */
 
 template <class T> __global__ void fill_kernel(T *z, int64_t n, T v) { GPU_EACH(i, n) z[i] = v; }
 

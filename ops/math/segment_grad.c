@@ -1,7 +1,7 @@
-/* segment_grad.c - the gradients of the segment ops: each row takes its segment's part back.
+/* segment_grad.c - the gradients of the segment ops: each row gets the gradient of its segment.
  *
- * The sorted and the unsorted kind differ in two places only: how rows are combined again, and that
- * rows with a negative id of the unsorted kind get nothing. */
+ * Sorted and unsorted ops differ in two places only: in how rows are combined again, and in that rows with a
+ * negative id get no gradient in the unsorted ops. */
 #include "ops/math/segment_grad.h"
 #include "graph/build.h"
 
@@ -25,7 +25,7 @@ static weft_out segment_grad_clipped(backprop *b) {
   return is_unsorted(b) ? weft__b_binary(G, "Maximum", IDS, weft__b_scalar_like(G, IDS, 0)) : IDS;
 }
 
-/* Of ids' shape with ones behind, to broadcast against data: is the row counted? */
+/* Returns true for each row that is not dropped, with the shape of ids plus dimensions of 1 to broadcast with data. */
 static weft_out segment_grad_counted(backprop *b) {
   const weft_out yes = weft__b_binary(G, "GreaterEqual", IDS, weft__b_scalar_like(G, IDS, 0));
   const weft_out more = weft__b_sub(G, weft__b_rank(G, DATA), weft__b_rank(G, IDS));
@@ -41,7 +41,7 @@ static weft_out segment_grad_choose(weft_graph *g, weft_out c, weft_out x, weft_
   return weft__b_node(g, "SelectV2", NULL, 3, (weft_out[]){c, x, y}, 0, NULL);
 }
 
-/* Each row's segment of y, 0 where the row was left out. */
+/* Returns, for each row, the row of y of its segment, or 0 if the row was dropped. */
 static weft_out segment_grad_spread(backprop *b, weft_out y) {
   const weft_out rows = segment_grad_pick(b, y, segment_grad_clipped(b));
   return is_unsorted(b) ? segment_grad_choose(G, segment_grad_counted(b), rows, weft__b_scalar_like(G, rows, 0)) : rows;
@@ -55,7 +55,7 @@ static weft_err segment_grad_set_dx(backprop *b, weft_out dx) {
 weft_err weft__segment_sum_grad(backprop *b) { return segment_grad_set_dx(b, segment_grad_spread(b, DY)); }
 weft_err weft__unsorted_sum_grad(backprop *b) { return segment_grad_set_dx(b, segment_grad_spread(b, DY)); }
 
-weft_err weft__segment_mean_grad(backprop *b) { /* dy over the size of the segment */
+weft_err weft__segment_mean_grad(backprop *b) { /* dy divided by the size of the segment */
   const int64_t first[] = {-1}, one[] = {1};
   const weft_out ones = weft__b_ones_like(G, weft__b_cast(G, IDS, weft__out_type(G, DY)));
   const weft_out sizes = weft__b_binary(G, "SegmentSum", ones, IDS);
@@ -67,7 +67,7 @@ weft_err weft__segment_mean_grad(backprop *b) { /* dy over the size of the segme
   return segment_grad_set_dx(b, segment_grad_pick(b, weft__b_div(G, DY, weft__b_reshape(G, sizes, dims)), IDS));
 }
 
-/* Shared in equal parts by the rows that attain the extreme. */
+/* The gradient is divided equally among the rows that equal the extreme. */
 static weft_err extreme_grad(backprop *b) {
   weft_out hit = weft__b_binary(G, "Equal", DATA, segment_grad_pick(b, b->out[0], segment_grad_clipped(b)));
   if (is_unsorted(b)) hit = weft__b_binary(G, "LogicalAnd", hit, segment_grad_counted(b));
@@ -80,7 +80,8 @@ static weft_err extreme_grad(backprop *b) {
 weft_err weft__segment_extreme_grad(backprop *b) { return extreme_grad(b); }
 weft_err weft__unsorted_extreme_grad(backprop *b) { return extreme_grad(b); }
 
-/* The product over the element itself; where that is 0, the product of the others, unless another is 0 too. */
+/* The product divided by the element.  Where the element is 0, it is the product of the others, or 0 if another is 0
+ * too. */
 static weft_err prod_grad(backprop *b) {
   const weft_out zero = weft__b_scalar_like(G, DATA, 0), one = weft__b_scalar_like(G, DATA, 1);
   const weft_out is_zero = weft__b_binary(G, "Equal", DATA, zero);

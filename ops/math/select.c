@@ -1,12 +1,12 @@
-/* select.c - choosing element by element: Select, SelectV2 and ClipByValue.
+/* select.c - chooses between elements: Select, SelectV2 and ClipByValue.
  *
- * Select's condition is a scalar, a vector along the first dimension or as big as the values;
- * SelectV2's broadcasts with them.  Values are moved by their size, whatever they are. */
+ * The condition of Select is a scalar, a vector along the first dimension, or has the shape of the values.  The
+ * condition of SelectV2 broadcasts with them.  Elements are copied by their size, regardless of the type. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "kernels/elementwise/elementwise.h"
 
-/* With masks: gcc does not vectorise a choice by bytes between wider elements. */
+/* Uses bit masks, because gcc does not vectorize a choice between wide elements by bytes. */
 #define DEFINE_CHOOSE(name, T)                                                                                         \
   WEFT_TARGET_CLONES static void name(void *zs, const void *const *in, int64_t n, const void *arg) {                   \
     const uint8_t *c = in[0];                                                                                          \
@@ -41,7 +41,7 @@ static elem_loop *loop_for(weft_dtype t) {
   }
 }
 
-/* Strings and objects. */
+/* Chooses strings and objects one by one. */
 static weft_err choose_each(kernel *k, const weft_tensor *cond, const shape *s) {
   const weft_dtype type = k->in[1]->dtype;
   const size_t size = weft__dtype_size(type);
@@ -161,7 +161,7 @@ static weft_err select_v2_grad(backprop *b) {
   }
 EACH_REAL(CLIP_LOOP, clip, )
 
-/* Complex numbers: each part by itself, as TensorFlow does. */
+/* Complex numbers: clips real and imaginary part separately, as TensorFlow does. */
 #define DEFINE_CLIP_PARTS(name, T)                                                                                     \
   static void name(void *zs, const void *const *in, int64_t n, const void *arg) { clip_##T(zs, in, 2 * n, arg); }
 DEFINE_CLIP_PARTS(clip_c64, f32)
@@ -179,7 +179,7 @@ static weft_err clip_cpu(kernel *k) {
   return weft__elementwise(k, &clip_op, NULL);
 }
 
-/* Through where nothing was cut; a bound gets what was cut to it. */
+/* The gradient passes where nothing was clipped; a bound gets the gradients of the elements clipped to it. */
 static weft_err clip_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out t = b->in[0], low = b->in[1], high = b->in[2], dz = b->dout[0], zeros = weft__b_zeros_like(g, dz);

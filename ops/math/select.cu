@@ -1,4 +1,4 @@
-/* select.cu - choosing element by element on the GPU: Select, SelectV2 and ClipByValue. */
+/* select.cu - Select, SelectV2 and ClipByValue on the GPU. */
 #include "kernels/elementwise/elementwise.cuh"
 
 namespace {
@@ -30,7 +30,7 @@ static weft_err select_v2_gpu(kernel *k) {
   return select_from(k, in[0], s);
 }
 
-/* Select's condition is a scalar, a vector along the first axis, or as big as the values. */
+/* The condition of Select is a scalar, a vector along the first axis, or has the shape of the values. */
 static weft_err select_gpu(kernel *k) {
   gpu_tensor c = gpu_in(k, 0);
   const gpu_tensor x = gpu_in(k, 1), y = gpu_in(k, 2);

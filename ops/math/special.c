@@ -1,7 +1,7 @@
-/* special.c - functions that have no key on a calculator: erf and its inverses, the gamma family.
+/* special.c - special functions: erf and its inverses, the gamma family.
  *
- * What the C library lacks is computed in double: series that are known to converge, refined by
- * Newton's steps where a function is an inverse. */
+ * Functions that the C library lacks are computed in double: by series that are known to converge, refined by Newton
+ * steps for inverse functions. */
 #include "graph/build.h"
 #include "kernels/elementwise/elementwise.h"
 #include "ops/math/special.h"
@@ -13,7 +13,7 @@
 
 /* ---- the normal distribution ---- */
 
-/* x with erfc(x) = y for 0 < y < 1: a first guess from the tail's shape, then Newton's steps. */
+/* Returns x with erfc(x) = y for 0 < y < 1: a first guess from the shape of the tail, then Newton steps. */
 static double inverse_erfc(double y) {
   const double t = sqrt(-2 * log(y / 2));
   double x = (t - (2.30753 + 0.27061 * t) / (1 + t * (0.99229 + 0.04481 * t))) / sqrt(2.0);
@@ -47,7 +47,8 @@ static double normal_quantile(double p) {
 static const double bernoulli[] = {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6};
 enum { BERNOULLIS = sizeof bernoulli / sizeof *bernoulli };
 
-/* The derivative of log gamma: carried up to x >= 10, where its asymptotic series is exact to double. */
+/* The derivative of log gamma.  The recurrence raises x to at least 10, where the asymptotic series has double
+ * precision. */
 double weft__digamma(double x) {
   if (x <= 0 && x == floor(x)) return NAN;
   if (x < 0) return weft__digamma(1 - x) - M_PI / tan(M_PI * x);
@@ -58,12 +59,14 @@ double weft__digamma(double x) {
   return sum + log(x) - 0.5 / x - tail;
 }
 
-/* Hurwitz's zeta, the sum over n of 1/(n+q)^s: some terms, then Euler and Maclaurin for the rest. */
+/* Hurwitz's zeta function, the sum over n of 1/(n+q)^s: some terms directly, the rest by the Euler-Maclaurin
+ * formula. */
 static double zeta(double s, double q) {
   if (s == 1) return INFINITY;
   if (!(s > 1)) return NAN;
   if (q <= 0) {
-    if (q == floor(q)) return fmod(s, 2) == 0 ? INFINITY : NAN; /* a pole: of one sign for even powers alone */
+    /* a pole: both sides have one sign only for even powers */
+    if (q == floor(q)) return fmod(s, 2) == 0 ? INFINITY : NAN;
     if (s != floor(s)) return NAN;
   }
   double sum = 0;
@@ -94,7 +97,8 @@ UNARY_CALL(error_function, f64, double, double, erf(x))
 EACH_FLOAT(UNARY_CALL, complement, erfc(x))
 EACH_FLOAT(UNARY_CALL, inverse, inverse_erf((double)x))
 EACH_FLOAT(UNARY_CALL, quantile, normal_quantile((double)x))
-EACH_FLOAT(UNARY_CALL, log_gamma, lgamma_r((double)x, &(int){0})) /* not lgamma, which writes a global */
+/* lgamma_r, because lgamma writes a global variable */
+EACH_FLOAT(UNARY_CALL, log_gamma, lgamma_r((double)x, &(int){0}))
 EACH_FLOAT(UNARY_CALL, slope, weft__digamma((double)x))
 EACH_FLOAT(BINARY_CALL, slopes, polygamma((double)x, (double)y))
 EACH_FLOAT(BINARY_CALL, hurwitz, zeta((double)x, (double)y))
@@ -151,7 +155,7 @@ static weft_err digamma_grad(backprop *b) {
   return special_set_dx(b, weft__b_mul(G, DY, weft__b_binary(G, "Polygamma", weft__b_scalar_like(G, X, 1), X)));
 }
 
-/* Towards the second argument alone. */
+/* Only the second argument has a gradient. */
 static weft_err special_second(backprop *b, weft_out dx) {
   weft__b_unbroadcast(G, b->in[1], b->out[0], &dx, NULL);
   b->din[1] = GRAD_DENSE(dx);

@@ -1,8 +1,7 @@
 /* unary.c - functions of one number: y = f(x).
  *
- * float goes through vmath.h where a vectorised version exists; the rest are the C library's
- * functions, picked by type through tgmath.  Gradients that TensorFlow states with an op of their own
- * (TanhGrad, SqrtGrad, ...) are in unary_grad.c. */
+ * Float uses vmath.h where it has a vectorized version; the rest are functions of the C library, selected by type
+ * through tgmath. unary_grad.c has the gradients for which TensorFlow has separate ops (TanhGrad, SqrtGrad, ...). */
 #include "graph/build.h"
 #include "graph/fusion.h"
 #include "kernels/elementwise/elementwise.h"
@@ -62,7 +61,7 @@ static const elem_op log_op = {COST_VECTOR, {ROWS_FLOAT(logarithm), ROWS_COMPLEX
 static const elem_op log1p_op = {COST_VECTOR, {ROWS_FLOAT(logarithm_plus_1), ROWS_COMPLEX(logarithm_plus_1)}};
 static const elem_op sigmoid_op = {COST_VECTOR, {ROWS_FLOAT(sigmoid), ROWS_COMPLEX(sigmoid)}, ROWS_ROUNDED(sigmoid)};
 
-/* ---- circles and hyperbolas ---- */
+/* ---- trigonometric and hyperbolic functions ---- */
 UNARY(near_sine, f32, float, float, vsinf(x))
 UNARY_CALL(far_sine, f32, float, float, sin(x))
 UNARY_CALL(sine, f64, double, double, sin(x))
@@ -72,7 +71,7 @@ UNARY_CALL(far_cosine, f32, float, float, cos(x))
 UNARY_CALL(cosine, f64, double, double, cos(x))
 EACH_COMPLEX(UNARY_CALL, cosine, cos(x))
 
-/* Vectors unless some angle is too big for them. */
+/* Returns true if no angle is too large for the vectorized version. */
 WEFT_TARGET_CLONES static bool all_near(const float *x, int64_t n) {
   uint32_t far = 0;
   for (int64_t i = 0; i < n; i++) far |= fabsf(x[i]) < VMATH_TURNS ? 0u : 1u;
@@ -122,7 +121,7 @@ static const elem_op asinh_op = {COST_CALL, {ROWS_FLOAT(area_sine), ROWS_COMPLEX
 static const elem_op acosh_op = {COST_CALL, {ROWS_FLOAT(area_cosine), ROWS_COMPLEX(area_cosine)}};
 static const elem_op atanh_op = {COST_CALL, {ROWS_FLOAT(area_tangent), ROWS_COMPLEX(area_tangent)}};
 
-/* ---- rounding, and what kind of number it is ---- */
+/* ---- rounding and classification ---- */
 EACH_FLOAT(UNARY, round_down, floor(x))
 EACH_FLOAT(UNARY, round_up, ceil(x))
 EACH_FLOAT(UNARY, round_even, rint(x))

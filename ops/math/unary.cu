@@ -4,7 +4,7 @@
 /* ---- algebra ---- */
 UNARY(sign, x > 0 ? (A)1 : x < 0 ? (A)-1 : x == 0 ? (A)0 : x)
 
-/* ---- exponentials, circles, hyperbolas ---- */
+/* ---- exponential, trigonometric and hyperbolic functions ---- */
 UNARY(exponential_minus_1, expm1(x))
 UNARY(sine, sin(x))
 UNARY(cosine, cos(x))
@@ -18,9 +18,9 @@ UNARY(area_sine, asinh(x))
 UNARY(area_cosine, acosh(x))
 UNARY(area_tangent, atanh(x))
 
-/* ---- of statistics ---- */
+/* ---- functions of statistics ---- */
 
-/* The derivative of lgamma: reflected where x is negative, brought above 10 by its recurrence, then its series. */
+/* The derivative of lgamma.  Negative x is reflected, the recurrence raises x above 10, and the rest is a series. */
 template <class A> __device__ A digamma_of(A given) {
   double x = (double)given, sum = 0;
   if (x <= 0) {
@@ -40,7 +40,7 @@ UNARY(normal_quantile, normcdfinv(x))
 UNARY(log_gamma, lgamma(x))
 UNARY(digamma, digamma_of(x))
 
-/* ---- rounding, and what kind of number it is ---- */
+/* ---- rounding and classification ---- */
 UNARY(round_down, floor(x))
 UNARY(round_up, ceil(x))
 UNARY(round_even, rint(x))
@@ -48,7 +48,7 @@ UNARY_TEST(not_a_number, x != x)
 UNARY_TEST(infinite, isinf(x))
 UNARY_TEST(finite_number, isfinite(x))
 
-/* ---- gradients from the result y (x here) and the incoming gradient (y here) ---- */
+/* ---- gradients from the result (here x) and the output gradient (here y) ---- */
 BINARY(reciprocal_grad, -y *x *x)
 
 #define FLOATS(op, f)                                                                                                  \

@@ -1,8 +1,8 @@
-/* unary_grad.c - the gradients that TensorFlow computes with an op of their own.
+/* unary_grad.c - the gradients for which TensorFlow has separate ops.
  *
- * Each takes the forward result y and the gradient dy and gives dx, so that nothing of the forward
- * pass need be kept but y.  The operands have the same shape: these do not broadcast.  Where a
- * gradient of a complex function takes the conjugate of y is as TensorFlow has it. */
+ * Each takes the result y and the gradient dy and returns dx, so only y must be kept from the forward pass.  The
+ * operands have the same shape and do not broadcast.  Complex gradients use the conjugate of y where TensorFlow
+ * does. */
 #include "graph/build.h"
 #include "kernels/elementwise/elementwise.h"
 #include <tgmath.h>
@@ -18,7 +18,8 @@ EACH_COMPLEX(BINARY_CALL, sqrt_grad, y == 0 ? 0 : y / 2 / conj(x))
 EACH_FLOAT(BINARY, rsqrt_grad, (T)-0.5 * y * x * x * x)
 EACH_COMPLEX(BINARY_CALL, rsqrt_grad, -y / 2 * conj(x) * conj(x) * conj(x))
 
-/* The steps of TF in 16 bits.  For bfloat16, Sigmoid's are taken in another order and Sqrt's multiply by an inverse. */
+/* Rounds at the same steps as TF in 16 bits.  For bfloat16, Sigmoid's gradient uses another order and Sqrt's
+ * multiplies by an inverse. */
 #define TANH_GRAD(R) y *R(1 - R(x * x))
 EACH_ROUNDED(BINARY, tanh_grad, TANH_GRAD)
 BINARY(sigmoid_grad, f16, float, float, ROUND_HALF(y *x) * ROUND_HALF(1 - x))
@@ -54,7 +55,7 @@ static weft_err reciprocal_cpu(kernel *k) { return unary_grad_pairwise(k, &recip
 static weft_err sqrt_cpu(kernel *k) { return unary_grad_pairwise(k, &sqrt_op); }
 static weft_err rsqrt_cpu(kernel *k) { return unary_grad_pairwise(k, &rsqrt_op); }
 
-/* ---- second derivatives: towards y and towards dy ---- */
+/* ---- second derivatives: by y and by dy ---- */
 #define G b->graph
 #define DZ b->dout[0]
 

@@ -1,4 +1,4 @@
-/* accumulator.c - conditional accumulators as ops; what they do is in state/accumulator.h. */
+/* accumulator.c - the ops of conditional accumulators. state/accumulator.h describes their behavior. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "state/accumulator.h"

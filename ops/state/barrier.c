@@ -1,4 +1,4 @@
-/* barrier.c - barriers as ops; what they do is in state/barrier.h. */
+/* barrier.c - the ops of barriers. state/barrier.h describes their behavior. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/kernel.h"

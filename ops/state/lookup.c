@@ -1,4 +1,5 @@
-/* lookup.c - lookup tables as ops; what they do is in state/lookup.h.  Each op with either kind of handle. */
+/* lookup.c - the ops of lookup tables. state/lookup.h describes their behavior.  Each op exists twice: with a
+ * resource handle (V2) and with a reference to a string. */
 #include "base/alloc.h"
 #include "base/text.h"
 #include "graph/build.h"
@@ -20,7 +21,8 @@ static weft_err read_spec(const weft_node *n, lookup_spec *spec) {
   return WEFT_OK;
 }
 
-/* Of a dense table: its keys have the shape of the empty key, which is known at run time. */
+/* Fills the spec of a dense table.  Its keys have the shape of the empty key, which is an input and known only at
+ * run time. */
 static weft_err read_dense_spec(const kernel *k, lookup_spec *spec) {
   const weft_node *n = k->node;
   const attr *row = weft__node_attr(n, "value_shape");
@@ -62,7 +64,8 @@ static weft_err table_cpu(kernel *k) {
                            weft__dtype_short(is->value), weft__node_str(k->node, "shared_name").data);
 }
 
-/* The spec of the table that this thread makes: weft__resource_output passes on the node alone, not the inputs. */
+/* The spec of the table that this thread is creating. weft__resource_output passes only the node to its callback,
+ * not the inputs. */
 static _Thread_local const lookup_spec *dense_spec;
 
 static weft_err make_dense(resource **out, void *arg) {
@@ -102,7 +105,7 @@ static weft_err anonymous_dense_cpu(kernel *k) {
   return err;
 }
 
-/* A table of its own in every run, which goes with its handle. */
+/* Creates a new table in every run.  The table is freed with its handle. */
 static weft_err anonymous_cpu(kernel *k) {
   resource *r = NULL;
   weft_tensor *made = NULL;
@@ -123,7 +126,8 @@ static void add_types(text *t, bool ref, const weft_dtype *in, int n_in, const w
   for (int i = 0; i < n_out; i++) weft__text_printf(t, "%s%s", i ? ", " : "", weft__dtype_short(out[i]));
 }
 
-/* The node's arguments after the handle, and its results, against what this table takes and gives (NULL: there are none). */
+/* Checks the types of the node's arguments after the handle, and of its results, against those of the table.  A list
+ * that is NULL is not compared. */
 static weft_err check_types(const kernel *k, const weft_dtype *in, const weft_dtype *out) {
   weft_dtype has[2] = {WEFT_INVALID, WEFT_INVALID};
   bool same = true;
@@ -150,7 +154,8 @@ static weft_err check_pairs(const kernel *k, const lookup *t) {
                            weft__shape_text(&k->in[2]->shape));
 }
 
-/* The shape of values, where the table's node can be seen and says it. */
+/* Takes the shape of a value from the node that created the table, if the graph shows that node and it declares the
+ * shape. */
 static weft_err find_infer(infer *s) {
   const weft_node *origin = weft__handle_origin(s->graph, s->node->in[0]);
   lookup_spec spec;
@@ -190,7 +195,7 @@ static weft_err do_find(kernel *k, lookup *t) {
   return out ? weft__lookup_find(t, keys, otherwise, out) : WEFT_OOM;
 }
 
-/* The buckets of a dense table: [n, elements of a key] and [n, elements of a value]. */
+/* Checks the buckets of a dense table: keys [n, elements of a key] and values [n, elements of a value]. */
 static weft_err check_buckets(const kernel *k, const lookup *t) {
   const lookup_spec *spec = weft__lookup_spec(t);
   const shape *keys = &k->in[1]->shape, *values = &k->in[2]->shape;
@@ -269,7 +274,7 @@ static weft_err size_cpu(kernel *k) { return with_table(k, do_size); }
 static weft_err export_cpu(kernel *k) { return with_table(k, do_export); }
 
 static weft_err export_infer(infer *s) {
-  if (s->in[0].rank == 1) s->out[0] = SHAPE1(-1); /* the older ops know that keys stand in a row */
+  if (s->in[0].rank == 1) s->out[0] = SHAPE1(-1); /* the older ops know that keys are a vector */
   return WEFT_OK;
 }
 

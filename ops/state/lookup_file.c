@@ -1,7 +1,7 @@
-/* lookup_file.c - filling a lookup table from a text file: InitializeTableFromTextFile.
+/* lookup_file.c - fills a lookup table from a text file: InitializeTableFromTextFile.
  *
- * An index of -1 takes the number of a line, -2 the whole line, others a column.  The file is read at once: a vocabulary
- * is smaller than the table it fills. */
+ * Index -1 selects the line number, -2 the whole line, and n >= 0 column n.  The file is read into memory at once,
+ * because a vocabulary file is smaller than the table that it fills. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "io/confine.h"
@@ -15,12 +15,12 @@ enum { LINE_NUMBER = -1, WHOLE_LINE = -2 };
 typedef struct vocabulary {
   const char *path;
   text bytes;
-  int64_t key_index, value_index, size, offset; /* size: how many lines; -1: all */
+  int64_t key_index, value_index, size, offset; /* size: the number of lines to read, or -1 for all */
   char delimiter;
-  text room; /* scratch of weft__number_read */
+  text room; /* scratch buffer for weft__number_read */
 } vocabulary;
 
-/* The next line, without what ends it; false at the end. */
+/* Stores the next line without its line end in *line.  Returns false at the end of the file. */
 static bool next_line(const text *bytes, size_t *at, str *line) {
   if (*at >= bytes->size) return false;
   char *begin = bytes->data + *at, *end = memchr(begin, '\n', bytes->size - *at);

@@ -1,7 +1,7 @@
-/* mutex.c - MutexV2, MutexLock and ConsumeMutexLock: one step at a time in a part of a graph.
+/* mutex.c - MutexV2, MutexLock and ConsumeMutexLock: they let only one step at a time run a part of a graph.
  *
- * MutexLock waits without a thread.  Its output is a variant that holds the lock; the lock is released when
- * ConsumeMutexLock has taken it, or when the last reference to the variant is gone. */
+ * MutexLock waits without holding a thread.  Its output is a variant that holds the lock.  The lock is released
+ * after ConsumeMutexLock has taken the variant, or when the last reference to the variant is dropped. */
 #include "base/alloc.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -19,7 +19,7 @@ typedef struct mutex {
   wait_queue waiting;
 } mutex;
 
-typedef struct held_mutex { /* the value of the variant */
+typedef struct held_mutex { /* the object inside the variant */
   resource base;
   mutex *m;
   atomic_bool released;
@@ -60,7 +60,7 @@ static weft_err mutex_cpu(kernel *k) { return weft__kernel_in(k, weft__resource_
 
 static void lock_granted(lock_request *r);
 
-/* Hands the mutex to the request that waits longest. */
+/* Gives the mutex to the request that has waited longest. */
 static void mutex_release(mutex *m) {
   pthread_mutex_lock(&m->lock);
   lock_request *next = (lock_request *)m->waiting.first;
@@ -95,7 +95,7 @@ static weft_err held_create(held_mutex **out, mutex *m) {
   return WEFT_OK;
 }
 
-/* The request owns the mutex now: its kernel's output holds it. */
+/* Called when the request owns the mutex: the kernel's output now holds the lock. */
 static void lock_granted(lock_request *r) {
   weft__waiter_stop(&r->base);
   kernel *k = r->k;

@@ -1,7 +1,7 @@
-/* queue.c - queues as ops: making them, and asking them for something.
+/* queue.c - the ops of queues: creating queues and sending requests to them.
  *
- * What the requests mean is in state/queue.h; here a kernel turns into a request and back.  Each op
- * exists twice, with a resource handle (V2) and with a reference to the strings {container, name}. */
+ * state/queue.h defines the requests.  This file turns a kernel into a request and the response into outputs.  Each
+ * op exists twice: with a resource handle (V2) and with a reference to the strings {container, name}. */
 #include "base/alloc.h"
 #include "base/text.h"
 #include "graph/build.h"
@@ -13,7 +13,7 @@ enum { MAX_COMPONENTS = 256 };
 
 /* ---- making ---- */
 
-typedef struct spec_room { /* a priority queue's lists are one longer than the node's */
+typedef struct spec_room { /* the lists of a priority queue have one more entry than those of the node */
   weft_dtype types[MAX_COMPONENTS];
   shape shapes[MAX_COMPONENTS];
 } spec_room;
@@ -92,7 +92,7 @@ static void add_types(text *t, int n, const weft_dtype *types, bool after_handle
   }
 }
 
-/* The node's argument (or output) types against the queue's. */
+/* Compares the node's argument (or output) types with those of the queue. */
 static weft_err check_signature(const kernel *k, const queue *q, const char *list_attr, bool takes) {
   const queue_spec *spec = weft__queue_spec(q);
   const attr *have = weft__node_attr(k->node, list_attr);
@@ -189,7 +189,7 @@ static weft_err dequeue_batch(kernel *k, queue *q, bool up_to, int64_t n) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Dequeue%sOp requested %lld < 0 elements",
                              up_to ? "UpTo" : "Many", (long long)n);
   if (k->n_out)
-    WEFT_TRY(weft__kernel_in(k, weft__queue_stacked_shape(q, NULL, 0, 0, &of))); /* refused before waiting */
+    WEFT_TRY(weft__kernel_in(k, weft__queue_stacked_shape(q, NULL, 0, 0, &of))); /* fails before the request waits */
   batch_request *r = weft__alloc(sizeof *r);
   if (!r) return WEFT_OOM;
   *r = (batch_request){k, q};

@@ -1,10 +1,9 @@
-/* scatter_var.c - updating and reading rows or single places of a variable.
+/* scatter_var.c - updates and reads rows or single elements of a variable.
  *
- * Indices are checked before anything is written, so a refused update leaves the variable as it was.
- * Rows are shared out by owner: each thread takes the updates that fall into its part of the variable,
- * in the order given, so that repeated indices give the same result on any number of threads.  A
- * gather holds the variable's lock instead of sharing its buffer: otherwise the next update of a
- * large table would have to copy all of it. */
+ * All indices are checked before the first write, so an update that fails leaves the variable unchanged.  The rows
+ * of the variable are divided among the threads.  Each thread applies the updates of its own rows in input order, so
+ * repeated indices give the same result with any number of threads.  A gather holds the variable's lock and does not
+ * share its buffer.  If it shared the buffer, the next update of a large table would have to copy the whole table. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -16,7 +15,7 @@
 /* ---- places: a list of offsets into the variable, each the start of `width` elements ---- */
 
 typedef struct places {
-  int64_t count, width, limit; /* limit: how many places of that width the variable has */
+  int64_t count, width, limit; /* limit: the number of places of that width in the variable */
   int64_t *at;                 /* place numbers, 0 <= at[i] < limit */
 } places;
 
@@ -24,7 +23,7 @@ static inline int64_t index_at(const weft_tensor *t, int64_t i) {
   return t->dtype == WEFT_INT64 ? TENSOR_DATA(t, int64_t)[i] : TENSOR_DATA(t, int32_t)[i];
 }
 
-/* Row numbers: indices of any shape into axis 0 of params. */
+/* Reads indices of any shape as row numbers along axis 0 of params. */
 static weft_err row_places(kernel *k, const weft_tensor *indices, const shape *params, places *out) {
   *out = (places){weft__tensor_count(indices), weft__shape_product(params, 1, params->rank), params->dim[0], NULL};
   if (!(out->at = weft__alloc((size_t)out->count * sizeof *out->at + 1))) return WEFT_OOM;
@@ -48,7 +47,7 @@ static weft_err bad_place(kernel *k, const weft_tensor *indices, int64_t i, int 
                            (long long)i, text, k->n_out && k->n_in == 2 ? "param " : "", weft__shape_text(params));
 }
 
-/* The last axis of indices is a place in the leading `depth` axes of params. */
+/* Reads the last axis of indices as coordinates in the leading `depth` axes of params. */
 static weft_err nd_places(kernel *k, const weft_tensor *indices, const shape *params, places *out) {
   int depth = weft__int_sat(indices->shape.dim[indices->shape.rank - 1]);
   *out = (places){weft__shape_product(&indices->shape, 0, indices->shape.rank - 1),
@@ -74,7 +73,7 @@ typedef struct scatter {
   const places *p;
   char *params;
   const char *updates;
-  int stride; /* 0: one scalar for all */
+  int stride; /* 0 if one scalar updates all places */
   int64_t parts;
 } scatter;
 
@@ -219,13 +218,14 @@ static weft_err gather_places(kernel *k, const weft_tensor *params, const places
   return WEFT_OK;
 }
 
-/* Turns row numbers within each batch into row numbers of the whole. */
+/* Turns row numbers within a batch into row numbers of the whole tensor. */
 static void add_batch_offsets(places *p, int64_t batches, int64_t rows) {
   int64_t each = batches ? p->count / batches : 0;
   for (int64_t i = 0; i < p->count; i++) p->at[i] += i / each * rows;
 }
 
-/* `joined`: rows may have deferred steps, which are applied first (state/deferred.h); batch_dims is 0 then. */
+/* If `joined` is set, deferred steps of the rows are applied before the rows are read (state/deferred.h).  Then
+ * batch_dims is 0. */
 static weft_err gather_rows(kernel *k, const weft_tensor *params, deferred_updates *joined) {
   const weft_tensor *indices = k->in[1];
   int batch = weft__int_sat(weft__node_int(k->node, "batch_dims", 0));
@@ -375,7 +375,7 @@ static weft_err gather_nd_infer(infer *s) {
 
 /* ---- gradients ---- */
 
-/* The shape of the variable as a vector: a constant where it is known. */
+/* Returns the shape of the variable as a vector: a constant if the shape is known. */
 static weft_out variable_shape(backprop *b) {
   weft_dtype type;
   shape var;
@@ -384,7 +384,7 @@ static weft_out variable_shape(backprop *b) {
   return weft__b_node(b->graph, "VariableShape", NULL, 1, b->in, 1, (attr[]){A_TYPE("out_type", WEFT_INT32)});
 }
 
-/* x[1:] of a vector. */
+/* Returns x[1:] of a vector. */
 static weft_out scatter_var_tail(weft_graph *g, weft_out x) {
   const int64_t zero = 0, one = 1;
   weft_out in[4] = {x, weft__b_ints(g, &one, 1), weft__b_ints(g, &zero, 1), weft__b_ints(g, &one, 1)};

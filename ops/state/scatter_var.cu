@@ -1,9 +1,10 @@
-/* scatter_var.cu - updating rows or single places of a variable on the GPU: the ScatterAdd and ScatterNdAdd families.
+/* scatter_var.cu - updates rows or single elements of a variable on the GPU: the ScatterAdd and ScatterNdAdd
+ * families.
  *
- * What falls on one place, and indices out of range: as in scatter_nd.cu. */
+ * scatter_nd.cu explains how repeated indices and indices out of range are treated. */
 #include "kernels/gpu/scatter.cuh"
 
-/* With the variable locked. */
+/* The caller holds the variable's lock. */
 static weft_err scatter_locked(kernel *k, scatter_how how, bool nd) {
   const gpu_tensor indices = gpu_in(k, 1), x = gpu_in(k, 2);
   const shape &i = indices.shape;

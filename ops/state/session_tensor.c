@@ -1,7 +1,8 @@
-/* session_tensor.c - tensors that a session keeps between runs: GetSessionHandle, GetSessionTensor, DeleteSessionTensor.
+/* session_tensor.c - tensors that a session keeps between runs: GetSessionHandle, GetSessionTensor,
+ * DeleteSessionTensor.
  *
- * A handle is the string NAME;NUMBER;DEVICE.  NAME is that of the store of one GetSessionHandle node in one session, which
- * is dropped with the session; NUMBER counts the tensors that the node has kept. */
+ * A handle is the string NAME;NUMBER;DEVICE.  NAME identifies the store of one GetSessionHandle node in one session;
+ * the store is freed with the session.  NUMBER counts the tensors that the node has stored. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/map.h"
@@ -87,10 +88,10 @@ static weft_err keep_cpu(kernel *k) {
 /* ---- finding ---- */
 
 typedef struct parsed_handle {
-  char *all, *name, *number; /* all: owned */
+  char *all, *name, *number; /* all is owned; the others point into it */
 } parsed_handle;
 
-/* For "%.*s". */
+/* Returns the length as the precision for "%.*s", at most 4096. */
 static int handle_length(const str *s) { return weft__int_sat(s->size > 4096 ? 4096 : s->size); }
 
 static weft_err handle_parse(const kernel *k, parsed_handle *out) {
@@ -104,7 +105,7 @@ static weft_err handle_parse(const kernel *k, parsed_handle *out) {
   return WEFT_OK;
 }
 
-/* The store and the number of the handle in input 0.  NULL in *store: there is none. */
+/* Finds the store and the number of the handle in input 0.  Sets *store to NULL if there is no such store. */
 static weft_err handle_find(const kernel *k, parsed_handle *h, tensor_store **store) {
   WEFT_TRY(handle_parse(k, h));
   *store = NULL;

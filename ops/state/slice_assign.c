@@ -1,6 +1,6 @@
-/* slice_assign.c - writing to a slice of a variable: StridedSliceAssign, ResourceStridedSliceAssign.
+/* slice_assign.c - writes to a slice of a variable: StridedSliceAssign, ResourceStridedSliceAssign.
  *
- * The value may be smaller than the slice: it is repeated as in any broadcast. */
+ * The value may be smaller than the slice; it is then broadcast. */
 #include "base/alloc.h"
 #include "kernels/array/strided_slice.h"
 #include "state/variable.h"
@@ -11,7 +11,7 @@ static weft_err assign_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* The box from `t` to the slice of x, axis by axis of the slice. */
+/* Describes the strided copy from `t` to the slice of x, with one axis for each axis of the slice. */
 static weft_err assign_box(kernel *k, const strided *s, const shape *x, const weft_tensor *t, strided_copy *copy,
                            int64_t *offset) {
   shape slice, both;
@@ -29,7 +29,7 @@ static weft_err assign_box(kernel *k, const strided *s, const shape *x, const we
   for (int i = 0; i < slice.rank; i++) {
     bool repeated = i < lead || t->shape.dim[i - lead] == 1;
     int from = s->from[i];
-    if (slice.dim[i] == 0) *offset = 0; /* nothing is written: keep the address inside */
+    if (slice.dim[i] == 0) *offset = 0; /* an empty slice writes nothing: keep the address inside the buffer */
     weft__strided_copy_axis(copy, slice.dim[i], repeated ? 0 : steps[i - lead],
                             from == NEW_AXIS || slice.dim[i] <= 1 ? 0 : x_steps[from] * s->step[from]);
   }

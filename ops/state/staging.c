@@ -1,4 +1,5 @@
-/* staging.c - staging areas as ops; what they do is in state/staging.h.  Every op names its area by its own attributes. */
+/* staging.c - the ops of staging areas. state/staging.h describes their behavior.  Each op names its area by its own
+ * attributes. */
 #include "base/alloc.h"
 #include "graph/kernel.h"
 #include "state/staging.h"
@@ -36,7 +37,7 @@ static weft_err find_area(kernel *k, staging **out) {
 
 /* ---- requests ---- */
 
-/* Outputs from `first` on; MapUnstageNoKey has the key in front of them. */
+/* Sets the outputs from `first` on.  In MapUnstageNoKey the key is output 0, before them. */
 static void request_done(void *arg, weft_err err, const weft_tensor *got, int64_t key) {
   kernel *k = arg;
   const bool keyed = strstr(k->node->op_name, "NoKey") != NULL;
@@ -84,7 +85,7 @@ static weft_err peek_cpu(kernel *k) {
   return staging_ask(k, s, &(staging_request){.act = STAGING_PEEK, .key = index, .n = k->n_out});
 }
 
-/* The places of a tuple that input i names: as many as tensors, each once. */
+/* Checks input i: it lists positions in the tuple, one for each tensor, without repetition. */
 static weft_err check_indices(const kernel *k, int i, int n, const staging *s) {
   const weft_tensor *t = k->in[i];
   const int size = weft__staging_spec(s)->n ? weft__staging_spec(s)->n : INT32_MAX;

@@ -1,7 +1,8 @@
 /* temporary.c - TemporaryVariable and DestroyTemporaryVariable: a variable that lives for one step.
  *
- * The step owns it and finds it by name (state/step_objects.h).  It begins with zeros, where TensorFlow has whatever was in
- * the memory.  DestroyTemporaryVariable gives its value; the step frees it. */
+ * The step owns the variable and finds it by name (state/step_objects.h).  The variable starts as zeros; in
+ * TensorFlow its memory is uninitialized.  DestroyTemporaryVariable returns the value, and the step frees the
+ * variable. */
 #include "base/alloc.h"
 #include "graph/op.h"
 #include "state/step_objects.h"

@@ -1,8 +1,8 @@
-/* tensor_array.c - tensor arrays as ops, in the three spellings TensorFlow had for their handles.
+/* tensor_array.c - the ops of tensor arrays, with the three kinds of handles that TensorFlow has had.
  *
- * V3 has resource handles; V2 strings {container, name} and V1 references to such strings, which are
- * looked up among the objects of the step.  The flow values carry no data: they order the ops.
- * On a GPU an array's elements stay in the card's memory, those of int32 and bool in the host's. */
+ * V3 has resource handles.  V2 has strings {container, name}, and V1 has references to such strings; both are looked
+ * up among the objects of the step.  The flow values carry no data and only order the ops.  On a GPU the elements of
+ * an array are in the GPU's memory, except for int32 and bool, which are in host memory. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -31,7 +31,7 @@ static weft_err find_by_name(const kernel *k, const weft_tensor *t, tensor_array
   return err;
 }
 
-/* The array behind argument 0; borrowed for the kernel. */
+/* Finds the array of argument 0.  The kernel borrows it. */
 static weft_err tensor_array_find(const kernel *k, tensor_array **out) {
   if (!k->ref[0] && k->in[0]->dtype == WEFT_RESOURCE)
     return weft__kernel_in(k, weft__handle_get(k->in[0], TENSOR_ARRAY_TYPE, (resource **)out));
@@ -48,7 +48,7 @@ static weft_err set_strings(weft_tensor *t, const char *name) {
   return weft__str_set(&TENSOR_DATA(t, str)[1], name, strlen(name));
 }
 
-/* A reference to {container, name}; the variable belongs to the step. */
+/* Makes output 0 a reference to the strings {container, name}.  The step owns the variable that holds them. */
 static weft_err out_reference(kernel *k, const char *name) {
   weft_tensor t = {0};
   variable *v = NULL;
@@ -66,7 +66,7 @@ static weft_err out_reference(kernel *k, const char *name) {
   return WEFT_OK;
 }
 
-/* Output 0 becomes the handle of a, under the name the step knows it by (V1, V2). */
+/* Makes output 0 the handle of a.  For V1 and V2, `name` is the name that the step knows the array by. */
 static weft_err out_handle(kernel *k, tensor_array *a, const char *name) {
   if ((int)k->node->out_type[0] > WEFT_REF_BASE) return out_reference(k, name);
   if (k->node->out_type[0] == WEFT_STRING) {
@@ -80,14 +80,14 @@ static weft_err out_handle(kernel *k, tensor_array *a, const char *name) {
   return err;
 }
 
-/* A flow that begins here: output 1, where there is one. */
+/* Starts a new flow as output 1, if the node has that output. */
 static weft_err begin_flow(kernel *k) {
   if (k->n_out < 2) return WEFT_OK;
   weft_tensor *t = weft__out(k, 1, &SHAPE_SCALAR);
   return t ? weft__strided_zero(k, t) : WEFT_OOM;
 }
 
-/* The flow that comes in last goes on as output i. */
+/* Passes the last input, a flow, on as output i. */
 static weft_err pass_flow(kernel *k, int i) {
   const int last = k->n_in - 1;
   return i < k->n_out ? weft__forward(k, i, last, &k->in[last]->shape) : WEFT_OK;
@@ -101,7 +101,8 @@ static weft_err add_there(void *arg, weft_tensor *to, const weft_tensor *x, cons
   gpu_adder *adder = weft__gpu_adder();
   const int64_t n = weft__tensor_count(x);
   if (adder) return adder(arg, x->dtype, to->data, x->data, y->data, n);
-  weft__combine(COMBINE_ADD, x->dtype, to->data, x->data, y->data, 1, n); /* the card is simulated */
+  /* the GPU is simulated, so its memory is host memory */
+  weft__combine(COMBINE_ADD, x->dtype, to->data, x->data, y->data, 1, n);
   return WEFT_OK;
 }
 
@@ -110,7 +111,7 @@ static weft_err write_element(kernel *k, tensor_array *a, int64_t i, const weft_
   return weft__kernel_in(k, weft__tensor_array_write(a, i, t, there.memory ? &there : NULL));
 }
 
-/* The elements that the node reads are where its output goes. */
+/* Reads element i.  The elements and the node's output are in the same memory. */
 static weft_err read_element(kernel *k, tensor_array *a, int64_t i, weft_tensor *out) {
   const weft_dtype type = k->node->out_type[0];
   const bool on_device = k->device && !(k->host_out & 1) && weft__dtype_is_plain(type);
@@ -148,9 +149,10 @@ static weft_err array_cpu(kernel *k) {
   tensor_array *a = NULL;
   WEFT_TRY(weft__kernel_in(k, weft__tensor_array_create(&a, &spec, name)));
   weft_err err;
-  if (k->node->out_type[0] == WEFT_RESOURCE) { /* the handle keeps it */
+  if (k->node->out_type[0] == WEFT_RESOURCE) { /* the handle owns the array */
     err = out_handle(k, a, name);
-    if (!err && (spec.dtype == WEFT_RESOURCE || spec.dtype == WEFT_VARIANT)) /* it may hold its own */
+    /* the array might contain its own handle */
+    if (!err && (spec.dtype == WEFT_RESOURCE || spec.dtype == WEFT_VARIANT))
       err = weft__step_object_on_end(k, (object *)a, array_end);
     weft__object_release((object *)a);
   } else {
@@ -160,7 +162,7 @@ static weft_err array_cpu(kernel *k) {
   return err == WEFT_OK ? begin_flow(k) : err;
 }
 
-/* V1 and V2: the gradient is an object of the step under ARRAY@SOURCE. */
+/* Names the gradient array of V1 and V2: an object of the step called ARRAY@SOURCE. */
 static weft_err name_gradient(kernel *k, tensor_array *g, char **out) {
   weft_tensor t = {0};
   if (k->ref[0])
@@ -245,7 +247,7 @@ static void elements_finish(elements *e) {
   weft__free(e->t);
 }
 
-/* Reads places index[0..n), or 0..n) when index is NULL. */
+/* Reads the elements index[0..n), or 0..n if index is NULL. */
 static weft_err read_many(kernel *k, tensor_array *a, int64_t n, const weft_tensor *index, elements *out) {
   *out = (elements){weft__alloc_zero((size_t)n + 1, sizeof(weft_tensor)), 0};
   if (!out->t) return WEFT_OOM;
@@ -257,7 +259,7 @@ static weft_err read_many(kernel *k, tensor_array *a, int64_t n, const weft_tens
   return WEFT_OK;
 }
 
-/* The shape of an element when there is none to look at. */
+/* Finds the shape of an element if the array has no element that shows it. */
 static weft_err empty_shape(kernel *k, tensor_array *a, const char *attr_name, bool except_first, shape *out) {
   shape given = attr_shape(k->node, attr_name), own = weft__tensor_array_element(a);
   if (except_first && own.rank > 0) {
@@ -326,7 +328,8 @@ static weft_err pack_cpu(kernel *k) {
   return gather_elements(k, a, n, NULL);
 }
 
-/* All elements agree in what follows the first axis; *all is their concatenation. */
+/* Checks that all elements have the same shape after the first axis, and sets *all to the shape of their
+ * concatenation. */
 static weft_err concat_shape(kernel *k, const elements *e, shape *all) {
   for (int64_t i = 0; i < e->n; i++) {
     shape here = e->t[i].shape;
@@ -390,7 +393,7 @@ static weft_err concat_cpu(kernel *k) {
 
 /* ---- many elements in ---- */
 
-/* Writes rows [from, from + rows) of a value to place i; rows < 0: one row, its axis dropped. */
+/* Writes rows [from, from + rows) of a value to element i.  If rows < 0, writes one row without its first axis. */
 static weft_err write_rows(kernel *k, tensor_array *a, int64_t i, const weft_tensor *value_, int64_t from,
                            int64_t rows) {
   weft_tensor part = {0};
@@ -533,9 +536,10 @@ static weft_err concat_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* ---- gradients: through the array of the same places that TensorArrayGrad makes ---- */
+/* ---- gradients: they go through the gradient array that TensorArrayGrad creates ---- */
 
-/* TF names a gradient array after the scope of the call that made it: the path up to its last "gradients...". */
+/* Finds the name of the gradient array.  TF names it after the scope of the call that created it: the path up to the
+ * last "gradients...". */
 static void gradient_source(const weft_graph *g, weft_out d, char *to, size_t size) {
   const char *name = weft__node(g, d.node)->name, *end = NULL;
   for (const char *p = name; p; p = strchr(p, '/')) {
@@ -552,7 +556,7 @@ typedef struct gradient_array {
   weft_out handle, flow;
 } gradient_array;
 
-/* "V3", "V2" or "": the ops of one version go together, since their handles have different types. */
+/* Returns "V3", "V2" or "".  The gradient must use ops of the same version, because the handle types differ. */
 static const char *version_of(const backprop *b) {
   const char *name = b->node->op_name;
   const size_t n = strlen(name);
@@ -565,7 +569,8 @@ static weft_out array_node(backprop *b, const char *stem, int n_in, const weft_o
   return weft__b_node(b->graph, type, NULL, n_in, in, n_attr, attrs);
 }
 
-/* Only V3's gradient array gives out a flow; with the others a node that waits for the array does. */
+/* Opens the gradient array.  Only TensorArrayGradV3 returns a flow; for V1 and V2 a node with a control edge from
+ * the array supplies it. */
 static gradient_array open_gradient(backprop *b, weft_out flow, weft_out named_by) {
   char source[256];
   gradient_source(b->graph, named_by, source, sizeof source);

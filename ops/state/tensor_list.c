@@ -1,6 +1,6 @@
-/* tensor_list.c - lists of tensors: what newer loops carry for their gradients and results.
+/* tensor_list.c - lists of tensors.  TensorFlow's newer while loops carry gradients and results in them.
  *
- * Every op that changes a list gives a new one; the tensors in it are shared. */
+ * An op that changes a list returns a new list that shares the tensors. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -9,7 +9,7 @@
 
 /* ---- arguments ---- */
 
-/* Input i says a shape: a vector with -1 where it is not known, or a scalar -1. */
+/* Reads input i as a shape: a vector with -1 for unknown dimensions, or the scalar -1 for an unknown rank. */
 static weft_err shape_in(const kernel *k, int i, shape *out) {
   const weft_tensor *t = k->in[i];
   int64_t n = weft__tensor_count(t);
@@ -68,7 +68,7 @@ static weft_err reserve_cpu(kernel *k) {
   return weft__variant_output(k, 0, &l->base);
 }
 
-/* Row i of t as a tensor of its own. */
+/* Makes *out a tensor of row i of t. */
 static weft_err tensor_list_row(weft_tensor *out, const weft_tensor *t, int64_t i) {
   shape s = {.rank = t->shape.rank - 1};
   memcpy(s.dim, t->shape.dim + 1, sizeof *s.dim * (size_t)s.rank);
@@ -99,7 +99,7 @@ static weft_err from_tensor_cpu(kernel *k) {
   return err;
 }
 
-/* Puts the rows of input `rows` where input `at` says; the list takes over its reference. */
+/* Stores the rows of input `rows` at the indices in input `at`.  The list takes over the reference to each row. */
 static weft_err tensor_list_scatter(kernel *k, tensor_list *l, int rows, int at) {
   int64_t n = weft__tensor_count(k->in[at]);
   weft_err err = check_rows(k, rows);
@@ -166,7 +166,7 @@ static weft_err push_cpu(kernel *k) {
   return err;
 }
 
-/* The shape of a value that was never set: what list and caller know of it, and maybe others in the list. */
+/* Finds the shape of an element that was never set, from the list, the caller and perhaps other elements. */
 static weft_err unset_shape(const kernel *k, const tensor_list *l, const shape *wanted, shape *out) {
   WEFT_TRY(weft__kernel_in(k, weft__shape_merge(out, &l->element, wanted)));
   for (int64_t i = 0; i < l->n && !weft__shape_known(out); i++)
@@ -177,7 +177,7 @@ static weft_err unset_shape(const kernel *k, const tensor_list *l, const shape *
                            weft__shape_text(out));
 }
 
-/* Element i becomes the node's output `to`; one that was never set is zeros. */
+/* Makes element i the node's output `to`.  An element that was never set is zeros. */
 static weft_err out_element(kernel *k, int to, const tensor_list *l, int64_t i, const shape *wanted) {
   if (l->t[i].buf) return weft__out_share(k, to, &l->t[i]);
   shape s;
@@ -403,7 +403,7 @@ static weft_err split_cpu(kernel *k) {
 
 /* ---- shape rules ---- */
 
-static weft_err value_infer(infer *s) { /* of the last output: the element shape that the last input says */
+static weft_err value_infer(infer *s) { /* the last output has the element shape that the last input gives */
   s->out[0] = s->n_out > 1 ? SHAPE_SCALAR : SHAPE_UNKNOWN;
   return weft__infer_shape_value(s, s->n_in - 1, &s->out[s->n_out - 1]);
 }
@@ -428,7 +428,7 @@ static weft_out list_node(backprop *b, const char *type, int n_in, const weft_ou
   return weft__b_node(b->graph, type, NULL, n_in, in, 1, &A_TYPE("element_dtype", element));
 }
 
-/* The shape of x without its first n dimensions. */
+/* Returns the shape of x without its first n dimensions. */
 static weft_out shape_behind(backprop *b, weft_out x, int64_t n) {
   weft_graph *g = b->graph;
   const weft_out in[] = {weft__b_shape(g, x), weft__b_ints(g, &n, 1), weft__b_ints(g, (int64_t[]){-1}, 1)};
@@ -443,7 +443,7 @@ static weft_out element_shape_of(backprop *b, weft_out list) {
   return weft__b_node(b->graph, "TensorListElementShape", NULL, 1, &list, 1, &A_TYPE("shape_type", WEFT_INT32));
 }
 
-/* A list as long as another, without values. */
+/* Returns a list without values that has the length of another list. */
 static weft_out reserve_like(backprop *b, weft_out list, weft_dtype element) {
   const weft_out in[] = {element_shape_of(b, list), length_of(b, list)};
   return list_node(b, "TensorListReserve", 2, in, element);
@@ -497,7 +497,8 @@ static weft_err set_grad(backprop *b) {
   return WEFT_OK;
 }
 
-/* TF sets the values rather than adding them: of an element that was gathered twice, the last gradient counts. */
+/* Like TF, this sets the gradients and does not add them: if an element was gathered twice, its last gradient
+ * counts. */
 static weft_err gather_grad(backprop *b) {
   const weft_dtype element = type_of(b, b->out[0]);
   const weft_out in[] = {reserve_like(b, b->in[0], element), b->dout[0], b->in[1]};

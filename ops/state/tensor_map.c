@@ -1,6 +1,7 @@
-/* tensor_map.c - maps from tensors to tensors, stored in variants: EmptyTensorMap and the ops that read and change one.
+/* tensor_map.c - maps from tensors to tensors, stored in variants: EmptyTensorMap and the ops that read and change a
+ * map.
  *
- * Every op that changes a map gives a new one; the tensors in it are shared.  Entries are in the order of insertion. */
+ * An op that changes a map returns a new map that shares the tensors.  Entries are in the order of insertion. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/text.h"
@@ -15,7 +16,7 @@ typedef struct map_pair {
   weft_tensor key, value;
 } map_pair;
 
-typedef struct tensor_map { /* constant once others may refer to it */
+typedef struct tensor_map { /* immutable once a second reference exists */
   resource base;
   int64_t n;
   map_pair pair[];
@@ -30,7 +31,7 @@ static void tensor_map_destroy(object *o) {
   weft__free(m);
 }
 
-/* A map of n empty pairs. */
+/* Creates a map of n empty pairs. */
 static weft_err tensor_map_create(tensor_map **out, int64_t n) {
   tensor_map *m = weft__alloc_zero(1, sizeof *m + (size_t)n * sizeof *m->pair);
   if (!m) return WEFT_OOM;
@@ -63,7 +64,7 @@ static weft_err tensor_map_check_key(const kernel *k) {
   return t == WEFT_RESOURCE || t == WEFT_VARIANT ? weft__kernel_no_type(k, t) : WEFT_OK;
 }
 
-/* The place of a key; n if the map does not have it. */
+/* Returns the index of a key, or n if the map does not have it. */
 static int64_t tensor_map_find(const tensor_map *m, const weft_tensor *key) {
   int64_t i = 0;
   while (i < m->n && !keys_equal(&m->pair[i].key, key)) i++;

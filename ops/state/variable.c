@@ -1,8 +1,8 @@
-/* variable.c - variables, reference and resource: making, reading, assigning, adding to.
+/* variable.c - reference and resource variables: creating, reading, assigning and adding.
  *
- * An update writes in place when nobody else holds the buffer and otherwise writes the result
- * straight into a fresh one, so it costs one pass either way.  Every update takes the variable's
- * lock, use_locking or not: a torn value is never a choice. */
+ * An update writes in place if nothing else shares the buffer.  Otherwise it writes the result directly into a new
+ * buffer, so both cases cost one pass.  Every update takes the variable's lock, even if use_locking is false, so
+ * that no reader sees a half-written value. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -32,7 +32,7 @@ static weft_err make_variable(resource **out, void *arg) {
 
 static const resource_kind variable_kind = {VARIABLE_TYPE, false, make_variable};
 
-/* Another node of the same shared name may have made the variable with another type. */
+/* Another node with the same shared name may have created the variable with another type. */
 static weft_err check_type(kernel *k, const variable *v) {
   weft_dtype want = weft__node_type(k->node, "dtype");
   if (v->dtype == want) return WEFT_OK;
@@ -67,13 +67,13 @@ static weft_err initialized_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-/* DisableCopyOnRead: readers share the value here anyway, until somebody writes to it. */
+/* DisableCopyOnRead does nothing here: readers always share the value until somebody writes to it. */
 static weft_err shared_read_cpu(kernel *k) {
   variable *v = NULL;
   return weft__kernel_variable(k, 0, &v);
 }
 
-/* TensorFlow's error for a missing resource.  For TensorFlow, a variable without a value does not exist. */
+/* Returns TensorFlow's error for a missing resource.  For TensorFlow, a variable without a value does not exist. */
 static weft_err missing_read(const kernel *k, const variable *v) {
   const handle *h = weft__handle_of(k->in[0]);
   const char *container = h ? h->container : "localhost";
@@ -155,8 +155,8 @@ static weft_err assign_infer(infer *s) {
   return weft__node_bool(s->node, "validate_shape", true) ? merge_infer(s, &s->in[0], &s->in[1], &s->out[0]) : WEFT_OK;
 }
 
-/* What validate_shape compares with: the value's shape now or, before there is one, the declared one, of which TF
- * takes an unknown rank for a scalar. */
+/* Returns the shape that validate_shape compares with: that of the value, or, if there is no value yet, the declared
+ * one.  Like TF, we treat a declared shape of unknown rank as a scalar. */
 static shape present_shape(variable *v) {
   shape s = v->declared.rank < 0 ? SHAPE_SCALAR : v->declared;
   weft__variable_value_shape(v, &s);
@@ -179,7 +179,7 @@ static weft_err assign_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-/* Type and shape of a resource variable against the value of an Assign*VariableOp. */
+/* Checks the type and the shape of a resource variable against the value of an Assign*VariableOp. */
 static weft_err resource_assign_infer(infer *s) {
   weft_dtype type, got = weft__node_type(s->node, "dtype");
   shape declared, merged;
@@ -211,7 +211,7 @@ static void update_range(void *arg, int64_t begin, int64_t end) {
   weft__combine(u->op, u->dtype, u->dst + at, u->a + at, u->b + at, 1, end - begin);
 }
 
-/* With the lock held: value = value OP delta, in place or in a fresh buffer. */
+/* Computes value = value OP delta, in place or into a new buffer.  The caller holds the lock. */
 static weft_err combine_locked(kernel *k, variable *v, combine_op what, const weft_tensor *delta) {
   weft_tensor fresh = {0}, *target = &v->value;
   if (!weft__tensor_writable(&v->value)) {
@@ -272,7 +272,8 @@ static weft_err resource_count_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* With the lock held: the value before, one more stored; OUT_OF_RANGE at the limit. */
+/* Returns the old value and increments the stored one; fails with OUT_OF_RANGE at the limit.  The caller holds the
+ * lock. */
 static weft_err count_locked(kernel *k, variable *v, int64_t *before) {
   int64_t limit = weft__node_int(k->node, "limit", 0);
   weft_tensor *t = NULL;
@@ -313,7 +314,7 @@ static weft_err destroy_cpu(kernel *k) {
   if (!h) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the handle is empty");
   bool exists = strcmp(h->target->type, VARIABLE_TYPE) != 0 || weft__variable_initialized((variable *)h->target);
   weft_err err = weft__resource_delete(k->step->resources, h->container, h->target->type, h->name);
-  if (err == WEFT_OK && !exists) /* TF makes a variable when it is assigned, not when its handle is */
+  if (err == WEFT_OK && !exists) /* TF creates the variable at its first assignment, not with its handle */
     err = weft__kernel_fail(k, WEFT_NOT_FOUND, "Resource %s/%s/<unknown> does not exist.", h->container, h->name);
   return err == WEFT_NOT_FOUND && weft__node_bool(k->node, "ignore_lookup_error", true) ? WEFT_OK : err;
 }

@@ -1,4 +1,4 @@
-/* variable.cu - adding to variables on the GPU; making, reading and assigning are gpu_everywhere.c's. */
+/* variable.cu - adds to variables on the GPU. gpu_everywhere.c has creating, reading and assigning. */
 #include "kernels/elementwise/functions.cuh"
 
 template <class F> static weft_err update_locked(kernel *k) {

@@ -29,6 +29,15 @@ reasons() {
   cut -c 1-200 <<<"$found" | sed 's/^/      /'
 }
 
+# record NAME RESULT SECONDS REASONS: a row of the table.  A second lane writes it as a command for join_lane.
+record() {
+  if [ -n "${lane_rows:-}" ]; then
+    printf 'record %q %q %q %q\n' "$@" >>"$lane_rows"
+  else
+    step_names+=("$1") step_results+=("$2") step_seconds+=("$3") step_reasons+=("$4")
+  fi
+}
+
 # step NAME COMMAND...: runs it and remembers how it went; the script goes on.  The output is copied by a process that the
 # step does not wait for, since a task that a test left behind would hold a pipe open.
 step() {
@@ -42,14 +51,39 @@ step() {
     reason=$(reasons "$log")
   fi
   rm -f "$log"
-  step_names+=("$name") step_results+=("$result") step_seconds+=($((SECONDS - start))) step_reasons+=("$reason")
+  record "$name" "$result" $((SECONDS - start)) "$reason"
+}
+
+# beside COMMAND...: runs a function of steps as a second lane, beside the steps that follow.  The lane is a process group,
+# which does not outlive this script.
+beside() {
+  lane_folder=$(mktemp -d)
+  set -m
+  (lane_rows=$lane_folder/rows && "$@") >"$lane_folder/log" 2>&1 </dev/null &
+  lane=$!
+  set +m
+  trap 'kill -- "-$lane" 2>/dev/null || true; rm -rf "$lane_folder"' EXIT
+}
+
+# Waits for the second lane, shows its output and adds its rows to the table.
+join_lane() {
+  local code=0
+  wait "$lane" || code=$?
+  say "the second lane"
+  cat "$lane_folder/log"
+  # shellcheck disable=SC1091 # the file is made by record
+  [ ! -f "$lane_folder/rows" ] || source "$lane_folder/rows"
+  [ $code = 0 ] || record "the second lane" FAIL 0 "$(reasons "$lane_folder/log")"
+  rm -rf "$lane_folder"
+  trap - EXIT
 }
 
 # skip NAME WHY: a step that cannot run here. In CI that is a failure unless tests/skips.txt lists step:NAME.
 skip() {
+  local result=FAIL
   say "$1: skipped, $2"
-  step_names+=("$1: $2") step_seconds+=(0) step_reasons+=("")
-  if python3 tests/skips.py step "$1"; then step_results+=(skip); else step_results+=(FAIL); fi
+  if python3 tests/skips.py step "$1"; then result=skip; fi
+  record "$1: $2" "$result" 0 ""
 }
 
 # step_with PROGRAM NAME COMMAND...: a step that needs a program which may not be here.

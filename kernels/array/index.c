@@ -1,4 +1,4 @@
-/* index.c - how messages spell a place in a tensor of indices. */
+/* index.c - formats the coordinates of an index for error messages. */
 #include "kernels/array/index.h"
 
 #include <stdio.h>

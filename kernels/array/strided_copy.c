@@ -1,9 +1,9 @@
-/* strided_copy.c - the copy behind every op that only moves elements.
+/* strided_copy.c - the strided copy behind every op that only moves elements.
  *
- * A copy is first made as small as it can be: neighboring axes that run on are merged, and a short
- * contiguous run becomes one wide element.  What is left is one of three loops over its innermost
- * axes: rows to memcpy, rows to gather with a step, or a plane to transpose tile by tile because
- * the source is contiguous along another axis than the destination.  Steps are in bytes here. */
+ * A copy is first simplified: adjacent axes that are contiguous are merged, and a short contiguous run becomes one
+ * wide element.  The rest is one of three loops over the innermost axes: rows that memcpy copies, rows that are
+ * gathered with a stride, or a block transpose if the source is contiguous along another axis than the destination.
+ * Strides are in bytes here. */
 #include "kernels/array/strided_copy.h"
 
 #include "base/target_clones.h"
@@ -11,14 +11,14 @@
 #include "kernels/simd/block_transpose.h"
 
 typedef struct copy_job {
-  strided_copy b; /* steps in bytes; rank >= 1 */
-  size_t size;    /* bytes of one element: 1, 2, 4, 8, 16 in the loops by element */
-  int plane;      /* the axis along which the source is contiguous, when it is not the innermost; else -1 */
+  strided_copy b; /* strides in bytes; rank >= 1 */
+  size_t size;    /* bytes of an element: 1, 2, 4, 8 or 16 in the elementwise loops */
+  int plane;      /* the axis along which the source is contiguous, if it is not the innermost; otherwise -1 */
   char *dst;
   const char *src;
 } copy_job;
 
-enum { TILE = BLOCK_TRANSPOSE_STRIP }; /* elements of the plane's axis in one item */
+enum { TILE = BLOCK_TRANSPOSE_STRIP }; /* elements of axis `plane` in one item */
 
 void weft__shape_steps(const shape *s, int64_t *steps) {
   int64_t run = 1;
@@ -53,7 +53,7 @@ static void one_element(strided_copy *b, int64_t size) {
 
 static bool is_width(int64_t bytes) { return bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16; }
 
-/* A run of 2, 4, 8 or 16 bytes is one element. */
+/* Makes a run of 2, 4, 8 or 16 bytes one element. */
 static void strided_copy_widen(copy_job *j) {
   strided_copy *b = &j->b;
   int in = b->rank - 1;
@@ -79,7 +79,7 @@ static void find_plane(copy_job *j) {
 #define STEP_LOOP(T)                                                                                                   \
   for (int64_t i = 0; i < n; i++, d += ds, s += ss) memcpy(d, s, sizeof(T))
 
-/* n elements with a step on either side. */
+/* Copies n elements with a stride on either side. */
 static void copy_steps(char *d, const char *s, int64_t n, int64_t ds, int64_t ss, size_t size) {
   switch (size) {
   case 1: STEP_LOOP(uint8_t); break;
@@ -118,11 +118,11 @@ static void copy_row(const copy_job *j, char *d, const char *s, int64_t n) {
     copy_steps(d, s, n, ds, ss, j->size);
 }
 
-/* ---- walking the outer axes ---- */
+/* ---- iterating over the outer axes ---- */
 
 typedef struct walk {
   const strided_copy *b;
-  int skip, n; /* axes [0, n) are walked, `skip` counts tiles */
+  int skip, n; /* iterates over axes [0, n); along `skip` it counts tiles */
   int64_t at[STRIDED_COPY_MAX_RANK];
   int64_t src, dst; /* offsets in bytes */
 } walk;
@@ -179,14 +179,14 @@ static void copy_items(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* Part of one long row. */
+/* Copies a part of one long row. */
 static void copy_part(void *arg, int64_t begin, int64_t end) {
   const copy_job *j = arg;
   int in = j->b.rank - 1;
   copy_row(j, j->dst + begin * j->b.dst[in], j->src + begin * j->b.src[in], end - begin);
 }
 
-/* ---- strings and objects: one after the other, since each may fail ---- */
+/* ---- strings and objects: copied one by one, because each copy may fail ---- */
 
 static weft_err copy_objects(const copy_job *j, weft_dtype type) {
   const strided_copy *b = &j->b;
@@ -209,10 +209,10 @@ static weft_err copy_objects(const copy_job *j, weft_dtype type) {
 
 enum { LONG_ROW = 1 << 16, BYTES_PER_NS = 8 };
 
-static const uint64_t zero[2] = {0, 0}; /* of any type: an empty string, too */
+static const uint64_t zero[2] = {0, 0}; /* zero of any type; also an empty string */
 
 weft_err weft__strided_copy_run(const kernel *k, weft_dtype type, void *dst, const void *src, const strided_copy *b) {
-  copy_job j; /* large, and only as much of it set as the copy has axes */
+  copy_job j; /* large, so only the axes in use are initialized */
   j.size = weft__dtype_size(type);
   j.plane = -1;
   j.dst = dst;
@@ -236,7 +236,7 @@ weft_err weft__strided_copy_run(const kernel *k, weft_dtype type, void *dst, con
     weft__kernel_loop(k, items, bytes / BYTES_PER_NS + 1, copy_items, &j);
     return WEFT_OK;
   }
-  for (int64_t i = 0; i < items; i++) { /* few long rows: split each */
+  for (int64_t i = 0; i < items; i++) { /* few long rows: splits each of them */
     walk w;
     walk_start(&w, &j, i);
     copy_job part = j;

@@ -1,4 +1,4 @@
-/* strided_slice.c - the rules of strided slices, used by the ops that read, differentiate and assign them. */
+/* strided_slice.c - the rules of strided slices, for the ops that read, differentiate and assign them. */
 #include "kernels/array/strided_slice.h"
 
 #include "base/alloc.h"
@@ -31,7 +31,7 @@ static weft_err strided_slice_keep(strided *s, int from) {
   return WEFT_OK;
 }
 
-/* Axes [at, to) are taken whole. */
+/* Takes axes [at, to) completely. */
 static weft_err take_whole(strided *s, int *at, int to) {
   for (; *at < to; ++*at) {
     s->axis[*at] = (axis_range){.stride = 1, .all_before = true, .all_after = true, .known = true};
@@ -87,7 +87,7 @@ weft_err weft__strided_read(strided *s, const strided_masks *m, int rank, int it
 
 static int64_t strided_slice_clamp(int64_t v, int64_t low, int64_t high) { return v < low ? low : v > high ? high : v; }
 
-/* A begin or end as an index into [low, high]. */
+/* Converts a begin or end to an index in [low, high]. */
 static int64_t strided_slice_bound(int64_t v, int64_t dim, int64_t low, int64_t high) {
   return strided_slice_clamp(v < 0 ? v + dim : v, low, high);
 }

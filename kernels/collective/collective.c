@@ -1,11 +1,13 @@
-/* collective.c - the algorithms, each as a sequence of receives.
+/* collective.c - the algorithms of collective ops, each as a sequence of receives.
  *
- * A run is a small program: `next` handles what was received, sends what it may, and names the next buffer to receive, or
- * says that it is done.  run_drive calls it until a buffer has to be waited for.  The thread that delivers the buffer goes
- * on.  `phase` decides which of the two threads that is, so there is no lock.
+ * A run is a state machine. `next` processes the last buffer received, sends what it can, and names the next buffer
+ * to receive, or reports that it is done. run_drive calls `next` until a buffer is not there yet.  Then the thread
+ * that delivers the buffer continues the run. `phase` decides which of the two threads continues, so there is no
+ * lock.
  *
- * Reductions and gathers pass their sections around a ring of all members, as TensorFlow does: in pass 0 the section of
- * rank r travels from r to r-1 and collects a value at each member, in pass 1 the results travel on. */
+ * Reductions and gathers pass their sections around a ring of all members, as TensorFlow does.  In pass 0 the
+ * section of rank r travels from r to r-1 and on, and each member adds its value.  In pass 1 the results travel
+ * around the ring. */
 #include "kernels/collective/collective.h"
 
 #include "base/alloc.h"
@@ -26,27 +28,27 @@ typedef struct wanted { /* a buffer to receive; from < 0: none, the run is done 
 
 typedef struct collective_run collective_run;
 struct collective_run {
-  atomic_int refs; /* one until it is complete, one of each thread that fires the token */
+  atomic_int refs; /* one until completion, plus one for each thread that fires the token */
   kernel *k;
   collective_spec spec;
   collectives *table;
   collective_group *group;
   char device[WEFT_DEVICE_TEXT];
   int rank, source;
-  weft_tensor in;    /* the data that this member brings, or empty */
-  weft_tensor whole; /* of a scattered reduction: all sections */
+  weft_tensor in;    /* the data of this member, or empty */
+  weft_tensor whole; /* reduce-scatter: all sections */
   weft_tensor *out;  /* the kernel's output */
-  char *to;          /* the data of the output, or of `whole` */
-  size_t size;       /* of an element */
+  char *to;          /* the data of the output or of `whole` */
+  size_t size;       /* bytes of an element */
   int64_t count;     /* elements of the output */
   int64_t chunk;     /* elements of a section */
-  int64_t at;        /* how many buffers were received */
+  int64_t at;        /* number of buffers received */
   wanted want;
   weft_tensor got;
   weft_err (*next)(collective_run *r);
-  atomic_int phase; /* 0: a receive was started; 1: one of the two threads has come */
+  atomic_int phase; /* 0: a receive was started; 1: one of the two threads has arrived */
   status result;
-  cancel token; /* ends the wait for other members: the step was canceled, or the timeout passed */
+  cancel token; /* ends the wait for other members if the step is canceled or times out */
   cancel_watch watch;
   bool watched;
   timer timeout;
@@ -69,7 +71,7 @@ static char *buffer_key(const collective_run *r, int from, int to, int64_t count
                                      key);
 }
 
-/* Sends a copy of elements, since the output changes while the buffer waits for its receiver. */
+/* Sends a copy of the elements, because the output changes while the buffer waits for its receiver. */
 static weft_err run_send(collective_run *r, int to, const char *data, int64_t count, const char *tail) {
   weft_tensor t = {0};
   char *key = buffer_key(r, r->rank, to, count, tail);
@@ -95,7 +97,7 @@ static void run_release(collective_run *r) {
   weft__free(r);
 }
 
-/* A scattered reduction keeps the share of its rank. */
+/* Keeps the section of this rank: the result of a reduce-scatter. */
 static void run_scatter(collective_run *r) {
   const size_t share = (size_t)weft__tensor_count(r->out) * r->size;
   if (share) memcpy(r->out->data, r->to + (size_t)r->rank * share, share);
@@ -118,7 +120,7 @@ static void run_drive(collective_run *r);
 static void run_on_value(void *arg, weft_err err, const weft_tensor *t, bool dead) {
   collective_run *r = arg;
   if (!err && dead) err = weft__fail(WEFT_INTERNAL, "a member of the collective op did not run in this step");
-  const size_t bytes = (size_t)r->want.count * r->size; /* another task sends bytes without a type */
+  const size_t bytes = (size_t)r->want.count * r->size; /* a buffer from another task is bytes without a type */
   if (!err && (!weft__dtype_is_plain(t->dtype) || weft__tensor_bytes(t) != bytes))
     err = weft__fail(WEFT_INTERNAL, "a member sent a buffer of type %s and shape %s for one of %zu bytes",
                      weft__dtype_name(t->dtype), weft__shape_text(&t->shape), bytes);
@@ -127,7 +129,7 @@ static void run_on_value(void *arg, weft_err err, const weft_tensor *t, bool dea
   if (atomic_exchange(&r->phase, 1) == 1) run_drive(r); /* the thread that started the receive has left */
 }
 
-/* Starts the receive of r->want.  Returns true if the buffer is there. */
+/* Starts the receive of r->want.  Returns true if the buffer is already there. */
 static bool run_receive(collective_run *r) {
   char *key = buffer_key(r, r->want.from, r->rank, r->want.count, r->want.key);
   if (!key) {
@@ -167,7 +169,7 @@ static int collective_around(int i, int n) { return (i % n + n) % n; }
 
 /* ---- reductions ---- */
 
-/* The member at a place of a ring: in each task the devices begin at another one. */
+/* Returns the member at a position of a ring.  The order of devices in each task is rotated by `offset`. */
 static int ring_member(const collective_group *g, int64_t offset, int place) {
   int first = place, n = 0;
   while (first > 0 && g->member[first - 1].task == g->member[place].task) first--;
@@ -185,7 +187,7 @@ static void reduce_tail(char tail[KEY_SIZE], int pass, int64_t section, int plac
   snprintf(tail, KEY_SIZE, ":%d:%" PRId64 ":%d", pass, section, place);
 }
 
-/* Passes a section on to the next member of the ring. */
+/* Sends a section to the next member of the ring. */
 static weft_err ring_send(collective_run *r, int64_t offset, int place, int pass, int64_t section) {
   char tail[KEY_SIZE];
   const int64_t count = section_count(r, section);
@@ -217,7 +219,7 @@ static weft_err divide_section(collective_run *r, int64_t section) {
   return WEFT_OK;
 }
 
-/* A step of a ring: which section comes in pass `pass`, tick `tick`. */
+/* A step of a ring: the section that arrives in pass `pass` at tick `tick`. */
 typedef struct ring_step {
   int subdiv, pass, tick, place;
   int64_t offset, section;
@@ -234,7 +236,7 @@ static ring_step ring_step_at(const collective_run *r, int64_t at) {
   return s;
 }
 
-/* Handles the section of a step that has arrived, and passes it on. */
+/* Processes the section that has arrived in a step, and sends it on. */
 static weft_err reduce_take(collective_run *r, const ring_step *s) {
   char *data = section_data(r, s->section);
   const bool last = s->tick == r->group->size - 2;
@@ -266,7 +268,7 @@ static weft_err reduce_next(collective_run *r) {
   }
   for (r->at++; r->at < all; r->at++) {
     const ring_step s = ring_step_at(r, r->at);
-    if (!section_count(r, s.section)) continue; /* an empty section is not sent */
+    if (!section_count(r, s.section)) continue; /* empty sections are not sent */
     const int before = collective_around(s.place - 1, n);
     r->want.from = ring_member(r->group, s.offset, before);
     r->want.count = section_count(r, s.section);
@@ -277,7 +279,7 @@ static weft_err reduce_next(collective_run *r) {
   return WEFT_OK;
 }
 
-/* TensorFlow's size of a section: at least one alignment more than a share that is aligned already. */
+/* Returns TensorFlow's section size: if the share is already aligned, it still adds one alignment unit. */
 static int64_t reduce_chunk(int64_t count, int64_t n, size_t size) {
   const int64_t share = (count + n - 1) / n, odd = share * (int64_t)size % ALIGN;
   return share + (ALIGN - odd) / (int64_t)size;
@@ -313,7 +315,7 @@ static weft_err gather_next(collective_run *r) {
 
 /* ---- broadcasts ---- */
 
-/* The member of a task that takes part in the tree of tasks: the source, or the task's first device. */
+/* Returns the member that represents a task in the tree of tasks: the source, or the task's first device. */
 static int task_head(const collective_run *r, int task) {
   if (r->group->member[r->source].task == task) return r->source;
   for (int i = 0; i < r->group->size; i++)
@@ -321,7 +323,7 @@ static int task_head(const collective_run *r, int task) {
   return 0;
 }
 
-/* The task that sends to a task of the tree, whose root is the source's. */
+/* Returns the task that sends to `task` in the tree whose root is the source's task. */
 static int tree_parent(int root, int task) {
   if (root == 0) return (task - 1) / 2;
   const int parent = task / 2 - 1;
@@ -400,7 +402,7 @@ static weft_err exchange_next(collective_run *r) {
   return WEFT_OK;
 }
 
-/* ---- the beginning ---- */
+/* ---- starting a run ---- */
 
 static weft_err run_check_exchange(const collective_run *r) {
   const shape *s = &r->in.shape;
@@ -501,7 +503,7 @@ static void run_timed_out(void *arg) {
   weft__rendezvous_release(of_step);
 }
 
-/* The full name of the device that runs the node: the placement has written it in a cluster, and a part of it elsewhere. */
+/* Finds the full name of the node's device.  In a cluster, placement has set it; otherwise parts may be missing. */
 static void run_name_device(const kernel *k, char name[WEFT_DEVICE_TEXT]) {
   device_spec full, given;
   if (weft__device_parse(&full, local_task) || weft__device_parse(&given, k->node->device ? k->node->device : ""))
@@ -518,7 +520,7 @@ static weft_err run_watch(collective_run *r) {
     WEFT_TRY(weft__cancel_watch_add(r->k->step->cancel, &r->watch, run_canceled, r));
     r->watched = true;
   }
-  enum { LONGEST_S = 1000000000 }; /* thirty years are no limit */
+  enum { LONGEST_S = 1000000000 }; /* thirty years: no limit */
   if (!(r->spec.timeout > 0) || (double)r->spec.timeout >= LONGEST_S) return WEFT_OK;
   timers *ts = NULL;
   WEFT_TRY(weft__collectives_timers(r->table, &ts));

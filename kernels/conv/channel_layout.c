@@ -1,19 +1,19 @@
-/* channel_layout.c - transposes of the inner two of three axes, block by block so that both sides stay in the cache. */
+/* channel_layout.c - transposes the inner two of three axes, block by block, so that both sides stay in the cache. */
 #include "kernels/conv/channel_layout.h"
 
 #include "base/target_clones.h"
 
 enum { BLOCK = 16 };
 
-typedef struct turn_job {
+typedef struct transpose_job {
   float *dst;
   const float *src;
   int64_t channels, pixels;
-} turn_job;
+} transpose_job;
 
-/* Rows of BLOCK pixels of one image: dst (pixels, channels) from src (channels, pixels). */
-WEFT_TARGET_CLONES static void turn(void *arg, int64_t begin, int64_t end) {
-  const turn_job *j = arg;
+/* Transposes groups of BLOCK pixels of one image: dst (pixels, channels) from src (channels, pixels). */
+WEFT_TARGET_CLONES static void transpose_pixels(void *arg, int64_t begin, int64_t end) {
+  const transpose_job *j = arg;
   const int64_t C = j->channels, P = j->pixels, blocks = (P + BLOCK - 1) / BLOCK;
   for (int64_t b = begin; b < end; b++) {
     const int64_t first = b % blocks * BLOCK, last = first + BLOCK < P ? first + BLOCK : P;
@@ -27,11 +27,11 @@ WEFT_TARGET_CLONES static void turn(void *arg, int64_t begin, int64_t end) {
 
 void weft__channel_layout_transpose(kernel *k, float *dst, const float *src, int64_t n, int64_t channels,
                                     int64_t pixels) {
-  turn_job j = {dst, src, channels, pixels};
-  weft__kernel_loop(k, n * ((pixels + BLOCK - 1) / BLOCK), channels * BLOCK / 2 + 1, turn, &j);
+  transpose_job j = {dst, src, channels, pixels};
+  weft__kernel_loop(k, n * ((pixels + BLOCK - 1) / BLOCK), channels * BLOCK / 2 + 1, transpose_pixels, &j);
 }
 
-static bool needs_turn(const weft_tensor *t, bool channels_second) {
+static bool needs_transpose(const weft_tensor *t, bool channels_second) {
   const int64_t *d = t->shape.dim;
   return channels_second && d[1] != 1 && d[2] * d[3] != 1;
 }
@@ -39,7 +39,7 @@ static bool needs_turn(const weft_tensor *t, bool channels_second) {
 weft_err weft__image_in(kernel *k, image_view *v, const weft_tensor *t, bool channels_second) {
   WEFT_TRY(weft__widened_load(&v->wide, t));
   v->data = v->wide.data;
-  if (!needs_turn(t, channels_second)) return WEFT_OK;
+  if (!needs_transpose(t, channels_second)) return WEFT_OK;
   WEFT_TRY(weft__scratch(k, &v->turned, WEFT_FLOAT, &t->shape));
   const int64_t *d = t->shape.dim;
   weft__channel_layout_transpose(k, v->turned.data, v->wide.data, d[0], d[1], d[2] * d[3]);
@@ -50,7 +50,7 @@ weft_err weft__image_in(kernel *k, image_view *v, const weft_tensor *t, bool cha
 weft_err weft__image_out(kernel *k, image_view *v, weft_tensor *t, bool channels_second) {
   WEFT_TRY(weft__widened_output(&v->wide, t));
   v->data = v->wide.data;
-  if (!needs_turn(t, channels_second)) return WEFT_OK;
+  if (!needs_transpose(t, channels_second)) return WEFT_OK;
   WEFT_TRY(weft__scratch(k, &v->turned, WEFT_FLOAT, &t->shape));
   v->data = v->turned.data;
   return WEFT_OK;
@@ -58,7 +58,7 @@ weft_err weft__image_out(kernel *k, image_view *v, weft_tensor *t, bool channels
 
 void weft__image_store(kernel *k, image_view *v, weft_tensor *t, bool channels_second) {
   const int64_t *d = t->shape.dim;
-  if (needs_turn(t, channels_second))
+  if (needs_transpose(t, channels_second))
     weft__channel_layout_transpose(k, v->wide.data, v->turned.data, d[0], d[2] * d[3], d[1]);
   weft__widened_store(&v->wide, t);
 }

@@ -1,11 +1,11 @@
-/* conv_cudnn.cu - convolutions by cuDNN's backend, where it is to be had and the faster.
+/* conv_cudnn.cu - convolutions by cuDNN's backend API, if cuDNN is installed and faster.
  *
- * When a convolution is first met, the engines that cuDNN's heuristic proposes are timed, and the best of them against
- * the product of rows (conv.cu).  Left out are engines that do not give the same result twice, that lose digits which
- * were not given away, Winograd and Fourier transforms among them, and those that are compiled on the spot.
+ * When a convolution first runs, the engines that cuDNN's heuristic proposes are timed, and the best of them is
+ * compared with im2col and a matrix product (conv.cu).  We skip engines that are not deterministic, that reduce
+ * precision without permission (which includes Winograd and Fourier transforms), and that are compiled at run time.
  *
- * cuDNN wants a filter as (filter, row, column, channel), TensorFlow stores (row, column, channel, filter): it is
- * turned round before, or its gradient after.  WEFT_CUDNN=0 does without, 1 takes it wherever it can. */
+ * cuDNN needs a filter as (filter, row, column, channel), but TensorFlow stores (row, column, channel, filter).  So
+ * the filter is transposed before, or its gradient after.  WEFT_CUDNN=0 turns cuDNN off; 1 uses it wherever it can. */
 #include "device/nvidia_library.cuh"
 #include "kernels/conv/conv.cuh"
 #include "kernels/conv/cudnn.cuh"
@@ -19,7 +19,7 @@
 enum { MAX_DEVICES = 64, MAX_PLANS = 512, PROPOSALS = 64, CANDIDATES = 8, TURNS = 2 };
 enum { MAX_PARTS = 8 + 3 * PROPOSALS };
 static const size_t MOST_WORKSPACE = (size_t)1 << 29;
-static const double WORTH_ASKING = 1 << 24; /* products of a convolution */
+static const double WORTH_ASKING = 1 << 24; /* the least number of multiplications for which cuDNN is tried */
 
 typedef cudnnBackendDescriptor_t part;
 
@@ -50,18 +50,18 @@ static bool open_dnn() {
   return dnn.create != nullptr;
 }
 
-/* What makes two convolutions the same; compared as bytes. */
+/* The parameters that identify a convolution; compared as bytes. */
 struct conv_key {
   int64_t device, way, type, round, n, channels, filters;
   int64_t in[2], out[2], size[2], stride[2], dilation[2], before[2];
 };
-/* What is known of one: the best engine's plan, or that there is none better than the product. */
+/* The decision for one convolution: the best engine's plan, or that im2col is at least as fast. */
 struct conv_plan {
   conv_key key;
   bool known;
-  part best; /* NULL: the product of rows */
+  part best; /* NULL: use im2col */
   int64_t workspace;
-  part parts[MAX_PARTS]; /* all that was made on the way; plans refer to the others */
+  part parts[MAX_PARTS]; /* all descriptors that were created; plans refer to the others */
   int n_parts;
 };
 static conv_plan plans[MAX_PLANS];
@@ -80,7 +80,7 @@ static conv_key key_of(const conv &c) {
   return q;
 }
 
-/* ---- describing a convolution: a NULL part is a failure, and whatever is made of one fails too ---- */
+/* ---- describing a convolution: a NULL descriptor means failure, and whatever is built from it fails too ---- */
 
 static part make(conv_plan *p, cudnnBackendDescriptorType_t type) {
   part d = nullptr;
@@ -96,7 +96,7 @@ static bool set_part(part d, int name, part value) {
 }
 static part finished(part d, bool good) { return good && dnn.finish(d) == CUDNN_STATUS_SUCCESS ? d : nullptr; }
 
-/* Four dimensions as cuDNN counts them (images, channels, rows, columns), with the channels last in memory. */
+/* Describes four dimensions in cuDNN's order (images, channels, rows, columns), with the channels last in memory. */
 static part tensor(conv_plan *p, cudnnDataType_t type, int64_t id, int64_t n, int64_t c, int64_t h, int64_t w) {
   const int64_t dims[] = {n, c, h, w}, steps[] = {h * w * c, 1, w * c, c}, alignment = 16;
   part d = make(p, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
@@ -131,11 +131,11 @@ static part window(conv_plan *p) {
 
 enum { ID_FILTER = 1, ID_X, ID_Y };
 
-/* The convolution itself; the three kinds have their attributes in the same order. */
+/* Describes the convolution itself.  The three kinds have their attributes in the same order. */
 static part operation(conv_plan *p) {
   static const struct {
     cudnnBackendDescriptorType_t type;
-    int first; /* attribute: alpha, then beta, window, filter, x, y */
+    int first; /* first attribute: alpha, then beta, window, filter, x, y */
   } kinds[] = {
       {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA},
       {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA},
@@ -166,7 +166,7 @@ static part graph(conv_plan *p) {
 
 /* ---- engines ---- */
 
-/* Does the engine of a configuration keep to what was said above? */
+/* Returns true if the engine of a configuration has none of the properties that the file comment excludes. */
 static bool is_sound(conv_plan *p, part config) {
   cudnnBackendNumericalNote_t number[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
   cudnnBackendBehaviorNote_t behavior[CUDNN_BEHAVIOR_NOTE_TYPE_COUNT];
@@ -178,7 +178,7 @@ static bool is_sound(conv_plan *p, part config) {
       dnn.get(engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE, CUDNN_BEHAVIOR_NOTE_TYPE_COUNT,
               &behaviors, behavior))
     return false;
-  const bool units = p->key.type != WEFT_FLOAT || p->key.round != ROUND_NOT; /* may the matrix units have it? */
+  const bool units = p->key.type != WEFT_FLOAT || p->key.round != ROUND_NOT; /* true if tensor cores may be used */
   for (int64_t i = 0; i < numbers; i++)
     if (number[i] != CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP && !(units && number[i] == CUDNN_NUMERICAL_NOTE_TENSOR_CORE))
       return false;
@@ -187,7 +187,7 @@ static bool is_sound(conv_plan *p, part config) {
   return true;
 }
 
-/* What the heuristic proposes, best guess first; how many there are. */
+/* Gets the configurations that the heuristic proposes, best first.  Returns their number. */
 static int configurations(conv_plan *p, part *config) {
   const cudnnBackendHeurMode_t mode = CUDNN_HEUR_MODE_A;
   part d = make(p, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
@@ -200,7 +200,7 @@ static int configurations(conv_plan *p, part *config) {
   return (int)(n < PROPOSALS ? n : PROPOSALS);
 }
 
-/* The plan of a configuration and the memory it wants; NULL where it cannot be had. */
+/* Creates the plan of a configuration and finds its workspace size.  Returns NULL if it is not supported. */
 static part plan_of(conv_plan *p, part config, int64_t *workspace) {
   int64_t n = 0;
   cudnnHandle_t handle = handles[p->key.device];
@@ -216,7 +216,7 @@ static part plan_of(conv_plan *p, part config, int64_t *workspace) {
 /* ---- running ---- */
 
 struct room {
-  void *filter, *workspace; /* the filter as cuDNN has it */
+  void *filter, *workspace; /* filter: in cuDNN's layout */
 };
 
 static weft_err turn(kernel *k, const conv &c, void *from, void *to, int64_t rows, int64_t columns) {
@@ -285,7 +285,7 @@ static void forget(conv_plan *p) {
   *p = conv_plan{};
 }
 
-/* With the lock held: what is known of the convolution, found out now where nothing is. */
+/* Returns the decision for the convolution, and makes it if there is none yet.  The caller holds the lock. */
 static conv_plan *find(kernel *k, const conv &c, conv_fn *other) {
   const conv_key key = key_of(c);
   bool hit;
@@ -300,7 +300,7 @@ static conv_plan *find(kernel *k, const conv &c, conv_fn *other) {
   return p;
 }
 
-/* Does it have the form that cuDNN is asked for, and is it worth asking? */
+/* Returns true if the convolution has a form that we offer to cuDNN and is large enough. */
 static bool is_candidate(const conv &c) {
   const char *wanted = getenv("WEFT_CUDNN");
   if ((wanted && *wanted == '0') || c.type == WEFT_DOUBLE || c.groups != 1 || c.in.channels_second) return false;

@@ -1,12 +1,12 @@
-/* conv_fast.c - convolutions of float images by tiles that read the image where it lies.
+/* conv_fast.c - convolutions of float images by microkernels that read the image in place.
  *
- * With the channels last, the values under one row of the filter are one run of memory, and a tile
- * (panel.h) multiplies the runs of several neighbouring windows with a panel of the filter.  So
- * nothing is unfolded into a matrix; an image is copied once, with its padding around it, and only
- * if it has padding.  Rows of the filter that would meet padding only are passed over.
+ * With the channels last, the pixels under one row of the filter are contiguous in memory.  A microkernel
+ * (microkernel.h) multiplies these runs, for several neighboring windows, with a panel of the filter.  So no im2col
+ * matrix is built.  An image is copied only if it has padding, and then once.  Filter rows that meet only padding
+ * are skipped.
  *
- * The gradient towards the input is the same sweep over dy with the filter turned round: a stride s
- * makes s x s interleaved results, each a sweep with every s-th row and column of the filter. */
+ * The gradient by the input is the same sweep over dy with the reversed filter.  A stride s gives s x s interleaved
+ * results, each a sweep with every s-th row and column of the filter. */
 #include "kernels/conv/conv_fast.h"
 
 #include "base/alloc.h"
@@ -15,9 +15,9 @@
 #include <string.h>
 
 enum {
-  PANEL_BYTES = 256 * 1024, /* of a filter panel: should stay in the second cache */
+  PANEL_BYTES = 256 * 1024, /* size of a filter panel, which should stay in the L2 cache */
   LEAST_TERMS = 24,
-  MOST_TERMS = 256 /* of a part of a sum that must round little */
+  MOST_TERMS = 256 /* terms of a partial sum, if rounding errors must be small */
 };
 
 /* ---- an image with its padding ---- */
@@ -46,12 +46,13 @@ const float *weft__padded_rows(const padded *m, const float *src, int64_t first,
 }
 
 void weft__padded_inside(const padded *m, int64_t first, int64_t every, int64_t count, int64_t *begin, int64_t *end) {
-  const int64_t top = m->pad[0] - first, bottom = m->pad[0] + m->size[0] - first; /* of the image, from `first` */
+  /* rows of the image, relative to `first` */
+  const int64_t top = m->pad[0] - first, bottom = m->pad[0] + m->size[0] - first;
   *begin = least(top > 0 ? (top + every - 1) / every : 0, count);
   *end = most(least(bottom > 0 ? (bottom + every - 1) / every : 0, count), *begin);
 }
 
-/* ---- a sweep: every pixel of a result from a window over an image ---- */
+/* ---- a sweep: computes every pixel of a result from a window over an image ---- */
 
 void weft__sweep_taps_of_row(const sweep *s, int64_t i, int64_t *begin, int64_t *end) {
   const int64_t above = s->image.pad[0] - i * s->step[0], below = above + s->image.size[0];
@@ -62,7 +63,8 @@ void weft__sweep_taps_of_row(const sweep *s, int64_t i, int64_t *begin, int64_t 
 }
 
 void weft__sweep_chunks(sweep *s, int64_t threads, int64_t bytes_of_row) {
-  const int64_t parts = (4 * threads + s->c->batch - 1) / s->c->batch; /* of an image, to keep all threads busy */
+  /* parts of an image, enough to keep all threads busy */
+  const int64_t parts = (4 * threads + s->c->batch - 1) / s->c->batch;
   s->chunk = least((s->size[0] + parts - 1) / parts, IMAGE_BYTES / most(bytes_of_row, 1));
   s->chunk = least(s->size[0], most(1, s->chunk));
   s->chunks = (s->size[0] + s->chunk - 1) / s->chunk;
@@ -96,7 +98,7 @@ void weft__sweep_after_sums(sweep *s, float *dst, int64_t rows) {
   weft__sweep_after(s, dst, rows);
 }
 
-/* Decides how taps become runs, once offsets are known. */
+/* Decides how taps are combined to runs, after the offsets are known. */
 static void sweep_taps(sweep *s) {
   const int64_t nw = s->count[1], c = s->image.channels;
   s->merged = true;
@@ -113,7 +115,8 @@ static void sweep_taps(sweep *s) {
       s->tap[s->taps++] = s->offset[0][h] * s->image.row + s->offset[1][w] * c;
 }
 
-/* One panel of the filter: columns [first, first + width) of the result's channels, zero beyond the last. */
+/* Packs one panel of the filter: columns [first, first + width) of the result's channels, with zeros beyond the
+ * last. */
 static void pack_panel(const sweep *s, const float *f, int64_t first, int width, float *out) {
   const conv *c = s->c;
   const int64_t cols = least(width, s->channels - first), in = c->in_ch, oc = c->out_ch;
@@ -131,7 +134,7 @@ static void pack_panel(const sweep *s, const float *f, int64_t first, int width,
     }
 }
 
-/* The panel that holds column `first`: where the packed filter of it begins, and its width. */
+/* The arguments of pack_panels, which packs panels of the filter in parallel. */
 typedef struct pack_job {
   sweep *s;
   const float *f;
@@ -150,18 +153,19 @@ static void pack_panels(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* The most terms that are added up in one piece.  Pieces of one tap's channels would have the error of short sums; twice
- * as many terms have at most 1.4 times that error, and cost less time. */
+/* Returns the maximum number of terms in one partial sum.  Partial sums over the channels of one tap would have the
+ * smallest error.  Twice as many terms have at most 1.4 times that error and cost less time. */
 static int64_t part_terms(const sweep *s) {
   return s->turned ? least(most(2 * s->image.channels, LEAST_TERMS), MOST_TERMS) : INT64_MAX;
 }
 
 typedef struct panel {
-  int64_t column; /* of the result: the first of the panel */
+  int64_t column; /* first column of the panel in the result */
   int width;
 } panel;
 
-/* One row of the result of one image, for the taps [begin, end) and one panel; added to what is there if `add`. */
+/* Computes one row of the result of one image, for taps [begin, end) and one panel.  If `add` is set, adds to the
+ * row. */
 static void sweep_row(const sweep *s, const float *a, float *dst, panel of, int64_t begin, int64_t end, bool add) {
   const int64_t column = of.column;
   const int width = of.width;
@@ -178,7 +182,8 @@ static void sweep_row(const sweep *s, const float *a, float *dst, panel of, int6
             .run = s->run,
             .add = add};
   for (int64_t b = 0, done = 0; b < blocks; b++) {
-    const int rows = weft__int_sat((s->size[1] - done + blocks - b - 1) / (blocks - b)); /* even shares */
+    /* blocks of nearly equal size */
+    const int rows = weft__int_sat((s->size[1] - done + blocks - b - 1) / (blocks - b));
     float *c = dst + done * s->stride[1] + column;
     t.a = a + done * t.a_row;
     t.c = c, t.c_row = s->stride[1];
@@ -193,23 +198,23 @@ static void sweep_row(const sweep *s, const float *a, float *dst, panel of, int6
   }
 }
 
-/* Rows [first, first + n) of the result of one image, for the rows of taps [begin, end) of the filter.  With the last
- * panel and taps a row is complete: what follows on it is done while it is in the first cache. */
+/* Computes rows [first, first + n) of the result of one image, for filter rows [begin, end).  After the last panel
+ * and filter row, a row is complete, and the epilogue runs on it while it is in the L1 cache. */
 static void sweep_rows(const sweep *s, const float *a, float *dst, int64_t first, int64_t n, panel of, int64_t begin,
                        int64_t end) {
   const bool last = of.column + of.width >= s->channels && end == s->count[0];
-  const int64_t wide = s->merged ? 1 : s->count[1]; /* taps in a row of them */
+  const int64_t wide = s->merged ? 1 : s->count[1]; /* taps in one filter row */
   for (int64_t i = 0; i < n; i++) {
     int64_t top, bottom;
     weft__sweep_taps_of_row(s, first + i, &top, &bottom);
     const int64_t from = most(begin, top), to = most(least(end, bottom), from);
-    if (begin == 0 || from < to) /* else there is nothing to add */
+    if (begin == 0 || from < to) /* otherwise there is nothing to add */
       sweep_row(s, a + i * s->step[0] * s->image.row, dst + i * s->stride[0], of, from * wide, to * wide, begin > 0);
     if (last) weft__sweep_after(s, dst + i * s->stride[0], 1);
   }
 }
 
-/* Units [begin, end) of work: chunks of rows, image by image. */
+/* Processes units [begin, end) of work: chunks of rows, image by image. */
 static void sweep_units(void *arg, int64_t begin, int64_t end) {
   sweep *s = arg;
   const int64_t last = s->count[0] ? s->offset[0][s->count[0] - 1] : 0;
@@ -240,7 +245,7 @@ static void sweep_units(void *arg, int64_t begin, int64_t end) {
   weft__free(scratch);
 }
 
-/* Packs the filter and runs the sweep; taps, sizes and places are set. */
+/* Packs the filter and runs the sweep.  Taps, sizes and offsets are set. */
 static weft_err sweep_run(kernel *k, sweep *s, const float *f) {
   if (s->size[0] <= 0 || s->size[1] <= 0) return WEFT_OK;
   sweep_taps(s);
@@ -249,12 +254,12 @@ static weft_err sweep_run(kernel *k, sweep *s, const float *f) {
   if (square) WEFT_TRY(weft__square_sweep(k, s, f));
   if (row) WEFT_TRY(weft__short_sweep(k, s, f));
   if ((square || row) && !s->infinite) return WEFT_OK;
-  sweep_taps(s); /* again: they were changed */
+  sweep_taps(s); /* again, because the offsets have changed */
   const int64_t depth = s->taps * s->run, lanes = s->set->lanes;
   const int64_t columns = (s->channels + lanes - 1) / lanes * lanes;
   float *packed = NULL;
   if (!s->turned && weft__tile_panel(s->set, s->channels) == s->channels) {
-    s->packed = f; /* one full panel: the filter is packed as it is */
+    s->packed = f; /* one full panel: the filter already has the packed layout */
   } else {
     packed = weft__alloc_aligned((size_t)(most(depth * columns, 1)) * sizeof *packed);
     if (!packed) return WEFT_OOM;
@@ -269,7 +274,7 @@ static weft_err sweep_run(kernel *k, sweep *s, const float *f) {
   return s->failed ? weft__fail(WEFT_OOM, "a convolution needs memory for a columns image") : WEFT_OK;
 }
 
-/* Room for the taps of both axes. */
+/* Allocates the taps of both axes. */
 static weft_err sweep_room(sweep *s, const conv *c) {
   const int64_t h = c->at[0].size, w = c->at[1].size;
   int64_t *room = weft__alloc((size_t)(2 * h + 2 * w + h * w) * sizeof *room);
@@ -299,7 +304,7 @@ weft_err weft__conv_forward(kernel *k, const conv *c, const float *x, const floa
   return err;
 }
 
-/* The taps of one phase of an axis: pixel phase + stride * i of dx gets filter row j from dy at i + offset. */
+/* Sets the taps of one phase of an axis: pixel phase + stride * i of dx gets filter row j from dy at i + offset. */
 static void phase_taps(sweep *s, int i, const window_axis *a, int64_t phase) {
   int64_t n = 0;
   for (int64_t j = a->size - 1; j >= 0; j--) {

@@ -1,7 +1,7 @@
-/* conv_filter.c - the gradient of a convolution towards its filter: a product over all pixels.
+/* conv_filter.c - the gradient of a convolution by its filter: a matrix product over all pixels.
  *
- * A row of the filter's gradient is a row of the image, as the windows see it, times dy; tiles read
- * both where they lie.  Each task sums into rows of its own, which are added up at the end. */
+ * A row of the filter's gradient is the product of the image values under one filter tap with dy.  Microkernels read
+ * both in place.  Each task sums into its own rows, which are added at the end. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/target_clones.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-  ROWS_BYTES = 96 * 1024, /* of dy that is read once for each block of the filter's rows */
-  PART_TERMS = 96         /* products that are added up in one piece: longer sums in one piece lose digits */
+  ROWS_BYTES = 96 * 1024, /* bytes of dy that are read once for each block of filter rows */
+  PART_TERMS = 96         /* terms of one partial sum: longer sums lose precision */
 };
 
 typedef struct filter_job {
@@ -18,15 +18,15 @@ typedef struct filter_job {
   const tile_set *set;
   padded image;
   const float *x, *dy;
-  int64_t columns;        /* out_ch up to whole vectors */
-  int64_t copies, panels; /* of the sums; of the columns */
-  float *sums;            /* (copies, filter rows, padded) */
+  int64_t columns;        /* out_ch rounded up to whole vectors */
+  int64_t copies, panels; /* copies of the sums; panels of the columns */
+  float *sums;            /* (copies, filter rows, columns) */
   int64_t chunk, chunks;  /* rows of dy in a unit; units in an image */
   float *df;
   bool failed;
 } filter_job;
 
-/* Rows [first, first + n) of dy of one image, columns padded to whole vectors if they are not already. */
+/* Returns rows [first, first + n) of dy of one image, with the columns padded to whole vectors. */
 static const float *dy_rows(const filter_job *j, int64_t which, int64_t first, int64_t n, float *scratch) {
   const int64_t oc = j->c->out_ch, h = j->c->at[0].out, w = j->c->at[1].out;
   const float *src = j->dy + (which * h + first) * w * oc;
@@ -38,14 +38,14 @@ static const float *dy_rows(const filter_job *j, int64_t which, int64_t first, i
   return scratch;
 }
 
-/* Rows [first, first + n) of dy of one image, and the image under them. */
+/* Rows [first, first + n) of dy of one image, and the image rows under them. */
 typedef struct filter_rows {
   const float *a, *dy;
   int64_t first, n;
-  const int64_t *tap; /* where the image's rows begin */
+  const int64_t *tap; /* offsets of the image rows */
 } filter_rows;
 
-/* Adds what these rows contribute to the columns of one panel. */
+/* Adds the contribution of these rows to the columns of one panel. */
 static void filter_unit(const filter_job *j, const filter_rows *of, float *sums, int width, bool add) {
   const conv *c = j->c;
   const window_axis *h = &c->at[0], *w = &c->at[1];
@@ -58,7 +58,7 @@ static void filter_unit(const filter_job *j, const filter_rows *of, float *sums,
     for (int64_t s = 0; s < strips; s++) {
       const float *from = of->a + kh * h->dilation * j->image.row + s * w->dilation * c->in_ch;
       float *to = sums + (kh * w->size * c->in_ch + s * strip) * j->columns;
-      int64_t begin, end; /* the rows for which this row of the filter meets the image */
+      int64_t begin, end; /* the rows of dy for which this filter row meets the image */
       weft__padded_inside(&j->image, of->first * h->stride + kh * h->dilation, h->stride, of->n, &begin, &end);
       t.tap = of->tap + begin, t.taps = end - begin, t.b = of->dy + begin * w->out * j->columns;
       for (int64_t b = 0, done = 0; b < blocks; b++) {
@@ -71,7 +71,7 @@ static void filter_unit(const filter_job *j, const filter_rows *of, float *sums,
     }
 }
 
-/* Task: one copy of the sums, one panel.  All units of work that belong to that copy. */
+/* A task processes one copy of the sums and one panel: all units of work of that copy. */
 static weft_err filter_task(const filter_job *j, int64_t copy, int64_t column, int width) {
   const conv *c = j->c;
   const window_axis *h = &c->at[0], *w = &c->at[1];
@@ -108,7 +108,7 @@ static void filter_tasks(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* df = the sum of the copies, without the columns beyond the last. */
+/* df = the sum of the copies, without the padding columns. */
 WEFT_TARGET_CLONES static void filter_join(void *arg, int64_t begin, int64_t end) {
   const filter_job *j = arg;
   const int64_t oc = j->c->out_ch, depth = j->c->at[0].size * j->c->at[1].size * j->c->in_ch;
@@ -122,7 +122,7 @@ WEFT_TARGET_CLONES static void filter_join(void *arg, int64_t begin, int64_t end
   }
 }
 
-/* How the work is split: rows of dy that stay in the cache, and the copies. */
+/* Divides the work: rows of dy that stay in the cache, and the number of copies. */
 static void filter_plan(filter_job *j, int64_t threads) {
   const conv *c = j->c;
   const int64_t depth = c->at[0].size * c->at[1].size * c->in_ch, lanes = j->set->lanes;
@@ -135,7 +135,7 @@ static void filter_plan(filter_job *j, int64_t threads) {
 }
 
 weft_err weft__conv_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df) {
-  bool again = true; /* by plain tiles */
+  bool again = true; /* false once the Winograd gradient has computed df */
   if (weft__short_filter_fits(c, weft__tile_set())) WEFT_TRY(weft__short_filter(k, c, x, dy, df, &again));
   if (!again) return WEFT_OK;
   filter_job j = {.c = c, .set = weft__tile_set(), .x = x, .dy = dy, .df = df, .image = {.channels = c->in_ch}};

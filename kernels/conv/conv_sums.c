@@ -1,6 +1,6 @@
-/* conv_sums.c - the sums of conv_winograd_2d.c, once for each scheme and length of vectors.
+/* conv_sums.c - the linear transforms of conv_winograd_2d.c, for each scheme and each vector length.
  *
- * A matrix is multiplied from one side, into an array on the stack, then from the other. */
+ * A matrix is multiplied from one side into an array on the stack, then from the other side. */
 #include "kernels/conv/conv_sums.h"
 
 #include "kernels/simd/fma.h"
@@ -13,14 +13,14 @@
 #define INLINE static inline __attribute__((always_inline))
 
 enum { R = SQUARE_RESULTS };
-/* Points, taps and pixels along one axis. */
+/* The numbers of points, taps and pixels along one axis. */
 enum { six_N = 6, six_F = 5, seven_N = 7, seven_F = 5, four_N = 4, four_F = 3 };
 
 typedef float vec4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float vec8 __attribute__((vector_size(32), aligned(4), may_alias));
 typedef float vec16 __attribute__((vector_size(64), aligned(4), may_alias));
 
-/* In one direction: `in` and `out` are every si-th and so-th element of an array. */
+/* Transforms in one direction: `in` and `out` are every si-th and so-th element of an array. */
 #define DEFINE_SIX_LINES(name, vec)                                                                                    \
   INLINE void name##_six_pixel_line(const vec *in, const int si, vec *out, const int so) {                             \
     WEFT_FMA_BODY const vec d1 = in[si], d2 = in[2 * si], d3 = in[3 * si], d4 = in[4 * si];                            \
@@ -49,7 +49,7 @@ typedef float vec16 __attribute__((vector_size(64), aligned(4), may_alias));
     out[5 * so] = g4;                                                                                                  \
   }
 
-/* Three taps: the values at 0, 1, -1 and infinity, of which the last has the other sign. */
+/* Three taps: the values at 0, 1, -1 and infinity; the last has the opposite sign. */
 #define DEFINE_FOUR_LINES(name, vec)                                                                                   \
   INLINE void name##_four_pixel_line(const vec *in, const int si, vec *out, const int so) {                            \
     const vec d1 = in[si], d2 = in[2 * si];                                                                            \
@@ -94,8 +94,8 @@ typedef float vec16 __attribute__((vector_size(64), aligned(4), may_alias));
     out[6 * so] = g4;                                                                                                  \
   }
 
-/* In both: `line` takes `from` values to `to`, first along the rows, then down the columns.  get(row, column) is a
- * value, put(row, column) the place of a result. */
+/* Transforms in both directions: `line` transforms `from` values to `to`, first along the rows, then down the
+ * columns. get(row, column) is a value, and put(row, column) is where a result goes. */
 #define BOTH(vec, line, from, to, get, put)                                                                            \
   do {                                                                                                                 \
     _Alignas(64) vec half_way[(from) * (to)];                                                                          \

@@ -1,4 +1,5 @@
-/* conv_sums_test.c - the sums of every scheme and of every instruction set this processor has make a convolution. */
+/* conv_sums_test.c - checks that the transforms of every scheme and of every instruction set of this processor give
+ * a convolution. */
 #include "kernels/conv/conv_sums.h"
 #include "tests/check.h"
 
@@ -11,7 +12,7 @@ enum {
   POINT = WIDE + 3
 };
 
-/* Every scheme with every instruction set. */
+/* Runs every scheme with every instruction set. */
 #define EACH_SUMS(s)                                                                                                   \
   for (const tile_set *const *set = weft__tile_sets(); *set; set++)                                                    \
     for (int scheme = 0; scheme < SQUARE_SCHEMES; scheme++)                                                            \
@@ -27,7 +28,7 @@ static float noise(uint32_t *state) {
   return (float)(*state >> 8) / (float)(1 << 23) - 1.0f;
 }
 
-/* The result at (i, j) of channel c, with only the pixels that are there. */
+/* Returns the result at (i, j) of channel c by plain sums over the pixels that exist. */
 static double plain(const square_sums *s, const numbers *n, const patch *p, int i, int j, int c) {
   double sum = 0;
   for (int h = 0; h < s->taps; h++)

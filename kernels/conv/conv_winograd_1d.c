@@ -1,16 +1,14 @@
 /* conv_winograd_1d.c - convolutions along a row with fewer products (Toom, Cook, Winograd).
  *
- * Two neighbouring results of a filter of 5, or four of a filter of 3, depend on 6 pixels and are
- * 10 or 12 products.  They are also 6 products between 6 sums of the pixels and 6 sums of the
- * filter, from which they are gathered by more sums: polynomials are multiplied by their values at
- * six points (conv_sums.h).  The sums cost little, since those of a pixel serve every channel
- * of the result and those of the filter serve every pixel.  Only rows are treated so; down the
- * columns everything is added up as it stands.  In one direction, and with these points, the error
- * is 1.1 to 1.6 times that of the plain sum (measured: 5.7e-7 against 5.1e-7 of the result for
- * 5 x 5 x 32).
+ * Two neighboring results of a 5-tap filter, or four of a 3-tap filter, depend on 6 pixels and take 10 or 12
+ * products.  The same results follow from 6 products: 6 sums of the pixels times 6 sums of the filter, combined by
+ * further sums.  This multiplies polynomials by their values at six points (conv_sums.h).  The sums cost little,
+ * because those of a pixel serve every output channel and those of the filter serve every pixel.  Only rows are
+ * transformed; down the columns all products are added directly.  In one direction, and with these points, the error
+ * is 1.1 to 1.6 times that of the plain sum (measured: 5.7e-7 against 5.1e-7 of the result for 5 x 5 x 32).
  *
- *   y = A [ (G g) * (B d) ]        y: results, g: filter, d: 6 pixels, *: product of each pair
- *   dg = G' [ (B d) * (A' dy) ]    the gradient towards the filter */
+ *   y = A [ (G g) * (B d) ]        y: results, g: filter, d: 6 pixels, *: elementwise product
+ *   dg = G' [ (B d) * (A' dy) ]    the gradient by the filter */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/target_clones.h"
@@ -22,13 +20,14 @@
 enum {
   POINTS = 6,
   FEW_PIXELS = 256,
-  /* Plain sums of few terms round so little that these would have more than 1.6 times their error: the channels of an
-   * image, and the columns of a gradient. */
+  /* Plain sums of few terms have small rounding errors; the error here would be more than 1.6 times theirs.  This
+   * concerns the channels of an image and the columns of a gradient. */
   FEW_CHANNELS = 16,
-  FEW_TERMS = 48, /* channels times the rows of the filter that can meet the image */
+  FEW_TERMS = 48, /* channels times the filter rows that can meet the image */
   FEW_COLUMNS = 12,
-  /* A filter's gradient is a sum over all pixels of a batch.  It is taken in parts of so many products, and so many
-   * parts are added up before they are added to the rest: in one piece its error would be twice TensorFlow's. */
+  /* A filter's gradient is a sum over all pixels of a batch.  It is computed in partial sums of PART_TERMS products;
+   * several of them are added before they are added to the total.  As one sum, its error would be twice
+   * TensorFlow's. */
   PART_TERMS = 32,
   BLOCK_PARTS = 16
 };
@@ -36,9 +35,10 @@ enum {
 /* Returns the number of results that a filter with this many columns computes at once. */
 static int64_t results_of(int64_t filter) { return POINTS + 1 - filter; }
 
-/* ---- the sums, along n channels ---- */
+/* ---- the transforms, along n channels ---- */
 
-/* u[f] = B d for groups of six pixels: pixels are `pixel` floats apart, groups `group`, u's `point`. */
+/* u[f] = B d for groups of six pixels.  Pixels are `pixel` floats apart, groups `group`, and the values of u
+ * `point`. */
 WEFT_TARGET_CLONES static void pixel_sums(const float *restrict d, int64_t pixel, int64_t group, int64_t groups,
                                           float *restrict u, int64_t point) {
   const int64_t n = pixel;
@@ -56,7 +56,7 @@ WEFT_TARGET_CLONES static void pixel_sums(const float *restrict d, int64_t pixel
     }
 }
 
-/* v[f] = G g for the columns of the filter, `column` floats apart. */
+/* v[f] = G g for the columns of the filter, which are `column` floats apart. */
 WEFT_TARGET_CLONES static void filter_sums(const float *restrict g, int64_t column, int64_t columns, float *restrict v,
                                            int64_t point, int64_t n) {
   const bool five = columns == 5;
@@ -75,7 +75,7 @@ WEFT_TARGET_CLONES static void filter_sums(const float *restrict g, int64_t colu
   }
 }
 
-/* y[j] = A m for `left` of the results, `pixel` floats apart. */
+/* y[j] = A m for `left` of the results, which are `pixel` floats apart. */
 WEFT_TARGET_CLONES static void result_sums(const float *restrict m, int64_t point, int64_t results, int64_t left,
                                            float *restrict y, int64_t pixel, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
@@ -90,7 +90,7 @@ WEFT_TARGET_CLONES static void result_sums(const float *restrict m, int64_t poin
   }
 }
 
-/* w[f] = A' dy for `left` results (the others are zero). */
+/* w[f] = A' dy for `left` results; the others are zero. */
 WEFT_TARGET_CLONES static void gradient_sums(const float *restrict dy, int64_t pixel, int64_t left, int64_t results,
                                              float *restrict w, int64_t point, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
@@ -126,12 +126,12 @@ WEFT_TARGET_CLONES static void filter_results(const float *restrict s, int64_t p
 
 /* ---- rows of pixels ---- */
 
-/* The sums of rows of one image: (points, rows, groups, channels). */
+/* The transformed rows of one image: (points, rows, groups, channels). */
 typedef struct rows_of_sums {
   padded image;   /* padded to whole groups */
-  int64_t groups; /* of results along a row */
+  int64_t groups; /* groups of results along a row */
   int64_t results;
-  int64_t rows; /* room for */
+  int64_t rows; /* number of rows allocated */
   float *row;   /* scratch: one padded row */
   float *sums;
 } rows_of_sums;
@@ -146,7 +146,7 @@ static void rows_init(rows_of_sums *r, const padded *image, int64_t width, int64
   r->image.row = r->image.padded[1] * image->channels;
 }
 
-/* Fills padded rows [first, first + n); those outside the image are never read. */
+/* Fills padded rows [first, first + n).  Rows outside the image are never read. */
 static void rows_fill(const rows_of_sums *r, const float *src, int64_t first, int64_t n) {
   const int64_t c = r->image.channels, point = sums_point(r);
   int64_t begin, end;
@@ -169,13 +169,13 @@ bool weft__short_fits(const sweep *s) {
 typedef struct short_job {
   sweep *s;
   const float *f;
-  float *packed;     /* panels: (points, rows of the filter, channels, width) each */
-  int64_t depth;     /* rows of the filter times channels */
+  float *packed;     /* panels of (points, filter rows, channels, width) */
+  int64_t depth;     /* filter rows times channels */
   int64_t reach;     /* image rows under a chunk */
   rows_of_sums rows; /* sizes only */
 } short_job;
 
-/* Columns [first, first + width) of the filter's sums. */
+/* Packs columns [first, first + width) of the transformed filter. */
 static void pack_sums(const short_job *j, int64_t first, int width, float *out) {
   const sweep *s = j->s;
   const conv *c = s->c;
@@ -205,7 +205,7 @@ static void pack_all(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* The rows from i on, below n, that have the same taps and follow one another in memory. */
+/* Returns the number of rows from i on, below n, that have the same taps and are adjacent in memory. */
 static int64_t rows_alike(const sweep *s, int64_t first, int64_t i, int64_t n, int64_t *begin, int64_t *end) {
   int64_t same = 1, top, bottom;
   weft__sweep_taps_of_row(s, first + i, begin, end);
@@ -216,7 +216,7 @@ static int64_t rows_alike(const sweep *s, int64_t first, int64_t i, int64_t n, i
   return same;
 }
 
-/* m = the products at one point: (rows * groups, width), for rows [first, first + n) of the result. */
+/* Computes m, the products at one point: (rows * groups, width), for rows [first, first + n) of the result. */
 static void winograd_1d_multiply(const short_job *j, const rows_of_sums *r, int64_t first, int64_t n,
                                  const float *panel, int width, float *m) {
   const sweep *s = j->s;
@@ -244,7 +244,7 @@ static void winograd_1d_multiply(const short_job *j, const rows_of_sums *r, int6
   }
 }
 
-/* The result of n rows from the products at all points. */
+/* Computes n rows of the result from the products at all points. */
 static void winograd_1d_gather(const sweep *s, const rows_of_sums *r, const float *m, int64_t n, int width,
                                int64_t column, float *dst) {
   const int64_t cols = least(width, s->channels - column), point = s->chunk * r->groups * width;
@@ -289,7 +289,8 @@ weft_err weft__short_sweep(kernel *k, sweep *s, const float *f) {
   const int64_t c = s->image.channels, lanes = s->set->lanes, columns = (s->channels + lanes - 1) / lanes * lanes;
   short_job j = {.s = s, .f = f, .depth = s->count[0] * c};
   rows_init(&j.rows, &s->image, s->size[1], s->count[1], 0);
-  const int64_t wide = c * s->step[0] + weft__tile_width(s->set); /* sums and products of a row, for each group */
+  /* transformed pixels and products of a row, per group */
+  const int64_t wide = c * s->step[0] + weft__tile_width(s->set);
   weft__sweep_chunks(s, weft__kernel_threads(k), POINTS * j.rows.groups * wide * (int64_t)sizeof(float));
   j.reach = (s->chunk - 1) * s->step[0] + s->offset[0][s->count[0] - 1] + 1;
   j.rows.rows = j.reach;
@@ -304,19 +305,19 @@ weft_err weft__short_sweep(kernel *k, sweep *s, const float *f) {
   return s->failed ? weft__fail(WEFT_OOM, "a convolution needs memory for its sums") : WEFT_OK;
 }
 
-/* ---- the gradient towards the filter ---- */
+/* ---- the gradient by the filter ---- */
 
 typedef struct short_filter {
   const conv *c;
   const tile_set *set;
   const float *x, *dy;
   rows_of_sums rows;      /* sizes only */
-  int64_t columns;        /* out_ch up to whole vectors */
-  int64_t copies, panels; /* of the sums; of the columns */
+  int64_t columns;        /* out_ch rounded up to whole vectors */
+  int64_t copies, panels; /* copies of the sums; panels of the columns */
   int64_t chunk, chunks;  /* rows of dy in a unit; units in an image */
-  float *sums;            /* (copies, points, rows of the filter, in_ch, columns) */
+  float *sums;            /* (copies, points, filter rows, in_ch, columns) */
   float *df;
-  bool failed, infinite; /* written by any thread, only ever to true */
+  bool failed, infinite; /* any thread may set them to true */
 } short_filter;
 
 bool weft__short_filter_fits(const conv *c, const tile_set *set) {
@@ -325,7 +326,7 @@ bool weft__short_filter_fits(const conv *c, const tile_set *set) {
          c->out_ch >= set->lanes && w->out >= FEW_COLUMNS && c->batch * c->at[0].out * w->out >= FEW_PIXELS;
 }
 
-/* The sums of rows [first, first + n) of dy of one image, for one panel: (points, chunk, groups, width). */
+/* Transforms rows [first, first + n) of dy of one image, for one panel: (points, chunk, groups, width). */
 static void dy_sums(const short_filter *j, const float *dy, int64_t n, int64_t cols, int width, float *out) {
   const rows_of_sums *r = &j->rows;
   const int64_t oc = j->c->out_ch, w = j->c->at[1].out, point = j->chunk * r->groups * width;
@@ -335,16 +336,16 @@ static void dy_sums(const short_filter *j, const float *dy, int64_t n, int64_t c
                     out + (i * r->groups + g) * width, point, cols);
 }
 
-/* The buffers of a task: one allocation. */
+/* The buffers of a task, in one allocation. */
 typedef struct short_room {
   rows_of_sums rows;
-  float *dy;    /* sums of dy: (points, chunk, groups, width) */
-  float *block; /* (points, rows of the filter, in_ch, width) */
+  float *dy;    /* transformed dy: (points, chunk, groups, width) */
+  float *block; /* (points, filter rows, in_ch, width) */
   int64_t *tap;
 } short_room;
 
-/* Adds the products of n rows of dy, from `first` on, with the image to the block, at one point: (rows of the filter,
- * in_ch, width). */
+/* Adds the products of n rows of dy, from `first` on, and the image to the block, at one point: (filter rows, in_ch,
+ * width). */
 static void add_products(const short_filter *j, const short_room *room, int64_t at, int64_t first, int64_t n, int width,
                          bool add) {
   const window_axis *h = &j->c->at[0];
@@ -354,7 +355,7 @@ static void add_products(const short_filter *j, const short_room *room, int64_t 
   float *block = room->block + at * h->size * c * width;
   tile t = {.a_row = 1, .a_col = c, .b_row = width, .run = r->groups, .c_row = width, .add = add};
   for (int64_t kh = 0; kh < h->size; kh++) {
-    int64_t begin, end; /* the rows for which this row of the filter meets the image */
+    int64_t begin, end; /* the rows of dy for which this filter row meets the image */
     weft__padded_inside(&r->image, first * h->stride + kh * h->dilation, h->stride, n, &begin, &end);
     t.tap = room->tap + begin, t.taps = end - begin, t.b = w + begin * r->groups * width;
     for (int64_t b = 0, done = 0; b < blocks; b++) {
@@ -367,7 +368,7 @@ static void add_products(const short_filter *j, const short_room *room, int64_t 
   }
 }
 
-/* Adds a block, (rows, width), to the columns of a copy of the sums. */
+/* Adds a block (rows, width) to the columns of one copy of the sums. */
 WEFT_TARGET_CLONES static void add_block(const short_filter *j, const float *restrict block, int64_t rows, int width,
                                          float *restrict sums, bool add) {
   for (int64_t r = 0; r < rows; r++, block += width, sums += j->columns)
@@ -390,7 +391,7 @@ static weft_err room_make(const short_filter *j, int width, short_room *room) {
   return WEFT_OK;
 }
 
-/* Adds what unit u of the work contributes to the columns of one panel to the block. */
+/* Adds the contribution of unit u to the columns of one panel to the block. */
 static void short_unit(const short_filter *j, short_room *room, int64_t u, int64_t column, int width, bool add) {
   const conv *c = j->c;
   const window_axis *h = &c->at[0], *w = &c->at[1];
@@ -401,7 +402,7 @@ static void short_unit(const short_filter *j, short_room *room, int64_t u, int64
   for (int64_t at = 0; at < POINTS; at++) add_products(j, room, at, first, rows, width, add);
 }
 
-/* One copy of the sums, one panel: all units of work that belong to the copy. */
+/* Processes one copy of the sums and one panel: all units of work of that copy. */
 static weft_err short_task(const short_filter *j, int64_t copy, int64_t column, int width) {
   const conv *c = j->c;
   const int64_t units = c->batch * j->chunks, begin = units * copy / j->copies, end = units * (copy + 1) / j->copies;
@@ -429,7 +430,7 @@ static void short_tasks(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* Rows (kh, ci) of the gradient: the copies are added into the first, then the points make the columns. */
+/* Computes rows (kh, ci) of the gradient: adds the copies into the first, then transforms the points to columns. */
 WEFT_TARGET_CLONES static void short_join(void *arg, int64_t begin, int64_t end) {
   short_filter *j = arg;
   const int64_t c = j->c->in_ch, oc = j->c->out_ch, columns = j->c->at[1].size;

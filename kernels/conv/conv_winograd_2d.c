@@ -1,17 +1,17 @@
-/* conv_winograd_2d.c - convolutions with filters of 5 x 5 and 3 x 3 by fewer products in both directions.
+/* conv_winograd_2d.c - convolutions with filters of 5 x 5 and 3 x 3 with fewer products in both directions.
  *
- * What conv_winograd_1d.c does along a row is done down the columns as well: 2 x 2 results of a filter of 5 x 5 are 36
- * products between 36 sums of 6 x 6 pixels and 36 sums of the filter, instead of 100, or of 60 in one direction.  The 36
- * are independent, so each is a product of matrices: (squares, channels) with (channels, channels of the result).  The
- * sums are taken of whole vectors of channels (conv_sums.c).
+ * conv_winograd_1d.c transforms along a row; this file transforms down the columns as well. 2 x 2 results of a 5 x 5
+ * filter take 36 products between 36 sums of 6 x 6 pixels and 36 sums of the filter, in place of 100, or of 60 in
+ * one direction.  The 36 are independent, so each is a matrix product: (squares, channels) times (channels, output
+ * channels).  The sums are computed on whole vectors of channels (conv_sums.c).
  *
- * TensorFlow computes the gradient towards the input without oneDNN (as on aarch64) by one short sum for each tap, which
- * rounds little.  There this gradient takes the schemes that round less: 49 products for 5 x 5, 16 instead of 36 for
- * 3 x 3, and sums in parts.
+ * Without oneDNN (as on aarch64), TensorFlow computes the gradient by the input with one short sum per tap, which
+ * has small rounding errors.  In that case this gradient uses schemes that round less: 49 products for 5 x 5, 16 in
+ * place of 36 for 3 x 3, and partial sums.
  *
- * The sums of a filter are read for every unit of work, so wide filters are left to conv_winograd_1d.c or plain tiles:
- * with them this would wait for memory.  So is the gradient towards a filter, which would round worse: the error of a
- * corner of the filter would be ten times that of a plain sum.  docs/decisions.md has the measurements. */
+ * Every unit of work reads the transformed filter.  So wide filters are left to conv_winograd_1d.c or plain tiles;
+ * here they would be limited by memory bandwidth.  The gradient by a filter is not computed here either, because its
+ * error at a corner of the filter would be ten times that of a plain sum. docs/decisions.md has the measurements. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "kernels/conv/conv_fast.h"
@@ -20,14 +20,14 @@
 
 enum {
   FEW_PIXELS = 256,
-  FEW_CHANNELS = 32,        /* with fewer the error would be more than 1.6 times that of a plain sum */
-  MOST_TERMS = 64,          /* of a part of a sum that must round little */
-  FILTER_BYTES = 640 * 1024 /* of the sums of a panel: should stay in the second cache */
+  FEW_CHANNELS = 32,        /* with fewer channels the error would exceed 1.6 times that of a plain sum */
+  MOST_TERMS = 64,          /* terms of a partial sum, if rounding errors must be small */
+  FILTER_BYTES = 640 * 1024 /* size of a panel of the transformed filter, which should stay in the L2 cache */
 };
 
 static int64_t winograd_2d_halves(int64_t n) { return (n + SQUARE_RESULTS - 1) / SQUARE_RESULTS; }
 
-/* Along one axis, of `size` pixels of a patch that begins at `first` of `n`: those that are there. */
+/* Finds which pixels of a patch exist along one axis: the patch has `size` pixels from `first` on, the axis has `n`. */
 static void patch_axis(patch *p, int axis, int64_t first, int64_t n, int size) {
   p->begin[axis] = weft__int_sat(least(most(-first, 0), size));
   p->end[axis] = weft__int_sat(most(least(n - first, size), p->begin[axis]));
@@ -39,12 +39,12 @@ static bool are_neighbours(const int64_t *offset, int64_t n) {
   return true;
 }
 
-/* Of the widest panel. */
+/* Returns the width of the widest panel. */
 static int64_t width_of(const sweep *s) { return least(s->channels, weft__tile_width(s->set)); }
 
 static int64_t points_of(const square_sums *m) { return (int64_t)m->points * m->points; }
 
-/* The sums for this sweep; NULL: none has that filter, or they would round too much. */
+/* Returns the scheme for this sweep, or NULL if there is none for the filter or if it would round too much. */
 static const square_sums *sums_of(const sweep *s) {
   if (s->count[0] != s->count[1]) return NULL;
   const bool exact = weft__sweep_is_exact(s);
@@ -66,12 +66,12 @@ typedef struct square_job {
   sweep *s;
   const square_sums *sums;
   const float *f;
-  float *packed;  /* panels: (points, channels, width) each */
+  float *packed;  /* panels of (points, channels, width) */
   int64_t across; /* squares along a row */
   int64_t most;   /* squares in a unit of work */
 } square_job;
 
-/* The sums of the filter for channels [begin, end) of the image: all panels. */
+/* Transforms the filter for channels [begin, end) of the image, all panels. */
 static void pack_sums(void *arg, int64_t begin, int64_t end) {
   const square_job *j = arg;
   const sweep *s = j->s;
@@ -96,7 +96,8 @@ static void pack_sums(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* u = the sums of `down` rows of squares, (points, squares, channels); `first` is their first row of results. */
+/* Computes u, the transform of `down` rows of squares: (points, squares, channels). `first` is their first row of
+ * results. */
 static void winograd_2d_fill(const square_job *j, const float *src, int64_t first, int64_t down, float *u) {
   const padded *m = &j->s->image;
   patch d = {.image = (float *)(uintptr_t)src, .row = m->size[1] * m->channels, .pixel = m->channels};
@@ -112,12 +113,13 @@ static void winograd_2d_fill(const square_job *j, const float *src, int64_t firs
   }
 }
 
-/* How many terms are added up in one piece: two pieces keep the error within bounds, of 64 channels or fewer. */
+/* Returns the number of terms in one partial sum.  Two partial sums keep the error in bounds, of 64 channels or
+ * fewer. */
 static int64_t part_terms(const sweep *s) {
   return weft__sweep_is_exact(s) ? least(most((s->image.channels + 1) / 2, 16), MOST_TERMS) : INT64_MAX;
 }
 
-/* m = u times the panel, at one point. */
+/* Computes m = u times the panel, at one point. */
 static void winograd_2d_multiply(const square_job *j, const float *u, int64_t n, const float *panel, int width,
                                  float *m) {
   static const int64_t no_tap[1] = {0};
@@ -133,8 +135,8 @@ static void winograd_2d_multiply(const square_job *j, const float *u, int64_t n,
   }
 }
 
-/* `rows` rows of the result, from the products at all points.  With the last panel, what follows on them is done while
- * they are in the first cache. */
+/* Computes `rows` rows of the result from the products at all points.  After the last panel, the epilogue runs on
+ * them while they are in the L1 cache. */
 static void winograd_2d_gather(const square_job *j, const float *m, int64_t rows, int64_t column, int width,
                                float *dst) {
   sweep *s = j->s;

@@ -1,9 +1,8 @@
 /* pooling.c - pooling over images with the channels last: a window is a few rows of channels.
  *
- * Everything runs along the channels, which vectorises.  A gradient needs the first of the
- * greatest values: the greatest is found first, then the positions are visited in order, and the
- * one that equals it takes what is left of the gradient.  The common window of four positions,
- * none of them padding, is done in one pass. */
+ * All loops run along the channels, so they vectorize.  A gradient goes to the first maximum.  So the maximum is
+ * found first; then the positions are visited in order, and the first that equals it takes the gradient.  The common
+ * case of four positions without padding is computed in one pass. */
 #include "kernels/conv/pooling.h"
 
 #include "base/paste.h"
@@ -12,18 +11,18 @@
 #include <float.h>
 #include <string.h>
 
-/* The positions of window o that are not padding: [first, last). */
+/* Finds the positions of window o that are not padding: [first, last). */
 static inline void pooling_reach(const window_axis *a, int64_t o, int64_t *first, int64_t *last) {
   const int64_t begin = o * a->stride - a->before, end = begin + a->size;
   *first = begin > 0 ? begin : 0;
   *last = end < a->in ? end : a->in;
 }
 
-enum { RUN = 256 }; /* channels done at a time, so that what is between passes fits the stack */
+enum { RUN = 256 }; /* channels per pass, so that intermediate values fit the stack */
 
 #define GREATER(a, b) ((a) > (b) ? (a) : (b))
 
-/* The lowest finite value of the type that `zero` has. */
+/* The lowest finite value of the type of `zero`. */
 #define LOWEST(zero)                                                                                                   \
   _Generic((zero), float                                                                                               \
            : -FLT_MAX, double                                                                                          \

@@ -1,8 +1,8 @@
-/* volume.c - windows of volumes gathered into matrices, and the three products of a convolution with them.
+/* volume.c - gathers windows of volumes into matrices, and computes the three products of a 3-D convolution.
  *
- * Forward: rows of gathered windows times the filter.  Towards the filter: for each tap, the gathered pixels transposed
- * times the gradient.  Towards the input: for each tap, the gradient times the transposed filter, added to the pixels
- * that the tap reads.  No two units of work write to the same element. */
+ * Forward: gathered windows times the filter.  Gradient by the filter: for each tap, the transposed gathered pixels
+ * times dy.  Gradient by the input: for each tap, dy times the transposed filter, added to the pixels that the tap
+ * reads.  No two units of work write to the same element. */
 #include "kernels/conv/volume.h"
 
 #include "base/alloc.h"
@@ -15,7 +15,7 @@ enum { BLOCK_BYTES = 256 * 1024, FLOPS_PER_NS = 16 };
 
 /* ---- windows of nodes ---- */
 
-/* A list of five integers by name; absent gives ones. */
+/* Reads a list of five integers by name; without the attribute, all are 1. */
 static weft_err volume_five(const weft_node *n, const char *name, const char *kind, int64_t *out) {
   const attr *a = weft__node_attr(n, name);
   for (int i = 0; i < 5; i++) out[i] = 1;
@@ -94,9 +94,9 @@ shape weft__volume_shape(const volume_window *w, int64_t batch, const int64_t *s
 
 typedef struct volume_job {
   const volume *v;
-  const void *a, *b; /* the two that are given, in the order of the function's arguments */
+  const void *a, *b; /* the two inputs, in the order of the function's arguments */
   void *out;
-  int64_t in_pixels, out_pixels, taps; /* of one volume; of the filter */
+  int64_t in_pixels, out_pixels, taps; /* pixels of one volume; taps of the filter */
   int64_t in, out_group;               /* channels of a group */
   int64_t block, blocks;               /* pixels in a block, blocks in a volume */
   int64_t chunk, chunks;               /* input channels in a unit of work, such units in a group */
@@ -106,7 +106,7 @@ typedef struct volume_job {
 static size_t volume_element(const volume_job *j) { return weft__dtype_size(j->v->type); }
 static int64_t volume_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* The coordinates of a pixel of the output, or the offsets of a tap. */
+/* Computes the coordinates of an output pixel, or the offsets of a tap. */
 static void volume_unflatten(const volume *v, int64_t flat, bool is_tap, int64_t *at) {
   for (int i = 2; i >= 0; i--) {
     const int64_t n = is_tap ? v->at[i].size : v->at[i].out;
@@ -115,7 +115,7 @@ static void volume_unflatten(const volume *v, int64_t flat, bool is_tap, int64_t
   }
 }
 
-/* The input pixel that a tap reads for an output pixel; -1 if it is padding. */
+/* Returns the input pixel that a tap reads for an output pixel, or -1 for padding. */
 static int64_t volume_source(const volume *v, const int64_t *pixel, const int64_t *tap) {
   int64_t flat = 0;
   for (int i = 0; i < 3; i++) {
@@ -149,7 +149,7 @@ static void volume_copy_pixel(const volume_job *j, const char *x, int64_t source
   for (int64_t c = 0; c < n; c++, from += (size_t)j->in_pixels * size, dst += size) memcpy(dst, from, size);
 }
 
-/* Rows of `count` output pixels from `first` on: their windows, taps [tap, end), channels [channel, channel + n). */
+/* The windows of `count` output pixels from `first` on: taps [tap, end), channels [channel, channel + n). */
 typedef struct gather {
   const char *x; /* one volume */
   int64_t first, count, tap, end, channel, n;
@@ -168,8 +168,8 @@ static void volume_gather(const volume_job *j, const gather *g) {
   }
 }
 
-/* The output pixels [first, first + count) of a volume as a matrix operand: rows are pixels, or with the channels second
- * columns are, which `turned` says. */
+/* Output pixels [first, first + count) of a volume as a matrix operand.  Rows are pixels; with the channels second,
+ * columns are pixels, and `turned` is set. */
 typedef struct pixels {
   char *data;
   int64_t ld;
@@ -221,7 +221,7 @@ static void volume_forward_units(void *arg, int64_t begin, int64_t end) {
   weft__free(rows);
 }
 
-/* ---- towards the filter ---- */
+/* ---- the gradient by the filter ---- */
 
 static void volume_filter_unit(const volume_job *j, int64_t tap, int64_t group, int64_t chunk, char *rows) {
   const volume *v = j->v;
@@ -255,7 +255,7 @@ static void volume_filter_units(void *arg, int64_t begin, int64_t end) {
   weft__free(rows);
 }
 
-/* ---- towards the input ---- */
+/* ---- the gradient by the input ---- */
 
 #define DEFINE_ADD_PIXEL(T, U)                                                                                         \
   static void add_pixel_##T(char *to, int64_t apart, const char *from, int64_t n) {                                    \
@@ -284,7 +284,7 @@ static void volume_add_pixel(const volume_job *j, char *dx, int64_t source, int6
     add_pixel_int32_t(to, apart, from, n);
 }
 
-/* Adds what one tap passes from a block of output pixels to the input. */
+/* Adds the contribution of one tap, from a block of output pixels, to the input. */
 static void volume_scatter(const volume_job *j, int64_t t, int64_t first, int64_t count, char *dx, int64_t channel,
                            int64_t n, const char *rows) {
   int64_t tap[3], pixel[3];
@@ -326,9 +326,9 @@ static void volume_input_units(void *arg, int64_t begin, int64_t end) {
   weft__free(rows);
 }
 
-/* ---- the three directions ---- */
+/* ---- the three passes ---- */
 
-/* row: elements that one output pixel takes in a block. */
+/* `row` is the number of elements of one output pixel in a block. */
 static volume_job volume_job_of(const volume *v, const void *a, const void *b, void *out, int64_t row) {
   volume_job j = {.v = v, .a = a, .b = b, .out = out, .in_pixels = 1, .out_pixels = 1, .taps = 1, .chunks = 1};
   for (int i = 0; i < 3; i++) {

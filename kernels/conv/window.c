@@ -1,14 +1,14 @@
-/* window.c - padding and output sizes, in TensorFlow's arithmetic and words. */
+/* window.c - padding and output sizes, with TensorFlow's arithmetic and error messages. */
 #include "kernels/conv/window.h"
 
 #include "base/cast.h"
 #include "base/alloc.h"
 #include <stdio.h>
 
-/* The size of an image comes from a shape and may be any number.  Up to this one, sums with window sizes fit int64. */
+/* An image size comes from a shape and may be any number.  Up to this one, sums with window sizes fit int64. */
 #define MAX_IN (INT64_C(1) << 56)
 
-/* Sizes of windows are 32-bit numbers, as in TensorFlow, so that their sums and products fit 64 bits. */
+/* Checks that window sizes are 32-bit numbers, as in TensorFlow, so that their sums and products fit 64 bits. */
 static weft_err within_int(const attr *a) {
   for (int i = 0; i < a->n; i++)
     if (!weft__fits_int(a->is[i]))
@@ -17,7 +17,7 @@ static weft_err within_int(const attr *a) {
   return WEFT_OK;
 }
 
-/* A list of four integers by name; absent gives ones. */
+/* Reads a list of four integers by name; without the attribute, all are 1. */
 static weft_err window_four(const weft_node *n, const char *name, int64_t *out) {
   const attr *a = weft__node_attr(n, name);
   for (int i = 0; i < 4; i++) out[i] = 1;
@@ -122,7 +122,7 @@ weft_err weft__window_infer(window *w, infer *s) {
 }
 
 weft_err weft__window_infer_place(window_axis *a, padding p, infer *s) {
-  if (a->in > MAX_IN) a->in = -1; /* the kernel refuses it: what follows from it is not known */
+  if (a->in > MAX_IN) a->in = -1; /* the kernel will fail, so the output size is unknown */
   if (a->size > INT32_MAX) a->size = -1;
   if (weft__window_place(a, p) == WEFT_OK && (a->in < 0 || a->size < 0 || p == PAD_SAME)) return WEFT_OK;
   const int64_t effective = (a->size - 1) * a->dilation + 1, in = a->in + a->before + a->after;

@@ -1,8 +1,8 @@
 /* chain.cu - a chain of elementwise ops as one kernel that interprets its steps.
  *
- * All threads take the same steps, so that a step costs one jump for four elements of 32 threads: next to nothing
- * beside the memory that is read and written once instead of once for each op.  The stack is four registers deep and
- * is moved, not indexed: nothing of it goes to memory.  A chain that updates a variable reads and writes it in place. */
+ * All threads execute the same steps, so a step costs one jump for four elements of 32 threads.  That is little
+ * compared with memory, which is read and written once, not once per op.  The stack is four registers deep; it is
+ * shifted, not indexed, so it stays in registers.  A chain that updates a variable reads and writes it in place. */
 #include "kernels/elementwise/functions.cuh"
 #include <string.h>
 
@@ -122,7 +122,7 @@ static weft_err launch(kernel *k, const gpu_chain &c, const gpu_tensor &z, const
   });
 }
 
-/* With the variable locked. */
+/* The caller holds the variable's lock. */
 static weft_err update(kernel *k, const gpu_chain &c) {
   gpu_tensor in[GPU_CHAIN_IN];
   shape s;
@@ -149,7 +149,7 @@ static weft_err chain_gpu(kernel *k) {
   return err;
 }
 
-/* Other names of the same functions. */
+/* Maps ops with several names to one name. */
 static const char *plain_name(const char *op) {
   static const char *const same[][2] = {{"AddV2", "Add"}, {"BiasAdd", "Add"}, {"AddN", "Add"}, {"Inv", "Reciprocal"}};
   for (const auto &row : same)

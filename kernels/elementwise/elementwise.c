@@ -1,8 +1,8 @@
-/* elementwise.c - broadcasting, 16-bit floats and threads for loops that know none of them.
+/* elementwise.c - adds broadcasting, 16-bit floats and threads to plain loops.
  *
- * The output is walked in its own order, in blocks where a scratch is involved.  Each operand is
- * of one kind: direct (laid out like the output), periodic (the trailing dimensions, repeated: a
- * scalar has period 1, a bias its length), or gathered (any other broadcast). */
+ * The output is computed in memory order, in blocks if a scratch buffer is needed.  Each operand has one of three
+ * kinds: direct (laid out like the output), periodic (only trailing dimensions, repeated: a scalar has period 1, a
+ * bias its length), or gathered (any other broadcast). */
 #include "kernels/elementwise/elementwise.h"
 #include "base/alloc.h"
 #include "kernels/simd/widen.h"
@@ -12,10 +12,10 @@ typedef enum operand_kind { DIRECT, TILE, ROW, GATHER } operand_kind;
 
 typedef struct operand {
   operand_kind kind;
-  weft_dtype widen; /* half or bfloat16 to be seen as float; else WEFT_INVALID */
+  weft_dtype widen; /* half or bfloat16 if it is widened to float; otherwise WEFT_INVALID */
   const char *data;
-  size_t size;    /* of an element in memory */
-  int64_t period; /* TILE: several periods fit a scratch; ROW: one period is longer than that */
+  size_t size;    /* bytes of an element in memory */
+  int64_t period; /* TILE: several periods fit the scratch buffer; ROW: one period is longer */
   int64_t stride[WEFT_MAX_RANK];
 } operand;
 
@@ -23,11 +23,11 @@ typedef struct job {
   elem_loop *loop;
   const void *arg;
   int n_in, rank;
-  int64_t count, dim[WEFT_MAX_RANK]; /* of the output, neighbours merged where every operand allows */
+  int64_t count, dim[WEFT_MAX_RANK]; /* dimensions of the output, merged where every operand allows it */
   operand in[ELEM_MAX_IN];
   char *out;
   size_t out_size;
-  weft_dtype narrow; /* as operand.widen, for the output */
+  weft_dtype narrow; /* like operand.widen, for the output */
 } job;
 
 static weft_dtype as_float(weft_dtype t) { return weft__is_16bit(t) ? t : WEFT_INVALID; }
@@ -39,7 +39,8 @@ static weft_dtype as_float(weft_dtype t) { return weft__is_16bit(t) ? t : WEFT_I
     for (int64_t i = 0; i < n; i++) ((T *)(void *)dst)[i] = v;                                                         \
   } while (0)
 
-static void elementwise_fill(char *dst, const char *src, size_t size, int64_t n) { /* src may be the first of dst */
+/* src may be the first element of dst */
+static void elementwise_fill(char *dst, const char *src, size_t size, int64_t n) {
   if (size == 1) memset(dst, *(const unsigned char *)src, (size_t)n);
   if (size == 2) FILL(uint16_t);
   if (size == 4) FILL(uint32_t);
@@ -56,7 +57,7 @@ static void elementwise_repeat(char *dst, size_t size, int64_t period, int64_t n
   }
 }
 
-/* Elements [i, i+n) of the output's order, taken from o, into dst. */
+/* Copies the elements of o for output elements [i, i + n) to dst. */
 static void elementwise_gather(const job *j, const operand *o, int64_t i, int64_t n, char *dst) {
   int64_t at[WEFT_MAX_RANK], offset = 0;
   const int last = j->rank - 1;
@@ -88,7 +89,8 @@ static int64_t tile_length(const operand *o, int64_t want) {
   return need < most ? need : most;
 }
 
-/* Fills a scratch with repetitions of the operand, enough for `want` elements from any phase or full. */
+/* Fills a scratch buffer with repetitions of the operand: enough for `want` elements from any phase, or until it is
+ * full. */
 static void make_tile(const operand *o, int64_t want, char *scratch) {
   size_t size = o->size;
   if (o->widen) {
@@ -109,7 +111,7 @@ static const void *with_widening(const operand *o, const char *src, int64_t n, c
   return scratch;
 }
 
-/* The elements [i, i+n) of operand o in the output's order, contiguous. */
+/* Returns the elements of operand o for output elements [i, i + n), contiguous. */
 static const void *block_of(const job *j, const operand *o, int64_t i, int64_t n, char *scratch) {
   _Alignas(WEFT_ALIGN) char raw[ELEM_BLOCK * sizeof(uint16_t)];
   switch (o->kind) {
@@ -160,7 +162,7 @@ static void run_piece(void *arg, int64_t begin, int64_t end) {
 
 /* ---- planning ---- */
 
-/* Merges dimension d of the output with the one inside it where all operands run on from one to the other. */
+/* Returns true if two dimensions of the output can be merged: every operand is contiguous from one to the other. */
 static bool mergeable(const job *j, int outer, int inner) {
   for (int k = 0; k < j->n_in; k++)
     if (j->in[k].stride[outer] != j->in[k].stride[inner] * j->dim[inner]) return false;
@@ -189,7 +191,7 @@ static void set_strides(operand *o, const shape *in, const shape *out) {
   }
 }
 
-/* Direct, periodic or gathered: which dimensions does the operand have of the merged output? */
+/* Decides whether the operand is direct, periodic or gathered, from the merged dimensions that it has. */
 static void choose_kind(const job *j, operand *o) {
   int first = 0;
   while (first < j->rank && o->stride[first] == 0) first++;
@@ -229,7 +231,7 @@ void weft__elementwise_run(const kernel *k, elem_loop *loop, int cost, const voi
   j.out_size = weft__dtype_size(out->dtype);
   j.narrow = through_float ? as_float(out->dtype) : WEFT_INVALID;
   if (j.count == 0) return;
-  bool plain = true; /* every operand as big as the output, or a scalar */
+  bool plain = true; /* every operand has the output's shape or is a scalar */
   for (int i = 0; i < n_in; i++) {
     plan_operand(&j.in[i], in[i], through_float);
     const int64_t count = weft__tensor_count(in[i]);
@@ -252,7 +254,7 @@ int64_t weft__elementwise_index(const shape *out, const shape *in, int64_t i) {
   return index;
 }
 
-/* Which input output 0 may be written over: the one in the plan, else the first that fits and dies here. */
+/* Finds the input that output 0 may overwrite: the one in the plan, or the first that fits and is not used later. */
 weft_tensor *weft__elementwise_out(kernel *k, const shape *s) {
   if (k->alias && k->alias[0] >= 0) return weft__out_over(k, 0, k->alias[0], s);
   const weft_dtype type = weft__dtype_base(k->node->out_type[0]);

@@ -1,4 +1,4 @@
-/* elementwise.cu - how operands broadcast, worked out on the host before a launch. */
+/* elementwise.cu - computes on the host how operands broadcast, before a kernel launch. */
 #include "kernels/elementwise/elementwise.cuh"
 
 weft_err gpu_broadcast(kernel *k, int n_in, const gpu_tensor *in, shape *out) {
@@ -17,21 +17,22 @@ weft_err gpu_broadcast(kernel *k, int n_in, const gpu_tensor *in, shape *out) {
   return WEFT_OK;
 }
 
-/* The step of an operand along axis `axis` of `out`. */
+/* Returns the stride of an operand along axis `axis` of `out`. */
 static int64_t step_along(const shape &out, const shape &in, int axis) {
   const int own = axis - (out.rank - in.rank);
   if (own < 0 || in.dim[own] == 1) return 0;
   return gpu_span(in, own + 1, in.rank);
 }
 
-/* May axis `outer` of every operand be walked together with the one inside it, which is `inner` long? */
+/* Returns true if axis `outer` of every operand can be merged with the next inner one, which has size `inner`. */
 static bool joins(const each_axes *a, int axis, int n_in, const int64_t *step, int64_t inner) {
   for (int o = 0; o < n_in; o++)
     if (step[o] != a->step[o][axis] * inner) return false;
   return true;
 }
 
-/* The steps of each operand through `out`, neighbouring axes joined where every operand allows it. */
+/* Computes the strides of each operand along the axes of `out`, with adjacent axes merged where every operand allows
+ * it. */
 static weft_err find_axes(kernel *k, const shape &out, int n_in, const gpu_tensor *in, each_axes *axes) {
   int64_t size[EACH_MAX_AXES];
   int n = 0; /* axes so far, innermost first */
@@ -53,7 +54,7 @@ static weft_err find_axes(kernel *k, const shape &out, int n_in, const gpu_tenso
   axes->rank = n;
   for (int i = 0, j = n - 1; i < n; i++, j--) {
     axes->dim[j] = divisor_of(size[i]);
-    if (i >= j) continue; /* the steps turn round: outermost first */
+    if (i >= j) continue; /* reverses the order: outermost axis first */
     for (int o = 0; o < n_in; o++) {
       const int64_t s = axes->step[o][i];
       axes->step[o][i] = axes->step[o][j];
@@ -63,7 +64,7 @@ static weft_err find_axes(kernel *k, const shape &out, int n_in, const gpu_tenso
   return WEFT_OK;
 }
 
-/* Is the operand the innermost axes of z, whole? */
+/* Returns true if the operand consists of the innermost axes of z. */
 static bool repeats(const gpu_tensor &z, const gpu_tensor &in) {
   int64_t n = 1;
   if (in.count % EACH_PACK || z.count > INT32_MAX) return false;
@@ -99,7 +100,7 @@ weft_err gpu_each_out(kernel *k, int n_in, gpu_tensor *in, gpu_tensor *z) {
   shape s;
   for (int i = 0; i < n_in; i++) in[i] = gpu_in(k, i);
   WEFT_TRY(gpu_broadcast(k, n_in, in, &s));
-  int over = 0; /* the first operand that is as big as the result */
+  int over = 0; /* the first operand that has the size of the result */
   while (over < n_in - 1 && in[over].count != gpu_span(s, 0, s.rank)) over++;
   return gpu_out_over(k, 0, over, s, z);
 }

@@ -1,7 +1,7 @@
 /* program.c - runs a chain of elementwise ops block by block.
  *
- * Each step's loop runs on a block that stays in the cache, so values between the steps are never written to memory.
- * What the chain takes from outside broadcasts to its result exactly as it did through its ops, so the chain is itself
+ * Each step of the chain runs on a block that stays in the cache, so intermediate values are never written to
+ * memory.  Inputs from outside the chain broadcast to its result just as they did through its ops.  So the chain is
  * one elementwise loop with more inputs. */
 #include "kernels/elementwise/program.h"
 
@@ -41,13 +41,13 @@ static weft_err program_cpu(kernel *k) {
 
 const op weft__program_op = {.def = "_Fused", .cpu = program_cpu, .unprepare = weft__free, .flags = OP_INPLACE};
 
-/* Input 0 is a variable, which takes the result; it is locked. */
+/* Input 0 is a variable, which gets the result.  The caller holds its lock. */
 static weft_err program_update_locked(kernel *k, const program *p) {
   const weft_tensor *in[ELEM_MAX_IN];
   weft_tensor *now = NULL;
   if (!k->ref[0]->value.buf) return weft__variable_fail_uninitialized(k, k->ref[0]);
   WEFT_TRY(weft__variable_writable(k->ref[0], &now));
-  if (k->device) WEFT_TRY(k->device->ops->sync(k->device)); /* a simulated one: the value may be a copy to come */
+  if (k->device) WEFT_TRY(k->device->ops->sync(k->device)); /* simulated: a copy to the value may still be pending */
   in[0] = now;
   shape s = now->shape;
   for (int i = 1; i < k->n_in; i++) {

@@ -1,27 +1,27 @@
-/* fft.c - see fft.h. */
+/* fft.c - fast Fourier transforms: radix 2 for powers of two, Bluestein's algorithm for other lengths; see fft.h. */
 #include "kernels/fft/fft.h"
 #include "base/alloc.h"
 #include "base/status.h"
 #include <math.h>
 
 struct fft {
-  int64_t n, m;        /* the length, and the power of two that is worked with: n itself, or at least 2n - 1 */
-  fft_complex *root;   /* (m / 2) exp(-2 pi i k / m) */
-  fft_complex *chirp;  /* (n) exp(-pi i k^2 / n); NULL where n == m */
-  fft_complex *filter; /* (m) the transform of the chirp's conjugate, mirrored; NULL where n == m */
+  int64_t n, m;        /* the length, and the power of two of the transform: n itself, or at least 2n - 1 */
+  fft_complex *root;   /* [m / 2]: exp(-2 pi i k / m) */
+  fft_complex *chirp;  /* [n]: exp(-pi i k^2 / n); NULL if n == m */
+  fft_complex *filter; /* [m]: the transform of the mirrored conjugate chirp; NULL if n == m */
 };
 
 static fft_complex fft_times(fft_complex a, fft_complex b) {
   return (fft_complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* exp(-2 pi i part / whole), with part reduced first so that large ones lose no digits. */
+/* Returns exp(-2 pi i part / whole). part is reduced first, so that large values lose no precision. */
 static fft_complex unit_root(int64_t part, int64_t whole) {
   const double angle = -2 * M_PI * (double)(part % whole) / (double)whole;
   return (fft_complex){cos(angle), sin(angle)};
 }
 
-/* Element i goes to the place whose index has i's bits in reverse. */
+/* Moves element i to the index with the bits of i reversed. */
 static void reverse_bits(fft_complex *x, int64_t m) {
   for (int64_t i = 1, j = 0; i < m; i++) {
     int64_t bit = m >> 1;
@@ -34,7 +34,7 @@ static void reverse_bits(fft_complex *x, int64_t m) {
   }
 }
 
-/* The transform of a power of two, in place. */
+/* Computes the transform of a power of two, in place. */
 static void radix_2(const fft *f, fft_complex *x) {
   reverse_bits(x, f->m);
   for (int64_t half = 1; half < f->m; half *= 2) {
@@ -58,7 +58,7 @@ static int64_t power_of_two(int64_t n) {
   return m;
 }
 
-/* chirp[k] and the filter that it makes of the transform. */
+/* Computes chirp[k] and its transform, the filter. */
 static void make_chirp(fft *f) {
   for (int64_t k = 0; k < f->n; k++) {
     /* k^2 mod 2n without overflow: n is below 2^31, since m is. */
@@ -103,7 +103,8 @@ void weft__fft_destroy(fft *f) {
 
 int64_t weft__fft_scratch(const fft *f) { return f->chirp ? f->m : 0; }
 
-/* X[k] = chirp[k] * sum_j (x[j] chirp[j]) conj(chirp[k - j]): a convolution, done by three transforms of length m. */
+/* X[k] = chirp[k] * sum_j (x[j] chirp[j]) conj(chirp[k - j]): a convolution, computed by three transforms of length
+ * m. */
 static void bluestein(const fft *f, fft_complex *x, fft_complex *w) {
   for (int64_t k = 0; k < f->n; k++) w[k] = fft_times(x[k], f->chirp[k]);
   for (int64_t k = f->n; k < f->m; k++) w[k] = (fft_complex){0, 0};

@@ -1,10 +1,10 @@
-/* gemm.c - one product of matrices: chooses the library that computes it, and splits it over threads.
+/* gemm.c - one matrix product: chooses the library or kernel that computes it, and splits it over threads.
  *
- * float goes to oneDNN on x86, to OpenBLAS elsewhere, and to our own tiles where it is small, has few
- * columns, or neither was built in.  double and complex go to OpenBLAS if it knows the processor: for
- * one that it does not it takes the code of the oldest, and our plain loops are twice as fast.
- * Integers have the plain loops alone.  A split is along the longer side of the result, so that the
- * operand every thread reads whole is the smaller.
+ * Float goes to oneDNN on x86 and to OpenBLAS elsewhere.  It goes to our own microkernels if it is small or has few
+ * columns, or if neither library was built in.  Double and complex go to OpenBLAS if it supports the processor.  For
+ * an unknown processor OpenBLAS uses the code of the oldest one, and our plain loops are twice as fast.  Integers
+ * use only the plain loops.  The longer side of the result is split, so that the operand that every thread reads
+ * completely is the smaller one.
  *
  * Cycle with kernels/gemm/gemm_narrow, kernels/gemm/gemm_plain, kernels/gemm/gemm_tile: gemm.c chooses among these
  * ways to multiply, and each is given the `gemm` declared here. */
@@ -22,7 +22,7 @@
 #endif
 #if WEFT_HAVE_DNNL
 #include <oneapi/dnnl/dnnl.h>
-/* Of the OpenMP that oneDNN may have been built with; the number is one of the calling thread. */
+/* A function of the OpenMP library that oneDNN may use.  It sets the number for the calling thread only. */
 extern void omp_set_num_threads(int) __attribute__((weak));
 #endif
 
@@ -30,7 +30,7 @@ extern void omp_set_num_threads(int) __attribute__((weak));
 #define FLOAT_BY_DNNL 1
 #endif
 
-enum { SMALL = 40000 }; /* multiplications below which calling a library costs more than it saves */
+enum { SMALL = 40000 }; /* below this many multiplications, calling a library costs more than it saves */
 
 static bool fits_int(const gemm *g) {
   return g->m <= INT_MAX && g->n <= INT_MAX && g->k <= INT_MAX && g->lda <= INT_MAX && g->ldb <= INT_MAX &&
@@ -38,8 +38,9 @@ static bool fits_int(const gemm *g) {
 }
 
 #if FLOAT_BY_DNNL
-/* Rows of b whole pages apart meet in the same places of the cache.  oneDNN's packing suffers (100 x 3136 x 1024: 90
- * GFLOP/s, where 1008 columns give 143), our tiles do not (126); with many rows of a it no longer matters. */
+/* Rows of b that are whole pages apart map to the same cache sets.  This slows oneDNN's packing (100 x 3136 x 1024:
+ * 90 GFLOP/s, where 1008 columns give 143), but not our microkernels (126).  With many rows of a it no longer
+ * matters. */
 static bool slow_in_dnnl(const gemm *g) { return !g->tb && g->ldb % 1024 == 0 && g->m <= 256; }
 
 static bool by_dnnl(const gemm *g) {
@@ -66,7 +67,7 @@ static bool by_blas(const gemm *g) {
   const CBLAS_TRANSPOSE ta = g->ta ? flip : CblasNoTrans, tb = g->tb ? flip : CblasNoTrans;
   if (!weft__fits_int(g->m) || !weft__fits_int(g->n) || !weft__fits_int(g->k) || !weft__fits_int(g->lda) ||
       !weft__fits_int(g->ldb) || !weft__fits_int(g->ldc))
-    return false; /* BLAS counts in 32 bits */
+    return false; /* BLAS has 32-bit sizes */
   const int m = weft__int_sat(g->m), n = weft__int_sat(g->n), k = weft__int_sat(g->k);
   const int lda = weft__int_sat(g->lda), ldb = weft__int_sat(g->ldb), ldc = weft__int_sat(g->ldc);
   const double one[2] = {1, 0}, beta[2] = {g->accumulate ? 1 : 0, 0};
@@ -85,7 +86,7 @@ static bool by_blas(const gemm *g) {
 
 bool weft__gemm_has(weft_dtype t) { return weft__gemm_plain_has(t); }
 
-/* Returns true if there is a library for this product that is worth calling.  The library may still decline. */
+/* Returns true if a library supports this product and is worth calling.  The library may still decline. */
 static bool by_library(const gemm *g) {
   const dtype_class c = weft__dtype_class(g->type);
   const double work = (double)g->m * (double)g->n * (double)g->k;
@@ -113,14 +114,15 @@ void weft__gemm_serial(const gemm *g) {
 }
 
 /* ---- over threads ---- */
-enum { ROWS = 4, LANES = 16 };     /* of a's rows, or along a contiguous side: they stay together */
+enum { ROWS = 4, LANES = 16 };     /* rows of a, or elements along a contiguous side, that are not split */
 static const double PIECE = 2.5e5; /* multiplications that are worth a thread: five to ten microseconds */
-static const double LONG = 1e7;    /* of a piece that is worth halving, lest all wait for a thread that was held up */
+/* size of a piece that is worth halving, so that one delayed thread does not hold up all */
+static const double LONG = 1e7;
 
 typedef struct split {
   gemm whole;
   bool by_rows;
-  int64_t size; /* of a piece: rows or columns */
+  int64_t size; /* rows or columns of a piece */
 } split;
 
 static const void *gemm_offset(const void *p, int64_t elements, weft_dtype t) {

@@ -1,12 +1,13 @@
-/* gemm.cu - one call of cuBLASLt, with the algorithm it chose for a problem remembered.
+/* gemm.cu - one call of cuBLASLt; the algorithm chosen for a problem is cached.
  *
- * cuBLASLt thinks by columns, so that c' = op(b)' op(a)' is what it is asked for: nothing is moved.  float is exact
- * by default, as in TensorFlow 1; WEFT_TF32=1 lets the matrix units have it, WEFT_BF16=1 with bfloat16's digits.  Of a product that is worth it the best
- * few algorithms are timed when it is first met, unless WEFT_GPU_TUNE=0: the library's first guess is often not the
- * fastest where a matrix is long and narrow, as the rows of a convolution are.
+ * cuBLASLt is column-major, so we compute c' = op(b)' op(a)', which moves no data.  Float is exact by default, as in
+ * TensorFlow 1; WEFT_TF32=1 allows tensor cores with tf32, WEFT_BF16=1 with bfloat16.  For a large enough product,
+ * the best few algorithms are timed at its first run, unless WEFT_GPU_TUNE=0.  The library's first proposal is often
+ * not the fastest for long, narrow matrices such as those of im2col.
  *
- * Two kinds of products have another way besides, timed against the plain one: a' b in tf32, which the matrix units
- * read badly, with a turned round first; and few results of long sums, cut into slices that are added up. */
+ * Two kinds of products have an alternative that is timed against the plain call: a' b in tf32, which tensor cores
+ * read inefficiently, with a transposed first; and products with few results and long sums, split into slices that
+ * are added. */
 #include "device/nvidia_library.cuh"
 #include "kernels/gemm/cublaslt.cuh"
 #include "kernels/gemm/gemm.cuh"
@@ -36,13 +37,13 @@ struct blas {
   decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic;
 };
 
-/* What makes two problems the same to cuBLASLt; compared as bytes, so it is cleared first. */
+/* The parameters that identify a problem for cuBLASLt.  They are compared as bytes, so the struct is zeroed first. */
 struct plan_key {
   int device, batch;
   weft_dtype type;
   int flip_a, flip_b;
   gpu_round round;
-  unsigned align_a, align_b, align_c, unused; /* no hole: compared as bytes */
+  unsigned align_a, align_b, align_c, unused; /* unused: avoids padding, because the bytes are compared */
   int64_t m, n, k, lda, ldb, ldc, step_a, step_b, step_c;
 };
 struct plan {
@@ -103,7 +104,7 @@ static cublasLtMatrixLayout_t layout(weft_dtype t, int64_t rows, int64_t columns
   return l;
 }
 
-/* Queues the product with one algorithm.  cuBLASLt's a is our b: the operands change places. */
+/* Enqueues the product with one algorithm. cuBLASLt's a is our b: the operands are exchanged. */
 static cublasStatus_t multiply(kernel *k, const plan *p, const gpu_gemm &g, const cublasLtMatmulAlgo_t *algo,
                                void *workspace, size_t size) {
   const float one = 1, beta = g.beta;
@@ -115,12 +116,12 @@ static cublasStatus_t multiply(kernel *k, const plan *p, const gpu_gemm &g, cons
 
 /* ---- timing ---- */
 
-/* May the result be written several times, and is it worth it? */
+/* Returns true if the result may be written several times and timing is worth it. */
 static bool may_time(kernel *k, const gpu_gemm &g) {
   return g.beta == 0 && (double)g.m * (double)g.n * (double)g.k >= WORTH_TUNING && gpu_may_time(k);
 }
 
-/* The fastest of n candidates. */
+/* Returns the fastest of n candidates. */
 static int fastest(kernel *k, const plan *p, const gpu_gemm &g, const cublasLtMatmulHeuristicResult_t *r, int n) {
   void *workspace = nullptr;
   int best = 0;
@@ -174,7 +175,7 @@ static void drop_plan(plan *p) {
   *p = plan{};
 }
 
-/* With the lock held: the plan of a problem, made anew where another took its place. */
+/* Returns the plan of a problem; creates it again if it was evicted.  The caller holds the lock. */
 static cublasStatus_t find_plan(kernel *k, const plan_key &key, const gpu_gemm &g, plan **out) {
   bool hit;
   plan *p = memo_find(plans, key, &hit);
@@ -230,12 +231,12 @@ static weft_err run_plain(kernel *k, const gpu_gemm &g) {
                   (int)s, (long long)g.m, (long long)g.k, (long long)g.n);
 }
 
-/* ---- other ways ---- */
+/* ---- alternatives ---- */
 
 enum { LEAST_TURNED = 1024, LEAST_SLICED = 8192, MOST_RESULTS = 1 << 16 };
 enum { MOST_SLICES = 256, LEAST_SLICES = 16 };
 
-/* a is stored k x m: turned round, the product needs no flip. */
+/* a is stored (k, m).  It is transposed first, so the product needs no transpose flag. */
 static weft_err run_turned(kernel *k, gpu_gemm g) {
   float *turned = nullptr;
   WEFT_TRY(gpu_scratch(k, g.m * g.k, &turned));
@@ -244,7 +245,7 @@ static weft_err run_turned(kernel *k, gpu_gemm g) {
   return run_plain(k, g);
 }
 
-/* The greatest number of equal slices that is not too great. */
+/* Returns the largest allowed number of equal slices. */
 static int64_t slices_of(int64_t k) {
   int64_t n = MOST_SLICES;
   while (n > 1 && k % n) n--;
@@ -265,7 +266,7 @@ static weft_err run_sliced(kernel *k, gpu_gemm g) {
 
 typedef weft_err way(kernel *k, gpu_gemm g);
 
-/* The way that may be better than the plain one; NULL: none. */
+/* Returns the alternative that may be faster than the plain call, or NULL. */
 static way *other_way(const gpu_gemm &g, const plan_key &key) {
   if (g.type != WEFT_FLOAT || key.batch > 1 || g.beta != 0) return nullptr;
   if (key.round == ROUND_TF32 && g.flip_a && !g.flip_b && g.m >= LEAST_TURNED && g.n >= LEAST_TURNED &&
@@ -275,7 +276,7 @@ static way *other_way(const gpu_gemm &g, const plan_key &key) {
   return few && slices_of(g.k) >= LEAST_SLICES ? run_sliced : nullptr;
 }
 
-/* What was found out about a product: is its other way the better one? */
+/* The result of timing a product: whether its alternative is faster. */
 struct finding {
   plan_key key;
   bool known, other;

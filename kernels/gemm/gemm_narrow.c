@@ -1,9 +1,9 @@
-/* gemm_narrow.c - c = a b where b has a few columns.
+/* gemm_narrow.c - c = a b where b has few columns.
  *
- * Tiles with their lanes along those columns would leave most of a vector empty (10 of 16).  So the
- * lanes run along whichever dimension of the large operand is contiguous, and it is read once, as it
- * lies: along k, as dot products with the columns of b, or for a transposed a along m, which makes
- * the transposed result.  Only the small sides, b or c, are turned. */
+ * Tiles with their lanes along these columns would leave much of a vector empty (10 of 16 lanes used).  So the lanes
+ * run along the contiguous dimension of the large operand, which is read once and in place.  That is k, as dot
+ * products with the columns of b; or m if a is transposed, which gives the transposed result.  Only the small side,
+ * b or c, is transposed. */
 #include "kernels/gemm/gemm_narrow.h"
 #include "base/cast.h"
 #include "kernels/gemm/microkernel.h"
@@ -11,7 +11,7 @@
 
 enum { COLUMNS = 12, ENOUGH_ROWS = 16, DEPTH = 1024 };
 
-/* The widest panel whose tiles have n rows; 0 where there is none. */
+/* Returns the width of the widest panel whose tiles have n rows, or 0 if there is none. */
 static int panel_width(const tile_set *s, int64_t n, int64_t m) {
   int width = weft__tile_width(s);
   while (width >= s->lanes && (weft__tile_rows(s, width) < n || width > m)) width /= 2;
@@ -25,7 +25,7 @@ bool weft__gemm_narrow_has(const gemm *g) {
 
 /* ---- a transposed: lanes along m ---- */
 
-/* (n, width) from column `from` on becomes rows of c. */
+/* Transposes `made` (n, width), from column `from` on, to rows of c. */
 static void turn_out(const gemm *g, const float *made, int width, int from, float *c) {
   if (!g->accumulate) {
     weft__block_transpose_f32(c, g->ldc, made + from, width, g->n, width - from);
@@ -45,16 +45,16 @@ static void along_m(const gemm *g) {
   tile_fn *fn =
       g->tb ? weft__tile_by_row(set, width, weft__int_sat(g->n)) : weft__tile_by_col(set, width, weft__int_sat(g->n));
   for (int64_t i = 0; i < g->m; i += width) {
-    const int64_t first = i + width <= g->m ? i : g->m - width; /* the last panel overlaps the one before */
+    const int64_t first = i + width <= g->m ? i : g->m - width; /* the last panel overlaps the previous one */
     t.b = (const float *)g->a + first;
     fn(&t);
     turn_out(g, made, width, (int)(i - first), (float *)g->c + i * g->ldc);
   }
 }
 
-/* ---- a as it is: lanes along k ---- */
+/* ---- a not transposed: lanes along k ---- */
 
-/* Some columns of c: those from `first` on that one dot tile has, over `depth` of k from `begin` on. */
+/* Some columns of c: those of one dot tile from `first` on, over `depth` elements of k from `begin` on. */
 typedef struct strip {
   const gemm *g;
   const tile_set *set;
@@ -66,7 +66,7 @@ typedef struct strip {
 static void run_strip(const strip *s, int64_t row) {
   const gemm *g = s->g;
   const int rows = s->set->dot_rows;
-  const int64_t top = row + rows <= g->m ? row : g->m - rows; /* the last tile overlaps the one before */
+  const int64_t top = row + rows <= g->m ? row : g->m - rows; /* the last tile overlaps the previous one */
   const bool add = g->accumulate || s->begin > 0;
   float made[4 * DOT_MAX_COLUMNS], *c = (float *)g->c + row * g->ldc + s->first;
   tile t = {.a = (const float *)g->a + top * g->lda + s->begin, .a_row = g->lda, .b = s->b, .b_row = s->b_row};

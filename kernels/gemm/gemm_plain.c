@@ -1,9 +1,8 @@
-/* gemm_plain.c - the product of matrices in plain loops.
+/* gemm_plain.c - the matrix product in plain loops.
  *
- * Blocks of both operands are packed so that the innermost loop reads them in order whatever the
- * transposition; a tile of the result then stays in registers while it runs along k.  Signed
- * integers are multiplied as unsigned ones of their size, which is the same and never overflows.
- * The packed blocks live on the stack (under 200 KiB), so nothing here can fail. */
+ * Blocks of both operands are packed so that the innermost loop reads them in order, transposed or not.  A tile of
+ * the result stays in registers along k.  Signed integers are multiplied as unsigned ones, which gives the same bits
+ * without overflow.  The packed blocks are on the stack (under 200 KiB), so nothing here can fail. */
 #include "kernels/gemm/gemm_plain.h"
 #include "base/paste.h"
 #include "base/target_clones.h"
@@ -13,9 +12,9 @@
 
 enum {
   SMALL = 4096,      /* multiplications */
-  TILE_ROWS = 6,     /* with 64 bytes of columns: registers for AVX2, AVX-512 and NEON alike */
+  TILE_ROWS = 6,     /* with 64 bytes of columns, this suits the registers of AVX2, AVX-512 and NEON */
   TILE_BYTES = 64,   /* columns of a tile, in bytes */
-  BLOCK_ROWS = 96,   /* of a; a multiple of TILE_ROWS */
+  BLOCK_ROWS = 96,   /* rows of a; a multiple of TILE_ROWS */
   BLOCK_BYTES = 1024 /* along k */
 };
 

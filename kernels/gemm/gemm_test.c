@@ -1,4 +1,4 @@
-/* gemm_test.c - every way to multiply matrices gives the same as three loops. */
+/* gemm_test.c - checks that every way to multiply matrices gives the result of three plain loops. */
 #include "kernels/gemm/gemm.h"
 #include "base/pool.h"
 #include "kernels/gemm/gemm_narrow.h"
@@ -8,14 +8,14 @@
 #include "tests/check.h"
 #include <stdlib.h>
 
-enum { PAD = 3 }; /* columns between the end of a row and the next */
+enum { PAD = 3 }; /* extra columns between the end of a row and the next row */
 static const double UNTOUCHED = 77;
 
 typedef void multiply_fn(const gemm *g);
 
 static double noise(uint32_t *state) {
   *state = *state * 1664525u + 1013904223u;
-  return (double)(*state >> 20) / 512.0 - 4; /* a few bits: sums are exact in float */
+  return (double)(*state >> 20) / 512.0 - 4; /* few bits, so that sums are exact in float */
 }
 
 static double get(weft_dtype t, const void *p, int64_t i) {
@@ -106,7 +106,7 @@ TEST(a_product_is_the_same_when_split_over_threads) {
   weft__pool_destroy(threads.intra);
 }
 
-/* (1+2i) adjoint times i is (1-2i)i = 2+i; transposed only it is (1+2i)i = -2+i. */
+/* The adjoint of (1+2i) times i is (1-2i)i = 2+i.  The transpose only gives (1+2i)i = -2+i. */
 TEST(a_complex_operand_is_transposed_or_its_adjoint) {
   const double complex a = 1 + 2 * I, b = I;
   double complex c = 0;

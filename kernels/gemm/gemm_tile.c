@@ -1,8 +1,8 @@
-/* gemm_tile.c - the product of float matrices, a tile of the result at a time.
+/* gemm_tile.c - the product of float matrices, one tile of the result at a time.
  *
- * b is taken in panels as wide as a tile and so deep that one stays in the second-level cache; a
- * panel is copied together unless few rows of a use it.  a is read where it lies, along whichever
- * of its dimensions is contiguous.  What a tile writes past the last column goes to a scratch. */
+ * b is processed in panels that are as wide as a tile and so deep that a panel stays in the L2 cache.  A panel is
+ * packed unless few rows of a use it. a is read in place, along its contiguous dimension.  Elements that a tile
+ * computes beyond the last column go to a scratch buffer. */
 #include "kernels/gemm/gemm_tile.h"
 #include "base/cast.h"
 #include "base/target_clones.h"
@@ -11,14 +11,14 @@
 #include <string.h>
 
 enum {
-  DEPTH = 256,   /* of a panel */
-  FEW_ROWS = 14, /* of a: below, copying b costs more than it saves */
+  DEPTH = 256,   /* depth of a panel */
+  FEW_ROWS = 14, /* with fewer rows of a, packing b costs more than it saves */
 };
 
 typedef struct panel {
   const tile_set *set;
-  int width;              /* of the tile */
-  int64_t first, columns; /* of c: columns <= width */
+  int width;              /* width of the tile */
+  int64_t first, columns; /* columns of c; columns <= width */
   int64_t begin, depth;   /* along k */
   const float *b;         /* (depth, width) */
   int64_t b_row;
@@ -64,7 +64,7 @@ static void run_tile(const gemm *g, const panel *p, int64_t row, int rows, bool 
   for (int r = 0; r < rows && !whole; r++) memcpy(c + r * g->ldc, edge + r * p->width, (size_t)p->columns * sizeof *c);
 }
 
-/* Rows in tiles of nearly equal height: 100 rows are 15 tiles of 6 or 7, not 14 of 7 and one of 2. */
+/* Divides the rows into tiles of nearly equal height: 100 rows are 15 tiles of 6 or 7, not 14 of 7 and one of 2. */
 static void run_panel(const gemm *g, const panel *p, bool add) {
   const int most = weft__tile_rows(p->set, p->width);
   const int64_t tiles = (g->m + most - 1) / most, low = g->m / tiles, higher = g->m % tiles;

@@ -1,10 +1,9 @@
-/* microkernel.c - tiles for AVX-512, AVX2 with FMA, and plain 128-bit vectors (NEON, SSE2).
+/* microkernel.c - microkernels for AVX-512, AVX2 with FMA, and plain 128-bit vectors (NEON, SSE2).
  *
- * One body serves all: a function of constants that is inlined into a small function for each
- * number of rows and vectors, where its loops disappear and the block stays in registers.  The
- * block is as large as the registers allow, so that each loaded value is used often enough for
- * the multipliers to be the limit: 7 x 4 or 14 x 2 of 32 registers, 6 x 2 of 16; dot tiles are
- * 4 x 5 or 2 x 5. */
+ * All share one function body.  It is inlined into a small function for each number of rows and vectors, which are
+ * constants there, so its loops are unrolled and the tile stays in registers.  A tile is as large as the registers
+ * allow, so that each loaded value is used often enough for the multipliers to be the limit: 7 x 4 or 14 x 2 with 32
+ * registers, 6 x 2 with 16; dot tiles are 4 x 5 or 2 x 5. */
 #include "kernels/gemm/microkernel.h"
 
 #include "kernels/simd/fma.h"
@@ -24,7 +23,7 @@ typedef int32_t bits4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int32_t bits8 __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t bits16 __attribute__((vector_size(64), aligned(4), may_alias));
 
-/* The body for one vector type.  rows, vectors and by_row are constants where it is inlined. */
+/* The body for one vector type. rows, vectors and by_row are constants where it is inlined. */
 #define DEFINE_BODY(name, vec)                                                                                         \
   static inline __attribute__((always_inline)) void name(const tile *t, const int rows, const int vectors,             \
                                                          const bool by_row) {                                          \
@@ -53,17 +52,17 @@ typedef int32_t bits16 __attribute__((vector_size(64), aligned(4), may_alias));
     }                                                                                                                  \
   }
 
-/* From index 16 - LANES + n on, a mask of the last n lanes. */
+/* last_lanes + 16 - LANES + n is a mask of the last n lanes. */
 static const int32_t last_lanes[32] = {[16] = -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 
-/* The lanes of a vector added up, halves first. */
+/* Adds the lanes of a vector, halves first. */
 static inline __attribute__((always_inline)) float sum4(const vec4 *v) {
   const vec4 pairs = *v + __builtin_shufflevector(*v, *v, 2, 3, 0, 1);
   return pairs[0] + pairs[1];
 }
 
-/* The same for a dot tile.  The last, partial vectors are read together with elements that were there before, which
- * are masked away; a run shorter than a vector is taken one by one. */
+/* The body of a dot tile.  The last, partial vector is loaded together with elements before it, which are masked
+ * out.  A run that is shorter than a vector is processed element by element. */
 #define DEFINE_DOT_BODY(name, vec, bits, sum)                                                                          \
   static inline __attribute__((always_inline)) void name(const tile *t, const int rows, const int columns) {           \
     WEFT_FMA_BODY enum { LANES = sizeof(vec) / sizeof(float) };                                                        \
@@ -199,7 +198,7 @@ const tile_set *const *weft__tile_sets(void) {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? sets + 1 : sets + 2;
 }
 #else
-/* 32 vector registers, as NEON has. */
+/* For 32 vector registers, as NEON has. */
 DEFINE_12(plain, body4, , 1)
 DEFINE_12(plain, body4, , 2)
 DEFINE_6(plain, body4, , 4)

@@ -1,4 +1,4 @@
-/* microkernel_test.c - every tile of every instruction set this processor has, against three plain loops. */
+/* microkernel_test.c - compares every tile of every instruction set of this processor with three plain loops. */
 #include "kernels/gemm/microkernel.h"
 #include "tests/check.h"
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static float *numbers(int n, uint32_t seed) {
   return p;
 }
 
-/* One tile of `rows` by `width`, its result surrounded by sentinels. */
+/* Checks one tile of `rows` by `width`, whose result is surrounded by sentinels. */
 static void check_tile(const tile_set *s, int width, int rows, bool by_row, bool add) {
   const int64_t a_row = by_row ? 40 : 1, a_col = by_row ? 1 : 9, b_row = width + 3, c_row = width + PAD;
   const int64_t tap[TAPS] = {0, 400, 150};

@@ -1,16 +1,18 @@
-/* gpu_everywhere.c - chooses the kernel of a node on a GPU: the plug-in's, or the CPU's if that serves on every device.
+/* gpu_everywhere.c - chooses the kernel of a node on a GPU: the plug-in's, or the CPU's if that works on every
+ * device.
  *
- * It does for ops that forward, name or measure values (`anywhere` in graph/op.h).  What they read or write themselves (a
- * shape, an axis, a predicate) is in host memory.  Those with all arguments there, and those on int32 alone, run on the
- * host, placed on the GPU as in TensorFlow. */
+ * The CPU's kernel works for ops that forward values, name them or return their shapes (`anywhere` in graph/op.h).
+ * The data that they read or write themselves (a shape, an axis, a predicate) is in host memory.  Ops with all
+ * arguments in host memory, and ops on int32 only, run on the host although they are placed on the GPU, as in
+ * TensorFlow. */
 #include "kernels/gpu/gpu_host.h"
 
 #include "device/device.h"
 #include "device/gpu_api.h"
 #include <pthread.h>
 
-/* Types that TensorFlow keeps in host memory on GPUs have no kernels there: int32 above all.  A variable of them is
- * placed on the CPU. */
+/* Returns true for a variable of a type that TensorFlow keeps in host memory on GPUs, above all int32.  Such types
+ * have no GPU kernels, so the variable is placed on the CPU. */
 static bool host_variable(const weft_node *n) {
   if (!(n->op->flags & OP_ONCE) || !weft__node_attr(n, "dtype")) return false;
   const weft_dtype t = weft__node_type(n, "dtype");
@@ -19,7 +21,8 @@ static bool host_variable(const weft_node *n) {
 
 static bool is_count(weft_dtype t) { return t == WEFT_INT32 || t == WEFT_BOOL; }
 
-/* Does the node read predicates that were computed from other numbers than counts, and so are on the card? */
+/* Returns true if the node reads predicates that were computed from other types than int32 and bool, and so are in
+ * GPU memory. */
 static bool reads_data(const weft_node *n) {
   for (int i = 0; i < n->n_in; i++) {
     const weft_node *from = n->graph->node[n->in[i].node];
@@ -29,9 +32,10 @@ static bool reads_data(const weft_node *n) {
   return false;
 }
 
-/* TensorFlow keeps int32 in host memory on GPUs: what is computed of such numbers alone are shapes, places and counters,
- * which the host wants to know, and without waiting.  So are predicates of them.  Where only arguments that are in host
- * memory anyway are int32 (the axes of All), the predicates decide. */
+/* Returns true if the node computes only with int32 and predicates of them, and so runs on the host.  TensorFlow
+ * keeps int32 in host memory on GPUs: such values are shapes, positions and counters, which the host needs without
+ * waiting.  If only arguments that are in host memory anyway are int32 (such as the axes of All), the predicates
+ * decide. */
 static bool gpu_everywhere_counts(const gpu_kernel *g, const weft_node *n) {
   bool any = false, data = false;
   if (!n->op->cpu || n->op->opdef.stateful || n->n_in == 0) return false;
@@ -55,7 +59,8 @@ static weft_err simulated_run(kernel *k) {
   return err;
 }
 
-/* On a simulated card the CPU's kernels stand for a GPU's: of ops that compute or change variables, on numbers. */
+/* Returns true if the CPU's kernel stands for a GPU kernel on a simulated card: for ops that compute or change
+ * variables, on numbers. */
 static bool gpu_everywhere_simulates(const weft_node *n) {
   if (!n->op || !n->op->cpu || n->op->flags & (OP_CONTROL_FLOW | OP_ASYNC | OP_ONCE)) return false;
   for (int i = 0; i < n->n_in; i++)
@@ -68,9 +73,10 @@ static bool gpu_everywhere_simulates(const weft_node *n) {
 static const gpu_kernel simulated = {
     .op = "(simulated)", .run = simulated_run, .types = GPU_FLOATS | GPU_INDICES | GPU_BOOL};
 
-/* ---- the finder ---- */
+/* ---- choosing the kernel ---- */
 
-/* Ops that put values into objects of the step do so in every run: no recording stands for that.  They move elements. */
+/* Returns true for ops that store values in objects of the step.  They must run in every step, so a cuda graph
+ * cannot capture them.  They move elements. */
 static bool fills_objects(const weft_node *n) { return n->op->flags & OP_STEP_OBJECT; }
 
 static const gpu_kernel *const *plugin_lists;

@@ -1,6 +1,6 @@
-/* gpu_host.c - the calls that the CUDA plug-in's kernels make, answered from struct kernel.
+/* gpu_host.c - the functions of libweft that kernels of the CUDA plug-in call.
  *
- * The plug-in is C++ and sees none of libweft's structures; this is the whole of the border. */
+ * The plug-in is C++ and does not see libweft's structs; these functions are the whole interface. */
 #include "kernels/gpu/gpu_host.h"
 
 #include "base/alloc.h"
@@ -20,7 +20,7 @@ static void gpu_show(const weft_tensor *t, gpu_tensor *out) {
   *out = (gpu_tensor){t->dtype, t->shape, weft__tensor_count(t), t->data};
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static int host_n_in(const kernel *k) { return k->n_in; }
 static int host_n_out(const kernel *k) { return k->n_out; }
@@ -100,7 +100,8 @@ void weft__gpu_scratch_move(struct scratch **from, struct scratch **to) {
   }
 }
 
-/* Memory that stays: a resource of the session, named for the node, as a random node's generator is. */
+/* Memory that outlives a step, such as the generator of a random node: a resource of the session, named after the
+ * node. */
 typedef struct kept {
   resource base;
   buffer *memory;
@@ -156,7 +157,7 @@ static weft_err host_kept(kernel *k, size_t bytes, void **out) {
   weft__free(name);
   if (err != WEFT_OK) return err;
   *out = ((kept *)found)->memory->data;
-  weft__object_release(&found->base); /* the table holds it for as long as the session lives */
+  weft__object_release(&found->base); /* the table holds a reference as long as the session exists */
   return WEFT_OK;
 }
 
@@ -211,7 +212,7 @@ static weft_err host_readable(kernel *k, int arg, gpu_tensor *out) {
 
 static void host_out_ref(kernel *k, int i, int arg) { weft__out_ref(k, i, k->ref[arg]); }
 
-/* ---- windows and boxes ---- */
+/* ---- windows and strided copies ---- */
 
 static weft_err host_window(const kernel *k, const int64_t in[2], const int64_t size[2], gpu_window *out) {
   window w;
@@ -306,7 +307,7 @@ static bool gpu_listed(const char *list, const char *arg, weft_dtype type) {
 
 typedef weft_err range_fn(const weft_node *n, const char *arg, int *first, int *count);
 
-/* The name of the argument that flat input (output) i belongs to; NULL if there is none. */
+/* Returns the name of the argument that flat input (output) i belongs to, or NULL if there is none. */
 static const char *arg_of(const weft_node *n, const arg_def *args, int n_arg, range_fn *range, int i) {
   for (int a = 0; a < n_arg; a++) {
     int first = 0, count = 0;
@@ -335,14 +336,15 @@ bool weft__gpu_host_out(const gpu_kernel *g, const weft_node *node, int i) {
   return !weft__dtype_is_plain(weft__dtype_base(node->out_type[i])) || listed_out(g, node, i);
 }
 
-/* Strings are in host memory always, where a kernel of the card's would not look for them. */
+/* Returns true if the kernel can take this type.  Strings are always in host memory, where a GPU kernel cannot read
+ * them. */
 static bool gpu_takes(const gpu_kernel *g, weft_dtype t, bool on_host) {
   if (on_host || t == WEFT_RESOURCE || t == WEFT_VARIANT) return true;
   return t == WEFT_STRING ? !g->run : (g->types & GPU_TYPE(t)) != 0;
 }
 
 bool weft__gpu_serves(const gpu_kernel *g, const weft_node *node) {
-  /* Executors mark the first arguments alone as being in host memory, unless all are. */
+  /* Executors mark only the first arguments as being in host memory, unless all are. */
   const int marked = !g->run && g->host && strcmp(g->host, "*") == 0 ? INT_MAX : GPU_HOST_ARGS;
   for (int i = 0; i < node->n_in; i++) {
     const bool on_host = listed_in(g, node, i);

@@ -1,7 +1,8 @@
-/* move.cu - the copy behind every op that only moves elements, and the ops whose CPU kernels ask for nothing else.
+/* move.cu - the strided copy on the GPU, and the ops whose CPU kernels need nothing else.
  *
- * Those kernels read shapes, axes and paddings in host memory and hand boxes to weft__strided_copy_run, which comes here when
- * the node is on a card.  (Those that move nothing are in gpu_everywhere.c.)  A box is walked in elements as wide as its runs, steps and places allow. */
+ * These kernels read shapes, axes and paddings in host memory and call weft__strided_copy_run, which comes here if
+ * the node is on a GPU. (gpu_everywhere.c has the ops that move nothing.) A copy uses the widest elements that its
+ * runs, strides and addresses allow. */
 #include "kernels/elementwise/elementwise.cuh"
 
 /* Operand 0 of the axes is the source, operand 1 the destination. */
@@ -16,10 +17,10 @@ struct move_job {
   char *dst;
   const char *src;
   int rank;
-  int64_t dim[EACH_MAX_AXES], to[EACH_MAX_AXES], from[EACH_MAX_AXES]; /* steps in bytes */
+  int64_t dim[EACH_MAX_AXES], to[EACH_MAX_AXES], from[EACH_MAX_AXES]; /* strides in bytes */
 };
 
-/* A run of elements that both sides have in one piece is copied in wider ones. */
+/* Makes elements wider if a run of them is contiguous on both sides. */
 static void widen(move_job *j) {
   const int in = j->rank - 1;
   const int64_t run = j->dim[in] * (int64_t)j->size;
@@ -53,7 +54,7 @@ static weft_err run(kernel *k, const move_job &j) {
     n *= j.dim[d];
     if (j.dim[d] > j.dim[longest]) longest = d;
   }
-  if (n > INT32_MAX) { /* in two halves of its longest axis */
+  if (n > INT32_MAX) { /* copies two halves of its longest axis */
     move_job low = j, high = j;
     low.dim[longest] /= 2;
     high.dim[longest] -= low.dim[longest];

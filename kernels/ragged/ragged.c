@@ -1,4 +1,4 @@
-/* ragged.c - checking row splits, and writing them in either index type. */
+/* ragged.c - checks row splits, and writes them in either index type. */
 #include "kernels/ragged/ragged.h"
 #include "kernels/array/index.h"
 

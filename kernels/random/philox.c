@@ -1,8 +1,7 @@
-/* philox.c - the generator a random node keeps for as long as its session.
+/* philox.c - the generator that a random node keeps for the lifetime of its session.
  *
- * TensorFlow's kernel of a stateful node lives as long as the session, whatever is fetched with it,
- * so the generator is a resource named for session and node.  Each plan that holds the node finds it
- * once and then goes straight to it. */
+ * TensorFlow's kernel of a stateful node lives as long as the session, regardless of the fetches.  So the generator
+ * is a resource named after the session and the node.  Each plan with the node looks it up once and keeps a pointer. */
 #include "kernels/random/philox.h"
 #include "base/alloc.h"
 #include "state/resource.h"
@@ -18,7 +17,7 @@ typedef struct generator {
 
 typedef struct node_state {
   pthread_mutex_t lock;
-  generator *gen; /* found at the first run */
+  generator *gen; /* looked up in the first run */
   uint64_t seed, seed2;
 } node_state;
 

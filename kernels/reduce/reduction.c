@@ -1,11 +1,11 @@
-/* reduction.c - passes over (outer, reduce, inner), cut into tasks for the threads. */
+/* reduction.c - reductions over (outer, reduce, inner), divided into tasks for the threads. */
 #include "kernels/reduce/reduction.h"
 
 enum {
-  COLUMNS = 4096,     /* of the inner dimension in one task */
-  PIECE = 16384,      /* elements that a piece of a long reduction has, about */
-  ENOUGH_TASKS = 16,  /* with that many a reduction is not cut into pieces */
-  ROWS_AT_LEAST = 32, /* in a piece */
+  COLUMNS = 4096,     /* columns of the inner dimension per task */
+  PIECE = 16384,      /* approximate elements in a piece of a long reduction */
+  ENOUGH_TASKS = 16,  /* with this many tasks, a reduction is not cut into pieces */
+  ROWS_AT_LEAST = 32, /* minimum rows of a piece */
 };
 
 typedef struct pass {
@@ -14,8 +14,8 @@ typedef struct pass {
   char *out;
   size_t x_size, out_size;
   int64_t outer, reduce, inner;
-  int64_t pieces, rows;    /* of the reduced dimension, and rows in each */
-  int64_t strips, columns; /* of the inner dimension, and columns in each */
+  int64_t pieces, rows;    /* pieces of the reduced dimension, and rows in each */
+  int64_t strips, columns; /* strips of the inner dimension, and columns in each */
 } pass;
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -42,7 +42,8 @@ static void run_pass(const kernel *k, pass *p) {
   weft__kernel_loop(k, tasks, 5 + each / 8, run_tasks, p);
 }
 
-/* Decides on tasks.  A reduction that would be too few of them is cut into pieces, to be folded once more. */
+/* Divides the work into tasks.  A reduction with too few tasks is cut into pieces, whose results are reduced once
+ * more. */
 static void plan_pass(pass *p) {
   p->columns = COLUMNS;
   p->strips = p->inner > 0 ? ceil_div(p->inner, COLUMNS) : 1;
@@ -56,7 +57,7 @@ static void plan_pass(pass *p) {
   p->pieces = ceil_div(p->reduce, rows);
 }
 
-/* One reduced run: x (outer, reduce, inner) to out (outer, inner).  The caller sets these members of p, and x_size. */
+/* Reduces one run: x (outer, reduce, inner) to out (outer, inner).  The caller sets these members of p, and x_size. */
 static weft_err reduce_run(kernel *k, const reduction_kind *kind, bool first, pass p) {
   void *out = p.out;
   p.fn = first ? kind->first : kind->more;
@@ -78,7 +79,7 @@ static weft_err reduce_run(kernel *k, const reduction_kind *kind, bool first, pa
   return err;
 }
 
-typedef struct runs { /* dimensions merged: reduced and kept ones in turn */
+typedef struct runs { /* merged dimensions: alternating reduced and kept ones */
   int n;
   int64_t size[WEFT_MAX_RANK];
   bool reduced[WEFT_MAX_RANK];
@@ -110,10 +111,10 @@ static int last_reduced(const runs *r) {
   return i;
 }
 
-/* Takes run i, just folded, out; its neighbours, both kept, become one. */
+/* Removes run i, which was just reduced, and merges its two neighbors, which are kept. */
 static void drop_run(runs *r, int i) {
   if (i > 0 && i + 1 < r->n) r->size[i - 1] *= r->size[i + 1];
-  r->n = i; /* nothing but one kept run came behind */
+  r->n = i; /* only one kept run came after it */
   if (r->n == 0) {
     r->n = 1;
     r->size[0] = 1;
@@ -121,7 +122,7 @@ static void drop_run(runs *r, int i) {
   }
 }
 
-/* The input is empty: every result is the neutral element. */
+/* The input is empty, so every result is the neutral element. */
 static void fold_nothing(const reduction_kind *kind, const shape *s, uint32_t reduced, void *acc) {
   int64_t n = 1;
   for (int d = 0; d < s->rank; d++) n *= reduced >> d & 1 ? 1 : s->dim[d];
@@ -135,7 +136,7 @@ weft_err weft__reduce_axes(kernel *k, const reduction_kind *kind, const weft_ten
     return WEFT_OK;
   }
   merge_runs(&r, &x->shape, reduced);
-  weft_tensor held = {0}; /* what the last pass left */
+  weft_tensor held = {0}; /* the result of the last pass */
   const void *from = x->data;
   weft_dtype type = x->dtype;
   weft_err err = WEFT_OK;

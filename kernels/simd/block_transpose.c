@@ -1,9 +1,9 @@
-/* block_transpose.c - a matrix transposed block by block.
+/* block_transpose.c - transposes a matrix block by block.
  *
- * A block is one cache line square, so that a line is read whole while it is near.  Inside it,
- * squares of one vector register are transposed by interleaving.  Planes three wide (the colours
- * of images) are taken apart or put together in one pass.  A buffer between the two sides was
- * tried: it costs more than the lines it saves from being pushed out. */
+ * A block is a square with the side of one cache line, so that a line is read completely while it is in the cache.
+ * In the block, squares of one vector register are transposed by interleaving.  Matrices with three columns or rows
+ * (the colors of images) are transposed in one pass.  An intermediate buffer was tried: it costs more than the
+ * evicted cache lines that it saves. */
 #include "kernels/simd/block_transpose.h"
 
 #include "base/target_clones.h"
@@ -14,7 +14,7 @@ typedef uint16_t v2 __attribute__((vector_size(16)));
 typedef uint32_t v4 __attribute__((vector_size(16)));
 typedef uint64_t v8 __attribute__((vector_size(16)));
 
-/* a0 b0 a1 b1 ... of the lower and the upper halves. */
+/* Interleaves the lower or the upper halves: a0 b0 a1 b1 ... */
 #define LOW_1(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
 #define HIGH_1(a, b) __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
 #define LOW_2(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
@@ -24,8 +24,8 @@ typedef uint64_t v8 __attribute__((vector_size(16)));
 #define LOW_8(a, b) __builtin_shufflevector(a, b, 0, 2)
 #define HIGH_8(a, b) __builtin_shufflevector(a, b, 1, 3)
 
-/* transpose_SIZE: N lanes to a register, LINE elements to a cache line.  Interleaving row k with row k + N/2, log2(N)
- * times over, transposes a square of N. */
+/* transpose_SIZE: N lanes per register, LINE elements per cache line.  Interleaving row k with row k + N/2, log2(N)
+ * times, transposes a square of N. */
 #define DEFINE_TRANSPOSE(SIZE, N)                                                                                      \
   static inline __attribute__((always_inline)) void square_##SIZE(char *d, const char *s, int64_t ds, int64_t ss) {    \
     v##SIZE a[N], b[N];                                                                                                \
@@ -57,7 +57,7 @@ typedef uint64_t v8 __attribute__((vector_size(16)));
                      cols - c < LINE ? cols - c : LINE, ds, ss);                                                       \
   }
 
-/* plane_SIZE: matrices three wide or three high in one pass, all others as transpose_SIZE does. */
+/* plane_SIZE: matrices with three columns or rows in one pass, all others by transpose_SIZE. */
 #define DEFINE_PLANE(SIZE, T)                                                                                          \
   WEFT_TARGET_CLONES static void apart_##SIZE(char *restrict x, char *restrict y, char *restrict z,                    \
                                               const char *restrict s, int64_t n) {                                     \
@@ -89,7 +89,7 @@ DEFINE_PLANE(4, uint32_t)
 DEFINE_TRANSPOSE(8, 2)
 DEFINE_PLANE(8, uint64_t)
 
-/* Elements as wide as a register: only the order of the lines counts. */
+/* Elements are as wide as a register, so only the order of the lines matters. */
 static void plane_16(char *d, const char *s, int64_t rows, int64_t cols, int64_t ds, int64_t ss) {
   for (int64_t c = 0; c < cols; c += 4)
     for (int64_t r = 0; r < rows; r++)

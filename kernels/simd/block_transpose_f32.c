@@ -1,7 +1,8 @@
-/* block_transpose_f32.c - squares of four by four in registers: one load, two shuffles and one store for four elements.
+/* block_transpose_f32.c - transposes 4 x 4 squares in registers: one load, two shuffles and one store for four
+ * elements.
  *
- * A strip of columns that is no whole square overlaps the one before it, so the narrow matrices this
- * is for (ten columns) are never taken element by element. */
+ * The last strip of columns overlaps the previous one if it is not a whole square.  So narrow matrices (ten
+ * columns), for which this file exists, are never copied element by element. */
 #include "kernels/simd/block_transpose_f32.h"
 
 typedef float quad __attribute__((vector_size(16), aligned(4), may_alias));

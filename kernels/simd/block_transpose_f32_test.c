@@ -1,4 +1,4 @@
-/* block_transpose_f32_test.c - every small matrix is transposed, and nothing beside it is touched. */
+/* block_transpose_f32_test.c - checks that every small matrix is transposed and that nothing beside it is written. */
 #include "kernels/simd/block_transpose_f32.h"
 #include "tests/check.h"
 

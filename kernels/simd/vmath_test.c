@@ -1,4 +1,4 @@
-/* vmath_test.c - the vectorised functions, against the C library in double, over all of float's range. */
+/* vmath_test.c - compares the vectorized functions with the C library in double, over the whole range of float. */
 #include "kernels/simd/vmath.h"
 #include "base/denormal.h"
 #include "tensor/dtype.h"
@@ -8,7 +8,7 @@
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 static double softplus(double x) { return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x)); }
 
-/* One unit in the last place of a float near y. */
+/* Returns the unit in the last place of a float near y. */
 static double ulp(double y) {
   int e;
   frexp(y, &e);
@@ -85,9 +85,9 @@ TEST(every_half_survives_the_trip_through_float) {
 TEST(floats_round_to_the_nearest_half_and_ties_to_even) {
   EXPECT_EQ_INT(vto_half(1.0f + 0x1p-11f), 0x3c00);        /* a tie, down to even */
   EXPECT_EQ_INT(vto_half(1.0f + 3 * 0x1p-11f), 0x3c02);    /* a tie, up to even */
-  EXPECT_EQ_INT(vto_half(65519.0f), 0x7bff);               /* the greatest half */
-  EXPECT_EQ_INT(vto_half(65520.0f), 0x7c00);               /* half way to 2^16: infinity */
-  EXPECT_EQ_INT(vto_half(0x1p-25f), 0);                    /* half the least, a tie */
+  EXPECT_EQ_INT(vto_half(65519.0f), 0x7bff);               /* the largest half */
+  EXPECT_EQ_INT(vto_half(65520.0f), 0x7c00);               /* halfway to 2^16: infinity */
+  EXPECT_EQ_INT(vto_half(0x1p-25f), 0);                    /* half of the smallest, a tie */
   EXPECT_EQ_INT(vto_half(-0x1.8p-24f), 0x8002);            /* a subnormal tie, to even */
   EXPECT_EQ_INT(vto_bfloat16(1.0f + 0x1p-8f), 0x3f80);     /* a tie, down to even */
   EXPECT_EQ_INT(vto_bfloat16(1.0f + 3 * 0x1p-8f), 0x3f82); /* a tie, up to even */

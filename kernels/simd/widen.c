@@ -1,4 +1,4 @@
-/* widen.c - runs of half and bfloat16 to float and back. */
+/* widen.c - converts arrays of half and bfloat16 to float and back. */
 #include "kernels/simd/widen.h"
 
 #include "base/target_clones.h"

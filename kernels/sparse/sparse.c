@@ -1,4 +1,4 @@
-/* sparse.c - checking and ordering the places of sparse tensors. */
+/* sparse.c - checks and sorts the indices of sparse tensors. */
 #include "kernels/sparse/sparse.h"
 
 #include "kernels/array/index.h"

@@ -1,10 +1,9 @@
-/* apply.c - what all optimizer updates do around their element loop.
+/* apply.c - the code that all optimizer updates share around their element loops.
  *
- * The variables of one update are locked together, so an update is whole even where the program
- * asked for none (use_locking=false): nothing waits for a lock longer than an update takes, and
- * readers never do.  The loop passes over memory once, split over the threads: a dense update by
- * elements, a sparse one by rows of the variable, each thread taking the indices that fall into its
- * rows in their order, so that repeated indices add up as they do one after the other. */
+ * The variables of one update are locked together, so an update is atomic even with use_locking=false.  Nothing
+ * waits for a lock longer than one update takes, and readers never wait.  The loop makes one pass over memory, split
+ * over the threads: a dense update by elements, a sparse one by rows of the variable.  Each thread applies the
+ * indices of its rows in input order, so that repeated indices accumulate as in a sequential loop. */
 #include "kernels/training/apply.h"
 #include "base/alloc.h"
 #include "kernels/gpu/gpu.h"
@@ -22,10 +21,10 @@ static role role_of(const arg_def *arg) {
   return strcmp(arg->name, "indices") ? ROLE_SCALAR : ROLE_INDICES;
 }
 
-/* ---- which argument is what ---- */
+/* ---- the roles of the arguments ---- */
 
 typedef struct layout {
-  int vars, grad, indices; /* variables are the first arguments; indices -1: a dense update */
+  int vars, grad, indices; /* variables are the first arguments; indices is -1 for a dense update */
   int scalars, scalar[APPLY_MAX_SCALARS];
 } layout;
 
@@ -74,7 +73,7 @@ static weft_err apply_merge(infer *s, shape *into, const shape *more) {
   return WEFT_OK;
 }
 
-/* A sparse gradient has the rows of the indices and otherwise the shape of the variable. */
+/* Checks that a sparse gradient has one row per index and otherwise the shape of the variable. */
 static weft_err infer_slices(infer *s, const layout *l, shape *var) {
   shape indices, rows = *var, grad = s->in[l->grad];
   WEFT_TRY(weft__infer_rank(s, l->indices, 1, &indices));
@@ -105,7 +104,7 @@ weft_err weft__apply_infer(infer *s) {
 
 /* ---- the arguments of one run ---- */
 
-typedef union scalars { /* of the loop's type */
+typedef union scalars { /* in the type of the loop */
   float f[APPLY_MAX_SCALARS];
   double d[APPLY_MAX_SCALARS];
   float _Complex cf[APPLY_MAX_SCALARS];
@@ -120,8 +119,8 @@ typedef struct job {
   char *var[APPLY_MAX_VARS];
   const char *grad;
   scalars scalar;
-  const weft_tensor *indices; /* NULL: dense */
-  int64_t row;                /* elements of one row, when sparse */
+  const weft_tensor *indices; /* NULL if the update is dense */
+  int64_t row;                /* elements of one row if sparse */
 } job;
 
 static apply_loop *loop_for(const optimizer *of, weft_dtype type) {
@@ -136,7 +135,7 @@ static apply_loop *loop_for(const optimizer *of, weft_dtype type) {
   }
 }
 
-/* The name of an argument in TensorFlow's messages. */
+/* Returns the name of an argument in TensorFlow's messages. */
 static const char *apply_called(const char *arg) {
   if (!strcmp(arg, "l1")) return "l1 regularization strength";
   if (!strcmp(arg, "l2")) return "l2 regularization strength";
@@ -162,7 +161,7 @@ static weft_err check_scalar(const kernel *k, int i, bool signs) {
                            weft__shape_text(&t->shape));
 }
 
-/* A real argument of a complex update is global_step. */
+/* Stores a scalar argument.  The only real argument of a complex update is global_step. */
 static void store_scalar(job *j, int slot, const weft_tensor *t) {
   const bool real = weft__dtype_class(t->dtype) != CLASS_COMPLEX;
   switch (j->type) {
@@ -209,7 +208,7 @@ static weft_err same_shape(const kernel *k, const shape *var, const shape *other
                            weft__shape_text(var), weft__shape_text(other));
 }
 
-/* With the locks held: nothing is written unless everything fits. */
+/* Checks everything before anything is written.  The caller holds the locks. */
 static weft_err apply_check(const kernel *k, const optimizer *of, const layout *l, variable *const *v) {
   const arg_def *arg = k->op->opdef.in;
   const weft_dtype type = k->in[l->grad]->dtype;
@@ -230,7 +229,7 @@ static weft_err apply_check(const kernel *k, const optimizer *of, const layout *
 
 /* ---- running the loop ---- */
 
-/* Sixteen-bit numbers are widened a tile at a time, updated as floats and put back. */
+/* Widens 16-bit numbers one tile at a time, updates them as floats and stores them again. */
 static void span_of_halves(const job *j, int64_t at, int64_t grad_at, int64_t n) {
   float var[APPLY_MAX_VARS][TILE], grad[TILE];
   apply_span s = {.var = {var[0], var[1], var[2], var[3]}, .grad = grad, .scalar = &j->scalar, .option = j->option};
@@ -243,7 +242,7 @@ static void span_of_halves(const job *j, int64_t at, int64_t grad_at, int64_t n)
   }
 }
 
-/* Updates n elements from `at` with the gradient's from `grad_at`. */
+/* Updates n elements from `at` on with the gradient from `grad_at` on. */
 static void apply_rows(const job *j, int64_t at, int64_t grad_at, int64_t n) {
   if (j->type == WEFT_HALF || j->type == WEFT_BFLOAT16) {
     span_of_halves(j, at, grad_at, n);

@@ -1,14 +1,14 @@
 /* deferred_adam.c - checks the arguments of a step of sparse Adam, and defers it or applies it at once.
  *
- * The step is m *= beta1; m[indices] += mean_rows; v *= beta2; v[indices] += square_rows;
- * value -= rate * m / (sqrt(v) + epsilon), over the whole table.  A step that touches a large share of the rows is applied
- * to all of them at once, since the bookkeeping would cost more than it saves. */
+ * The step, over the whole table, is: m *= beta1; m[indices] += mean_rows; v *= beta2; v[indices] += square_rows;
+ * value -= rate * m / (sqrt(v) + epsilon).  A step that touches a large share of the rows is applied to all rows at
+ * once, because deferring it would cost more than it saves. */
 #include "kernels/training/deferred_adam.h"
 
 #include "graph/kernel.h"
 #include "state/deferred.h"
 
-enum { LARGE_SHARE = 4 }; /* a step is deferred if it touches less than one row in so many */
+enum { LARGE_SHARE = 4 }; /* a step is deferred if it touches less than 1/LARGE_SHARE of the rows */
 
 static weft_err read_scalar(const kernel *k, int i, const char *name, float *out) {
   WEFT_TRY(weft__kernel_scalar(k, i, name));
@@ -23,7 +23,7 @@ static weft_err read_step(const kernel *k, deferred_step *s) {
   return read_scalar(k, ADAM_EPSILON, "epsilon", &s->epsilon);
 }
 
-/* With the locks: the variables have values of one shape, in host memory. */
+/* Checks that the variables have values of one shape, in host memory.  The caller holds the locks. */
 static weft_err check_tables(const kernel *k, variable *const *v) {
   for (int t = 0; t < DEFERRED_TABLES; t++) {
     if (!v[t]->value.buf) return weft__kernel_in(k, weft__variable_uninitialized_error(v[t]));
@@ -37,7 +37,7 @@ static weft_err check_tables(const kernel *k, variable *const *v) {
                            weft__shape_text(&v[0]->value.shape));
 }
 
-/* Rows of updates are of the shape indices.shape + table.shape[1:], or one number. */
+/* Checks that the rows of an update have the shape indices.shape + table.shape[1:], or are one number. */
 static weft_err check_rows(const kernel *k, const shape *table, int arg) {
   const shape *updates = &k->in[arg]->shape, *indices = &k->in[ADAM_INDICES]->shape;
   bool fits = updates->rank == 0 || updates->rank == indices->rank + table->rank - 1;

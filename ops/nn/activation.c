@@ -1,8 +1,7 @@
 /* activation.c - activation functions: the relu family, softplus, softsign.
  *
- * Each is an elementwise function with an op for its gradient.  The gradient ops take the incoming
- * gradient first, then what the function's slope follows from: its argument, or for relu, elu and
- * selu its result. */
+ * Each is an elementwise function with an op for its gradient.  The gradient ops take the output gradient first, and
+ * then the value that determines the derivative: the function's argument, or its result for relu, elu and selu. */
 #include "graph/build.h"
 #include "graph/fusion.h"
 #include "kernels/elementwise/elementwise.h"
@@ -27,7 +26,7 @@ UNARY(softplus, f32, float, float, vsoftplusf(x))
 UNARY_CALL(softplus, f64, double, double, (x > 0 ? x : 0) + log1p(exp(-fabs(x))))
 EACH_FLOAT(UNARY, softsign, x / (1 + fabs(x)))
 
-/* The steps of TF in 16 bits.  Beyond its threshold softplus is x, or e^x. */
+/* Rounds at the same steps as TF in 16 bits.  Beyond its thresholds, softplus is x or e^x. */
 #define LEAKY_RELU(R) x > 0 ? x : x *R(*(const float *)arg)
 EACH_ROUNDED(UNARY, leaky_relu, LEAKY_RELU)
 #define ELU(R) x < 0 ? R(vexpf(x)) - 1 : x
@@ -52,7 +51,7 @@ static weft_err leaky_relu_cpu(kernel *k) {
   return weft__elementwise(k, &leaky_relu_op, &alpha);
 }
 
-/* ---- gradients: x is the incoming gradient.  A product with 0 or 1 keeps its NaN, as in TensorFlow. ---- */
+/* ---- gradients: x is the output gradient.  As in TensorFlow, NaN times 0 stays NaN. ---- */
 EACH_REAL(BINARY, relu_grad, x *(T)(y > 0))
 EACH_REAL(BINARY, relu6_grad, x *(T)((y > 0) & (y < 6)))
 EACH_FLOAT(BINARY, leaky_relu_grad, y > 0 ? x : x * (T) * (const float *)arg)
@@ -131,7 +130,8 @@ static weft_out leaky_slope(backprop *b, weft_out x) {
 
 static weft_err leaky_relu_back(backprop *b) { return activation_set_dx(b, leaky_slope(b, b->in[0])); }
 
-/* Of piecewise linear functions: the gradient op again, and nothing towards where the pieces are chosen. */
+/* Second derivative of piecewise linear functions: dy gets the gradient op again; the input that selects the piece
+ * gets none. */
 static weft_err linear_grad_back(backprop *b, weft_out towards_dy) {
   b->din[0] = GRAD_DENSE(towards_dy);
   b->din[1] = GRAD_DENSE(weft__b_zeros_like(G, b->in[1]));
@@ -144,7 +144,8 @@ static weft_err relu6_grad_back(backprop *b) {
 }
 static weft_err leaky_relu_grad_back(backprop *b) { return linear_grad_back(b, leaky_slope(b, b->in[1])); }
 
-/* For a negative result the slope depends on the result: dy * dz there, else 0. */
+/* Where the result is negative, the derivative depends on the result: its gradient is dy * dz there, and 0
+ * elsewhere. */
 static weft_err curved_grad_back(backprop *b, const char *itself) {
   const weft_out y = b->in[1], below = weft__b_binary(G, "Less", y, weft__b_scalar_like(G, y, 0));
   b->din[0] = GRAD_DENSE(weft__b_binary(G, itself, DY, y));

@@ -7,7 +7,7 @@
 UNARY(selu, x < 0 ? (A)SELU_SCALE_ALPHA * expm1(x) : (A)SELU_SCALE * x)
 UNARY(softsign, x / (1 + fabs(x)))
 
-/* x is the incoming gradient. */
+/* x is the output gradient. */
 BINARY(selu_grad, y < 0 ? x * (y + (A)SELU_SCALE_ALPHA) : x * (A)SELU_SCALE)
 BINARY(softsign_grad, x / ((1 + fabs(y)) * (1 + fabs(y))))
 

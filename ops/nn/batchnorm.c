@@ -1,8 +1,8 @@
-/* batchnorm.c - batch normalisation in one op: y = (x - mean) * scale / sqrt(variance + epsilon) + offset.
+/* batchnorm.c - FusedBatchNorm: y = (x - mean) * scale / sqrt(variance + epsilon) + offset.
  *
- * In training, mean and variance are those of the batch, per channel; otherwise they are given.  A
- * tensor is seen as (outer, channels, inner), inner being 1 when the channels are last.  Sums are
- * taken over blocks whose size does not depend on the number of threads and joined in double. */
+ * In training, mean and variance are those of the batch, per channel; otherwise they are inputs.  A tensor is seen
+ * as (outer, channels, inner), where inner is 1 if the channels are last.  Sums are computed over blocks whose size
+ * does not depend on the number of threads, and added in double. */
 #include "base/alloc.h"
 #include "base/target_clones.h"
 #include "graph/build.h"
@@ -13,7 +13,7 @@
 #include "kernels/simd/widen.h"
 #include <string.h>
 
-/* The quantity that is summed over a channel: x; (x - mean)^2; or dy and dy (x - mean). */
+/* What is summed over a channel: x; (x - mean)^2; or both dy and dy (x - mean). */
 typedef enum moment { MEAN, SPREAD, GRADIENT } moment;
 
 typedef struct norm {
@@ -22,7 +22,7 @@ typedef struct norm {
   float *y;
   moment what;
   const float *mean;      /* (channels) */
-  const float *p, *q, *r; /* (channels): factors of what is applied */
+  const float *p, *q, *r; /* (channels): coefficients of the elementwise pass */
   int64_t block;          /* outer rows in a block */
   float *partial;         /* (blocks, 2, channels) */
 } norm;
@@ -45,7 +45,7 @@ WEFT_TARGET_CLONES static void add_rows(moment what, const float *restrict x, co
   }
 }
 
-/* Channels last.  Several short rows are taken as one long one, for the sake of the vectors. */
+/* Channels last.  Several short rows are processed as one long row, so that vectors are full. */
 static void sum_rows(const norm *j, const float *x, const float *dy, int64_t rows, float *s, float *t) {
   enum { WIDE = 256 };
   float ws[WIDE] = {0}, wt[WIDE] = {0}, wm[WIDE] = {0};
@@ -60,7 +60,7 @@ static void sum_rows(const norm *j, const float *x, const float *dy, int64_t row
   add_rows(j->what, x, dy, j->mean, rows, C, s, t);
 }
 
-/* Channels before the pixels: n pixels of one channel. */
+/* Channels before the pixels: sums n pixels of one channel. */
 WEFT_TARGET_CLONES static void sum_span(const norm *j, const float *x, const float *dy, float mean, float *s,
                                         float *t) {
   float sum = 0, dot = 0;
@@ -92,7 +92,7 @@ static void sum_blocks(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* s and t (may be NULL) of every channel, divided by `count`. */
+/* Computes the sums s and t (t may be NULL) of every channel, divided by `count`. */
 static weft_err batchnorm_sums(kernel *k, norm *j, double count, float *s, float *t) {
   const int64_t C = j->channels, row = C * j->inner;
   j->block = row < 16384 ? 16384 / (row ? row : 1) : 1;
@@ -113,7 +113,7 @@ static weft_err batchnorm_sums(kernel *k, norm *j, double count, float *s, float
   return WEFT_OK;
 }
 
-/* ---- what is applied to every element ---- */
+/* ---- the elementwise passes ---- */
 
 WEFT_TARGET_CLONES static void forward_rows(void *arg, int64_t begin, int64_t end) { /* y = x p + q */
   const norm *j = arg;
@@ -176,7 +176,7 @@ static weft_err norm_view(const kernel *k, const shape *s, norm *j) {
   return WEFT_OK;
 }
 
-/* Input i is a vector over the channels. */
+/* Checks that input i is a vector with one element per channel. */
 static weft_err per_channel(const kernel *k, int i, const char *name, const char *when, int64_t channels) {
   const shape *s = &k->in[i]->shape;
   if (s->rank != 1)
@@ -190,12 +190,12 @@ static weft_err per_channel(const kernel *k, int i, const char *name, const char
 
 /* ---- forward ---- */
 
-/* The five vectors over the channels that the forward op gives, besides y. */
+/* The five vectors over the channels that the forward op returns besides y. */
 typedef struct norm_out {
   float *mean, *variance, *saved_mean, *saved_variance;
 } norm_out;
 
-/* Mean and variance of the batch, and the running ones made from them. */
+/* Computes mean and variance of the batch, and the running averages from them. */
 static weft_err batch_moments(kernel *k, norm *j, float factor, const norm_out *o) {
   const double count = (double)(j->outer * j->inner);
   const float *old_mean = k->in[3]->data, *old_variance = k->in[4]->data;
@@ -204,7 +204,7 @@ static weft_err batch_moments(kernel *k, norm *j, float factor, const norm_out *
   j->what = SPREAD;
   j->mean = o->saved_mean;
   WEFT_TRY(batchnorm_sums(k, j, count, o->saved_variance, NULL));
-  const double unbias = count > 1 ? count / (count - 1) : 1; /* what users see is the unbiased estimate */
+  const double unbias = count > 1 ? count / (count - 1) : 1; /* the output is the unbiased estimate */
   for (int64_t c = 0; c < j->channels; c++) {
     const float mean = o->saved_mean[c], variance = (float)((double)o->saved_variance[c] * unbias);
     const bool running = factor != 1.0f;
@@ -222,7 +222,7 @@ static weft_err norm_outputs(kernel *k, int64_t channels, norm_out *o) {
     *at[i] = t->data;
   }
   if (k->n_out < 6) return WEFT_OK;
-  weft_tensor *spare = weft__out(k, 5, &SHAPE_SCALAR); /* room that only other devices use */
+  weft_tensor *spare = weft__out(k, 5, &SHAPE_SCALAR); /* reserved space that only other devices use */
   if (!spare) return WEFT_OOM;
   memset(spare->data, 0, weft__tensor_bytes(spare));
   return WEFT_OK;
@@ -238,7 +238,7 @@ static weft_err norm_check(const kernel *k, norm *j, bool training, float factor
   return per_channel(k, 4, "variance", when, j->channels);
 }
 
-/* p and q such that y = x p + q. */
+/* Computes y = x p + q from the moments, scale and offset. */
 static weft_err norm_apply(kernel *k, norm *j, const float *mean, const float *variance) {
   const float epsilon = weft__node_float(k->node, "epsilon", 1e-4f);
   const float *scale = k->in[1]->data, *offset = k->in[2]->data;
@@ -257,7 +257,7 @@ static weft_err norm_apply(kernel *k, norm *j, const float *mean, const float *v
 
 static weft_err norm_run(kernel *k, norm *j, bool training, float factor, const norm_out *o) {
   const size_t bytes = (size_t)j->channels * sizeof(float);
-  if (j->outer * j->inner == 0) { /* the moments of nothing */
+  if (j->outer * j->inner == 0) { /* an empty batch has no moments */
     for (int64_t c = 0; c < j->channels; c++) {
       o->mean[c] = o->variance[c] = NAN;
       o->saved_mean[c] = o->saved_variance[c] = 0;
@@ -355,7 +355,7 @@ static weft_err norm_grad_cpu(kernel *k) {
   WEFT_TRY(grad_check(k, &j));
   weft_tensor *dx = weft__out(k, 0, &k->in[1]->shape), *v[4];
   if (!dx) return WEFT_OOM;
-  for (int i = 0; i < 4; i++) { /* the last two are room that only other devices use */
+  for (int i = 0; i < 4; i++) { /* the last two are reserved space that only other devices use */
     v[i] = weft__out(k, i + 1, &SHAPE1(i < 2 ? j.channels : 0));
     if (!v[i]) return WEFT_OOM;
     memset(v[i]->data, 0, weft__tensor_bytes(v[i]));
@@ -406,21 +406,22 @@ static weft_err norm_grad_v3(backprop *b) { return norm_grad(b, "FusedBatchNormG
 
 /* ---- second order: the gradients of FusedBatchNormGrad ---- */
 
-typedef struct second { /* what the gradients of dy, x and scale are made of; of the type of scale, channels in place */
+typedef struct second { /* the inputs and intermediate values, in the type of scale, with the channels in place */
   backprop *b;
   weft_graph *g;
-  weft_out axes;                /* all but the channels */
-  weft_out channels;            /* the shape of a vector with an element for each channel, in x's rank */
+  weft_out axes;                /* all axes but the channels */
+  weft_out channels;            /* the shape of a per-channel vector with the rank of x */
   weft_out dy, x_hat, scale;    /* x_hat: x normalized */
   weft_out inverse;             /* 1 / sqrt(variance + epsilon) */
-  weft_out gx, gscale, goffset; /* gradients of FusedBatchNormGrad's results */
+  weft_out gx, gscale, goffset; /* gradients of the results of FusedBatchNormGrad */
 } second;
 
 static weft_out second_mean(const second *s, weft_out x) {
   return weft__b_node(s->g, "Mean", NULL, 2, (weft_out[]){x, s->axes}, 1, &A_BOOL("keep_dims", true));
 }
 
-/* u less what it has of a constant and of x_hat: how the batch's own mean and variance act on a gradient. */
+/* Subtracts from u its components along the constant vector and along x_hat: the effect of the batch's own mean and
+ * variance on a gradient. */
 static weft_out second_project(const second *s, weft_out u) {
   const weft_out along = second_mean(s, weft__b_mul(s->g, u, s->x_hat));
   return weft__b_sub(s->g, weft__b_sub(s->g, u, second_mean(s, u)), weft__b_mul(s->g, s->x_hat, along));
@@ -462,7 +463,7 @@ static void second_close(second *s, weft_out d_dy, weft_out dx, weft_out d_scale
   s->b->din[2] = GRAD_DENSE(weft__b_reshape(g, d_scale, weft__b_ints(g, (int64_t[]){-1}, 1)));
 }
 
-/* dx = scale inverse P(dy), dscale = sum(dy x_hat), doffset = sum(dy), P being second_project. */
+/* dx = scale inverse P(dy), dscale = sum(dy x_hat), doffset = sum(dy), where P is second_project. */
 static void second_train(second *s) {
   weft_graph *g = s->g;
   const weft_out factor = weft__b_mul(g, s->scale, s->inverse);
@@ -482,7 +483,7 @@ static void second_train(second *s) {
   second_close(s, d_dy, dx, d_scale);
 }
 
-/* dx = scale inverse dy, dscale = sum(dy x_hat), doffset = sum(dy): mean and variance are constants. */
+/* dx = scale inverse dy, dscale = sum(dy x_hat), doffset = sum(dy); mean and variance are constants. */
 static void second_given(second *s) {
   weft_graph *g = s->g;
   const weft_out inverse_gx = weft__b_mul(g, s->inverse, s->gx);
@@ -506,8 +507,8 @@ static weft_err norm_grad_grad(backprop *b) {
 #define TRAIN "; f32[0] 0; f32[0] 0"
 #define GIVEN "; f32[3] rand; f32[3] pos"
 
-/* TensorFlow's gradient is that of y alone; moments have none.  It leaves some of the moments unset when they are
- * given. */
+/* In TensorFlow only y has a gradient; the moments have none.  If the moments are inputs, TensorFlow leaves some of
+ * the output moments unset. */
 #define NORM_CASES                                                                                                     \
   {"f32[2,3,4,3] rand; f32[3] pos; f32[3] rand" TRAIN, NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},                    \
       {"f32[2,3,4,3] rand; f32[3] pos; f32[3] rand" GIVEN, NULL, "is_training=false",                                  \

@@ -1,8 +1,8 @@
-/* batchnorm.cu - batch normalisation and its gradient on the GPU, from sums over all but the channels.
+/* batchnorm.cu - batch normalization and its gradient on the GPU, from sums over all axes but the channels.
  *
- * The formulas are batchnorm.c's.  What a channel needs (a factor and a term, say) is worked out by a thread for each
- * and then broadcast over the image.  Where the channels are last, the two sums that a pass needs are added up in one
- * reading; squares are of distances from the channel's first element, so that a large mean costs no digits. */
+ * batchnorm.c has the formulas.  One thread per channel computes the channel's coefficients, which are then
+ * broadcast over the image.  If the channels are last, one pass over the data computes both sums.  Squares are of
+ * distances from the channel's first element, so that a large mean costs no precision. */
 #include "kernels/reduce/reduce.cuh"
 
 namespace {
@@ -21,7 +21,7 @@ struct norm_view {
   int axis;
   int64_t channels, count; /* count: elements of one channel */
   uint32_t folded;
-  shape per_channel; /* that broadcasts along the image */
+  shape per_channel; /* broadcasts over the image */
 };
 
 static weft_err view_of(kernel *k, const gpu_tensor &x, norm_view *v) {
@@ -49,7 +49,7 @@ static gpu_tensor vector(const norm_view &v, float *data) {
   return gpu_tensor{WEFT_FLOAT, v.per_channel, v.channels, data};
 }
 
-/* A float tensor of x's shape. */
+/* Allocates a float tensor of x's shape. */
 static weft_err scratch_like(kernel *k, const gpu_tensor &x, gpu_tensor *t) {
   *t = gpu_tensor{WEFT_FLOAT, x.shape, x.count, nullptr};
   return weft__gpu->scratch(k, (size_t)x.count * sizeof(float), &t->data);
@@ -59,14 +59,14 @@ static weft_err sum_channels(kernel *k, const norm_view &v, const gpu_tensor &x,
   return gpu_fold_as<float>(k, fold_sum(), x, v.folded, vector(v, out));
 }
 
-/* ---- two sums in one reading, channels last ---- */
+/* ---- two sums in one pass over the data, channels last ---- */
 
 enum { PAIR_SHARES = GPU_THREADS / 32 };
 struct pair_args {
   const void *x,
-      *dy; /* dy NULL: the sums of x's distances and of their squares; else of dy and of dy times distances */
+      *dy; /* NULL: sums the distances of x and their squares; otherwise dy and dy times the distances */
   weft_dtype type;
-  const float *from; /* distances from these; NULL: from x's first row */
+  const float *from; /* subtracted from x; NULL: the first row of x */
   int64_t rows, channels, slice;
   float *parts; /* (channels, 2, slices) */
 };
@@ -95,7 +95,7 @@ static __global__ void __launch_bounds__(GPU_THREADS) pair_kernel(const pair_arg
   a.parts[(c * 2 + share) * gridDim.y + blockIdx.y] = all;
 }
 
-/* The same with sixteen bytes of channels to a thread, and so more of them under way. */
+/* The same with sixteen bytes of channels per thread, so that more loads are in flight. */
 enum { WIDE_LANES = 8, WIDE_SHARES = GPU_THREADS / WIDE_LANES };
 template <class T> static __global__ void __launch_bounds__(GPU_THREADS) pair_wide_kernel(const pair_args a) {
   const int n = 16 / sizeof(T);
@@ -133,7 +133,7 @@ template <class T> static __global__ void __launch_bounds__(GPU_THREADS) pair_wi
   a.parts[(c * 2 + which) * gridDim.y + blockIdx.y] = all;
 }
 
-/* Adds up the slices, a warp for a channel: the mean and the variance, or the two sums as they are. */
+/* Adds the slices, one warp per channel.  Writes the mean and the variance, or the two sums. */
 static __global__ void __launch_bounds__(GPU_THREADS)
     pair_end_kernel(const pair_args a, int slices, float *first, float *second) {
   const int64_t c = (int64_t)blockIdx.x * PAIR_SHARES + threadIdx.x / 32;
@@ -187,7 +187,7 @@ struct norm_vectors {
 
 static __global__ void divide_kernel(float *x, int64_t n, float by) { GPU_EACH(i, n) x[i] /= by; }
 
-/* From the batch's own moments (training), or the given ones. */
+/* Computes the coefficients from the moments of the batch (training) or from the given ones. */
 static __global__ void factors_kernel(const norm_vectors a, int64_t n, bool training) {
   GPU_EACH(c, n) {
     const float mean = training ? a.saved_mean[c] : a.old_mean[c];
@@ -234,7 +234,7 @@ static weft_err norm_outputs(kernel *k, const norm_view &v, norm_vectors *a) {
     *at[i] = gpu_data<float>(t);
   }
   if (weft__gpu->n_out(k) < 6) return WEFT_OK;
-  WEFT_TRY(gpu_out(k, 5, gpu_shape0(), &t)); /* room that nobody uses */
+  WEFT_TRY(gpu_out(k, 5, gpu_shape0(), &t)); /* reserved space that is not used */
   cudaMemsetAsync(t.data, 0, sizeof(float), gpu_stream(k));
   return gpu_launched(k);
 }
@@ -289,7 +289,7 @@ static __global__ void grad_factors_kernel(const grad_vectors a, int64_t n) {
   }
 }
 
-/* dy, x and the three factors of each channel. */
+/* Computes dx from dy, x and the three coefficients of each channel. */
 static __global__ void __launch_bounds__(GPU_THREADS) grad_kernel(const __grid_constant__ each_args a) {
   const int64_t step = (int64_t)gridDim.x * blockDim.x * EACH_PACK;
   for (int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EACH_PACK; i < a.n; i += step) {
@@ -306,7 +306,7 @@ static __global__ void __launch_bounds__(GPU_THREADS) grad_kernel(const __grid_c
   }
 }
 
-/* The sums of dy, and of dy times the distances from the mean. */
+/* Sums dy, and dy times the distances from the mean. */
 static weft_err gradient_sums(kernel *k, const norm_view &v, const gpu_tensor &dy, const gpu_tensor &x,
                               const grad_vectors &a) {
   gpu_tensor weighted;
@@ -325,7 +325,7 @@ static weft_err grad_outputs(kernel *k, const norm_view &v, grad_vectors *a) {
   float **const at[] = {&a->d_scale, &a->d_offset};
   const int64_t none = 0;
   gpu_tensor t;
-  for (int i = 0; i < 4; i++) { /* the last two are room that nobody uses */
+  for (int i = 0; i < 4; i++) { /* the last two are reserved space that is not used */
     WEFT_TRY(gpu_out(k, i + 1, gpu_shape(1, i < 2 ? &v.channels : &none), &t));
     if (i < 2) *at[i] = gpu_data<float>(t);
   }

@@ -1,9 +1,8 @@
-/* bias.c - a vector added along the channels of a tensor, and its gradient: the sum over all else.
+/* bias.c - BiasAdd, which adds a vector along the channels, and its gradient, the sum over all other axes.
  *
- * A tensor is seen as (outer, channels, inner): NHWC puts the channels last and inner is 1; NCHW
- * has them second.  Signed integers are added as unsigned ones of their size, which is the same
- * and never overflows.  Sums are taken in blocks whose size does not depend on the number of
- * threads, so a result does not either. */
+ * A tensor is seen as (outer, channels, inner): in NHWC the channels are last and inner is 1; in NCHW they are
+ * second.  Signed integers are added as unsigned ones, which gives the same bits without overflow.  Sums are
+ * computed in blocks whose size does not depend on the number of threads, so the result does not either. */
 #include "base/alloc.h"
 #include "base/target_clones.h"
 #include "graph/build.h"
@@ -17,7 +16,7 @@ typedef struct bias_job {
   int64_t outer, channels, inner;
   const void *x, *b;
   void *y;
-  void *partial; /* sums: one row of channels for each block */
+  void *partial; /* one row of channel sums per block */
   int64_t block; /* rows in a block */
 } bias_job;
 
@@ -52,13 +51,13 @@ DEFINE_BIAS_ADD(add_double, double)
 DEFINE_BIAS_ADD(add_complex64, float complex)
 DEFINE_BIAS_ADD(add_complex128, double complex)
 
-/* The same as loops, for what fuses chains of them: it sees to it that the channels are last. */
+/* The same as elementwise loops for fusion, which requires that the channels are last. */
 EACH_FLOAT(BINARY, bias, x + y)
 static const elem_op bias_op = {COST_CHEAP, {ROWS_FLOAT(bias)}};
 
-/* ---- db = sum of dy over all but the channels ---- */
+/* ---- db = sum of dy over all axes but the channels ---- */
 
-/* Adds `rows` rows of C to acc.  Several short rows are taken as one long one, for the sake of the vectors. */
+/* Adds `rows` rows of C to acc.  Several short rows are processed as one long row, so that vectors are full. */
 #define DEFINE_SUM_ROWS(name, T)                                                                                       \
   WEFT_TARGET_CLONES static void name##_rows(const T *restrict x, int64_t rows, int64_t C, T *restrict acc) {          \
     enum { WIDE = 256 };                                                                                               \
@@ -85,7 +84,7 @@ static const elem_op bias_op = {COST_CHEAP, {ROWS_FLOAT(bias)}};
     return sum;                                                                                                        \
   }
 
-/* NAME_blocks: a partial sum for each block of rows.  NAME_join: the sum of them. */
+/* NAME_blocks computes a partial sum per block of rows; NAME_join adds them. */
 #define DEFINE_SUM(name, T)                                                                                            \
   DEFINE_SUM_ROWS(name, T)                                                                                             \
   static void name##_blocks(void *arg, int64_t begin, int64_t end) {                                                   \
@@ -116,12 +115,12 @@ DEFINE_SUM(sum_double, double)
 DEFINE_SUM(sum_complex64, float complex)
 DEFINE_SUM(sum_complex128, double complex)
 
-/* ---- which code for which type ---- */
+/* ---- the loops of each type ---- */
 
 typedef struct bias_type {
   pool_loop *add, *blocks;
   void (*join)(const bias_job *j, int64_t blocks);
-  weft_dtype as; /* the type to compute in: of the same arithmetic */
+  weft_dtype as; /* the type to compute in, with the same arithmetic */
 } bias_type;
 
 static bool bias_type_of(weft_dtype t, bias_type *out) {
@@ -144,7 +143,7 @@ static bool bias_type_of(weft_dtype t, bias_type *out) {
   }
 }
 
-/* The tensor as (outer, channels, inner). */
+/* Sets the view of the tensor as (outer, channels, inner). */
 static weft_err bias_view(const kernel *k, bias_job *j) {
   const shape *s = &k->in[0]->shape;
   if (s->rank < 2)
@@ -186,7 +185,7 @@ static weft_err bias_add_cpu(kernel *k) {
   return err;
 }
 
-/* Rows in a block: about 16 k elements, at least one row. */
+/* Returns the rows of a block: about 16 k elements, at least one row. */
 static int64_t block_rows(const bias_job *j) {
   const int64_t row = j->channels * j->inner, rows = 16384 / (row ? row : 1);
   return rows < 1 ? 1 : rows;
@@ -265,7 +264,7 @@ static weft_err bias_add_grad(backprop *b) {
   return weft__b_ok(b->graph);
 }
 
-/* The sum is linear: its gradient is the incoming vector, repeated along the channels. */
+/* The sum is linear, so its gradient is the output gradient, repeated along all other axes. */
 static weft_err bias_add_grad_grad(backprop *b) {
   const weft_out in[] = {weft__b_zeros_like(b->graph, b->in[0]), b->dout[0]};
   b->din[0] = GRAD_DENSE(with_format(b, "BiasAdd", 2, in));
@@ -307,7 +306,7 @@ static const op_case bias_add_grad_cases[] = {
     {0},
 };
 
-/* It is an addition with broadcasting where the channels are last and a vector of them is known to be added. */
+/* Returns true if the op is a broadcast addition: the channels are last and the bias is known to be a vector. */
 static bool adds_last(const weft_node *n) {
   const weft_graph *g = n->graph;
   const shape *x = weft__out_shape(g, n->in[0]), *b = weft__out_shape(g, n->in[1]);

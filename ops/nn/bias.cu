@@ -1,4 +1,4 @@
-/* bias.cu - a vector added along the channels of a tensor on the GPU, and its gradient: the sum over all else. */
+/* bias.cu - BiasAdd on the GPU, and its gradient, the sum over all axes but the channels. */
 #include "kernels/reduce/reduce.cuh"
 
 BINARY(bias_add, x + y)
@@ -15,7 +15,7 @@ static weft_err bias_add_gpu(kernel *k) {
     return gpu_fail(k, WEFT_INVALID_ARGUMENT,
                     "Must provide as many biases as the channel dimension of the input tensor: %lld vs. %lld",
                     (long long)in[1].shape.dim[0], (long long)s.dim[channel]);
-  shape *b = &in[1].shape; /* ones after the channels: it broadcasts */
+  shape *b = &in[1].shape; /* with ones after the channels, so that it broadcasts */
   for (int d = channel + 1; d < s.rank; d++) b->dim[b->rank++] = 1;
   WEFT_TRY(gpu_out_over(k, 0, 0, s, &y));
   return gpu_wide_numbers(k, y.dtype, [&](auto t) {

@@ -1,9 +1,9 @@
-/* candidate.c - classes drawn for losses over a few of many: LogUniformCandidateSampler, UniformCandidateSampler,
- * ComputeAccidentalHits.
+/* candidate.c - samples classes for losses that use only some of many classes: LogUniformCandidateSampler,
+ * UniformCandidateSampler, ComputeAccidentalHits.
  *
- * Classes are numbered by falling frequency; the log-uniform sampler takes class c with probability
- * log((c + 2) / (c + 1)) / log(range + 1), which fits the words of a language.  Without repetition a draw that was
- * seen is drawn again, and what a class is expected to have been drawn is 1 - (1 - p)^tries. */
+ * Classes are numbered by descending frequency.  The log-uniform sampler draws class c with probability log((c + 2)
+ * / (c + 1)) / log(range + 1), which approximates the frequencies of words.  With unique=true, a class that was
+ * already drawn is drawn again; the expected count of a class is then 1 - (1 - p)^tries. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/kernel.h"
@@ -43,7 +43,7 @@ static double uniform_probability(int64_t c, int64_t range) {
 static const sampler log_uniform = {log_uniform_draw, log_uniform_probability};
 static const sampler uniform = {uniform_draw, uniform_probability};
 
-/* Fills n classes; how many draws it took. */
+/* Draws n classes. *tries is the number of draws. */
 static weft_err draw_all(const sampler *s, philox_reader *r, int64_t range, bool unique, int64_t n, int64_t *out,
                          int64_t *tries) {
   uint8_t *seen = unique ? weft__alloc_zero((size_t)range / 8 + 1, 1) : NULL;
@@ -64,7 +64,7 @@ static float candidate_expected(double p, int64_t n, int64_t tries) {
   return (float)(tries == n ? p * (double)n : -expm1((double)tries * log1p(-p)));
 }
 
-/* A class that cannot be drawn is expected never; its probability is still asked of the formula. */
+/* Computes the expected count of each class in the sample. */
 static void expect_all(const sampler *s, const int64_t *classes, int64_t count, int64_t range, int64_t n, int64_t tries,
                        float *out) {
   for (int64_t i = 0; i < count; i++) out[i] = candidate_expected(s->probability(classes[i], range), n, tries);
@@ -127,7 +127,7 @@ static int64_t last_place(const weft_tensor *drawn, int64_t class) {
   return i;
 }
 
-/* Which sampled classes are true ones of a row: with the outputs NULL only counted. */
+/* Finds the sampled classes that are true classes of a row.  If the outputs are NULL, they are only counted. */
 static int64_t find_hits(const weft_tensor *classes, const weft_tensor *drawn, int32_t *rows, int64_t *places) {
   const int64_t width = classes->shape.dim[1];
   int64_t found = 0;

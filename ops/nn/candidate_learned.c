@@ -1,9 +1,10 @@
-/* candidate_learned.c - LearnedUnigramCandidateSampler and ThreadUnsafeUnigramCandidateSampler: classes drawn by how
- * often they were true classes before.
+/* candidate_learned.c - LearnedUnigramCandidateSampler and ThreadUnsafeUnigramCandidateSampler: they draw classes by
+ * how often they were true classes before.
  *
- * Every class begins with weight 1; each true class of a run adds 1 after the run has drawn.  A node's weights and its
- * generator belong to the session, whatever is fetched with it.  Sums of weights are in a binary indexed tree, so that a
- * draw and an update take logarithmic time.  TensorFlow's second op takes no lock; ours takes one in both. */
+ * Every class starts with weight 1.  Each true class of a run adds 1 after the run has drawn.  The weights and the
+ * generator of a node belong to the session, independent of the fetches.  A binary indexed tree holds sums of
+ * weights, so that a draw and an update take logarithmic time.  TensorFlow's second op takes no lock; here both take
+ * one. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/philox.h"
@@ -17,9 +18,9 @@
 typedef struct learned {
   resource base;
   pthread_mutex_t lock; /* guards the rest */
-  int64_t range, top;   /* top: the greatest power of two that is at most range */
+  int64_t range, top;   /* top: the largest power of two <= range */
   uint32_t total;
-  uint32_t *sum; /* [range + 1]; element i has the weights of the classes in (i - (i & -i), i] */
+  uint32_t *sum; /* [range + 1]; element i is the sum of the weights of the classes in (i - (i & -i), i] */
   philox next;
 } learned;
 
@@ -63,7 +64,7 @@ static weft_err learned_make(resource **out, void *arg) {
 
 static const resource_kind learned_kind = {"learned unigram sampler", true, learned_make};
 
-/* ---- the tree; the lock is held ---- */
+/* ---- the tree; the caller holds the lock ---- */
 
 static uint32_t sum_below(const learned *l, int64_t class) {
   uint32_t sum = 0;
@@ -83,7 +84,7 @@ static int64_t learned_draw(const learned *l, philox_reader *r) {
   return at;
 }
 
-/* A total that reaches 2^32 - 1 stays: more weight would change almost nothing. */
+/* If the total has reached 2^32 - 1, the weight is not added; it would change almost nothing. */
 static void learned_add(learned *l, int64_t class) {
   if (class < 0 || class >= l->range || l->total == UINT32_MAX) return;
   l->total++;

@@ -1,8 +1,9 @@
-/* candidate_unigram.c - classes drawn by given frequencies, and all classes: the samplers FixedUnigramCandidateSampler and
- * AllCandidateSampler.
+/* candidate_unigram.c - FixedUnigramCandidateSampler, which draws classes by given frequencies, and
+ * AllCandidateSampler, which returns all classes.
  *
- * A draw takes constant time by the alias method: each class has a part of its own slot, and one other class has the rest.
- * The table is made once for each plan, from the attribute `unigrams` or from the last column of a file. */
+ * The alias method draws in constant time: each slot of the table belongs partly to its own class and otherwise to
+ * one other class.  The table is built once for each plan, from the attribute `unigrams` or from the last column of
+ * a file. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/text.h"
@@ -17,13 +18,13 @@
 #include <string.h>
 
 typedef struct slot {
-  float part; /* of the class itself */
+  float part; /* the fraction of the slot that belongs to its own class */
   int32_t other;
 } slot;
 
 typedef struct unigram {
-  void *random;     /* of weft__random_prepare */
-  int64_t range, n; /* n: weights so far */
+  void *random;     /* state of weft__random_prepare */
+  int64_t range, n; /* n: number of weights so far */
   float *weight;
   double total;
   slot *table;
@@ -40,7 +41,7 @@ static void unigram_unprepare(void *state) {
 
 /* ---- weights ---- */
 
-/* Class i of the whole vocabulary belongs to this shard if i modulo the number of shards is its number. */
+/* Adds the weight of class i if it belongs to this shard: i modulo the number of shards is the shard's number. */
 static weft_err unigram_add(unigram *u, const weft_node *n, int64_t i, float weight) {
   if (i % weft__node_int(n, "num_shards", 1) != weft__node_int(n, "shard", 0)) return WEFT_OK;
   if (u->n == u->range)
@@ -49,7 +50,7 @@ static weft_err unigram_add(unigram *u, const weft_node *n, int64_t i, float wei
   return WEFT_OK;
 }
 
-/* Each line of the file ends in a comma and a weight, or is a weight. */
+/* Reads the file: each line ends in a comma and a weight, or is a weight. */
 static weft_err unigram_lines(unigram *u, const weft_node *n, const text *file, int64_t reserved) {
   const float distortion = weft__node_float(n, "distortion", 1);
   text room = {0};
@@ -123,7 +124,7 @@ static weft_err unigram_table(unigram *u) {
     part[h] -= 1 - part[l];
     if (part[h] < 1) n_high--, low[n_low++] = h;
   }
-  for (; !err && n_low; n_low--) u->table[low[n_low - 1]].part = 1; /* what rounding left */
+  for (; !err && n_low; n_low--) u->table[low[n_low - 1]].part = 1; /* left over by rounding */
   for (; !err && n_high; n_high--) u->table[high[n_high - 1]].part = 1;
   weft__free(stack);
   weft__free(part);
@@ -207,7 +208,7 @@ static weft_err unigram_cpu(kernel *k) {
   weft_tensor *drawn = weft__out(k, 0, &SHAPE1(n)), *of_true = weft__out(k, 1, &classes->shape);
   weft_tensor *of_drawn = weft__out(k, 2, &SHAPE1(n));
   if (!drawn || !of_true || !of_drawn) return WEFT_OOM;
-  kernel own = *k; /* the generator finds its state there */
+  kernel own = *k; /* the generator expects its state there */
   philox gen;
   int64_t tries;
   own.state = u->random;
@@ -219,7 +220,7 @@ static weft_err unigram_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-/* Every class once. */
+/* Returns every class once. */
 static weft_err all_cpu(kernel *k) {
   const int64_t n = weft__node_int(k->node, "num_sampled", 0);
   WEFT_TRY(unigram_check(k));

@@ -1,9 +1,9 @@
-/* conv.c - two-dimensional convolution and its gradients towards the input and the filter.
+/* conv.c - Conv2D and its gradients by the input and by the filter.
  *
- * The plain loops below are the definition: any layout, any type, groups, dilations.  They compute
- * what TensorFlow's rarer types need and judge the fast kernel (conv_fast.c), which takes over for
- * float, half and bfloat16 without groups.  Each result element is one sum, so the loops share
- * their work by elements and need no order. */
+ * The plain loops below are the definition: any layout, any type, groups, dilations.  They compute the types that
+ * are rare in TensorFlow, and the tests compare the fast kernel (conv_fast.c) with them.  The fast kernel serves
+ * float, half and bfloat16 without groups.  Each element of the result is an independent sum, so threads divide the
+ * elements in any order. */
 #include "ops/nn/conv.h"
 
 #include "base/alloc.h"
@@ -25,7 +25,7 @@ weft_err weft__conv_check_attrs(const kernel *k, const window *w) {
   return WEFT_OK;
 }
 
-/* The sizes of a convolution of an image of shape x with a filter of shape f. */
+/* Computes the sizes of a convolution of an image of shape x with a filter of shape f. */
 static weft_err conv_sizes(const kernel *k, const window *w, const shape *x, const shape *f, conv *c) {
   WEFT_TRY(weft__conv_check_attrs(k, w));
   if (x->rank != 4)
@@ -68,16 +68,16 @@ weft_err weft__conv_check_dy(const kernel *k, const window *w, const conv *c) {
                            k->node->op_name, weft__shape_text(got), weft__shape_text(&want));
 }
 
-/* ---- the definition ---- */
+/* ---- the plain loops ---- */
 
 typedef struct strides {
-  int64_t n, h, w, c; /* elements from one to the next along each axis of an image */
+  int64_t n, h, w, c; /* strides of an image along each axis, in elements */
 } strides;
 
 typedef struct plain_job {
   conv c;
   strides x, y;
-  const void *a, *b; /* the two that are given, of image, filter and result, in this order */
+  const void *a, *b; /* the two inputs, out of (image, filter, result), in this order */
   void *out;
 } plain_job;
 
@@ -101,7 +101,7 @@ static strides strides_of(const window *w, int64_t h, int64_t width, int64_t cha
 
 enum { FORWARD, TO_INPUT, TO_FILTER };
 
-/* out = the pass of a and b by the plain loops; all of type `type` (float, double or int32). */
+/* Computes a pass from a and b by the plain loops.  All tensors have `type` (float, double or int32). */
 static weft_err plain_run(kernel *k, weft_dtype type, int pass, const window *w, const conv *c, const void *a,
                           const void *b, void *out) {
   static pool_loop *const loops[3][3] = {{plain_float_forward, plain_float_input, plain_float_filter},
@@ -117,9 +117,10 @@ static weft_err plain_run(kernel *k, weft_dtype type, int pass, const window *w,
   return WEFT_OK;
 }
 
-/* ---- which way ---- */
+/* ---- choosing the kernel ---- */
 
-/* Float and 16-bit types: widened, channels last, fast; with groups by the plain loops. */
+/* Float and 16-bit types: uses the fast kernel on widened tensors with the channels last, or the plain loops for
+ * groups. */
 static weft_err float_run(kernel *k, int pass, const window *w, const conv *c, const weft_tensor *a,
                           const weft_tensor *b, weft_tensor *out) {
   const bool plain = c->groups > 1, turn = w->channels_second && !plain;
@@ -147,7 +148,7 @@ static weft_err conv_run(kernel *k, int pass, const window *w, const conv *c, co
   weft_tensor *out = weft__out(k, 0, s);
   if (!out) return weft__out_refused(s);
   if (weft__tensor_count(out) == 0) return WEFT_OK;
-  if (c->batch * c->at[0].out * c->at[1].out == 0) { /* a gradient of nothing */
+  if (c->batch * c->at[0].out * c->at[1].out == 0) { /* the gradient of an empty output is zero */
     memset(out->data, 0, weft__tensor_bytes(out));
     return WEFT_OK;
   }
@@ -167,7 +168,8 @@ weft_err weft__conv2d(kernel *k, conv_after *after) {
   WEFT_TRY(conv_sizes(k, w, &k->in[0]->shape, &k->in[1]->shape, &c));
   const shape s = weft__image_shape(w, c.batch, c.at[0].out, c.at[1].out, c.out_ch);
   const bool direct =
-      k->in[0]->dtype == WEFT_FLOAT && !w->channels_second && c.groups == 1; /* parts of the result itself */
+      /* the fast kernel writes to the result itself, so the epilogue can run on its parts */
+      k->in[0]->dtype == WEFT_FLOAT && !w->channels_second && c.groups == 1;
   if (direct) c.after = after;
   WEFT_TRY(conv_run(k, FORWARD, w, &c, k->in[0], k->in[1], &s));
   if (after) after->done = direct;
@@ -176,8 +178,8 @@ weft_err weft__conv2d(kernel *k, conv_after *after) {
 
 static weft_err conv_cpu(kernel *k) { return weft__conv2d(k, NULL); }
 
-/* The shape that an input holds: dims are checked by whoever uses it, the count here.  Input `name` of the second versions of
- * the gradients is called otherwise: it is a tensor of that shape. */
+/* Reads the shape in input i.  Only the element count is checked here; the caller checks the dimensions.  In version
+ * 2 of the gradient ops, input `name` is instead a tensor of that shape. */
 weft_err weft__conv_shape_input(const kernel *k, int i, const char *name, shape *out) {
   if (k->op && strcmp(k->op->opdef.in[i].name, name)) {
     *out = k->in[i]->shape;
@@ -197,7 +199,7 @@ static weft_err conv_input_cpu(kernel *k) {
   shape x;
   conv c;
   WEFT_TRY(weft__conv_shape_input(k, 0, "input_sizes", &x));
-  if (x.rank == 2 && f->rank == 4 && dy->rank == 4) /* height and width alone */
+  if (x.rank == 2 && f->rank == 4 && dy->rank == 4) /* only height and width */
     x = weft__image_shape(w, dy->dim[0], x.dim[0], x.dim[1], f->dim[2]);
   if (x.rank != 4)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
@@ -248,7 +250,7 @@ static weft_err conv_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* As weft__conv_shape_input, in a shape rule. */
+/* The same as weft__conv_shape_input, in a shape rule. */
 static weft_err shape_input_infer(infer *s, int i, const char *name, shape *out) {
   if (!strcmp(s->node->op->opdef.in[i].name, name)) return weft__infer_shape_value(s, i, out);
   return weft__infer_rank(s, i, 4, out);
@@ -320,7 +322,7 @@ static weft_err conv_filter_grad(backprop *b) {
   return weft__b_ok(b->graph);
 }
 
-/* TensorFlow's CPU has some of these through oneDNN only, which the parity test turns off. */
+/* TensorFlow's CPU supports some of these only through oneDNN, which the parity test turns off. */
 static const op_case conv_cases[] = {
     {"f32[1,3,3,1] 1 2 3 4 5 6 7 8 9; f32[2,2,1,1] 1 0 0 1", "f32[1,2,2,1] 6 8 12 14",
      "strides=[1,1,1,1] padding='VALID'", 0},

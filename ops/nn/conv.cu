@@ -1,9 +1,9 @@
-/* conv.cu - Conv2D and its gradients on the GPU: windows laid out as rows (im2col), then one product of matrices.
+/* conv.cu - Conv2D and its gradients on the GPU: im2col, which copies windows to rows, then one matrix product.
  *
- * The rows are (image, output pixel), the columns (filter row, filter column, channel), which is how TensorFlow stores
- * a filter; so the filter and its gradient are matrices as they are.  A big batch is done in parts, so that the rows
- * take at most half a gigabyte.  1x1 windows that step by one need no layout at all; of the others cuDNN has those
- * for which it is faster (conv_cudnn.cu). */
+ * The rows of the matrix are (image, output pixel), the columns (filter row, filter column, channel).  TensorFlow
+ * stores a filter in the same order, so the filter and its gradient already are matrices.  A large batch is
+ * processed in parts, so that the rows take at most half a gigabyte. 1x1 windows with stride 1 need no im2col. cuDNN
+ * computes the convolutions for which it is faster (conv_cudnn.cu). */
 #include "kernels/conv/conv.cuh"
 #include "kernels/gemm/gemm.cuh"
 
@@ -12,7 +12,7 @@ enum { MAX_ROWS_BYTES = 1 << 29 };
 struct rows_args {
   image in, out;
   spot_window w;
-  int first, depth; /* the first channel, and how many */
+  int first, depth; /* the first channel and the number of channels */
 };
 
 template <class T>
@@ -29,13 +29,13 @@ __global__ void __launch_bounds__(GPU_THREADS)
   }
 }
 
-/* The window that has `at` (padding counted) as its first place; false: none does. */
+/* Finds the window whose first position is `at` (counted with padding).  Returns false if there is none. */
 static __device__ inline bool window_from(int at, int stride, int out, int *o) {
   *o = stride == 1 ? at : at / stride;
   return at >= 0 && *o * stride == at && *o < out;
 }
 
-/* The way back: each element of the image adds up the places it was copied to. */
+/* col2im: each element of the image sums the positions that it was copied to. */
 template <class T>
 __global__ void __launch_bounds__(GPU_THREADS) image_kernel(const T *rows, T *dx, int64_t count, const rows_args a) {
   image part = a.in; /* the channels of this group */
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(GPU_THREADS) image_kernel(const T *rows, T *dx
   }
 }
 
-/* The same for sixteen bytes of channels, which are last. */
+/* The same with sixteen bytes of channels per thread; the channels are last. */
 template <class T>
 __global__ void __launch_bounds__(GPU_THREADS)
     image_wide_kernel(const channels_of<T> *rows, channels_of<T> *dx, int64_t count, const rows_args a) {
@@ -106,25 +106,25 @@ static weft_err read_conv(kernel *k, const shape &in, const shape &filter, weft_
 
 static int64_t columns_of(const conv &c) { return c.w.size[0] * c.w.size[1] * c.depth; }
 
-/* Is the image itself the rows? */
+/* Returns true if the image itself is the matrix of rows. */
 static bool is_plain(const conv &c) {
   bool plain = !c.in.channels_second && c.groups == 1;
   for (int i = 0; i < 2; i++) plain &= c.w.size[i] == 1 && c.w.stride[i] == 1 && c.w.out[i] == c.w.in[i];
   return plain;
 }
 
-/* Images whose rows are made at once. */
+/* Returns the number of images that are processed at once. */
 static int64_t part_of(const conv &c) {
   const int64_t bytes = c.out.h * c.out.w * columns_of(c) * (int64_t)gpu_size(c.type);
   const int64_t most = bytes ? MAX_ROWS_BYTES / bytes : c.in.n;
   return most < 1 ? 1 : most > c.in.n ? c.in.n : most;
 }
 
-/* What is done to the images [at, at + n) and one group. */
+/* One unit of work: images [at, at + n) and one group. */
 struct part {
   int64_t at, n, group, rows;
   const char *x; /* the first of these images */
-  void *matrix;  /* scratch for the rows, or the images themselves */
+  void *matrix;  /* scratch memory for the rows, or the images themselves */
 };
 typedef weft_err part_fn(kernel *k, const conv &c, const part &p, const void *other, void *result);
 
@@ -155,7 +155,7 @@ static weft_err lay_rows(kernel *k, const conv &c, const part &p) {
   });
 }
 
-/* Goes through batch and groups; x is the image or its gradient to be. */
+/* Calls the function for each part of the batch and each group. x is the image, or its gradient to be computed. */
 static weft_err each_part(kernel *k, const conv &c, const void *x, const void *other, void *result, part_fn *fn) {
   const int64_t step = part_of(c), pixels = c.out.h * c.out.w;
   const size_t image_bytes = (size_t)(c.in.h * c.in.w * c.in.c) * gpu_size(c.type);
@@ -171,14 +171,14 @@ static weft_err each_part(kernel *k, const conv &c, const void *x, const void *o
   return WEFT_OK;
 }
 
-/* The pixels of the output (or its gradient) that belong to a part. */
+/* Returns the pixels of the output (or its gradient) that belong to a part. */
 static char *output_at(const conv &c, const part &p, const void *y) {
   const int64_t pixels = c.out.h * c.out.w, filters = c.out.c / c.groups;
   const int64_t at = p.at * pixels * c.out.c + p.group * filters * (c.out.channels_second ? pixels : 1);
   return (char *)y + (size_t)at * gpu_size(c.type);
 }
 
-/* The filters of a group: columns of the matrix (depth of a window, filters). */
+/* Returns the filters of a group: columns of the matrix (size of a window, filters). */
 static char *filter_at(const conv &c, const part &p, const void *f) {
   return (char *)f + (size_t)(p.group * (c.out.c / c.groups)) * gpu_size(c.type);
 }
@@ -192,14 +192,14 @@ static weft_err forward(kernel *k, const conv &c, const part &p, const void *fil
   g.type = c.type;
   g.k = columns;
   g.c = output_at(c, p, y);
-  if (!c.out.channels_second) { /* rows x columns times columns x filters */
+  if (!c.out.channels_second) { /* (rows, columns) times (columns, filters) */
     g.m = p.rows, g.n = filters;
     g.a = p.matrix, g.lda = columns;
     g.b = filter_at(c, p, filter), g.ldb = c.out.c;
     g.ldc = c.out.c;
     return gpu_gemm_run(k, g);
   }
-  g.m = filters, g.n = pixels, g.batch = (int)p.n; /* for each image, the transpose */
+  g.m = filters, g.n = pixels, g.batch = (int)p.n; /* computes the transpose for each image */
   g.a = filter_at(c, p, filter), g.lda = c.out.c, g.flip_a = true;
   g.b = p.matrix, g.ldb = columns, g.flip_b = true;
   g.ldc = pixels;
@@ -236,7 +236,7 @@ static weft_err filter_part(kernel *k, const conv &c, const part &p, const void 
   g.a = p.matrix, g.lda = g.m, g.flip_a = true;
   g.b = gradient_at(c, p, dy), g.ldb = c.out.c;
   g.c = filter_at(c, p, df), g.ldc = c.out.c;
-  g.beta = p.at > 0; /* parts of a batch add up */
+  g.beta = p.at > 0; /* accumulates over the parts of a batch */
   return gpu_gemm_run(k, g);
 }
 
@@ -324,7 +324,7 @@ static weft_err input_grad_gpu(kernel *k) {
   conv c;
   shape s;
   WEFT_TRY(gpu_dims(k, 0, &s));
-  if (s.rank == 2 && dy.shape.rank == 4) { /* height and width alone: the rest follows */
+  if (s.rank == 2 && dy.shape.rank == 4) { /* only height and width: the rest is inferred */
     const bool second = image_is_second(k);
     const int64_t last[] = {dy.shape.dim[0], s.dim[0], s.dim[1], f.shape.dim[2]};
     const int64_t first[] = {dy.shape.dim[0], f.shape.dim[2], s.dim[0], s.dim[1]};

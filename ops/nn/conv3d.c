@@ -1,7 +1,7 @@
-/* conv3d.c - convolution over three spatial axes with its gradients, and Conv, which takes two or three.
+/* conv3d.c - Conv3D with its gradients, and Conv, which has two or three spatial axes.
  *
- * The products are in kernels/conv/volume.c.  half and bfloat16 go by way of float.  Groups, dilations and NCDHW work in all
- * directions; TensorFlow has them on GPUs only. */
+ * kernels/conv/volume.c has the products.  Half and bfloat16 are computed in float.  All passes support groups,
+ * dilations and NCDHW; TensorFlow supports them only on GPUs. */
 #include "base/cast.h"
 #include "graph/build.h"
 #include "graph/gradient.h"
@@ -73,13 +73,13 @@ static weft_err conv3d_widened(kernel *k, volume *v, volume_fn *fn, const weft_t
   return err;
 }
 
-/* out = fn(a, b), of shape s. */
+/* Computes out = fn(a, b), of shape s. */
 static weft_err conv3d_run(kernel *k, volume *v, volume_fn *fn, const weft_tensor *a, const weft_tensor *b,
                            const shape *s) {
   weft_tensor *out = weft__out(k, 0, s);
   if (!out) return weft__out_refused(s);
   if (weft__tensor_count(out) == 0) return WEFT_OK;
-  if (v->batch * v->at[0].out * v->at[1].out * v->at[2].out == 0) { /* a gradient of nothing */
+  if (v->batch * v->at[0].out * v->at[1].out * v->at[2].out == 0) { /* the gradient of an empty output is zero */
     memset(out->data, 0, weft__tensor_bytes(out));
     return WEFT_OK;
   }
@@ -98,7 +98,7 @@ static weft_err conv3d_cpu(kernel *k) {
   return conv3d_run(k, &v, weft__volume_forward, k->in[0], k->in[1], &s);
 }
 
-/* Input i: a shape, or for the first versions of the ops a tensor of that shape. */
+/* Reads input i: a shape, or in version 1 of the ops a tensor of that shape. */
 static weft_err conv3d_shape_input(const kernel *k, int i, const char *name, shape *out) {
   if (!strcmp(k->op->opdef.in[i].name, name)) {
     WEFT_TRY(weft__kernel_ints(k, i, name, out->dim, &out->rank));
@@ -145,15 +145,15 @@ static weft_err conv3d_filter_cpu(kernel *k) {
 /* ---- Conv: two or three spatial axes, and several batch axes ---- */
 
 typedef struct conv_any {
-  int spatial, batch; /* how many axes of each */
+  int spatial, batch; /* number of spatial axes and of batch axes */
   bool channels_first;
-  int first, channel; /* the first spatial axis and the one of the channels */
+  int first, channel; /* index of the first spatial axis and of the channel axis */
   padding padding;
-  int64_t stride[3], dilation[3], before[3], after[3]; /* of the spatial axes, from the first on */
+  int64_t stride[3], dilation[3], before[3], after[3]; /* for each spatial axis */
   int64_t groups;
 } conv_any;
 
-/* A list attribute with one value for each dimension except extra batch dimensions; empty gives ones. */
+/* Reads a list attribute with one value for each dimension except extra batch dimensions.  An empty list means ones. */
 static weft_err conv_any_list(const weft_node *n, const char *name, const char *text, int want, const int64_t **out) {
   static const int64_t ones[5] = {1, 1, 1, 1, 1};
   const attr *a = weft__node_attr(n, name);
@@ -184,7 +184,7 @@ static weft_err conv_any_explicit(conv_any *c, const weft_node *n) {
   return WEFT_OK;
 }
 
-/* rank: of the input. */
+/* Reads the attributes; `rank` is that of the input. */
 static weft_err conv_any_read(conv_any *c, const weft_node *n, int rank) {
   const int64_t batch = weft__node_int(n, "batch_dims", 1), *stride, *dilation;
   if (batch < 0 || batch > WEFT_MAX_RANK)
@@ -266,7 +266,7 @@ static weft_err conv3d_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* The result has the shape that input i holds, or in the first versions of the ops the shape of input i. */
+/* The result has the shape that input i contains, or in version 1 of the ops the shape of input i. */
 static weft_err conv3d_infer_as(infer *s, int i, const char *name) {
   volume_window w;
   WEFT_TRY(weft__volume_window_infer(&w, s));

@@ -1,13 +1,13 @@
-/* conv_epilogue.c - Conv2D with an epilogue: a bias and an activation run on each part of the result while it is in the
- * cache.
+/* conv_epilogue.c - Conv2D with an epilogue: a bias and an activation are applied to each part of the result while
+ * it is in the cache.
  *
- * The inputs besides the result are vectors along the channels, which are repeated until they fill a block.  If they
- * turn out to have another shape when it runs, or the convolution was computed in another layout or type, the program
- * runs over the whole result afterwards: it is the same, only slower. */
+ * The inputs of the epilogue besides the result are vectors along the channels, which are repeated to fill a block.
+ * If at run time they have another shape, or the convolution uses another layout or type, the epilogue runs over the
+ * whole result afterwards, which is only slower. */
 #include "kernels/elementwise/program.h"
 #include "ops/nn/conv.h"
 
-enum { SPAN = 1024 }; /* floats of a repeated vector, at most */
+enum { SPAN = 1024 }; /* maximum length of a repeated vector, in floats */
 
 typedef struct finish {
   const program *program;
@@ -52,7 +52,7 @@ static weft_err conv_epilogue_cpu(kernel *k) {
   return after.done ? WEFT_OK : weft__epilogue_run(k, e);
 }
 
-/* Parts of the result are whole pixels of floats: the channels are last. */
+/* Returns true if the result is floats with the channels last, so that its parts are whole pixels. */
 static bool conv_fits(const weft_node *n) {
   return n->out_type[0] == WEFT_FLOAT && n->out_shape[0].rank == 4 && !weft__node_str_is(n, "data_format", "NCHW");
 }

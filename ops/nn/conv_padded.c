@@ -1,6 +1,6 @@
-/* conv_padded.c - FusedPadConv2D and FusedResizeAndPadConv2D: a convolution of an image that is resized and mirrored at
- * its borders first.  They compute what the separate ops do, in the memory of two images.  (In TensorFlow 2.15 every image
- * of a batch gets the result of the first one.) */
+/* conv_padded.c - FusedPadConv2D and FusedResizeAndPadConv2D: a convolution of an image that is first resized and
+ * mirrored at its borders.  They give the result of the separate ops, with memory for two images. (In TensorFlow
+ * 2.15, every image of a batch gets the result of the first one.) */
 #include "base/alloc.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -23,7 +23,7 @@ static resize_axis axis_of(int64_t in, int64_t out, bool align_corners) {
   return (resize_axis){in, out, spread ? (double)(in - 1) / (double)(out - 1) : (double)in / (double)out};
 }
 
-/* The two pixels that pixel i lies between, and how near it is to the second. */
+/* Finds the two pixels around pixel i.  Returns the weight of the second. */
 static double axis_between(const resize_axis *a, int64_t i, int64_t *low, int64_t *high) {
   const double at = (double)((float)i * (float)a->scale);
   *low = (int64_t)at < a->in ? (int64_t)at : a->in - 1;
@@ -81,7 +81,7 @@ static weft_err make_resized(kernel *k, weft_tensor *out) {
 
 typedef struct mirror {
   int64_t before[AXES], in[AXES], out[AXES];
-  int64_t shift; /* 1: the border itself is repeated */
+  int64_t shift; /* 1: the edge pixel is repeated */
 } mirror;
 
 static weft_err read_mirror(const kernel *k, int i, const shape *in, mirror *m) {

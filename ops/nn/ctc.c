@@ -1,9 +1,10 @@
-/* ctc.c - CTCLoss, CTCGreedyDecoder, CTCBeamSearchDecoder: labels that lie somewhere along a sequence of frames.
+/* ctc.c - CTCLoss, CTCGreedyDecoder, CTCBeamSearchDecoder: labels that occur somewhere in a sequence of frames.
  *
- * The last class is the blank.  A path through a batch's labels has a blank before, between and behind them; alpha[t][u]
- * is the logarithm of the chance to be at place u of it after frame t, beta the chance to come from there to the end.
- * Their product, summed over the places of a class, is how much the frame is held to that class, and the gradient is
- * what the softmax gives less that.  Worked in double; a batch is one piece of work. */
+ * The last class is the blank.  The path of a batch entry is its labels with a blank before, between and after them.
+ * alpha[t][u] is the log probability of being at position u of the path after frame t; beta is the log probability
+ * of reaching the end from there.  Their product, summed over the positions of a class, is the weight of that class
+ * in the frame.  The gradient is the softmax minus this weight.  All is computed in double, and one thread processes
+ * one batch entry. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/cast.h"
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- shapes and checks both ops share ---- */
+/* ---- shapes and checks that the ops share ---- */
 
 typedef struct frames {
   const weft_tensor *x; /* (time, batch, classes) */
@@ -52,19 +53,19 @@ static int64_t ctc_at(const frames *f, int64_t t, int64_t b) { return (t * f->ba
 typedef struct loss {
   frames f;
   const int32_t *labels;
-  int64_t *start; /* batch + 1: where the labels of each begin */
+  int64_t *start; /* [batch + 1]: where the labels of each batch entry begin */
   weft_tensor *loss, *gradient;
   bool collapse, merge, ignore_longer;
   atomic_bool no_memory;
 } loss;
 
-/* One batch's path, and what is known along it. */
+/* The path of one batch entry, and the values along it. */
 typedef struct path {
   int64_t places, frames;
-  int32_t *class_of;    /* of each place */
-  double *norm, *alpha; /* of each frame: log of the softmax's sum; frames x places */
-  double *beta, *next;  /* of the frame at work and the one before it */
-  double *held;         /* of each class, at the frame at work */
+  int32_t *class_of;    /* per position */
+  double *norm, *alpha; /* norm: per frame, the log of the softmax's sum; alpha: (frames, positions) */
+  double *beta, *next;  /* for the current frame and the one after it */
+  double *held;         /* per class, for the current frame */
 } path;
 
 static double log_add(double a, double b) {
@@ -88,7 +89,7 @@ static bool ctc_stays(const loss *l, const path *p, int64_t u) {
   return l->merge || p->class_of[u] == l->f.classes - 1;
 }
 
-/* May place u be reached from u - 2, past the blank between them? */
+/* Returns true if position u can be reached from u - 2, skipping the blank between them. */
 static bool ctc_skips(const loss *l, const path *p, int64_t u) {
   if (u < 2 || p->class_of[u] == l->f.classes - 1) return false;
   return !(l->merge && p->class_of[u] == p->class_of[u - 2]);
@@ -108,7 +109,7 @@ static void ctc_forward(const loss *l, const path *p, int64_t b) {
   }
 }
 
-/* beta of frame t from that of frame t + 1, where what the frame itself says is left out. */
+/* Computes beta of frame t from that of frame t + 1, without the probabilities of frame t itself. */
 static void ctc_backward(const loss *l, const path *p, int64_t t, int64_t b) {
   for (int64_t u = 0; u < p->places; u++) {
     double sum = -INFINITY;
@@ -153,7 +154,7 @@ static void ctc_solve(const loss *l, path *p, int64_t b) {
   }
 }
 
-/* Blanks around the labels; a label that is no class but the blank ends them. */
+/* Builds the path: blanks around the labels.  A label >= the blank ends the labels. */
 static void lay_path(const loss *l, int64_t b, path *p) {
   const int32_t blank = weft__int_sat(l->f.classes - 1);
   p->places = 0;
@@ -167,7 +168,7 @@ static void lay_path(const loss *l, int64_t b, path *p) {
 
 static void solve_batch(loss *l, int64_t b) {
   const int64_t n = l->start[b + 1] - l->start[b], frame_count = l->f.length[b];
-  if (frame_count <= 0 || n > frame_count) return; /* zeros */
+  if (frame_count <= 0 || n > frame_count) return; /* the loss and the gradient stay zero */
   const size_t places = (size_t)(2 * n + 1), count = (size_t)frame_count;
   const size_t doubles = count * (places + 1) + 2 * places + (size_t)l->f.classes;
   double *room = weft__alloc(doubles * sizeof *room + places * sizeof(int32_t));
@@ -202,7 +203,7 @@ static weft_err check_label(const kernel *k, const loss *l, int64_t i, int64_t b
   return WEFT_OK;
 }
 
-/* Finds where each batch's labels begin: the indices go up, and each batch has some. */
+/* Finds where the labels of each batch entry begin.  The indices must ascend, and each batch entry must have labels. */
 static weft_err read_labels(const kernel *k, loss *l) {
   const shape *s = &k->in[1]->shape;
   WEFT_TRY(weft__kernel_vector(k, 2, "labels_values"));
@@ -310,8 +311,8 @@ static int64_t best_class(const frames *f, int64_t t, int64_t b) {
   return best;
 }
 
-/* The likeliest class of every frame, batch by batch: best[b * max_time + t].  Looked for once: the input may be memory that a
- * peer still writes, and what is counted must be what is written. */
+/* Returns the most probable class of every frame: best[b * max_time + t].  It is computed only once: a peer may
+ * still write to the input, and the classes counted must be the classes written. */
 static int64_t *best_classes(const frames *f, int64_t max_time) {
   int64_t *best = weft__alloc((size_t)(f->batch * max_time + 1) * sizeof *best);
   for (int64_t b = 0; best && b < f->batch; b++)
@@ -319,7 +320,8 @@ static int64_t *best_classes(const frames *f, int64_t max_time) {
   return best;
 }
 
-/* Blanks (and repetitions) left out of the best classes of `count` frames, in place; how many remain. */
+/* Removes blanks (and repetitions) from the best classes of `count` frames, in place.  Returns the number that
+ * remain. */
 static int64_t ctc_decode(int64_t *best, int64_t count, int64_t blank, bool merge) {
   int64_t n = 0, last = -1;
   for (int64_t t = 0; t < count; t++) {
@@ -339,7 +341,7 @@ static weft_err greedy_blank(const kernel *k, int64_t classes, int64_t *blank) {
   return WEFT_OK;
 }
 
-/* Minus the sum of the best values of each batch. */
+/* Computes the negative sum of the best values of each batch entry. */
 static void greedy_score(const frames *f, const int64_t *best, int64_t max_time, weft_tensor *score) {
   for (int64_t b = 0; b < f->batch; b++) {
     double sum = 0;
@@ -349,7 +351,7 @@ static void greedy_score(const frames *f, const int64_t *best, int64_t max_time,
   }
 }
 
-/* best: batch x max_time classes, decoded here; length: batch, set here. */
+/* best (batch, max_time) is decoded in place; length (batch) is set. */
 static weft_err greedy_write(kernel *k, const frames *f, int64_t blank, int64_t max_time, int64_t *best,
                              int64_t *length) {
   const bool merge = weft__node_bool(k->node, "merge_repeated", false);
@@ -403,8 +405,10 @@ static weft_err greedy_infer(infer *s) {
 }
 
 /* ---- CTCBeamSearchDecoder ----
- * After each frame the `width` likeliest prefixes are kept, each with the chance that its last frame was a blank and the
- * chance that it was its last label.  Prefixes are nodes of a tree, so that one is its parent and a label. */
+ *
+ * After each frame the `width` most probable prefixes are kept, each with the probability that its last frame was a
+ * blank and the probability that it was its last label.  Prefixes are nodes of a tree: a prefix is its parent plus a
+ * label. */
 
 typedef struct prefix {
   int64_t parent; /* -1: the empty prefix */
@@ -412,9 +416,9 @@ typedef struct prefix {
 } prefix;
 
 typedef struct beam {
-  int64_t node;          /* -1: not in the tree yet: `parent` and `label` say what it is */
-  int64_t parent, order; /* order: the earlier of two equals stays first */
-  int32_t last;          /* its label; -1: none */
+  int64_t node;          /* -1: not in the tree yet; `parent` and `label` describe it */
+  int64_t parent, order; /* order: breaks ties; the earlier one stays first */
+  int32_t last;          /* its last label; -1: none */
   double blank, label, total;
 } beam;
 
@@ -422,10 +426,10 @@ typedef struct search {
   frames f;
   int64_t width, kept, nodes, room, place_room;
   prefix *tree;
-  beam *now, *next; /* width; and all that may come of them */
-  int64_t *place;   /* of each node among `now`; -1: not there */
-  bool *taken;      /* width x classes: that prefix's longer one is among `now` too */
-  double *chance;   /* of each class at the frame */
+  beam *now, *next; /* now: [width]; next: all their possible successors */
+  int64_t *place;   /* per node: its index in `now`, or -1 */
+  bool *taken;      /* (width, classes): the prefix extended by this class is in `now` too */
+  double *chance;   /* probability of each class in the frame */
 } search;
 
 static int ctc_better(const void *a, const void *b) {
@@ -434,7 +438,7 @@ static int ctc_better(const void *a, const void *b) {
   return x->order < y->order ? -1 : 1;
 }
 
-/* Prefix i after one more frame that adds nothing to it, or only now its last label. */
+/* Returns prefix i after a frame that adds no label: a blank, or its last label again. */
 static beam ctc_stay(search *s, int64_t i) {
   const beam *old = &s->now[i];
   beam b = *old;
@@ -500,7 +504,8 @@ static weft_err search_batch(search *s, int64_t b) {
   return WEFT_OK;
 }
 
-/* The labels of a prefix, last one first, equal neighbours as one if asked; NULL: only counted. */
+/* Writes the labels of a prefix, last one first; `merge` merges equal neighbors.  If `to` is NULL, they are only
+ * counted. */
 static int64_t ctc_spell(const search *s, int64_t node, bool merge, int64_t *to) {
   int64_t n = 0;
   int32_t last = -1;
@@ -513,9 +518,9 @@ static int64_t ctc_spell(const search *s, int64_t node, bool merge, int64_t *to)
   return n;
 }
 
-/* The decoded labels of every path of every batch, one after the other. */
+/* The decoded labels of every path of every batch entry, one after the other. */
 typedef struct found {
-  int64_t *labels, *length; /* length: paths x batch */
+  int64_t *labels, *length; /* length: (paths, batch) */
   int64_t count, room;
 } found;
 
@@ -548,7 +553,7 @@ static weft_err search_all(kernel *k, search *s, int64_t paths, found *f, weft_t
   return WEFT_OK;
 }
 
-/* Path p as a sparse matrix, a batch a row. */
+/* Writes path p as a sparse matrix with one row per batch entry. */
 static weft_err write_path(kernel *k, const found *f, int64_t batch, int64_t paths, int64_t p) {
   int64_t total = 0, longest = 0, done = 0, from = 0;
   for (int64_t b = 0; b < batch; b++) {
@@ -618,8 +623,8 @@ static weft_err beam_infer(infer *s) {
 }
 
 /* ---- cases ---- */
-/* In float alone: TensorFlow adds logarithms in float whatever the type.  The second output, a gradient already, has none
- * of its own, which finite differences would ask for. */
+/* Only float: TensorFlow adds logarithms in float for every type.  The second output is already a gradient and has
+ * none of its own, but finite differences would need it. */
 #define TWO "i64[3,2] 0 0 0 1 1 0; i32[3]"
 #define FLAGS CASE_NO_GRAD | CASE_FIXED_TYPE
 static const op_case loss_cases[] = {

@@ -1,8 +1,8 @@
-/* data_format.c - DataFormatVecPermute, DataFormatDimMap: what is said of the dimensions of pictures, from one order of
- * them to another.
+/* data_format.c - DataFormatVecPermute, DataFormatDimMap: convert sizes and dimension numbers between formats such
+ * as NHWC and NCHW.
  *
- * A format names each dimension by a letter.  A vector of sizes (or of pairs: paddings) may leave out batch and
- * channels; the letters that remain are then those of space. */
+ * A format names each dimension by a letter.  A vector of sizes (or of pairs, for paddings) may omit batch and
+ * channels; then only the letters of the spatial dimensions remain. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/kernel.h"
@@ -47,7 +47,7 @@ static void data_format_set(weft_tensor *t, int64_t i, int64_t x) {
     TENSOR_DATA(t, int64_t)[i] = x;
 }
 
-/* Leaves the letters of space. */
+/* Removes all letters but those of spatial dimensions. */
 static void drop_ends(char *format, int n) {
   int kept = 0;
   for (int i = 0; i < n; i++)

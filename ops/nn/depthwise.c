@@ -1,9 +1,11 @@
-/* depthwise.c - a convolution of each channel by itself, and its gradients towards the input and the filter.
+/* depthwise.c - DepthwiseConv2dNative, which convolves each channel separately, and its gradients by input and
+ * filter.
  *
- * A filter (height, width, in_ch, times) makes `times` channels of each.  That is a convolution of an image whose channels
- * are repeated with one filter for every channel of the result, so a multiplier costs one copy and the loops know
- * none.  All three passes are then sums of products of rows of channels: of pixels and taps of the filter, of gradients
- * and taps, of pixels and gradients.  One loop along the channels (`sum`) computes them from lists of such pairs. */
+ * A filter (height, width, in_ch, times) makes `times` output channels from each input channel.  This is computed as
+ * a convolution of an image whose channels are repeated `times` times, with one filter per output channel.  So a
+ * multiplier costs one copy, and the loops need not know it.  All three passes are then sums of products of rows of
+ * channels: pixels and filter taps, gradients and taps, or pixels and gradients.  One loop along the channels
+ * (`sum`) computes them from lists of such pairs. */
 #include "base/alloc.h"
 #include "base/target_clones.h"
 #include "graph/build.h"
@@ -15,17 +17,17 @@
 enum { FORWARD, TO_INPUT, TO_FILTER };
 enum { PAIRS = 64, MAX_SLICES = 16 };
 
-/* Rows of channels to be multiplied and added up. */
+/* A list of pairs of rows of channels, to be multiplied and summed. */
 typedef struct pairs {
   const void *a[PAIRS], *b[PAIRS];
   int n;
-  bool begun; /* the result holds a part of the sum */
+  bool begun; /* the result already holds a part of the sum */
 } pairs;
 
-/* out[0..count) = the sum of a[i] * b[i] over the pairs, and of what it held where that has begun. */
+/* Computes out[0..count) = sum over the pairs of a[i] * b[i], plus the old value of out if the sum has begun. */
 typedef void sum_fn(void *out, int64_t count, const pairs *p);
 
-/* Channels from c on, N vectors at a time, as far as they go. */
+/* Processes channels from c on, N vectors at a time, as long as N whole vectors remain. */
 #define SUM_BY(T, VEC, N)                                                                                              \
   for (; c + (N) * (int64_t)(sizeof(VEC) / sizeof(T)) <= count; c += (N) * (int64_t)(sizeof(VEC) / sizeof(T))) {       \
     VEC *y = (VEC *)(to + c), part[N];                                                                                 \
@@ -72,16 +74,16 @@ static void add_pair(const job *j, pairs *p, void *out, const void *a, const voi
   p->n = 0;
 }
 
-/* The sum is complete; one of nothing is zero. */
+/* Completes the sum.  A sum without pairs is zero. */
 static void finish_pairs(const job *j, pairs *p, void *out) {
   if (p->n || !p->begun) j->sum(out, j->c->out_ch, p);
   p->begun = false;
   p->n = 0;
 }
 
-/* ---- the passes; pixels and taps are `row` bytes each ---- */
+/* ---- the passes; a pixel or a tap has `row` bytes ---- */
 
-/* The taps of an axis that meet the image when the first lies at `at`. */
+/* Finds the taps of an axis that are inside the image if the first tap is at `at`. */
 static void taps_inside(const window_axis *a, int64_t at, int64_t *begin, int64_t *end) {
   *begin = 0;
   while (*begin < a->size && at + *begin * a->dilation < 0) ++*begin;
@@ -89,7 +91,7 @@ static void taps_inside(const window_axis *a, int64_t at, int64_t *begin, int64_
   while (*end > *begin && at + (*end - 1) * a->dilation >= a->in) --*end;
 }
 
-/* One pixel of the result. */
+/* Computes one pixel of the result. */
 static void forward_pixel(const job *j, pairs *p, int64_t n, int64_t top, int64_t left, const int64_t high[2],
                           char *out) {
   const window_axis *h = &j->c->at[0], *w = &j->c->at[1];
@@ -103,7 +105,7 @@ static void forward_pixel(const job *j, pairs *p, int64_t n, int64_t top, int64_
   finish_pairs(j, p, out);
 }
 
-/* Rows [begin, end) of the result, counted over the batch. */
+/* Computes rows [begin, end) of the result, numbered over the batch. */
 static void forward_rows(void *arg, int64_t begin, int64_t end) {
   const job *j = arg;
   const window_axis *h = &j->c->at[0], *w = &j->c->at[1];
@@ -117,13 +119,13 @@ static void forward_rows(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* Which result a tap at distance `at` from the first pixel it meets belongs to; -1: none. */
+/* Returns the index of the result whose window begins at `at` (counted with padding), or -1 if there is none. */
 static inline int64_t result_of(const window_axis *a, int64_t at) {
   if (a->stride == 1) return at < a->out ? at : -1;
   return at < 0 || at % a->stride || at / a->stride >= a->out ? -1 : at / a->stride;
 }
 
-/* Rows of the image's gradient. */
+/* Computes rows of the image's gradient. */
 static void input_rows(void *arg, int64_t begin, int64_t end) {
   const job *j = arg;
   const window_axis *h = &j->c->at[0], *w = &j->c->at[1];
@@ -144,7 +146,7 @@ static void input_rows(void *arg, int64_t begin, int64_t end) {
     }
 }
 
-/* One row of the result, to one tap of the filter's gradient, which holds what others added. */
+/* Adds one row of the result to one tap of the filter's gradient. */
 static void filter_row(const job *j, int64_t row, int64_t ih, int64_t kw, char *out) {
   const window_axis *h = &j->c->at[0], *w = &j->c->at[1];
   const char *x = j->a + (row / h->out * h->in + ih) * w->in * j->row, *dy = j->b + row * w->out * j->row;
@@ -155,7 +157,7 @@ static void filter_row(const job *j, int64_t row, int64_t ih, int64_t kw, char *
   if (p.n) finish_pairs(j, &p, out);
 }
 
-/* Slices of the rows of all results; each adds up a filter of its own. */
+/* Processes slices of the rows of all results.  Each slice accumulates its own filter gradient. */
 static void filter_slices(void *arg, int64_t begin, int64_t end) {
   const job *j = arg;
   const window_axis *h = &j->c->at[0], *w = &j->c->at[1];
@@ -172,12 +174,12 @@ static void filter_slices(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* ---- channels that are repeated ---- */
+/* ---- repeating channels ---- */
 
 typedef struct times_job {
   const void *from;
   void *to;
-  int64_t times; /* each value stands for so many */
+  int64_t times; /* the number of repetitions of each value */
 } times_job;
 
 #define DEFINE_TIMES(name, T)                                                                                          \
@@ -212,7 +214,7 @@ static void depthwise_gather(const kernel *k, weft_dtype type, void *to, const v
   weft__kernel_loop(k, n, times, type == WEFT_DOUBLE ? doubles_gather : floats_gather, &j);
 }
 
-/* The filters of all slices become one, in order: the sum does not depend on the number of threads. */
+/* Adds the filter gradients of all slices in order, so that the sum does not depend on the number of threads. */
 static void gather_slices(weft_dtype type, void *to, const char *from, int64_t n, int64_t slices) {
   const size_t bytes = (size_t)n * weft__dtype_size(type);
   memcpy(to, from, bytes);
@@ -221,9 +223,9 @@ static void gather_slices(weft_dtype type, void *to, const char *from, int64_t n
                         : floats_add(to, (const float *)(const void *)(from + (size_t)s * bytes), n);
 }
 
-/* ---- putting it together ---- */
+/* ---- the kernels ---- */
 
-/* a, b and out dense with the channels last: image and filter, filter and dy, or image and dy. */
+/* Runs a pass. a, b and out are dense with the channels last: image and filter, filter and dy, or image and dy. */
 static weft_err depthwise_compute(kernel *k, weft_dtype type, int pass, const conv *c, const void *a, const void *b,
                                   void *out) {
   const window_axis *h = &c->at[0], *w = &c->at[1];
@@ -281,7 +283,7 @@ static weft_err depthwise_run(kernel *k, int pass, const conv *c, const weft_ten
   weft_tensor *out = weft__out(k, 0, s);
   if (!out) return weft__out_refused(s);
   if (weft__tensor_count(out) == 0) return WEFT_OK;
-  if (c->batch * c->at[0].out * c->at[1].out * c->out_ch == 0) { /* a gradient of nothing */
+  if (c->batch * c->at[0].out * c->at[1].out * c->out_ch == 0) { /* the gradient of an empty output is zero */
     memset(out->data, 0, weft__tensor_bytes(out));
     return WEFT_OK;
   }
@@ -361,7 +363,7 @@ static weft_err depthwise_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* The result has the shape that input i holds. */
+/* The result has the shape that input i contains. */
 static weft_err held_infer(infer *s, int i) {
   window w;
   WEFT_TRY(weft__window_infer(&w, s));
@@ -401,7 +403,7 @@ static weft_err depthwise_filter_grad(backprop *b) {
   return weft__b_ok(b->graph);
 }
 
-/* TensorFlow's CPU has neither dilations nor strides that differ. */
+/* TensorFlow's CPU kernel supports neither dilations nor unequal strides. */
 static const op_case depthwise_cases[] = {
     {"f32[1,2,2,1] 1 2 3 4; f32[1,1,1,2] 2 -1", "f32[1,2,2,2] 2 -1 4 -2 6 -3 8 -4", "strides=[1,1,1,1] padding='VALID'",
      0},

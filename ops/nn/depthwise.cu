@@ -1,17 +1,18 @@
-/* depthwise.cu - a convolution of each channel by itself on the GPU, and its gradients.
+/* depthwise.cu - DepthwiseConv2dNative and its gradients on the GPU.
  *
- * A thread has an element of the result or of the input's gradient; a block has one of the filter's, for which it
- * goes through all pixels of the batch. */
+ * One thread computes one element of the result or of the input's gradient.  One block computes one element of the
+ * filter's gradient, for which it reads all pixels of the batch. */
 #include "kernels/conv/image.cuh"
 #include "kernels/reduce/reduce.cuh"
 
 struct depthwise {
   image in, out;
   spot_window w;
-  int times; /* channels of the result for each of the input */
+  int times; /* output channels per input channel */
 };
 
-/* Element (r, s) of the filter of output channel c: stored (height, width, in_ch, times). */
+/* Returns the index of element (r, s) of the filter of output channel c.  Filters are stored as (height, width,
+ * in_ch, times). */
 __device__ inline int64_t tap_at(const depthwise &d, int r, int s, int c) {
   return ((int64_t)r * d.w.size[1] + s) * (int)d.out.c + c;
 }
@@ -35,7 +36,7 @@ __global__ void __launch_bounds__(GPU_THREADS)
   }
 }
 
-/* The window whose place `tap` lies at `at` (padding counted); false: none. */
+/* Finds the window whose tap `tap` is at `at` (counted with padding).  Returns false if there is none. */
 __device__ inline bool window_with(const spot_window &w, int axis, int at, int tap, int *o) {
   const int first = at + w.before[axis] - tap * w.dilation[axis];
   *o = first / w.stride[axis];

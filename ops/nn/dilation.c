@@ -1,7 +1,7 @@
-/* dilation.c - grayscale dilation: the greatest sum of a window and a filter, with its gradients.
+/* dilation.c - grayscale dilation: the maximum over a window of image plus filter, and its gradients.
  *
- * The gradients go to the first of equal sums.  All real types are computed as doubles, which hold the values of all but the
- * 64-bit integers exactly. */
+ * If sums are equal, the first one gets the gradient.  All real types are computed as doubles, which represent all
+ * of them exactly except 64-bit integers. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/gradient.h"
@@ -66,7 +66,8 @@ static weft_err dilation_sizes(const kernel *k, dilation *d) {
   return WEFT_OK;
 }
 
-/* The greatest sum of the window of output pixel (h, w), and where it is in the image and in the filter; -1: nowhere. */
+/* Returns the largest sum in the window of output pixel (h, w), and its position in the image and in the filter (-1:
+ * none). */
 static double dilation_best(const dilation *d, int64_t n, int64_t h, int64_t w, int64_t c, int64_t *in, int64_t *tap) {
   const window_axis *v = &d->at[0], *u = &d->at[1];
   double best = -INFINITY;
@@ -102,7 +103,7 @@ static void dilation_back(const dilation *d, bool to_filter) {
     }
 }
 
-/* Tensor t as doubles: itself, or a scratch copy that is to be cleared. */
+/* Returns tensor t as doubles: itself, or a scratch copy that the caller clears. */
 static weft_err dilation_wide(kernel *k, const weft_tensor *t, weft_tensor *scratch, const double **out) {
   if (t->dtype == WEFT_DOUBLE) {
     *out = t->data;
@@ -161,7 +162,7 @@ static weft_err dilation_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 0, 4, &x));
   WEFT_TRY(weft__infer_rank(s, 1, 3, &f));
   const weft_err err = dilation_read(&d, s->node);
-  if (err == WEFT_UNIMPLEMENTED) return WEFT_OK; /* the kernel says so */
+  if (err == WEFT_UNIMPLEMENTED) return WEFT_OK; /* the kernel reports it */
   if (err) {
     char why[512];
     snprintf(why, sizeof why, "%s", weft__error_message());

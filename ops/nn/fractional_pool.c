@@ -1,8 +1,8 @@
 /* fractional_pool.c - FractionalMaxPool and FractionalAvgPool with their gradients.
  *
- * The windows of an axis have sizes k and k + 1 in a random order, so that the output may be smaller by a factor that is
- * no integer (B. Graham, "Fractional Max-Pooling").  A pooling sequence has the borders of the windows.  With `overlapping`
- * a window includes the first element of the next one. */
+ * The windows of an axis have sizes k and k + 1 in a random order, so the ratio of input to output need not be an
+ * integer (B.  Graham, "Fractional Max-Pooling").  A pooling sequence lists the borders of the windows.  With
+ * `overlapping`, a window includes the first element of the next one. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/paste.h"
@@ -17,7 +17,7 @@
 
 /* ---- the borders of windows ---- */
 
-/* Windows of sizes k and k + 1, shuffled.  The larger ones are first before the shuffle. */
+/* Draws windows of sizes k and k + 1: lists the larger ones first, then shuffles them. */
 static void random_borders(philox_reader *r, int64_t in, int64_t out, int64_t *border) {
   const int64_t small = in / out, larger = in - small * out;
   int64_t *size = border + 1;
@@ -31,7 +31,8 @@ static void random_borders(philox_reader *r, int64_t in, int64_t out, int64_t *b
   for (int64_t i = 0; i < out; i++) border[i + 1] += border[i];
 }
 
-/* Borders at ceil(ratio * (i + u)) for one random u, which is bounded so that the first and the last window fit. */
+/* Places the borders at ceil(ratio * (i + u)) for one random u. u is bounded so that the first and the last window
+ * fit. */
 static void pseudo_borders(philox_reader *r, int64_t in, int64_t out, int64_t *border) {
   const double ratio = (double)in / (double)out, k = floor(ratio);
   const double bound = fmin((k + 2) / ratio - 1, ((double)in + 1 - k) / ratio - (double)(out - 1));
@@ -41,7 +42,7 @@ static void pseudo_borders(philox_reader *r, int64_t in, int64_t out, int64_t *b
   border[out] = in;
 }
 
-/* Takes the numbers of one axis from the generator and advances it by whole blocks. */
+/* Draws the numbers for one axis and advances the generator by whole blocks. */
 static void fill_borders(philox *gen, bool pseudo_random, int64_t in, int64_t out, int64_t *border) {
   philox_reader r = weft__philox_reader(*gen);
   weft__philox_skip(gen, pseudo_random ? 1 : (uint64_t)(out + 3) / 4);
@@ -67,9 +68,9 @@ static weft_err make_generator(const kernel *k, philox *out) {
 /* ---- windows ---- */
 
 typedef struct pool_window {
-  int64_t row, row_end, col, col_end; /* in the input */
-  int64_t cols, depth;                /* of the input */
-  int64_t image, place;               /* offsets of the image in the input and of the window's result in the output */
+  int64_t row, row_end, col, col_end; /* range in the input */
+  int64_t cols, depth;                /* size of the input */
+  int64_t image, place;               /* offset of the image in the input, and of the result in the output */
 } pool_window;
 
 typedef void window_fn(const pool_window *w, const void *x, const void *g, void *out);
@@ -106,7 +107,7 @@ typedef struct pool_plan {
   bool overlapping;
 } pool_plan;
 
-/* A border beyond the input, which a gradient may be given, ends at the input. */
+/* Returns the end of window i.  A gradient may be given a border beyond the input; it is clamped to the input. */
 static int64_t window_end(const pool_plan *p, const int64_t *border, int64_t i, int64_t size) {
   return border[i + 1] < size ? border[i + 1] + p->overlapping : size;
 }
@@ -193,7 +194,7 @@ static weft_err pool_infer(infer *s) {
 
 /* ---- gradients ---- */
 
-/* Borders i and i + 1 of every window lie in the input, in this order. */
+/* Checks that borders i and i + 1 of every window ascend and are in the input. */
 static weft_err check_borders(const kernel *k, int i, const char *arg, int64_t windows, int64_t size) {
   const weft_tensor *t = k->in[i];
   const int64_t n = weft__tensor_count(t), *border = t->data;
@@ -208,7 +209,7 @@ static weft_err check_borders(const kernel *k, int i, const char *arg, int64_t w
   return WEFT_OK;
 }
 
-/* The windows of a gradient: of an input of shape `in` and output gradients of shape `out`. */
+/* Plans the windows of a gradient, for an input of shape `in` and output gradients of shape `out`. */
 static weft_err grad_plan(const kernel *k, const shape *in, const shape *out, int first, pool_plan *p) {
   if (in->rank != 4 || out->rank != 4 || in->dim[0] != out->dim[0] || in->dim[3] != out->dim[3])
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the input %s and out_backprop %s do not fit",

@@ -1,4 +1,5 @@
-/* gather_tree.c - GatherTree: the sequences of a beam search, read backwards from the last ids through their parents. */
+/* gather_tree.c - GatherTree: the sequences of a beam search, followed backwards from the last ids through their
+ * parents. */
 #include "base/alloc.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -35,7 +36,7 @@ static weft_err tree_check(kernel *k) {
   return weft__kernel_scalar(k, 3, "end_token");
 }
 
-/* The elements of one beam of one row; `at` is the place of (0, row, 0) and `step` that of (1, row, 0) less it. */
+/* The tensors, all (time, row, beam). `step` is the distance in elements from one time to the next. */
 typedef struct tree {
   const int32_t *ids, *parents;
   int32_t *out;
@@ -43,7 +44,7 @@ typedef struct tree {
   int32_t end;
 } tree;
 
-/* Writes one sequence of n ids; false if a parent is no beam, whose number and time it gives then. */
+/* Writes one sequence of n ids.  Returns false if a parent is not a valid beam; then *time and the parent are set. */
 static bool tree_trace(const tree *t, int64_t row, int64_t beam, int64_t n, int64_t *time, int32_t *bad) {
   int64_t at = row * t->beams, parent = beam;
   for (int64_t i = n - 1; i >= 0; i--) {
@@ -88,7 +89,7 @@ static weft_err tree_cpu(kernel *k) {
 }
 
 static const op_case tree_cases[] = {
-    /* The published example: the second step of beam 0 came from beam 0, and so on. */
+    /* The example of TensorFlow's documentation: the second step of beam 0 came from beam 0, and so on. */
     {"i32[3,1,3] 1 2 3 4 5 6 7 8 9; i32[3,1,3] 0 0 0 0 1 1 2 1 2; i32[1] 3; i32[] 10", "i32[3,1,3] 2 2 2 6 5 6 7 8 9",
      NULL, CASE_NO_PARITY},
     {"i32[2,2,1] 1 2 3 4; i32[2,2,1] 0; i32[2] 2 1; i32[] 9", "i32[2,2,1] 1 2 3 9", NULL, CASE_NO_PARITY},

@@ -1,7 +1,7 @@
-/* global_norm.c - BatchNormWithGlobalNormalization and its gradient, which graphs before version 9 have.
+/* global_norm.c - BatchNormWithGlobalNormalization and its gradient, for graphs before version 9.
  *
- * y = (t - m) / sqrt(v + epsilon), times gamma if scale_after_normalization, plus beta; m, v, beta and gamma have one
- * number for each channel, the last dimension of t.  Sums are made in double. */
+ * y = (t - m) / sqrt(v + epsilon), times gamma if scale_after_normalization, plus beta. m, v, beta and gamma have
+ * one number for each channel, the last dimension of t.  Sums are in double. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
@@ -24,7 +24,7 @@ static weft_err norm_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* Input 0 has rank 4; inputs 1 to n have a number for each of its channels. */
+/* Checks that input 0 has rank 4 and that inputs 1 to n have one number for each of its channels. */
 static weft_err norm_check(kernel *k, int n, int64_t *channels) {
   const shape *t = &k->in[0]->shape;
   if (k->in[0]->dtype != WEFT_FLOAT && k->in[0]->dtype != WEFT_DOUBLE) return weft__kernel_no_type(k, k->in[0]->dtype);
@@ -45,7 +45,7 @@ static double norm_get(const weft_tensor *t, int64_t i) {
   return t->dtype == WEFT_DOUBLE ? TENSOR_DATA(t, double)[i] : (double)TENSOR_DATA(t, float)[i];
 }
 
-/* The factor of an element of channel c. */
+/* Returns the factor for the elements of channel c. */
 static double norm_scale(const kernel *k, const weft_tensor *gamma, int64_t c) {
   const double root = 1 / sqrt(norm_get(k->in[2], c) + (double)weft__node_float(k->node, "variance_epsilon", 0));
   return weft__node_bool(k->node, "scale_after_normalization", false) ? root * norm_get(gamma, c) : root;
@@ -65,7 +65,7 @@ static weft_err norm_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-/* One channel of the gradients towards t, m, v, beta and gamma. */
+/* Computes one channel of the gradients by t, m, v, beta and gamma. */
 static void norm_grad_channel(kernel *k, weft_tensor *const *out, int64_t rows, int64_t channels, int64_t c) {
   const bool scaled = weft__node_bool(k->node, "scale_after_normalization", false);
   const double scale = norm_scale(k, k->in[3], c), mean = norm_get(k->in[1], c);

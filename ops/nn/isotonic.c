@@ -1,4 +1,5 @@
-/* isotonic.c - the closest sequence that does not rise, for each row: isotonic regression by pooling adjacent violators. */
+/* isotonic.c - isotonic regression: for each row, the closest non-increasing sequence, by pooling adjacent
+ * violators. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -57,7 +58,8 @@ static weft_err isotonic_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* Each element gets the mean of its segment: segments are numbered within a row, so the row's start is added. */
+/* The gradient of each element is the mean over its segment.  Segments are numbered within a row, so the row's start
+ * is added. */
 static weft_err isotonic_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out dy = b->dout[0], flat = weft__b_ints(g, (int64_t[]){-1}, 1), zero = weft__b_scalar(g, WEFT_INT32, 0);

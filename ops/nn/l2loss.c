@@ -1,4 +1,4 @@
-/* l2loss.c - half the sum of squares, without a root: what weight decay adds to a loss. */
+/* l2loss.c - L2Loss: sum(x^2) / 2, which weight decay adds to a loss. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "ops/math/reduce.h"

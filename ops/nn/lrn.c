@@ -1,7 +1,7 @@
-/* lrn.c - local response normalisation: y = x / (bias + alpha * sum of x^2 over near channels) ^ beta.
+/* lrn.c - local response normalization: y = x / (bias + alpha * sum of x^2 over nearby channels) ^ beta.
  *
- * One pixel at a time, along its channels.  Sums over the window are taken on a copy with `radius`
- * zeros at both ends, so that every channel is treated alike and the loops vectorise. */
+ * It processes one pixel at a time, along its channels.  The sums over the window read a copy with `radius` zeros at
+ * both ends, so that no channel is a special case and the loops vectorize. */
 #include "base/alloc.h"
 #include "base/target_clones.h"
 #include "graph/build.h"
@@ -13,9 +13,9 @@
 typedef struct lrn_job {
   int64_t channels, radius;
   float bias, alpha, beta;
-  const float *x, *y, *dy; /* y and dy: of the gradient only */
+  const float *x, *y, *dy; /* y and dy: only for the gradient */
   float *out;
-  bool failed; /* no memory; written by any thread, only ever to true */
+  bool failed; /* out of memory; any thread may set it to true */
 } lrn_job;
 
 /* sum[c] = the sum of padded[c .. c + 2 radius]. */
@@ -26,7 +26,7 @@ WEFT_TARGET_CLONES static void window_sums(const float *restrict padded, int64_t
     for (int64_t c = 0; c < n; c++) sum[c] += padded[c + o];
 }
 
-/* norm[c] = bias + alpha * sum of squares of the channels near c. */
+/* norm[c] = bias + alpha * sum of squares of the channels within radius of c. */
 WEFT_TARGET_CLONES static void norms(const lrn_job *j, const float *restrict x, float *restrict padded,
                                      float *restrict norm) {
   const int64_t n = j->channels;
@@ -39,7 +39,7 @@ WEFT_TARGET_CLONES static void forward_row(const lrn_job *j, const float *x, con
   WEFT_IVDEP for (int64_t c = 0; c < j->channels; c++) y[c] = x[c] * vexpf(-j->beta * vlogf(norm[c]));
 }
 
-/* dx = dy norm^-beta - 2 alpha beta x * sum over near channels of dy y / norm. */
+/* dx = dy norm^-beta - 2 alpha beta x * sum over nearby channels of dy y / norm. */
 WEFT_TARGET_CLONES static void grad_row(const lrn_job *j, int64_t at, const float *norm, float *padded, float *sum) {
   const int64_t n = j->channels;
   const float *x = j->x + at, *y = j->y + at, *dy = j->dy + at;

@@ -1,4 +1,5 @@
-/* lrn.cu - local response normalisation and its gradient on the GPU: a thread for an element, its window in cache. */
+/* lrn.cu - local response normalization and its gradient on the GPU: one thread per element; its window is in the
+ * cache. */
 #include "kernels/gpu/gpu.cuh"
 
 struct lrn_args {

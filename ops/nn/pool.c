@@ -1,8 +1,8 @@
-/* pool.c - the greatest or the mean of the windows of an image, with their gradients.
+/* pool.c - MaxPool and AvgPool over images, with their gradients.
  *
- * The loops (pooling.c) want the channels last: NCHW images are turned first, as TensorFlow's CPU
- * kernels have them for float types only.  half and bfloat16 go by way of float.  A gradient whose
- * windows neither overlap nor leave gaps writes every element once; any other starts from zero. */
+ * The loops (pooling.c) need the channels last.  NCHW images are transposed first, and only for float types, like
+ * TensorFlow's CPU kernels.  Half and bfloat16 are computed in float.  If windows neither overlap nor leave gaps, a
+ * gradient writes every element once; otherwise it starts from zeros. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/fusion.h"
@@ -12,7 +12,7 @@
 
 /* ---- sizes ---- */
 
-/* The window of this call: the node's, or with ksize and strides from inputs `from` and `from + 1`. */
+/* Reads the window of this call: from the node, or with ksize and strides from inputs `from` and `from + 1`. */
 static weft_err call_window(const kernel *k, int from, window *w) {
   *w = *(const window *)k->state;
   if (k->n_in <= from) return WEFT_OK;
@@ -74,12 +74,12 @@ static bool tiles_exactly(const window_axis *a) {
   return a->stride == a->size && a->out * a->stride >= a->in + a->before;
 }
 
-/* ---- running a loop over views of the tensors ---- */
+/* ---- running a loop on views of the tensors ---- */
 
 typedef struct pool_call {
   pool_job *job;
   pool_loop *loop;
-  const weft_tensor *x, *g; /* NULL where the loop reads none */
+  const weft_tensor *x, *g; /* NULL if the loop does not read it */
   weft_tensor *out;
   bool turn, clear;
   const weft_tensor *best;
@@ -92,7 +92,7 @@ static void call_loop(kernel *k, const pool_call *c) {
   weft__kernel_loop(k, c->clear ? j->batch : j->batch * j->h.out, c->clear ? work * j->h.out : work, c->loop, j);
 }
 
-/* As the tensors are, or for NCHW and 16-bit types through floats with the channels last. */
+/* Runs the loop on the tensors themselves.  NCHW and 16-bit types run on float copies with the channels last. */
 static weft_err call_run(kernel *k, const pool_call *c) {
   pool_job *j = c->job;
   if (c->clear) memset(c->out->data, 0, weft__tensor_bytes(c->out));
@@ -118,7 +118,7 @@ static weft_err call_run(kernel *k, const pool_call *c) {
   return err;
 }
 
-/* The loops for a type; NCHW only for the floats. */
+/* Finds the loops for a type.  NCHW is supported only for floats. */
 static weft_err loops_for(const kernel *k, const window *w, weft_dtype t, const pooling **out) {
   *out = weft__pooling(weft__is_16bit(t) ? WEFT_FLOAT : t);
   if (!*out) return weft__kernel_no_type(k, t);
@@ -128,9 +128,9 @@ static weft_err loops_for(const kernel *k, const window *w, weft_dtype t, const 
   return WEFT_OK;
 }
 
-/* ---- the greatest ---- */
+/* ---- max pooling ---- */
 
-/* Pooling over groups of channels: a window of one pixel, its depth seen as the width. */
+/* Pooling over groups of channels is computed as windows of one pixel, with the depth as the width. */
 static weft_err depth_pool(kernel *k, const window *w, const pooling *loops) {
   const weft_tensor *x = k->in[0];
   if (w->at[0].size != 1 || w->at[1].size != 1)
@@ -153,7 +153,7 @@ static weft_err depth_pool(kernel *k, const window *w, const pooling *loops) {
   return call_run(k, &(pool_call){&j, loops->max, x, NULL, y, false, false, NULL});
 }
 
-/* The beginning of every max-pool op; its image is input 0. */
+/* The values that every max-pool op computes first.  Its image is input 0. */
 typedef struct max_plan {
   window w;
   pool_job j;
@@ -161,7 +161,7 @@ typedef struct max_plan {
   shape pooled;
 } max_plan;
 
-/* inputs: of the op, without the windows that some forms take as inputs too. */
+/* `inputs` is the number of inputs without ksize and strides, which some versions take as inputs too. */
 static weft_err plan_max(const kernel *k, int inputs, max_plan *p) {
   const weft_tensor *x = k->in[0];
   WEFT_TRY(call_window(k, inputs, &p->w));
@@ -180,7 +180,8 @@ static weft_err max_pool_cpu(kernel *k) {
   return call_run(k, &(pool_call){&p.j, p.loops->max, k->in[0], NULL, y, p.w.channels_second, false, NULL});
 }
 
-/* Inputs: the image, its pooled form, and a gradient of the pooled shape or, if it is a second one, the image's. */
+/* The inputs are the image, its pooled form, and a gradient: with the pooled shape, or with that of the image if it
+ * is a second derivative. */
 static weft_err plan_gradient(const kernel *k, const char *what, bool second, max_plan *p) {
   WEFT_TRY(plan_max(k, 3, p));
   WEFT_TRY(no_depth(k, &p->w, what));
@@ -219,7 +220,7 @@ static weft_err arg_max_cpu(kernel *k) {
   return call_run(k, &(pool_call){&p.j, p.loops->arg_max, k->in[0], NULL, y, false, false, NULL});
 }
 
-/* dx[argmax] += g, for the few types a gradient is asked for. */
+/* dx[argmax] += g, for the types that have a gradient. */
 #define DEFINE_SCATTER(name, T)                                                                                        \
   static void name(T *dx, const T *g, int64_t to, int64_t from) { dx[to] = (T)(dx[to] + g[from]); }
 DEFINE_SCATTER(scatter_8, uint8_t)
@@ -285,7 +286,7 @@ static weft_err arg_max_grad_cpu(kernel *k) {
   return err;
 }
 
-/* ---- the mean ---- */
+/* ---- average pooling ---- */
 
 static weft_err avg_pool_cpu(kernel *k) {
   const window *w = k->state;
@@ -347,7 +348,7 @@ static weft_err pool_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* ksize and strides are inputs 1 and 2; where they are not known yet, neither is the result. */
+/* ksize and strides are inputs 1 and 2.  If they are not known, the result's shape is not known either. */
 static weft_err pool_v2_infer(infer *s) {
   window w;
   shape v[2];
@@ -361,7 +362,7 @@ static weft_err pool_v2_infer(infer *s) {
   return infer_pooled(s, &w, &s->out[0]);
 }
 
-/* The result is as the input: a gradient towards it. */
+/* The result has the shape of the input, because it is the input's gradient. */
 static weft_err grad_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 0, 4, &s->out[0]));
   if (!weft__node_attr(s->node, "ksize")) return WEFT_OK;
@@ -386,7 +387,7 @@ static weft_err avg_grad_infer(infer *s) {
 
 /* ---- gradients ---- */
 
-/* A node of another type with this one's attributes. */
+/* Returns a node of another type with the attributes of this one. */
 static weft_out pool_like(backprop *b, const char *type, int n, const weft_out *in) {
   static const char *const names[] = {"ksize",       "strides",           "padding",
                                       "data_format", "explicit_paddings", "include_batch_in_index"};
@@ -412,7 +413,7 @@ static weft_err max_pool_v2_grad(backprop *b) {
   return weft__b_ok(b->graph);
 }
 
-/* A gradient is linear in what arrives; where the greatest lie does not change with a small step. */
+/* A gradient is linear in the output gradient.  A small change does not move the position of the maximum. */
 static weft_err second_grad(backprop *b, const char *type) {
   weft_out in[5] = {b->in[0], b->in[1], b->dout[0]};
   for (int i = 3; i < b->n_in; i++) in[i] = b->in[i];
@@ -456,7 +457,7 @@ static const op_case max_pool_cases[] = {
     {"f32[2,7,7,2] rand", NULL, "ksize=[1,2,2,1] strides=[1,3,3,1] padding='VALID'", 0},
     {"f32[1,4,4,2] rand", NULL, POOL22 "padding='EXPLICIT' explicit_paddings=[0,0,1,0,1,1,0,0]", 0},
     {"f32[1,4,0,2] rand", NULL, POOL22 "padding='EXPLICIT' explicit_paddings=[0,0,1,0,1,1,0,0]",
-     CASE_NO_GRAD | CASE_FIXED_TYPE}, /* all of a window is padding */
+     CASE_NO_GRAD | CASE_FIXED_TYPE}, /* the whole window is padding */
     {"f32[2,3,5,6] rand", NULL, "ksize=[1,1,2,2] strides=[1,1,2,2] padding='SAME' data_format='NCHW'",
      CASE_FIXED_TYPE | CASE_NO_GRAD | CASE_NO_PARITY},
     {"f32[1,2,2,6] rand", NULL, "ksize=[1,1,1,3] strides=[1,1,1,3] padding='VALID'", CASE_NO_GRAD},
@@ -479,7 +480,7 @@ static const op_case max_pool_v2_cases[] = {
     {0},
 };
 
-/* The second gradient looks for the pooled values in the image: only true ones give a slope. */
+/* The second gradient finds the pooled values in the image, so they must be the true maxima. */
 static const op_case max_pool_grad_cases[] = {
     {"f32[1,4,4,1] seq; f32[1,2,2,1] 5 7 13 15; f32[1,2,2,1] rand", NULL, POOL22 "padding='VALID'", 0},
     {"f32[1,2,2,1] 0; f32[1,1,1,1] 0; f32[1,1,1,1] 1", "f32[1,2,2,1] 1 0 0 0", POOL22 "padding='VALID'", CASE_NO_GRAD},

@@ -1,7 +1,7 @@
-/* pool.cu - the greatest and the mean of windows on the GPU, and their gradients.
+/* pool.cu - MaxPool and AvgPool on the GPU, and their gradients.
  *
- * A gradient is gathered: each element of the image looks at the windows it lies in, so that nothing is added
- * atomically and results repeat.  Where no two windows meet, each window writes the elements it has. */
+ * A gradient is gathered: each element of the image reads the windows that contain it.  So no atomic additions are
+ * needed and results are repeatable.  If windows do not overlap, each window writes its own elements. */
 #include "kernels/conv/image.cuh"
 #include <float.h>
 
@@ -10,13 +10,13 @@ struct pool_args {
   spot_window w;
 };
 
-/* The rows (columns) of the image that window o has. */
+/* Finds the rows (columns) of the image that are in window o. */
 __device__ inline void window_span(const spot_window &w, int axis, int o, int *begin, int *end) {
   const int first = o * w.stride[axis] - w.before[axis], last = first + w.size[axis];
   *begin = first < 0 ? 0 : first;
   *end = last < w.in[axis] ? last : w.in[axis];
 }
-/* The windows that row (column) i lies in. */
+/* Finds the windows that contain row (column) i. */
 __device__ inline void windows_over(const spot_window &w, int axis, int i, int *begin, int *end) {
   const int at = i + w.before[axis], first = at - w.size[axis] + 1;
   *begin = first <= 0 ? 0 : (first + w.stride[axis] - 1) / w.stride[axis];
@@ -24,7 +24,7 @@ __device__ inline void windows_over(const spot_window &w, int axis, int i, int *
   *end = last < w.out[axis] ? last : w.out[axis];
 }
 
-/* Where the first of the greatest of a window is. */
+/* Returns the position of the first maximum in a window. */
 template <class T> __device__ int64_t window_best(const pool_args &a, const T *x, int n, int oh, int ow, int c) {
   int h0, h1, w0, w1;
   int64_t best = -1;
@@ -40,7 +40,7 @@ template <class T> __device__ int64_t window_best(const pool_args &a, const T *x
   return best;
 }
 
-/* What a window of an image without elements gives: all of it is padding. */
+/* Returns the lowest number of the type: the result of a window that is all padding. */
 template <class T> __device__ T lowest() { return sizeof(T) == sizeof(double) ? (T)-DBL_MAX : (T)-FLT_MAX; }
 
 template <class T> __global__ void max_kernel(const T *x, T *y, int64_t count, const pool_args a) {
@@ -51,7 +51,7 @@ template <class T> __global__ void max_kernel(const T *x, T *y, int64_t count, c
   }
 }
 
-/* Windows that do not meet: what lies in none of them has been cleared. */
+/* The gradient for windows that do not overlap.  Elements in no window have been cleared before. */
 template <class T>
 __global__ void max_grad_apart_kernel(const T *x, const T *g, T *dx, int64_t count, const pool_args a) {
   GPU_EACH(i, count) {
@@ -123,7 +123,7 @@ template <class T> __global__ void mean_grad_kernel(const T *g, T *dx, int64_t c
   }
 }
 
-/* The window of the node over an image of this shape. */
+/* Reads the node's window for an image of this shape. */
 static weft_err read_pool(kernel *k, const shape &in, pool_args *a) {
   int64_t size[4];
   const bool second = image_is_second(k);
@@ -156,7 +156,7 @@ template <bool is_max> static weft_err pool_gpu(kernel *k) {
   });
 }
 
-/* Does every element lie in a window? */
+/* Returns true if every element is in a window. */
 static bool covered(const spot_window &w) {
   bool all = true;
   for (int i = 0; i < 2; i++) all &= w.stride[i] <= w.size[i] && w.out[i] * w.stride[i] - w.before[i] >= w.in[i];

@@ -1,7 +1,8 @@
-/* pool3d.c - the greatest or the mean of the windows of a volume, with their gradients.
+/* pool3d.c - MaxPool3D and AvgPool3D, with their gradients.
  *
- * The channels are the inner loop.  With the channels second, the same loops run over one channel at a time.  half and
- * bfloat16 go by way of float.  The gradient of the greatest goes to every element that equals it, as in TensorFlow. */
+ * The channels are the inner loop.  If the channels are second, the same loops process one channel at a time.  Half
+ * and bfloat16 are computed in float.  As in TensorFlow, the gradient of a maximum goes to every element that equals
+ * it. */
 #include "base/paste.h"
 #include "graph/build.h"
 #include "graph/gradient.h"
@@ -13,15 +14,15 @@
 
 typedef struct pool3d {
   window_axis at[3];
-  int64_t images, channels; /* volumes that are independent of each other, and the channels of one */
-  const void *x, *y, *g;    /* input, pooled output, gradient; NULL where a loop reads none */
+  int64_t images, channels; /* number of independent volumes, and channels of each */
+  const void *x, *y, *g;    /* input, pooled output, gradient; NULL if a loop does not read it */
   void *out;
 } pool3d;
 
 static int64_t pool3d_in(const pool3d *p) { return p->at[0].in * p->at[1].in * p->at[2].in; }
 static int64_t pool3d_out(const pool3d *p) { return p->at[0].out * p->at[1].out * p->at[2].out; }
 
-/* The part of a window that is inside the volume: [begin, end) along each axis.  Returns its number of pixels. */
+/* Finds the part of a window that is inside the volume: [begin, end) along each axis.  Returns its number of pixels. */
 static int64_t pool3d_window(const pool3d *p, int64_t flat, int64_t *begin, int64_t *end) {
   int64_t count = 1;
   for (int i = 2; i >= 0; i--) {
@@ -85,7 +86,7 @@ static weft_err pool3d_sizes(const kernel *k, const volume_window *w, const shap
 typedef struct pool3d_call {
   int loop;
   const weft_tensor *x, *y, *g;
-  bool clear; /* the loop adds to out */
+  bool clear; /* clear out first, because the loop adds to it */
 } pool3d_call;
 
 static void pool3d_loop(kernel *k, pool3d *p, const pool3d_call *c, bool is_double, size_t bytes) {

@@ -1,4 +1,5 @@
-/* quantized_activation.c - activations of quantized integers: bounds at the integers of zero and of the upper end. */
+/* quantized_activation.c - activations of quantized integers: clamps them at the integers of zero and of the upper
+ * bound. */
 #include "base/alloc.h"
 #include "ops/math/quantized.h"
 
@@ -8,7 +9,7 @@ static weft_err activation_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* Integers between `least` and `most`; the range stays. */
+/* Clamps integers to [least, most]; the range is passed on. */
 static weft_err activation_bound(kernel *k, const quantized *x, int64_t least, int64_t most) {
   quantized to;
   WEFT_TRY(weft__quantized_write(k, 0, x->min, x->max, &to));

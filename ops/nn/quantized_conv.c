@@ -1,7 +1,8 @@
 /* quantized_conv.c - QuantizedConv2D: a convolution of quantized integers, summed in 32 bits.
  *
- * The integer of zero is taken from both factors first.  Outside of the image TensorFlow has that integer too.  Where the
- * whole range is below zero it is above 255 and TensorFlow keeps its lowest 8 bits, which are not zero then. */
+ * The integer that stands for zero is first subtracted from both factors.  Like TensorFlow, we use that integer for
+ * pixels outside the image.  If the whole range is below zero, this integer exceeds 255; TensorFlow keeps its low 8
+ * bits, which then do not stand for zero. */
 #include "base/alloc.h"
 #include "kernels/conv/window.h"
 #include "ops/math/quantized.h"
@@ -31,10 +32,10 @@ typedef struct quantized_conv_job {
   uint32_t *y; /* sums wrap around, as TensorFlow's do */
   window_axis h, w;
   int64_t in_ch, out_ch;
-  uint32_t zero_x, zero_f, outside; /* outside: what stands for a pixel there */
+  uint32_t zero_x, zero_f, outside; /* outside: the value of a pixel outside the image */
 } quantized_conv_job;
 
-/* sums += x times the filter's row of out_ch */
+/* Computes sums += x times the filter's row of out_ch. */
 static void conv_add(const quantized_conv_job *j, uint32_t *sums, uint32_t x, const uint8_t *f) {
   for (int64_t o = 0; o < j->out_ch; o++) sums[o] += x * (f[o] - j->zero_f);
 }

@@ -1,6 +1,7 @@
-/* quantized_pool.c - the greatest or the mean integer of the windows of a quantized image; the range stays.
+/* quantized_pool.c - max and average pooling of quantized images; the range is passed on.
  *
- * TensorFlow's mean of integers drops the fraction.  The mean is over what of the window lies in the image. */
+ * The average is over the part of the window that is inside the image.  Like TensorFlow's, it is truncated to an
+ * integer. */
 #include "base/alloc.h"
 #include "kernels/conv/window.h"
 #include "ops/math/quantized.h"
@@ -33,7 +34,7 @@ static weft_err pool_check(const kernel *k, const window *w) {
   return t == WEFT_QUINT8 || t == WEFT_QINT8 ? WEFT_OK : weft__kernel_no_type(k, t);
 }
 
-/* What of the window at `at` lies in the image. */
+/* Finds the part of the window at `at` that is inside the image. */
 static void pool_span(const window_axis *a, int64_t at, int64_t *begin, int64_t *end) {
   *begin = at * a->stride - a->before;
   *end = *begin + a->size < a->in ? *begin + a->size : a->in;

@@ -1,7 +1,7 @@
-/* recurrent_block.c - whole LSTM and GRU cells as one op each, and LSTMs over all time steps, with their gradients.
+/* recurrent_block.c - LSTM and GRU cells as one op each, and LSTMs over all time steps, with their gradients.
  *
- * The gates of a step are one matrix product for the input and one for the last output.  half goes by way of float.  Time
- * steps from seq_len_max on are zero. */
+ * The gates of a step are one matrix product for the input and one for the previous output.  Half is computed in
+ * float.  Time steps from seq_len_max on are zero. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/gradient.h"
@@ -13,7 +13,7 @@
 
 enum { MOST = 20 };
 
-/* The tensors of a call as floats. */
+/* The tensors of a call, as floats. */
 typedef struct views {
   widened in[MOST], out[MOST];
   int n_in, n_out;
@@ -24,7 +24,8 @@ static void views_finish(views *v) {
   for (int i = 0; i < v->n_out; i++) weft__widened_finish(&v->out[i]);
 }
 
-/* Inputs from `first` on, and outputs of these shapes.  To be finished by the caller in any case. */
+/* Opens the inputs from `first` on, and outputs of the given shapes.  The caller finishes the views even after an
+ * error. */
 static weft_err views_open(kernel *k, views *v, int first, const shape *out) {
   memset(v, 0, sizeof *v);
   for (int i = first; i < k->n_in; i++) {
@@ -47,7 +48,7 @@ static void views_store(kernel *k, views *v) {
 
 static float sigmoid(float x) { return 1 / (1 + expf(-x)); }
 
-/* A matrix in memory: its rows are `row` elements apart.  Transposed: the operand is stored so. */
+/* A matrix in memory whose rows are `row` elements apart. `transposed`: the stored matrix is the transpose. */
 typedef struct matrix {
   const float *data;
   int64_t row;
@@ -58,7 +59,7 @@ typedef struct product_size {
   int64_t m, n, depth;
 } product_size;
 
-/* c (m, n) = a (m, depth) b (depth, n), or c += that. */
+/* Computes c (m, n) = a (m, depth) b (depth, n), or c += that. */
 static void recurrent_block_product(const kernel *k, product_size of, matrix a, matrix b, float *c, int64_t c_row,
                                     bool add) {
   const gemm g = {.type = WEFT_FLOAT,
@@ -81,7 +82,7 @@ static void recurrent_block_product(const kernel *k, product_size of, matrix a, 
 
 typedef struct lstm {
   int64_t batch, inputs, units;
-  int at[4]; /* where the gates i, ci, f, o are in a row of gates */
+  int at[4]; /* positions of the gates i, ci, f, o in a row of gates */
   float forget_bias, clip;
   bool peephole;
   const float *w, *wci, *wcf, *wco, *b;
@@ -91,7 +92,7 @@ typedef struct lstm_step { /* each (batch, units) */
   float *i, *cs, *f, *o, *ci, *co, *h;
 } lstm_step;
 
-/* gates: (batch, 4 units), scratch. */
+/* gates is scratch memory of (batch, 4 units). */
 static void lstm_forward(const kernel *k, const lstm *l, const float *x, const float *c, const float *h, float *gates,
                          const lstm_step *s) {
   const int64_t n = l->units, row = 4 * n;
@@ -118,10 +119,10 @@ static void lstm_forward(const kernel *k, const lstm *l, const float *x, const f
 }
 
 typedef struct lstm_back {
-  const float *cs_grad, *h_grad;           /* what arrives at this step */
-  const float *cs_grad_next, *h_grad_next; /* from the step after it; NULL: none */
+  const float *cs_grad, *h_grad;           /* output gradients of this step */
+  const float *cs_grad_next, *h_grad_next; /* from the next step; NULL: none */
   float *cs_prev_grad, *gates;             /* (batch, units), (batch, 4 units) */
-  float *wci_grad, *wcf_grad, *wco_grad;   /* (units), added to */
+  float *wci_grad, *wcf_grad, *wco_grad;   /* (units); accumulated */
 } lstm_back;
 
 static void lstm_backward(const lstm *l, const float *c, const lstm_step *s, const lstm_back *b) {
@@ -143,7 +144,7 @@ static void lstm_backward(const lstm *l, const float *c, const lstm_step *s, con
     }
 }
 
-/* ---- LSTM: what a node says ---- */
+/* ---- LSTM: reading the node ---- */
 
 static weft_err block_expect(const kernel *k, int i, const shape *want) {
   if (weft__shape_equal(&k->in[i]->shape, want)) return WEFT_OK;
@@ -151,7 +152,8 @@ static weft_err block_expect(const kernel *k, int i, const shape *want) {
                            weft__shape_text(want), weft__shape_text(&k->in[i]->shape));
 }
 
-/* x is input `at`, after it come cs_prev, h_prev, w, wci, wcf, wco and b; steps: of x, or -1 if it has no time. */
+/* x is input `at`, followed by cs_prev, h_prev, w, wci, wcf, wco and b. `steps` is the time dimension of x, or -1 if
+ * it has none. */
 static weft_err lstm_read(const kernel *k, int at, int64_t steps, lstm *l) {
   const shape *x = &k->in[at]->shape, *c = &k->in[at + 1]->shape;
   const int rank = steps < 0 ? 2 : 3;
@@ -177,7 +179,7 @@ static void lstm_weights(lstm *l, const views *v, int at) {
   l->b = v->in[at + 4].data;
 }
 
-/* Step t of what is laid out as (time, batch, units). */
+/* Returns step t of tensors with the layout (time, batch, units). */
 static lstm_step lstm_at(const lstm *l, float *const *all, int64_t t) {
   const int64_t o = t * l->batch * l->units;
   return (lstm_step){all[0] + o, all[1] + o, all[2] + o, all[3] + o, all[4] + o, all[5] + o, all[6] + o};
@@ -228,7 +230,7 @@ static weft_err lstm_cell_grad_cpu(kernel *k) {
   return err;
 }
 
-/* The number of time steps, and how many of them count. */
+/* Reads the number of time steps, and how many of them are used. */
 static weft_err lstm_time(const kernel *k, int64_t *steps, int64_t *used) {
   WEFT_TRY(weft__kernel_scalar(k, 0, "seq_len_max"));
   if (k->in[1]->shape.rank != 3)
@@ -268,7 +270,8 @@ static weft_err lstm_block_cpu(kernel *k) {
   return err;
 }
 
-/* Goes back from the last step; outputs: x, cs_prev, h_prev, w, wci, wcf, wco, b.  scratch: (batch, 6 units). */
+/* Goes backwards from the last step.  The outputs are the gradients of x, cs_prev, h_prev, w, wci, wcf, wco, b.
+ * scratch is (batch, 6 units). */
 static void lstm_block_back(const kernel *k, const lstm *l, views *v, int64_t used, float *scratch) {
   const int64_t n = l->units, size = l->batch * n, row = 4 * n;
   float *all[7], *gates = scratch, *cs_next = gates + size * 4, *h_next = cs_next + size;
@@ -347,7 +350,7 @@ static weft_err gru_read(const kernel *k, gru *g) {
   return block_expect(k, 5, &SHAPE1(g->units));
 }
 
-/* out (batch, n) = [x, h] w + bias */
+/* Computes out (batch, n) = [x, h] w + bias. */
 static void gru_gates(const kernel *k, const gru *g, const float *x, const float *h, const float *w, const float *bias,
                       int64_t n, float *out) {
   for (int64_t r = 0; r < g->batch; r++) memcpy(out + r * n, bias, (size_t)n * sizeof *out);
@@ -357,7 +360,7 @@ static void gru_gates(const kernel *k, const gru *g, const float *x, const float
                           (matrix){w + g->inputs * n, n}, out, n, true);
 }
 
-/* scratch: (batch, 3 units). */
+/* scratch is (batch, 3 units). */
 static void gru_forward(const kernel *k, const gru *g, views *v, float *scratch) {
   const float *x = v->in[0].data, *h = v->in[1].data;
   float *r = v->out[0].data, *u = v->out[1].data, *c = v->out[2].data, *y = v->out[3].data;
@@ -394,7 +397,8 @@ static weft_err gru_cpu(kernel *k) {
   return err;
 }
 
-/* Inputs as of the cell, then r, u, c, d_h; outputs d_x, d_h_prev, d_c_bar, d_r_bar_u_bar.  scratch: (batch, units). */
+/* Inputs: those of the cell, then r, u, c, d_h.  Outputs: d_x, d_h_prev, d_c_bar, d_r_bar_u_bar. scratch is (batch,
+ * units). */
 static void gru_backward(const kernel *k, const gru *g, views *v, float *scratch) {
   const float *h = v->in[1].data, *w_ru = v->in[2].data, *w_c = v->in[3].data, *r = v->in[6].data, *u = v->in[7].data;
   const float *c = v->in[8].data, *dh = v->in[9].data;
@@ -465,11 +469,11 @@ static weft_err lstm_block_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* The results are as x, cs_prev, h_prev, w, wci, wcf, wco and b. */
+/* The results have the shapes of x, cs_prev, h_prev, w, wci, wcf, wco and b. */
 static weft_err lstm_block_grad_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 1, 3, NULL));
   for (int i = 0; i < 8; i++) s->out[i] = s->in[i + 1];
-  if (!weft__node_bool(s->node, "use_peephole", false)) { /* the three may have any shape, their gradients are zero */
+  if (!weft__node_bool(s->node, "use_peephole", false)) { /* the three may have any shape; their gradients are zero */
     const int64_t units = s->in[2].rank == 2 ? s->in[2].dim[1] : -1;
     for (int i = 4; i < 7; i++) s->out[i] = SHAPE1(units);
   }
@@ -505,8 +509,8 @@ static weft_err lstm_block_gradient(backprop *b, const char *type) {
 }
 
 static weft_err lstm_block_grad(backprop *b) { return lstm_block_gradient(b, "BlockLSTMGrad"); }
-/* TensorFlow 2.15 registers the gradient of the first version here too, although the gates are in another order; so do
- * we, since a graph is to give TensorFlow's numbers.  BlockLSTMGradV2 is the true gradient. */
+/* TensorFlow 2.15 registers the gradient of version 1 here too, although the gates have another order.  We do the
+ * same, so that a graph gives TensorFlow's numbers.  BlockLSTMGradV2 is the correct gradient. */
 static weft_err lstm_block_v2_grad(backprop *b) { return lstm_block_gradient(b, "BlockLSTMGrad"); }
 
 /* ---- cases ---- */
@@ -528,14 +532,13 @@ static const op_case lstm_cell_grad_cases[] = {
     {"f32[2,3] rand; " LSTM_IN STEP0 STEP0 STEP0 STEP0 STEP0 STEP0 STEP0 STEP0, NULL, "use_peephole=true",
      CASE_NO_GRAD},
     {"f32[2,3] rand; " LSTM_IN STEP0 STEP0 STEP0 STEP0 STEP0 STEP0 STEP0 STEP0, NULL, "use_peephole=false",
-     CASE_NO_GRAD | CASE_NO_PARITY}, /* TensorFlow leaves the last three outputs as they are */
+     CASE_NO_GRAD | CASE_NO_PARITY}, /* TensorFlow leaves the last three outputs unset */
     {0},
 };
 static const op_case lstm_block_cases[] = {
     {"i64[] 4; f32[4,2,3] rand; " LSTM_IN, NULL, "use_peephole=true", CASE_NO_GRAD},
     {"i64[] 4; f32[4,2,3] rand; " LSTM_IN, NULL, "cell_clip=0.3", CASE_NO_GRAD},
-    {"i64[] 2; f32[4,2,3] rand; " LSTM_IN, NULL, NULL,
-     CASE_NO_GRAD | CASE_NO_PARITY}, /* the rest is not defined there */
+    {"i64[] 2; f32[4,2,3] rand; " LSTM_IN, NULL, NULL, CASE_NO_GRAD | CASE_NO_PARITY}, /* the rest is undefined there */
     {"i64[] 5; f32[4,2,3] rand; " LSTM_IN, "error INVALID_ARGUMENT", NULL, CASE_NO_PARITY},
     {0},
 };

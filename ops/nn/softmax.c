@@ -1,7 +1,7 @@
 /* softmax.c - y = exp(x) / sum exp(x) along the last axis, and its logarithm.
  *
- * The maximum of each row is subtracted first, so no finite input overflows.  Row reductions run
- * in lanes: the compiler may not reorder a float sum by itself, and need not here. */
+ * The maximum of each row is subtracted first, so that no finite input overflows.  Row sums use several accumulators
+ * (lanes), because the compiler may not reorder a float sum. */
 #include "base/alloc.h"
 #include "base/target_clones.h"
 #include "graph/build.h"

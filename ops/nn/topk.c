@@ -1,20 +1,20 @@
-/* topk.c - the k greatest of each row, in order: TopK, TopKV2, and the one at a place: NthElement.
+/* topk.c - TopK and TopKV2, the k largest elements of each row in order, and NthElement.
  *
- * A heap of the k best so far, the worst of them on top; equal elements keep the order of their
- * places.  Only places are kept: the values are fetched at the end, so half and bfloat16 are compared
- * as floats and come out as they were. */
+ * A heap holds the positions of the k best elements so far, with the worst at the top.  Equal elements keep the
+ * order of their positions.  The values are read at the end, so half and bfloat16 are compared as floats and
+ * returned unchanged. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "kernels/simd/widen.h"
 
 typedef struct job {
-  const void *x; /* (rows, n) to be compared */
+  const void *x; /* (rows, n), the elements to compare */
   int64_t n, k;
   int64_t *at; /* (rows, k) */
 } job;
 
-/* In a heap of places the worst is on top: smaller, or equal and later. */
+/* A heap of positions with the worst element at the top: the smaller one, or of equal ones the later. */
 #define DEFINE_TOP(name, T)                                                                                            \
   static inline bool name##_worse(const T *x, int64_t a, int64_t b) { return x[a] < x[b] || (x[a] == x[b] && a > b); } \
   static void name##_sink(const T *x, int64_t *heap, int64_t n, int64_t i) {                                           \
@@ -64,7 +64,7 @@ static pool_loop *const by_type[WEFT_DTYPE_COUNT] = {
     [WEFT_UINT8] = top_u8,  [WEFT_UINT16] = top_u16, [WEFT_UINT32] = top_u32, [WEFT_UINT64] = top_u64,
 };
 
-/* Fills at, (rows, top) int64, with the places of the greatest in order. */
+/* Fills at, (rows, top) int64, with the positions of the largest elements in order. */
 static weft_err find_top(kernel *k, const weft_tensor *x, int64_t rows, int64_t top, weft_tensor *at) {
   if (!by_type[x->dtype]) return weft__kernel_no_type(k, x->dtype);
   widened floats = {0};
@@ -125,7 +125,7 @@ static weft_err top_k_v2_cpu(kernel *k) {
   return top_k(k, weft__tensor_int(k->in[1], 0));
 }
 
-/* The last dimension becomes k; -1: not known. */
+/* The last dimension becomes k, or -1 if k is not known. */
 static weft_err infer_top(infer *s, int64_t top) {
   WEFT_TRY(weft__infer_rank_at_least(s, 0, 1));
   if (s->in[0].rank < 0) return WEFT_OK;
@@ -151,7 +151,7 @@ static weft_err top_k_v2_infer(infer *s) {
 
 /* ---- gradient ---- */
 
-/* Scatters the gradients back to the positions: positions in the flat tensor, summed by position. */
+/* Scatters the gradients back to their positions in the flat tensor, and sums those of equal positions. */
 static weft_err top_k_grad(backprop *b) {
   weft_graph *g = b->graph;
   const int64_t flat = -1, column[] = {-1, 1};
@@ -204,7 +204,7 @@ static weft_err nth_infer(infer *s) {
   return WEFT_OK;
 }
 
-static weft_err nth_grad(backprop *b) { /* shared by all that equal it */
+static weft_err nth_grad(backprop *b) { /* divided equally among all that equal it */
   weft_graph *g = b->graph;
   const weft_out last = weft__b_scalar(g, WEFT_INT32, -1);
   const weft_out y = weft__b_binary(g, "ExpandDims", b->out[0], last);
@@ -216,7 +216,7 @@ static weft_err nth_grad(backprop *b) { /* shared by all that equal it */
 }
 
 /* ---- cases ---- */
-/* TensorFlow runs the first form in graphs of old producers only. */
+/* TensorFlow runs version 1 only in graphs of old producers. */
 static const op_case top_k_cases[] = {
     {"f32[5] 1 5 3 4 2", "f32[3] 5 4 3; i32[3] 1 3 2", "k=3", CASE_NO_PARITY},
     {"f32[2,3] 1 3 3 2 2 1", "f32[2,2] 3 3 2 2; i32[2,2] 1 2 0 1", "k=2", CASE_NO_GRAD | CASE_NO_PARITY},

@@ -1,14 +1,15 @@
-/* topk.cu - the k greatest of each row in order, on the GPU: TopK, TopKV2, NthElement.
+/* topk.cu - the k largest elements of each row in order, on the GPU: TopK, TopKV2, NthElement.
  *
- * Runs of places are merged, each twice as long as those before: a place finds how many of the other run go in front
- * of it by halving.  Nothing beyond the k first of a run is looked at.  Equal elements keep their order; NaN is last. */
+ * This is a merge sort of positions: each pass merges runs to runs of twice the length.  A position finds by binary
+ * search how many positions of the other run precede it.  Only the first k of a run are kept.  Equal elements keep
+ * their order; NaN is last. */
 #include "kernels/reduce/reduce.cuh"
 
 template <class A> struct merge_args {
   const void *x;
   weft_dtype type;
-  int64_t rows, n, k, width; /* width: of the runs that are merged */
-  const int32_t *from;       /* (rows, n); NULL: every place is a run of itself */
+  int64_t rows, n, k, width; /* width: length of the runs that are merged */
+  const int32_t *from;       /* (rows, n); NULL: each position is a run of length 1 */
   int32_t *to;
 };
 
@@ -27,12 +28,12 @@ template <class A> __global__ void __launch_bounds__(GPU_THREADS) merge_kernel(c
     if (own >= a.k) continue;
     const int32_t place = place_at(a, row, at);
     const A v = value_at(a, row, place);
-    int64_t low = 0, high = a.n - other < a.width ? a.n - other : a.width; /* the last run may be short, or missing */
+    int64_t low = 0, high = a.n - other < a.width ? a.n - other : a.width; /* the last run may be short or missing */
     if (high > a.k) high = a.k;
     while (low < high) {
       const int64_t middle = (low + high) / 2;
       const A w = value_at(a, row, place_at(a, row, other + middle));
-      if (run & 1 ? !greater(v, w) : greater(w, v)) /* of equals, those of the first run go first */
+      if (run & 1 ? !greater(v, w) : greater(w, v)) /* equal elements: those of the first run come first */
         low = middle + 1;
       else
         high = middle;
@@ -41,7 +42,7 @@ template <class A> __global__ void __launch_bounds__(GPU_THREADS) merge_kernel(c
   }
 }
 
-/* The places of each row's k greatest, in order, at the row's begin. */
+/* Finds the positions of the k largest elements of each row, in order, at the beginning of the row. */
 static weft_err find_top(kernel *k, const gpu_tensor &x, int64_t n, int64_t top, const int32_t **places) {
   int32_t *buffer[2];
   if (n > INT32_MAX) return gpu_fail(k, WEFT_UNIMPLEMENTED, "rows of %lld elements", (long long)n);
@@ -71,7 +72,7 @@ template <class I> __global__ void index_kernel(I *z, const int32_t *places, int
   GPU_EACH(i, rows * count) z[i] = (I)places[i / count * n + i % count];
 }
 
-/* Those of rank [from, from + count) of each row. */
+/* Writes the elements of rank [from, from + count) of each row. */
 static weft_err put_values(kernel *k, const gpu_tensor &z, const gpu_tensor &x, const int32_t *places, int64_t n,
                            int64_t from, int64_t count) {
   return gpu_moved(k, x.dtype, [&](auto t) {

@@ -1,8 +1,8 @@
 /* xent.c - the cross entropy of a softmax, with its gradient as a second output.
  *
- * With t = x - max and s = log sum exp(t), the loss of a row is sum over j of l[j] (s - t[j]) and
- * the gradient towards x is softmax(x) - l.  The sparse form has one class number for l.  Logits
- * and labels of the dense form broadcast against one another, to two axes. */
+ * Let t = x - max and s = log sum exp(t).  The loss of a row is the sum over j of l[j] (s - t[j]), and the gradient
+ * by x is softmax(x) - l.  The sparse op has one class number in place of l.  Logits and labels of the dense op
+ * broadcast to two axes. */
 #include "base/alloc.h"
 #include "base/target_clones.h"
 #include "base/text.h"
@@ -14,13 +14,13 @@
 #include "kernels/simd/widen.h"
 
 typedef struct xent_job {
-  int64_t n;          /* classes */
+  int64_t n;          /* number of classes */
   const void *x, *l;  /* logits and labels: (rows, n) */
-  const int64_t *cls; /* the sparse form: (rows) */
-  void *loss, *dx;    /* (rows), (rows, n); dx may lie where x does */
+  const int64_t *cls; /* the sparse op: (rows) */
+  void *loss, *dx;    /* (rows), (rows, n); dx may share memory with x */
 } xent_job;
 
-/* In each row: the loss without the labels' part, log sum exp, and dx = softmax. */
+/* Computes for each row log sum exp (the loss without the labels) and dx = softmax. */
 #define XENT_ROW(T, EXP, LOG, x, dx, n, max, log_sum)                                                                  \
   T sum;                                                                                                               \
   WEFT_IVDEP for (int64_t i = 0; i < n; i++) dx[i] = EXP(x[i] - max);                                                  \
@@ -59,7 +59,7 @@ typedef struct xent_job {
 DEFINE_XENT(xent_float, float, vexpf, logf)
 DEFINE_XENT(xent_double, double, exp, log)
 
-/* Runs the float or the double loop; the 16-bit types by way of float.  `in` are logits and labels (or NULL). */
+/* Runs the float or the double loop; 16-bit types are computed in float. `in` are logits and labels (or NULL). */
 static weft_err xent_run(kernel *k, xent_job *j, const weft_tensor *x, const weft_tensor *l, weft_tensor *loss,
                          weft_tensor *dx) {
   const int64_t rows = loss->shape.dim[0];
@@ -83,9 +83,9 @@ static weft_err xent_run(kernel *k, xent_job *j, const weft_tensor *x, const wef
   return err;
 }
 
-/* ---- the dense form ---- */
+/* ---- the dense op ---- */
 
-/* t (of at most two axes) repeated to `to`, which it broadcasts to; t itself, shared, when it has that shape. */
+/* Broadcasts t (of at most two axes) to the shape `to`.  If t has that shape, out shares its buffer. */
 static weft_err xent_spread(kernel *k, weft_tensor *out, const weft_tensor *t, const shape *to) {
   if (weft__shape_equal(&t->shape, to)) {
     weft__tensor_share(out, t);
@@ -128,7 +128,7 @@ static weft_err xent_infer(infer *s) {
   shape all;
   if (weft__shape_broadcast(&all, &s->in[0], &s->in[1]) != WEFT_OK) {
     const shape *a = &s->in[0], *b = &s->in[1];
-    int i = 1; /* from the end, the first axis on which they differ */
+    int i = 1; /* from the end, the first axis in which they differ */
     while (i < a->rank && i < b->rank) {
       const int64_t p = a->dim[a->rank - i], q = b->dim[b->rank - i];
       if (p != q && p >= 0 && q >= 0 && p != 1 && q != 1) break;
@@ -144,7 +144,7 @@ static weft_err xent_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* ---- the sparse form ---- */
+/* ---- the sparse op ---- */
 
 static weft_err xent_classes(kernel *k, int64_t *out, int64_t n) {
   const weft_tensor *l = k->in[1];
@@ -213,7 +213,8 @@ static weft_out scale_rows(weft_graph *g, weft_out rows, weft_out x) {
   return weft__b_mul(g, weft__b_node(g, "ExpandDims", NULL, 2, in, 0, NULL), x);
 }
 
-/* Towards the logits: dloss times the second output, and the curvature where a gradient of that output arrives. */
+/* The gradient by the logits: dloss times the second output, plus a second-order term if that output has a gradient
+ * too. */
 static weft_out logits_grad(backprop *b) {
   weft_graph *g = b->graph;
   weft_out dx = scale_rows(g, weft__backprop_dout(b, 0), b->out[1]);
@@ -238,7 +239,7 @@ static weft_err sparse_grad(backprop *b) {
 
 static const op_case xent_cases[] = {
     {"f32[1,3] 1 2 3; f32[1,3] 0 1 0", "f32[1] 1.4076059; f32[1,3] .09003057 -.75527153 .66524094", NULL, CASE_NO_GRAD},
-    {"f32[4,5] rand; f32[4,5] unit", NULL, NULL, CASE_NO_GRAD}, /* its gradient holds for labels that sum to 1 */
+    {"f32[4,5] rand; f32[4,5] unit", NULL, NULL, CASE_NO_GRAD}, /* its gradient is correct for labels that sum to 1 */
     {"f32[3,4] rand; f32[1,4] unit", NULL, NULL, CASE_NO_GRAD},
     {"f32[1,4] rand; f32[3,4] unit", NULL, NULL, CASE_NO_GRAD},
     {"f32[2,4] rand; f32[4] unit", NULL, NULL, CASE_NO_GRAD},

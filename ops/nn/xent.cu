@@ -1,13 +1,14 @@
 /* xent.cu - the cross entropy of a softmax on the GPU, dense and sparse, with its gradient as a second output.
  *
- * A class number out of range gives NaN in its row, as TensorFlow's GPU kernel has it: the host does not wait to see. */
+ * A class number out of range gives NaN in its row, as in TensorFlow's GPU kernel.  An error would need the host to
+ * wait for the kernel. */
 #include "ops/nn/softmax.cuh"
 
 template <class T> struct xent_args {
   const T *x, *l;
   T *loss, *dx;
   int64_t rows, n;
-  int64_t x_row, x_column, l_row, l_column; /* steps; 0 where one is broadcast */
+  int64_t x_row, x_column, l_row, l_column; /* strides; 0 along a broadcast axis */
   int lanes;
 };
 
@@ -50,7 +51,7 @@ __global__ void __launch_bounds__(GPU_THREADS) xent_sparse(const xent_args<T> a,
   if (lane == 0) a.loss[row] = (T)(known ? log(sum) - ((A)x[chosen] - max) : (A)NAN);
   const A scale = 1 / sum;
   if (a.lanes == 32)
-    __syncwarp(); /* dx may lie where x does: the chosen logit has been read */
+    __syncwarp(); /* dx may share memory with x; the label's logit has been read by now */
   else
     __syncthreads();
   for (int64_t i = lane; i < end; i += a.lanes)

@@ -1,7 +1,7 @@
-/* ragged_gather.c - RaggedGather: rows of a ragged tensor, chosen by indices.
+/* ragged_gather.c - RaggedGather: selects rows of a ragged tensor by indices.
  *
- * The indices may have any rank: each dimension but the last adds uniform splits before those of the rows.  A row is a
- * range of items at every level, so the kernel moves one range per index from level to level. */
+ * The indices may have any rank: each of their dimensions but the last adds uniform splits before those of the rows.
+ * A row is a range of items at every level, so the kernel carries one range per index from level to level. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -28,7 +28,7 @@ typedef struct row_range {
   int64_t from, to;
 } row_range;
 
-/* The range of each index in the first level. */
+/* Computes the range of each index in the first level. */
 static weft_err first_ranges(const kernel *k, int levels, row_range *at) {
   const weft_tensor *splits = k->in[0], *indices = k->in[levels + 1];
   const int64_t rows = splits->shape.dim[0] - 1;
@@ -44,7 +44,7 @@ static weft_err first_ranges(const kernel *k, int levels, row_range *at) {
   return WEFT_OK;
 }
 
-/* The splits that the shape of the indices adds: every dimension but the last is a uniform one. */
+/* Writes the splits that the shape of the indices adds: each dimension but the last is a uniform one. */
 static weft_err uniform_splits(kernel *k, const shape *indices) {
   for (int d = 0; d + 1 < indices->rank; d++) {
     const int64_t rows = weft__shape_product(indices, 0, d + 1), width = indices->dim[d + 1];
@@ -55,7 +55,7 @@ static weft_err uniform_splits(kernel *k, const shape *indices) {
   return WEFT_OK;
 }
 
-/* The splits of the chosen rows at the first level. */
+/* Writes the splits of the selected rows at the first level. */
 static weft_err top_splits(kernel *k, int at_out, const row_range *at, int64_t n) {
   weft_tensor *out = weft__out(k, at_out, &SHAPE1(n + 1));
   if (!out) return WEFT_OOM;
@@ -76,7 +76,7 @@ static weft_err total_of(const kernel *k, const row_range *at, int64_t n, int64_
   return WEFT_OK;
 }
 
-/* The splits of one level for the ranges, which then become ranges of the level below. */
+/* Writes the splits of one level for the ranges, and turns them into ranges of the level below. */
 static weft_err next_level(kernel *k, int level, int at_out, row_range *at, int64_t n) {
   const weft_tensor *splits = k->in[level];
   int64_t total, next = 1, sum = 0;
@@ -136,7 +136,7 @@ static weft_err gather_cpu(kernel *k) {
   return err;
 }
 
-/* The gradient of the values: each chosen row adds to the places it came from. */
+/* The gradient of the values: each selected row adds its gradient to the values it came from. */
 static weft_err gather_grad(backprop *b) {
   weft_graph *g = b->graph;
   const int levels = b->n_in - 2;

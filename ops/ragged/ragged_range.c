@@ -1,6 +1,7 @@
-/* ragged_range.c - RaggedRange: a range of numbers in each row.
+/* ragged_range.c - RaggedRange: an arithmetic sequence in each row.
  *
- * A row whose limit lies behind its start is empty.  Each number is the one before plus delta, in the type itself. */
+ * A row is empty if its limit is not beyond its start.  Each number is the previous one plus delta, in the type
+ * itself. */
 #include "base/alloc.h"
 #include "kernels/ragged/ragged.h"
 #include "kernels/array/index.h"
@@ -41,7 +42,7 @@ static int64_t row_size(const kernel *k, int64_t row) {
   if ((delta > 0 && start >= limit) || (delta < 0 && start <= limit)) return 0;
   const uint64_t way = delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
   const uint64_t pace = delta > 0 ? (uint64_t)delta : 0 - (uint64_t)delta;
-  if (pace == 0) return -1; /* it was checked, but a peer may have written since */
+  if (pace == 0) return -1; /* it was checked before, but a peer may have changed it */
   const uint64_t n = way / pace + (way % pace != 0);
   return n > INT64_MAX ? -1 : (int64_t)n;
 }

@@ -1,6 +1,6 @@
-/* ragged_rows.c - RaggedFillEmptyRows: a default value in each row that has none, and its gradient.
+/* ragged_rows.c - RaggedFillEmptyRows, which puts a default value into each empty row, and its gradient.
  *
- * The rows of the values are sorted, so one pass places all: the values of a row in order, or the default. */
+ * The row numbers of the values are sorted, so one pass writes the values of each row in order, or the default. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "kernels/array/strided_copy.h"

@@ -1,6 +1,7 @@
-/* ragged_to_sparse.c - RaggedTensorToSparse: the values of a ragged tensor with their places.
+/* ragged_to_sparse.c - RaggedTensorToSparse: the values of a ragged tensor with their indices.
  *
- * The shape is that of the smallest box that holds all rows.  Values of a uniform inner shape count one by one. */
+ * The dense shape is the smallest one that holds all rows.  If values have a uniform inner shape, each element is an
+ * entry. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "kernels/array/index.h"
@@ -20,7 +21,7 @@ static weft_err sparse_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* The longest row of a level. */
+/* Returns the length of the longest row of a level. */
 static int64_t ragged_to_sparse_widest(const weft_tensor *splits) {
   int64_t most = 0;
   for (int64_t i = 1; i < splits->shape.dim[0]; i++) {
@@ -30,12 +31,12 @@ static int64_t ragged_to_sparse_widest(const weft_tensor *splits) {
   return most;
 }
 
-/* Writes for each item below a level its number in its row and, from the levels above, where that row is.  place: rows
- * of `depth` numbers for the values; the numbers of a level are first written for the value that begins each item. */
+/* Writes the index of each value: for each level, its number in its row. `place` has `depth` numbers for each value.
+ * The numbers of a level are first written only for the first value of each item. */
 static void put_places(const kernel *k, int levels, int64_t depth, int64_t *place) {
   const weft_tensor *values = k->in[levels];
   const int64_t n = values->shape.dim[0], inner = weft__shape_product(&values->shape, 1, values->shape.rank);
-  int64_t row[WEFT_MAX_RANK] = {0}; /* per level the row that the present value is in */
+  int64_t row[WEFT_MAX_RANK] = {0}; /* per level, the row of the current value */
   for (int64_t i = 0; i < n; i++) {
     int64_t item = i;
     for (int level = levels - 1; level >= 0; level--) {

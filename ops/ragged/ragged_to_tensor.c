@@ -1,7 +1,8 @@
-/* ragged_to_tensor.c - RaggedTensorToTensor: a ragged tensor padded, or cut, to a rectangular one.
+/* ragged_to_tensor.c - RaggedTensorToTensor: pads or truncates a ragged tensor to a dense one.
  *
- * The rows of each dimension are told by splits (ROW_SPLITS) or by the row of each item (VALUE_ROWIDS), which needs the
- * number of rows first (FIRST_DIM_SIZE).  The kernel computes for every item its place in the output, or -1. */
+ * Row partitions are given as splits (ROW_SPLITS) or as the row of each item (VALUE_ROWIDS); the latter needs the
+ * number of rows first (FIRST_DIM_SIZE).  The kernel computes the position of every item in the output, or -1 if it
+ * is cut off. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -13,8 +14,8 @@
 enum { FIRST_SHAPE = 0, VALUES = 1, DEFAULT = 2, PARTITIONS = 3 };
 
 typedef struct plan {
-  int first;  /* of the partitions, where FIRST_DIM_SIZE does not stand */
-  int levels; /* ragged dimensions */
+  int first;  /* the first partition after FIRST_DIM_SIZE, if that is present */
+  int levels; /* number of ragged dimensions */
   shape out;
   const attr *types;
 } plan;
@@ -53,7 +54,7 @@ static weft_err read_types(const kernel *k, plan *p) {
   return WEFT_OK;
 }
 
-/* The number of rows of the first dimension. */
+/* Finds the number of rows of the first dimension. */
 static weft_err first_size(const kernel *k, const plan *p, int64_t *rows) {
   const weft_tensor *t = k->in[PARTITIONS];
   if (!p->first) {
@@ -69,7 +70,8 @@ static weft_err first_size(const kernel *k, const plan *p, int64_t *rows) {
                            (long long)*rows);
 }
 
-/* Checks the partition of a level over `rows` rows, and stores the number of its items and the longest row. */
+/* Checks the partition of a level with `rows` rows, and stores its number of items and the length of its longest
+ * row. */
 static weft_err ragged_to_tensor_measure(const kernel *k, const plan *p, int level, int64_t rows, int64_t *items,
                                          int64_t *most) {
   const weft_tensor *t = ragged_to_tensor_partition(k, p, level);
@@ -103,7 +105,7 @@ static weft_err ragged_to_tensor_measure(const kernel *k, const plan *p, int lev
   return WEFT_OK;
 }
 
-/* The dimension that the argument `shape` asks for; -1 where it leaves it open. */
+/* Returns dimension d of the argument `shape`, or -1 if it is unspecified. */
 static int64_t ragged_to_tensor_wanted(const kernel *k, int d) {
   const weft_tensor *t = k->in[FIRST_SHAPE];
   return t->shape.rank == 0 ? -1 : weft__index_at(t, d);
@@ -136,7 +138,7 @@ static weft_err check_shape(const kernel *k, const plan *p) {
   return WEFT_OK;
 }
 
-/* The shape of the output, after every partition has been checked. */
+/* Computes the shape of the output, after every partition has been checked. */
 static weft_err plan_shape(const kernel *k, plan *p) {
   int64_t rows, items, most;
   WEFT_TRY(read_types(k, p));
@@ -157,7 +159,7 @@ static weft_err plan_shape(const kernel *k, plan *p) {
   return WEFT_OK;
 }
 
-/* The places of a level's items from those of its rows: row * width + number in the row. */
+/* Computes the positions of a level's items from those of its rows: row * width + number in the row. */
 static void place_items(const kernel *k, const plan *p, int level, const int64_t *rows, int64_t n_rows,
                         int64_t *items) {
   const weft_tensor *t = ragged_to_tensor_partition(k, p, level);
@@ -180,7 +182,7 @@ static int64_t items_of(const kernel *k, const plan *p, int level) {
   return is_rowids(p, level) ? t->shape.dim[0] : weft__index_at(t, t->shape.dim[0] - 1);
 }
 
-/* The place of each value; the caller frees it.  NULL if memory is short. */
+/* Returns the position of each value; the caller frees it.  Returns NULL if memory is short. */
 static int64_t *all_places(const kernel *k, const plan *p) {
   int64_t n = p->first ? weft__index_at(k->in[PARTITIONS], 0) : k->in[PARTITIONS]->shape.dim[0] - 1;
   int64_t *rows = n < INT64_MAX / 16 ? weft__alloc((size_t)(n + 1) * sizeof *rows) : NULL;
@@ -196,7 +198,7 @@ static int64_t *all_places(const kernel *k, const plan *p) {
   return rows;
 }
 
-/* One element of the inner shape, filled from the default value, which is broadcast to it. */
+/* Broadcasts the default value to one element of the inner shape. */
 static weft_err spread_default(const kernel *k, const shape *inner, weft_tensor *out) {
   const weft_tensor *d = k->in[DEFAULT];
   shape both;
@@ -279,7 +281,7 @@ static weft_out slice_of(weft_graph *g, weft_out x, int64_t from, int64_t size) 
   return weft__b_node(g, "Slice", NULL, 3, in, 0, NULL);
 }
 
-/* The number of the value at each place of the output, as one row; -1 where the default value is. */
+/* Returns, for each position of the output, the number of its value, or -1 where the default value is. */
 static weft_out value_numbers(backprop *b, weft_out count) {
   weft_graph *g = b->graph;
   const attr *types = weft__node_attr(b->node, "row_partition_types");
@@ -301,7 +303,7 @@ static weft_out segment_sum(weft_graph *g, weft_out data, weft_out ids, weft_out
   return weft__b_node(g, "UnsortedSegmentSum", NULL, 3, (weft_out[]){data, ids, n}, 0, NULL);
 }
 
-/* The gradient of a value is that of its place; the default value gets those of the other places. */
+/* The gradient of a value is that of its position.  The default value gets the sum of those of all other positions. */
 static weft_err to_tensor_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out all = weft__b_ints(g, (int64_t[]){-1}, 1), sizes = weft__b_shape(g, b->in[VALUES]);

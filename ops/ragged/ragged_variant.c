@@ -1,8 +1,8 @@
 /* ragged_variant.c - ragged tensors in variants: RaggedTensorToVariant, RaggedTensorFromVariant and the gradient.
  *
- * A variant holds the row splits of a ragged tensor, outermost first, and its values.  With batched_input each row of
- * the ragged tensor is a variant of its own.  A tensor of variants is read as one ragged tensor: each dimension of that
- * tensor becomes a ragged dimension in front of those of its elements. */
+ * A variant holds the row splits of a ragged tensor, outermost first, and its values.  With batched_input, each row
+ * of the ragged tensor is one variant.  A tensor of variants is read as one ragged tensor: each dimension of that
+ * tensor becomes a ragged dimension before those of its elements. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -12,7 +12,7 @@
 #include "state/held_tensors.h"
 #include <string.h>
 
-/* ---- into variants ---- */
+/* ---- to variants ---- */
 
 static weft_err to_infer(infer *s) {
   const int levels = s->n_in - 1;
@@ -27,7 +27,7 @@ static weft_err to_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* Makes *out the rows [from, to) of t, which is not transient. */
+/* Makes *out a view of rows [from, to) of t, which is not transient. */
 static void view_rows(weft_tensor *out, const weft_tensor *t, int64_t from, int64_t to) {
   const int64_t row = weft__shape_product(&t->shape, 1, t->shape.rank);
   weft__tensor_share(out, t);
@@ -35,7 +35,7 @@ static void view_rows(weft_tensor *out, const weft_tensor *t, int64_t from, int6
   out->data = (char *)t->data + (size_t)(from * row) * weft__dtype_size(t->dtype);
 }
 
-/* The splits of the rows [from, to) of a level, which begin with 0. */
+/* Computes the splits of rows [from, to) of a level; they begin with 0. */
 static weft_err cut_splits(weft_tensor *out, const weft_tensor *splits, int64_t from, int64_t to) {
   WEFT_TRY(weft__tensor_init(out, splits->dtype, &SHAPE1(to - from + 1)));
   const int64_t base = weft__index_at(splits, from);
@@ -43,7 +43,7 @@ static weft_err cut_splits(weft_tensor *out, const weft_tensor *splits, int64_t 
   return WEFT_OK;
 }
 
-/* Row r of the ragged tensor whose values are `values`. */
+/* Stores row r of the ragged tensor whose values are `values`. */
 static weft_err put_row(const kernel *k, int levels, const weft_tensor *values, int64_t r, weft_tensor *out) {
   held_tensors *v = NULL;
   WEFT_TRY(weft__held_tensors_create(&v, HELD_RAGGED, levels > 0 ? levels : 1));
@@ -85,7 +85,7 @@ static weft_err to_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-/* ---- out of variants ---- */
+/* ---- from variants ---- */
 
 static weft_err from_infer(infer *s) {
   const int64_t inner = weft__node_int(s->node, "input_ragged_rank", -1);
@@ -143,12 +143,13 @@ static weft_err check_part(const ragged_stack *s, int64_t i) {
   return WEFT_OK;
 }
 
-/* The number of rows of part i below the dimensions of the stack, at level j of the part. */
+/* Returns the number of rows of part i at its level j. */
 static int64_t rows_of(const ragged_stack *s, int64_t i, int j) {
   return s->part[i]->t[j].shape.dim[0] - (j < s->inner);
 }
 
-/* The splits for a dimension of the tensor of variants: equal steps, or the sizes of the parts for the last one. */
+/* Writes the splits of a dimension of the tensor of variants: uniform, or the sizes of the parts for the last
+ * dimension. */
 static weft_err put_outer(const ragged_stack *s, int level) {
   const shape *dims = &s->k->in[0]->shape;
   const bool last = level == dims->rank - 1;
@@ -225,7 +226,7 @@ static weft_err from_cpu(kernel *k) {
 
 /* ---- gradients ---- */
 
-/* The gradient of the values of a ragged tensor, out of the variants with the gradients of its rows. */
+/* Computes the gradient of the values of a ragged tensor from variants with the gradients of its rows. */
 static weft_err gradient_cpu(kernel *k) {
   shape all;
   int64_t at = 0;

@@ -1,9 +1,8 @@
-/* multinomial.c - draws classes from unnormalised log-probabilities.
+/* multinomial.c - Multinomial: draws classes from unnormalized log-probabilities.
  *
- * For each row a running sum of exp(logit - max) is made in double; a uniform double times the
- * total falls into one class.  Rows use the generator's doubles one after the other, as TensorFlow
- * does while it works on one thread (on several, what it draws depends on how it cut the rows).
- * Logits that are not finite are never drawn. */
+ * For each row, the cumulative sum of exp(logit - max) is computed in double.  A uniform double times the total
+ * selects the class.  Rows take the generator's doubles one after the other, as TensorFlow does on one thread; on
+ * several threads, TensorFlow's draws depend on how it splits the rows.  Logits that are not finite are never drawn. */
 #include "base/alloc.h"
 #include "graph/op.h"
 #include "kernels/random/philox.h"
@@ -15,7 +14,7 @@ typedef struct draw {
   const weft_tensor *logits;
   weft_tensor *out;
   philox gen;
-  double *sums; /* a row each */
+  double *sums; /* one row per distribution */
   int64_t classes, samples;
 } draw;
 
@@ -33,7 +32,7 @@ static double running_sum(const weft_tensor *logits, int64_t at, int64_t n, doub
   return total;
 }
 
-/* The first class whose sum is above x; one past the last if none is. */
+/* Returns the first class whose cumulative sum is above x, or n if there is none. */
 static int64_t find_class(const double *sum, int64_t n, double x) {
   int64_t low = 0, high = n;
   while (low < high) {
@@ -52,7 +51,7 @@ static void draw_rows(void *arg, int64_t begin, int64_t end) {
     double *sum = d->sums + r * d->classes;
     const double total = running_sum(d->logits, r * d->classes, d->classes, sum);
     for (int64_t s = 0; s < d->samples; s++) {
-      const int64_t at = r * d->samples + s; /* two doubles a block */
+      const int64_t at = r * d->samples + s; /* a block gives two doubles */
       uint32_t w[4];
       weft__philox_blocks(&d->gen, (uint64_t)at / 2, 1, 1, w);
       const double u = at % 2 ? weft__philox_to_double(w[2], w[3]) : weft__philox_to_double(w[0], w[1]);
@@ -65,7 +64,7 @@ static void draw_rows(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* gen NULL: the node's own generator. */
+/* If gen is NULL, uses the node's own generator. */
 static weft_err draw_classes(kernel *k, const philox *gen) {
   const weft_tensor *logits = k->in[0];
   if (logits->shape.rank != 2)

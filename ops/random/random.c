@@ -1,9 +1,8 @@
 /* random.c - RandomUniform, RandomUniformInt, RandomStandardNormal, TruncatedNormal.
  *
- * The numbers are TensorFlow's for the same seeds.  Four outputs (two, where an output takes 64
- * bits) come from one Philox block, in order; each run reserves 256 blocks for every output.  A
- * truncated normal may need more than one block for its group of outputs, so its groups start 64
- * blocks apart for every output in them. */
+ * The numbers are TensorFlow's for the same seeds.  One Philox block gives four outputs in order (two if an output
+ * needs 64 bits); each run reserves 256 blocks per output.  A truncated normal may need more than one block for its
+ * group of outputs, so groups begin 64 blocks apart for each output in them. */
 #include "base/alloc.h"
 #include "base/target_clones.h"
 #include "graph/op.h"
@@ -17,17 +16,17 @@
 enum { CHUNK = 64, RESERVED = 256, MAX_WORDS = 4 * CHUNK };
 
 typedef struct fill fill;
-/* Turns the words of `blocks` blocks into outputs. */
+/* Converts the words of `blocks` blocks to outputs. */
 typedef void convert(const fill *f, const uint32_t *words, int64_t blocks, void *out);
 
 struct fill {
   philox gen;
   convert *convert;
   char *out;
-  int64_t n; /* outputs wanted */
-  int group; /* outputs of one block */
+  int64_t n; /* number of outputs */
+  int group; /* outputs per block */
   size_t size;
-  int64_t low; /* of integers */
+  int64_t low; /* lower bound of integers */
   uint64_t range;
 };
 
@@ -103,7 +102,7 @@ static void normal_bfloat16(const fill *f, const uint32_t *w, int64_t blocks, vo
 
 /* ---- filling ---- */
 
-/* Writes `blocks` groups from `first` on, of which the tensor's last may be cut short. */
+/* Writes `blocks` groups from `first` on.  The last group of the tensor may be incomplete. */
 static void random_put(const fill *f, const uint32_t *words, int64_t first, int64_t blocks, convert *fn) {
   const int64_t begin = first * f->group, room = f->n - begin;
   if (blocks * f->group <= room) {
@@ -125,7 +124,7 @@ static void fill_blocks(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* The rest of a truncated group: further blocks until it has `group` numbers within two deviations. */
+/* Completes a truncated group: draws further blocks until it has `group` numbers within two standard deviations. */
 static void truncate_float(const philox *gen, uint64_t block, float y[4]) {
   float kept[4];
   int n = 0;
@@ -155,7 +154,7 @@ static void truncate_double(const philox *gen, uint64_t block, double y[2]) {
   memcpy(y, kept, sizeof kept);
 }
 
-/* Copies numbers already made: what random_put() is given for a truncated normal. */
+/* Copies finished numbers; random_put() calls it for a truncated normal. */
 static void store_float(const fill *f, const uint32_t *y, int64_t blocks, void *out) {
   memcpy(out, y, (size_t)(blocks * f->group) * f->size);
 }
@@ -200,7 +199,7 @@ static void fill_truncated(void *arg, int64_t begin, int64_t end) {
 typedef struct family {
   pool_loop *fill;
   convert *of_half, *of_bfloat16, *of_float, *of_double;
-  int64_t cost; /* nanoseconds a block */
+  int64_t cost; /* nanoseconds per block */
 } family;
 
 static weft_err random_shape(const kernel *k, int at, shape *s) {
@@ -214,7 +213,7 @@ static weft_err random_shape(const kernel *k, int at, shape *s) {
   return weft__shape_make(s, n, dim);
 }
 
-/* The bits as they come. */
+/* Returns the bits unchanged. */
 static void whole_words(const fill *f, const uint32_t *w, int64_t blocks, void *out) {
   memcpy(out, w, (size_t)(blocks * f->group) * f->size);
 }

@@ -1,16 +1,16 @@
 /* random.cu - random numbers on the GPU, the same as the CPU's for the same seeds.
  *
- * How many blocks of Philox a node has used is kept on the card, beside the node, and grows by a launch of its own:
- * a step that was recorded goes on drawing where the last replay stopped. */
+ * The number of Philox blocks that a node has used is stored in GPU memory, with the node, and a kernel advances it.
+ * So each launch of a captured cuda graph continues where the last one stopped. */
 #include "kernels/gpu/gpu.cuh"
 
-enum { RESERVED = 256 }; /* blocks for every output, as TensorFlow reserves them */
+enum { RESERVED = 256 }; /* blocks reserved per output, as in TensorFlow */
 
 struct philox_seed {
   uint32_t key[2], counter[4];
 };
 
-/* Block `at` after the seed: four words. */
+/* Returns block `at` of the seed: four words. */
 __device__ inline uint4 philox_block(const philox_seed &p, uint64_t at) {
   const uint64_t low = (p.counter[0] | (uint64_t)p.counter[1] << 32) + at;
   const uint32_t carry = low < at, c2 = p.counter[2] + carry;
@@ -89,7 +89,7 @@ struct normal {
   static const bool spaced = false;
 };
 
-/* Those beyond two deviations are drawn again, from the blocks that follow. */
+/* Numbers beyond two standard deviations are drawn again, from the following blocks. */
 struct truncated {
   template <class T> __device__ void operator()(const philox_seed &p, uint64_t at, T *y) const {
     wide<T> z[group<T>::size];

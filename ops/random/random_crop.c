@@ -1,8 +1,9 @@
-/* random_crop.c - a part of an image chosen at random: a fixed size, or a size and shape within bounds.
+/* random_crop.c - RandomCrop, which cuts a random part of a fixed size out of an image, and
+ * SampleDistortedBoundingBox.
  *
- * SampleDistortedBoundingBox draws an aspect ratio, then a height that keeps the area within its
- * range, then a place; it takes the first such rectangle that covers enough of some box, and the
- * whole image after max_attempts failures.  Numbers are drawn in TensorFlow's order. */
+ * SampleDistortedBoundingBox draws an aspect ratio, then a height that keeps the area in its range, then a position.
+ * It returns the first rectangle that covers enough of some box, or the whole image after max_attempts failures.
+ * Numbers are drawn in TensorFlow's order. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/op.h"
@@ -70,14 +71,14 @@ static weft_err random_crop_infer(infer *s) {
 
 enum { MAX_SIDE = INT32_MAX / 2, ATTEMPTS_PER_CHECK = 4096 };
 
-typedef struct box { /* in pixels; the far edges are outside */
+typedef struct box { /* in pixels; the end coordinates are exclusive */
   int top, left, bottom, right;
 } box;
 
 typedef struct bounds {
-  int height, width; /* of the image */
+  int height, width; /* size of the image */
   float min_ratio, max_ratio, min_area, max_area;
-  float covered; /* the part of some box that must be inside */
+  float covered; /* the fraction of some box that must be inside */
   int64_t attempts;
 } bounds;
 
@@ -85,12 +86,12 @@ static float box_area(const box *b) {
   return b->bottom > b->top && b->right > b->left ? (float)(b->bottom - b->top) * (float)(b->right - b->left) : 0;
 }
 
-/* x rounded to an int from 0 to MAX_SIDE; 0 for NaN.  A plain conversion is undefined outside the range of int. */
+/* Rounds x to an int in [0, MAX_SIDE]; NaN gives 0.  A plain conversion is undefined outside the range of int. */
 static int random_crop_rounded(double x) { return x >= MAX_SIDE ? MAX_SIDE : x > 0 ? (int)lrint(x) : 0; }
 
 static int width_for(int height, float ratio) { return random_crop_rounded((double)((float)height * ratio)); }
 
-/* The greatest height that the area allows and whose width fits the image. */
+/* Returns the largest height that the area allows and whose width fits the image. */
 static int random_crop_tallest(const bounds *b, float max_area, float ratio) {
   int height = random_crop_rounded((double)sqrtf(max_area / ratio));
   if (width_for(height, ratio) > b->width) {
@@ -100,7 +101,7 @@ static int random_crop_tallest(const bounds *b, float max_area, float ratio) {
   return height < b->height ? height : b->height;
 }
 
-/* Draws a rectangle of that aspect ratio.  False: none fits. */
+/* Draws a rectangle of that aspect ratio.  Returns false if none fits. */
 static bool draw_box(const bounds *b, float ratio, philox_reader *r, box *out) {
   const float image = (float)b->width * (float)b->height;
   const float min_area = b->min_area * image, max_area = b->max_area * image;
@@ -109,7 +110,7 @@ static bool draw_box(const bounds *b, float ratio, philox_reader *r, box *out) {
   if (height > most) height = most;
   if (height < most) height += (int)weft__philox_below(r, (uint32_t)(most - height + 1));
   int width = width_for(height, ratio);
-  /* Rounding may have left the range by a little: one row more or less is tried. */
+  /* Rounding may have left the range by a little: try one row more or less. */
   if ((float)width * (float)height < min_area) width = width_for(++height, ratio);
   if ((float)width * (float)height > max_area) width = width_for(--height, ratio);
   const float area = (float)width * (float)height;
@@ -136,8 +137,8 @@ static bool random_crop_covers(const box *crop, const box *boxes, int64_t n, flo
   return false;
 }
 
-/* The first rectangle drawn that holds enough of a box; the whole image if no attempt succeeds.  Billions of attempts may
- * be asked for, so the loop stops when the step is cancelled or its deadline has passed. */
+/* Returns the first rectangle drawn that covers enough of a box, or the whole image if no attempt succeeds.  The
+ * program may ask for billions of attempts, so the loop ends when the step is canceled or its deadline has passed. */
 static weft_err random_crop_sample(const kernel *k, const bounds *b, const box *boxes, int64_t n, philox_reader *r,
                                    box *out) {
   *out = (box){0, 0, b->height, b->width};
@@ -153,7 +154,7 @@ static weft_err random_crop_sample(const kernel *k, const bounds *b, const box *
   return WEFT_OK;
 }
 
-/* ---- reading what the node and its inputs say ---- */
+/* ---- reading the attributes and inputs ---- */
 
 static weft_err read_range(const kernel *k, const char *name, const char *what, float *low, float *high) {
   const attr *a = weft__node_attr(k->node, name);
@@ -230,7 +231,8 @@ static weft_err check_boxes(const kernel *k, int64_t *n) {
   return WEFT_OK;
 }
 
-/* One box in pixels.  Each coordinate is loaded once: a peer may change the tensor between a check and a second load. */
+/* Reads one box in pixels.  Each coordinate is loaded once, because a peer may change the tensor between a check and
+ * a second load. */
 static weft_err read_box(const kernel *k, const bounds *b, int64_t i, box *out) {
   const volatile float *v = TENSOR_DATA(k->in[1], float) + 4 * i;
   int side[4];
@@ -245,7 +247,7 @@ static weft_err read_box(const kernel *k, const bounds *b, int64_t i, box *out) 
   return WEFT_OK;
 }
 
-/* The boxes in pixels; the whole image when there is none.  `boxes` has room for one more than n. */
+/* Reads the boxes in pixels.  If there are none, the whole image is the only box. `boxes` has room for n + 1. */
 static weft_err read_boxes(const kernel *k, const bounds *b, box *boxes, int64_t *n) {
   for (int64_t i = 0; i < *n; i++) WEFT_TRY(read_box(k, b, i, &boxes[i]));
   if (*n == 0) boxes[(*n)++] = (box){0, 0, b->height, b->width};

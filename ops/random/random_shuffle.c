@@ -1,7 +1,7 @@
-/* random_shuffle.c - RandomShuffle: the rows of a tensor in another order.
+/* random_shuffle.c - RandomShuffle: puts the rows of a tensor in random order.
  *
- * Row i changes places with one of the rows from i on, for each i in turn; a word of the generator
- * modulo what is left names it.  The order is drawn first, then rows are copied by all threads. */
+ * For each i in turn, row i is swapped with one of the rows from i on; a word of the generator modulo the number of
+ * these rows selects it.  The order is drawn first; then all threads copy rows. */
 #include "base/alloc.h"
 #include "graph/op.h"
 #include "kernels/random/philox.h"
@@ -26,7 +26,7 @@ static void draw_order(const philox *gen, int64_t *order, int64_t n) {
 typedef struct copy_job {
   const int64_t *order;
   weft_dtype type;
-  int64_t row; /* elements */
+  int64_t row; /* elements of a row */
   size_t size; /* bytes of a row */
   const char *src;
   char *dst;
@@ -51,7 +51,7 @@ static weft_err copy_elements(const copy_job *c, int64_t n) {
   return WEFT_OK;
 }
 
-/* given NULL: the node's own generator. */
+/* If `given` is NULL, uses the node's own generator. */
 static weft_err random_shuffle_run(kernel *k, const philox *given) {
   const weft_tensor *x = k->in[0];
   const int64_t n = x->shape.rank > 0 ? x->shape.dim[0] : 1;

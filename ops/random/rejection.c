@@ -1,10 +1,9 @@
-/* rejection.c - RandomGamma and RandomPoissonV2: draws that throw away what does not fit.
+/* rejection.c - RandomGamma, RandomPoissonV2 and binomial numbers, by rejection sampling.
  *
- * The numbers are TensorFlow's for the same seeds.  Every output has 256 blocks of the node's generator to itself,
- * counted along the samples of the first distribution, then of the second, and so on; it takes uniform doubles and
- * normal pairs from them as it needs them, the second of a block before the first.  Gamma: Marsaglia and Tsang's
- * squeeze; shapes below 1 by way of a + 1.  Poisson: Knuth's product below a rate of 10, Hormann's transformed
- * rejection above. */
+ * The numbers are TensorFlow's for the same seeds.  Every output has 256 blocks of the node's generator, numbered
+ * along the samples of the first distribution, then of the second, and so on.  It takes uniform doubles and normal
+ * pairs from them as needed, the second of a block before the first.  Gamma: the Marsaglia-Tsang method; shapes
+ * below 1 use a + 1.  Poisson: Knuth's product for rates below 10, Hoermann's transformed rejection above. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
@@ -21,7 +20,7 @@ typedef struct source {
   const philox *gen;
   uint64_t block;
   double uniform[2], normal[2];
-  int uniforms, normals; /* left over */
+  int uniforms, normals; /* numbers of the current block that are not used yet */
 } source;
 
 static void next_block(source *s, uint32_t w[4]) { weft__philox_blocks(s->gen, s->block++, 1, 1, w); }
@@ -92,7 +91,7 @@ static double draw_poisson(source *s, double rate, double highest) {
   return rate < 10 ? draw_few(s, rate) : draw_many(s, rate, highest);
 }
 
-/* Counts of successes by the gaps between them, which are geometric: fast where there are few. */
+/* Counts successes by the gaps between them, which have a geometric distribution.  It is fast if successes are few. */
 static double binomial_by_gaps(source *s, double count, double prob) {
   double sum = 0;
   for (int n = 0; n < MOST_TRIES; n++) {
@@ -102,7 +101,7 @@ static double binomial_by_gaps(source *s, double count, double prob) {
   return NAN;
 }
 
-/* log k! less Stirling's formula. */
+/* Returns log k! minus Stirling's approximation. */
 static double stirling_tail(double k) {
   static const double small[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983, 0.02079067210376509,
                                  0.0166446911898211,  0.0138761288230707, 0.0118967099458917, 0.0104112652619720,
@@ -113,7 +112,7 @@ static double stirling_tail(double k) {
   return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1);
 }
 
-/* Hormann's transformed rejection, for at least ten successes on average. */
+/* Hoermann's transformed rejection, for a mean of at least ten successes. */
 static double binomial_by_rejection(source *s, double count, double prob) {
   const double deviation = sqrt(count * prob * (1 - prob)), b = 1.15 + 2.53 * deviation;
   const double a = -0.0873 + 0.0248 * b + 0.01 * prob, c = count * prob + 0.5, limit = 0.92 - 4.2 / b;
@@ -138,7 +137,7 @@ static double draw_binomial(source *s, double count, double prob) {
   if (prob >= 1) return floor(count);
   const bool turned = prob > 0.5;
   const double p = turned ? 1 - prob : prob, n = floor(count);
-  if (n * p < 10) s->block = s->block / RESERVED * RESERVED_GAPS; /* so far apart they are in TensorFlow */
+  if (n * p < 10) s->block = s->block / RESERVED * RESERVED_GAPS; /* TensorFlow's spacing in this case */
   const double found = n * p >= 10 ? binomial_by_rejection(s, n, p) : binomial_by_gaps(s, n, p);
   return turned ? n - found : found;
 }
@@ -146,12 +145,12 @@ static double draw_binomial(source *s, double count, double prob) {
 /* ---- the kernels ---- */
 typedef struct draw {
   philox gen;
-  const weft_tensor *of;    /* a distribution each */
-  const weft_tensor *probs; /* of binomial ones: `of` has the counts */
-  const shape *kind_shape;  /* that both broadcast to */
+  const weft_tensor *of;    /* the parameters, one per distribution */
+  const weft_tensor *probs; /* binomial: the probabilities; `of` has the counts */
+  const shape *kind_shape;  /* the shape that both broadcast to */
   weft_tensor *out;
   int64_t samples, kinds;
-  double highest; /* of the output's type */
+  double highest; /* highest number of the output's type */
   bool poisson;
 } draw;
 
@@ -189,11 +188,11 @@ static double highest_of(weft_dtype t) {
   case WEFT_FLOAT: return 3.4028234663852886e38;
   case WEFT_DOUBLE: return 1.7976931348623157e308;
   case WEFT_INT32: return INT32_MAX;
-  default: return 9223372036854774784.0; /* the double below 2^63 */
+  default: return 9223372036854774784.0; /* the largest double below 2^63 */
   }
 }
 
-/* The samples' shape, then the distributions'. */
+/* The shape is that of the samples, followed by that of the distributions. */
 static weft_err out_shape(const kernel *k, shape *out) {
   const shape *of = &k->in[1]->shape;
   WEFT_TRY(weft__kernel_vector(k, 0, "shape"));
@@ -204,7 +203,7 @@ static weft_err out_shape(const kernel *k, shape *out) {
   return WEFT_OK;
 }
 
-/* gen NULL: the node's own generator.  of: the input that has the distributions. */
+/* If gen is NULL, uses the node's own generator. `of` is the input with the distributions. */
 static weft_err rejection_run(kernel *k, bool poisson, const philox *gen, int of, const shape *s) {
   draw d = {.of = k->in[of], .kinds = weft__tensor_count(k->in[of]), .poisson = poisson};
   if (!(d.out = weft__out(k, 0, s))) return weft__out_refused(s);
@@ -238,7 +237,7 @@ static bool ends_with(const shape *s, const shape *last) {
   return ends;
 }
 
-/* Without state the shape is the whole one, which ends with that of the distributions. */
+/* The stateless ops take the complete shape, which ends with that of the distributions. */
 static weft_err stateless_shape(const kernel *k, int of, shape *out) {
   const shape *last = &k->in[of]->shape;
   WEFT_TRY(weft__kernel_vector(k, 0, "shape"));
@@ -299,7 +298,7 @@ static weft_err draw_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* Towards alpha: what each sample moves, summed over the samples. */
+/* The gradient by alpha: the derivative of each sample, summed over the samples. */
 static weft_err gamma_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out alpha = b->in[1], dims = weft__b_cast(g, b->in[0], WEFT_INT32);
@@ -311,7 +310,7 @@ static weft_err gamma_grad(backprop *b) {
   return WEFT_OK;
 }
 
-/* The same where the shape holds the dimensions of alpha too. */
+/* The same for a shape that includes the dimensions of alpha. */
 static weft_err stateless_gamma_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out alpha = b->in[b->n_in - 1];

@@ -1,7 +1,7 @@
-/* rng_state.c - random numbers of a generator that is kept in a variable: Stateful*, RngSkip, RngReadAndSkip.
+/* rng_state.c - random numbers from a generator whose state is a variable: Stateful*, RngSkip, RngReadAndSkip.
  *
- * The variable holds three int64: the lower and the upper half of Philox's counter, and its key.  Each draw of n numbers
- * advances the counter by 256 n, under the variable's lock. */
+ * The variable holds three int64: the low and the high half of Philox's counter, and its key.  Each draw of n
+ * numbers advances the counter by 256 n, under the variable's lock. */
 #include "base/alloc.h"
 #include "graph/op.h"
 #include "ops/random/random.h"
@@ -12,7 +12,7 @@
 
 enum { RESERVED = 256, LENGTH = 3 };
 
-/* The state before; the counter is advanced by 256 times delta. */
+/* Returns the old state and advances the counter by 256 * delta. */
 static weft_err read_and_skip(const kernel *k, uint64_t delta, int64_t before[LENGTH]) {
   variable *v;
   weft_tensor *t = NULL;
@@ -26,7 +26,7 @@ static weft_err read_and_skip(const kernel *k, uint64_t delta, int64_t before[LE
   if (!err) {
     uint64_t *state = (uint64_t *)t->data;
     memcpy(before, state, LENGTH * sizeof *before);
-    const uint64_t low = state[0] + delta * RESERVED, high = delta >> 56; /* 256 delta, of 128 bits */
+    const uint64_t low = state[0] + delta * RESERVED, high = delta >> 56; /* 256 * delta, in 128 bits */
     state[1] += high + (low < state[0]);
     state[0] = low;
   }

@@ -1,8 +1,7 @@
-/* stateless.c - random numbers that a seed alone decides: StatelessRandom*, in both versions.
+/* stateless.c - random numbers that depend only on a seed: StatelessRandom*, in both versions.
  *
- * The first version takes a seed of two numbers; these are mixed by one block of the generator into a key and the
- * upper half of a counter, which the second version takes as they are.  Only Philox (algorithm 1, or 3: choose) is
- * known. */
+ * Version 1 takes a seed of two numbers.  One block of the generator mixes them into a key and the high half of a
+ * counter, which version 2 takes directly.  Only Philox (algorithm 1, or 3 for automatic) is supported. */
 #include "base/alloc.h"
 #include "graph/op.h"
 #include "ops/random/random.h"
@@ -38,7 +37,7 @@ weft_err weft__random_from_key(const kernel *k, int i, philox *out) {
   return WEFT_OK;
 }
 
-/* The second version has three inputs where the first has the seed. */
+/* Returns true for version 2, which has three inputs in place of the seed. */
 static bool is_second(const kernel *k) { return k->n_in >= 4 && k->in[1]->dtype == WEFT_UINT64; }
 
 static weft_err stateless_draw(kernel *k, random_kind kind) {

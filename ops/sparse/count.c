@@ -1,5 +1,5 @@
-/* count.c - how often each number occurs in each row, as a sparse tensor: DenseCountSparseOutput,
- * SparseCountSparseOutput, RaggedCountSparseOutput.
+/* count.c - counts each number in each row, as a sparse tensor: DenseCountSparseOutput, SparseCountSparseOutput,
+ * RaggedCountSparseOutput.
  *
  * The numbers of all rows are sorted by row and number; equal ones become one entry of the output. */
 #include "base/alloc.h"
@@ -14,8 +14,8 @@ typedef struct entry {
 typedef struct counts {
   kernel *k;
   const weft_tensor *values, *weights;
-  int64_t n, rows, longest; /* longest: one more than the largest number */
-  bool flat;                /* one row: the output is a vector */
+  int64_t n, rows, longest; /* longest: the largest number + 1 */
+  bool flat;                /* a single row: the output is a vector */
   entry *entries;
 } counts;
 
@@ -26,7 +26,7 @@ static int by_row_and_number(const void *a, const void *b) {
   return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Adds the weights of entries [from, to), in order, to place i of the output. */
+/* Adds the weights of entries [from, to), in order, to element i of the output. */
 static void put_sum(const counts *c, int64_t from, int64_t to, weft_tensor *out, int64_t i) {
   const bool whether = weft__node_bool(c->k->node, "binary_output", false), ones = weft__tensor_count(c->weights) == 0;
   double sum = 0;
@@ -68,7 +68,7 @@ static weft_err put_counts(counts *c) {
   return WEFT_OK;
 }
 
-/* Adds value i, which is in a row; numbers from maxlength on are left out. */
+/* Adds value i, which is in `row`.  Numbers >= maxlength are ignored. */
 static weft_err add_value(counts *c, int64_t row, int64_t i) {
   const int64_t number = weft__tensor_int(c->values, i), most = weft__node_int(c->k->node, "maxlength", -1);
   if (number < 0) return weft__kernel_fail(c->k, WEFT_INVALID_ARGUMENT, "Input values must all be non-negative");
@@ -77,7 +77,7 @@ static weft_err add_value(counts *c, int64_t row, int64_t i) {
   return WEFT_OK;
 }
 
-/* Collects the entries with `fill`, and puts out the counts. */
+/* Collects the entries with `fill` and writes the counts. */
 static weft_err count_with(counts *c, weft_err (*fill)(counts *)) {
   const int64_t n = weft__tensor_count(c->values), weights = weft__tensor_count(c->weights);
   if (weights > 0 && !weft__shape_equal(&c->weights->shape, &c->values->shape))

@@ -1,6 +1,7 @@
-/* edit_distance.c - EditDistance: how many insertions, deletions and replacements make one sequence of the other.
+/* edit_distance.c - EditDistance: the least number of insertions, deletions and replacements between two sequences.
  *
- * The sequences are the rows of two sparse tensors along their last dimension; rows that one does not have are empty. */
+ * The sequences are the rows of two sparse tensors along their last dimension.  A row that only one tensor has is
+ * compared with an empty sequence. */
 #include "base/alloc.h"
 #include "kernels/sparse/sparse.h"
 #include <math.h>
@@ -23,7 +24,7 @@ static bool same_value(const sequence *a, int64_t i, const sequence *b, int64_t 
                  (const char *)b->values->data + (size_t)(b->from + j) * size, size);
 }
 
-/* row: room for b->n + 1 numbers. */
+/* row has room for b->n + 1 numbers. */
 static int64_t edit_distance_between(const sequence *a, const sequence *b, int64_t *row) {
   for (int64_t j = 0; j <= b->n; j++) row[j] = j;
   for (int64_t i = 0; i < a->n; i++) {
@@ -46,7 +47,7 @@ static float edit_distance_result(const kernel *k, int64_t edits, int64_t truth)
   return (float)edits / (float)truth;
 }
 
-/* The next row of sequences in either tensor: entries [from, to) with the same indices but the last. */
+/* Returns the end of the sequence that begins at `from`: its entries agree in all indices but the last. */
 static int64_t row_end(const weft_tensor *indices, int64_t from) {
   const int64_t n = indices->shape.dim[0], depth = indices->shape.dim[1], *at = TENSOR_DATA(indices, int64_t);
   int64_t to = from;
@@ -85,7 +86,8 @@ static weft_err check_inputs(const kernel *k, shape *out) {
   return WEFT_OK;
 }
 
-/* Writes the distance of the two rows that begin at *a and *b, or of the earlier one and an empty row; moves both on. */
+/* Writes the distance of the rows that begin at *a and *b, or of the earlier one and an empty row, and advances
+ * both. */
 static weft_err put_next(const kernel *k, weft_tensor *out, int64_t *a, int64_t *b, int64_t *room) {
   const weft_tensor *x = k->in[0], *y = k->in[3];
   const int64_t depth = x->shape.dim[1];

@@ -1,7 +1,8 @@
 /* set.c - sets in the rows of tensors: differences, intersections, unions and sizes.
  *
- * The last dimension holds the elements of a set, those before it say which set.  Every element becomes an item that knows
- * its set; items are sorted by set and value, equal ones dropped, and two such lists walked side by side. */
+ * The last dimension holds the elements of a set; the other indices identify the set.  Each element becomes an item
+ * with the number of its set.  Items are sorted by set and value, duplicates are dropped, and two such lists are
+ * merged. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/op.h"
@@ -15,7 +16,7 @@
 /* ---- items ---- */
 
 typedef struct item {
-  int64_t set;    /* which, in row-major order */
+  int64_t set;    /* the set's number, in row-major order */
   int64_t number; /* the value of an integer */
   const str *text;
   const void *value;
@@ -109,7 +110,7 @@ static weft_err read_sparse(kernel *k, int in, shape *sets, items *out) {
   return WEFT_OK;
 }
 
-/* ---- two lists side by side ---- */
+/* ---- merging two lists ---- */
 
 enum { ONLY_A = 1, ONLY_B = 2, BOTH = 4 };
 
@@ -139,7 +140,7 @@ static int64_t set_walk(const items *a, const items *b, int takes, item *out) {
   return n;
 }
 
-/* Items in order as a sparse tensor: each at its place in its set. */
+/* Returns sorted items as a sparse tensor; the last index counts the items of a set. */
 static weft_err set_return(kernel *k, const shape *sets, const item *got, int64_t n) {
   const int64_t depth = sets->rank + 1;
   weft_tensor *places = weft__out(k, 0, &SHAPE2(n, depth)), *values = weft__out(k, 1, &SHAPE1(n));

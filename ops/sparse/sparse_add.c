@@ -1,7 +1,7 @@
 /* sparse_add.c - SparseAdd and its gradient.
  *
- * Both lists are walked as if sorted, the smaller place first; where places are equal the values are added, and left out
- * if their sum is below the threshold. */
+ * Both lists are merged as if they were sorted by index.  Values with equal indices are added; a sum below the
+ * threshold is dropped. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
@@ -49,7 +49,7 @@ static double size_of(const weft_tensor *t, int64_t i) {
   return fabs(weft__tensor_double(t, i));
 }
 
-/* The sum, place by place, into scratch of full length; how many there are. */
+/* Computes the sums with their indices in scratch memory of the full length.  Returns their number. */
 static int64_t sparse_add_merge(kernel *k, int64_t *places, weft_tensor *sums) {
   const int64_t n = k->in[0]->shape.dim[0], m = k->in[3]->shape.dim[0], depth = k->in[0]->shape.dim[1];
   const int64_t *a = k->in[0]->data, *b = k->in[3]->data;
@@ -114,7 +114,7 @@ static weft_err add_grad_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* Each operand's entry gets the gradient of its place in the sum, if it is there. */
+/* Gives each entry of an operand the gradient of the sum's entry with the same indices, if there is one. */
 static weft_err sparse_add_spread(kernel *k, int out, const weft_tensor *places) {
   const weft_tensor *dy = k->in[0], *sum = k->in[3];
   const int64_t n = places->shape.dim[0], m = sum->shape.dim[0], depth = places->shape.dim[1];

@@ -1,6 +1,6 @@
-/* sparse_concat.c - sparse tensors put together and cut: SparseConcat, SparseSplit, SparseSlice and its gradient.
+/* sparse_concat.c - joins and cuts sparse tensors: SparseConcat, SparseSplit, SparseSlice and its gradient.
  *
- * What is put together comes out in row-major order; what is cut keeps the order it had. */
+ * A concatenation is returned in row-major order.  A slice or split keeps the order of its input. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
@@ -32,7 +32,7 @@ static weft_err concat_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* The shape of the whole, and how many entries there are. */
+/* Computes the shape of the result and its number of entries. */
 static weft_err concat_shape(kernel *k, int64_t *dims, int64_t *axis, int64_t *total) {
   const int n = k->n_in / 3;
   const int64_t depth = k->in[0]->shape.rank == 2 ? k->in[0]->shape.dim[1] : -1;
@@ -66,7 +66,7 @@ static weft_err concat_shape(kernel *k, int64_t *dims, int64_t *axis, int64_t *t
   return WEFT_OK;
 }
 
-/* All rows with their offsets, in the order of the inputs; entry i's value is known by its number. */
+/* Writes all rows with their offsets, in the order of the inputs.  The number of an entry identifies its value. */
 static void lay_rows(kernel *k, int64_t axis, int64_t depth, int64_t *rows, sparse_entry *entries) {
   const int n = k->n_in / 3;
   int64_t at = 0, offset = 0;
@@ -75,14 +75,14 @@ static void lay_rows(kernel *k, int64_t axis, int64_t depth, int64_t *rows, spar
     memcpy(rows + at * depth, k->in[i]->data, (size_t)(count * depth) * sizeof *rows);
     for (int64_t j = 0; j < count; j++, at++) {
       int64_t *row = &rows[at * depth + axis];
-      *row = (int64_t)((uint64_t)*row + (uint64_t)offset); /* an index outside of its tensor wraps around */
+      *row = (int64_t)((uint64_t)*row + (uint64_t)offset); /* an index outside its tensor wraps around */
       entries[at] = (sparse_entry){rows + at * depth, depth, at};
     }
     offset = (int64_t)((uint64_t)offset + (uint64_t)TENSOR_DATA(k->in[2 * n + i], int64_t)[axis]);
   }
 }
 
-/* The value that the entry of this number has. */
+/* Returns the value of the entry with this number. */
 static const void *value_of(kernel *k, int64_t at) {
   const int n = k->n_in / 3;
   int i = n;
@@ -114,7 +114,7 @@ static weft_err concat_cpu(kernel *k) {
   return err;
 }
 
-/* ---- cutting: the entries that lie in a box, seen from its corner ---- */
+/* ---- cutting: the entries in a block, with indices relative to its corner ---- */
 
 static bool in_box(const int64_t *row, int64_t depth, const int64_t *start, const int64_t *size) {
   for (int64_t d = 0; d < depth; d++)
@@ -204,7 +204,7 @@ static weft_err slice_grad_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* Both lists of places are in the same order: the slice's meet those of the whole one after the other. */
+/* Both lists of indices are in the same order, so one pass finds the entries of the slice in the whole. */
 static weft_err slice_grad_cpu(kernel *k) {
   const weft_tensor *dy = k->in[0], *whole = k->in[1], *start = k->in[2], *part = k->in[3];
   if (whole->shape.rank != 2 || part->shape.rank != 2 || dy->shape.rank != 1 || start->shape.rank != 1 ||
@@ -240,7 +240,7 @@ static weft_err slice_grad_cpu(kernel *k) {
                            (long long)m, (long long)used);
 }
 
-/* ---- split: the first parts are longer by one where it does not come out even ---- */
+/* ---- split: if the size is not divisible, the first parts are longer by one ---- */
 
 static weft_err split_infer(infer *s) {
   shape indices, dims;

@@ -1,8 +1,8 @@
 /* sparse_cross.c - all combinations of features, one from each column: SparseCross, SparseCrossV2, RaggedCross.
  *
- * A column has some features for each example: the entries of a row of a sparse or ragged tensor, or a row of a dense
- * one.  An example gets the product of its columns, the last one varying first.  A combination is its parts joined as
- * text, or the hash of their hashes. */
+ * A column has some features for each example: the entries of a row of a sparse or ragged tensor, or a row of a
+ * dense one.  The result of an example is the product of its columns, with the last column varying fastest.  A
+ * combination is the text of its features joined, or the hash of their hashes. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/text.h"
@@ -14,15 +14,15 @@
 
 typedef struct column {
   const weft_tensor *values;
-  int64_t *first; /* sparse and ragged: batch + 1 splits, owned: a peer may write to the inputs while they are used */
-  int64_t width;  /* dense: features of each example */
+  int64_t *first; /* sparse and ragged: splits [batch + 1], owned, because a peer may write to the inputs */
+  int64_t width;  /* dense: features per example */
 } column;
 
 typedef struct crossing {
   kernel *k;
   int n;
   column *columns;
-  int64_t batch; /* examples; -1: no column yet */
+  int64_t batch; /* number of examples; -1: no column yet */
   const char *separator;
   size_t separator_size;
   bool hashed;
@@ -93,7 +93,7 @@ static weft_err add_ragged(crossing *x, const weft_tensor *values, const weft_te
   *c = (column){.values = values, .first = weft__alloc_zero((size_t)rows + 1, sizeof(int64_t))};
   if (!c->first) return WEFT_OOM;
   x->n++;
-  for (int64_t r = 1; r <= rows; r++) { /* checked again: these are the ones that are used */
+  for (int64_t r = 1; r <= rows; r++) { /* the copy is checked again, because it is what the kernel uses */
     c->first[r] = weft__index_at(splits, r);
     if (c->first[r] < c->first[r - 1] || c->first[r] > n)
       return weft__kernel_fail(x->k, WEFT_INVALID_ARGUMENT, "row splits changed while they were read");
@@ -119,7 +119,7 @@ static uint64_t feature_hash(const column *c, int64_t i) {
   return weft__hash_farm(s->size ? s->data : "", s->size);
 }
 
-/* Writes combination `number` of an example to place `to` of the output. */
+/* Writes combination `number` of an example to element `to` of the output. */
 static weft_err put_one(const crossing *x, int64_t row, int64_t number, weft_tensor *out, int64_t to) {
   int64_t stride = 1, which[256];
   for (int i = x->n - 1; i >= 0; i--) {
@@ -143,7 +143,7 @@ static weft_err put_one(const crossing *x, int64_t row, int64_t number, weft_ten
   return err;
 }
 
-/* Counts the combinations of each example: splits [batch + 1], and the largest count. */
+/* Counts the combinations of each example: computes splits [batch + 1] and the largest count. */
 static weft_err count_all(const crossing *x, int64_t *splits, int64_t *most) {
   *most = 0;
   splits[0] = 0;
@@ -192,7 +192,7 @@ static weft_err put_ragged(crossing *x, const int64_t *splits, int64_t most) {
   return WEFT_OK;
 }
 
-/* Adds the columns with `collect`, and puts out the combinations. */
+/* Adds the columns with `collect`, and writes the combinations. */
 static weft_err sparse_cross_run(crossing *x, weft_err (*collect)(crossing *),
                                  weft_err (*put)(crossing *, const int64_t *, int64_t)) {
   kernel *k = x->k;
@@ -251,7 +251,7 @@ static weft_err cross_v2_cpu(kernel *k) {
   return sparse_cross_run(&x, collect_sparse, put_sparse);
 }
 
-typedef struct ragged_inputs { /* where each kind of input begins */
+typedef struct ragged_inputs { /* the first input of each kind */
   int ragged, splits, indices, values, dims, dense;
 } ragged_inputs;
 

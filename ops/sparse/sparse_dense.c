@@ -1,7 +1,8 @@
-/* sparse_dense.c - a sparse tensor added to, multiplied with or divided by a dense one, at the places that it holds.
+/* sparse_dense.c - adds a dense tensor to a sparse one, or multiplies or divides by it, at the entries of the sparse
+ * one.
  *
- * The dense tensor is broadcast to the shape of the sparse one, and the result has a value for each of its values: what
- * the sparse tensor does not hold stays away, even where a dense sum would not be zero. */
+ * The dense tensor is broadcast to the shape of the sparse one.  The result has one value per entry.  Elements
+ * without an entry stay absent, even where a dense sum would not be zero. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
@@ -10,7 +11,7 @@
 #include "state/combine.h"
 #include <string.h>
 
-/* Where the dense tensor has the element of a place: its step in each dimension, 0 where it is broadcast. */
+/* Computes the strides of the dense tensor along the dimensions of the sparse one; 0 where it is broadcast. */
 static weft_err dense_steps(kernel *k, int64_t depth, int64_t *steps) {
   const shape *dense = &k->in[3]->shape;
   const int64_t *dims = TENSOR_DATA(k->in[2], int64_t);
@@ -30,7 +31,7 @@ static weft_err dense_steps(kernel *k, int64_t depth, int64_t *steps) {
       weft__shape_text(&wanted), weft__shape_text(dense));
 }
 
-/* True for 0 and for -0, which plus 0 is 0. */
+/* Returns true for 0 and for -0. */
 static bool is_zero(weft_dtype type, const void *x) {
   static const double zeros[2];
   double sum[2] = {0};
@@ -74,7 +75,7 @@ static weft_err sparse_dense_infer(infer *s) {
 
 /* ---- gradients ---- */
 
-/* Per value, the place in the dense tensor [n, rank of dense]. */
+/* Returns the indices of each entry in the dense tensor: [n, rank of dense]. */
 static weft_out dense_places(weft_graph *g, weft_out indices, weft_out dims, weft_out dense) {
   const int64_t one = 1;
   const weft_out of_dense = weft__b_cast(g, weft__b_shape(g, dense), WEFT_INT64), rank = weft__b_size(g, of_dense);
@@ -89,12 +90,12 @@ static weft_out dense_places(weft_graph *g, weft_out indices, weft_out dims, wef
   return weft__b_node(g, "Slice", NULL, 3, (weft_out[]){places, begin, size}, 0, NULL);
 }
 
-/* The dense tensor's element of each value. */
+/* Returns the element of the dense tensor for each entry. */
 static weft_out dense_elements(backprop *b) {
   return weft__b_binary(b->graph, "GatherNd", b->in[3], dense_places(b->graph, b->in[0], b->in[2], b->in[3]));
 }
 
-/* Adds up the gradients of the values at their positions in the dense tensor. */
+/* Sums the gradients of the values at their positions in the dense tensor. */
 static weft_out to_dense(backprop *b, weft_out of_values) {
   weft_graph *g = b->graph;
   const weft_out of_dense = weft__b_cast(g, weft__b_shape(g, b->in[3]), WEFT_INT64);
@@ -118,7 +119,7 @@ static weft_err div_grad(backprop *b) {
   return WEFT_OK;
 }
 
-/* TF registers a gradient that does no more. */
+/* TF's gradient is the same: it has no more terms. */
 static weft_err add_grad(backprop *b) {
   return weft__fail(WEFT_UNIMPLEMENTED, "Gradient for SparseDenseCwiseAdd is not implemented. (node '%s')",
                     b->node->name);

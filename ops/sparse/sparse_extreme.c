@@ -1,7 +1,6 @@
-/* sparse_extreme.c - two sparse tensors place by place, and a sparse and a dense one: SparseSparseMaximum,
- * SparseSparseMinimum, SparseTensorDenseAdd.
+/* sparse_extreme.c - SparseSparseMaximum and SparseSparseMinimum of two sparse tensors; SparseTensorDenseAdd.
  *
- * A place that only one of two sparse tensors has is compared with zero. */
+ * An entry that only one of the sparse tensors has is compared with zero. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "kernels/array/index.h"
@@ -32,7 +31,7 @@ static weft_err check_pair(const kernel *k) {
   return weft__sparse_inside(k, k->in[3], k->in[5]);
 }
 
-/* One walk over both: counts the places, and with `at` writes them and their values. */
+/* Merges both lists and returns the number of entries.  If `at` is not NULL, also writes their indices and values. */
 static int64_t sparse_extreme_walk(const kernel *k, combine_op how, int64_t *at, weft_tensor *values) {
   static const char zero[16];
   const int64_t n = k->in[0]->shape.dim[0], m = k->in[3]->shape.dim[0], depth = k->in[0]->shape.dim[1];

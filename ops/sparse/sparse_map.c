@@ -1,4 +1,5 @@
-/* sparse_map.c - sparse tensors kept under numbers (state/sparse_map.h), which queues carry in their place. */
+/* sparse_map.c - ops that store sparse tensors under handles (state/sparse_map.h), so that a queue can carry the
+ * handles. */
 #include "base/alloc.h"
 #include "graph/op.h"
 #include "kernels/array/strided_copy.h"
@@ -39,17 +40,17 @@ static weft_err add_cpu(kernel *k) {
   return err;
 }
 
-/* Finds where the entries of each row begin in `order`, which lists entry numbers row by row. */
+/* Sorts entry numbers by row into `order`. begin[r] is where the entries of row r begin. */
 static void order_rows(const weft_tensor *indices, int64_t rows, int64_t *begin, int64_t *order) {
   const int64_t depth = indices->shape.dim[1], n = indices->shape.dim[0], *at = TENSOR_DATA(indices, int64_t);
   for (int64_t i = 0; i < n; i++) begin[at[i * depth] + 1]++;
   for (int64_t r = 0; r < rows; r++) begin[r + 1] += begin[r];
   for (int64_t i = 0; i < n; i++) order[begin[at[i * depth]]++] = i;
-  for (int64_t r = rows; r > 0; r--) begin[r] = begin[r - 1]; /* each had moved to the next one's */
+  for (int64_t r = rows; r > 0; r--) begin[r] = begin[r - 1]; /* each begin had advanced to that of the next row */
   begin[0] = 0;
 }
 
-/* Entries `which` of the input, without their first index. */
+/* Copies entries `which` of the input without their first index. */
 static weft_err cut_row(kernel *k, const int64_t *which, int64_t n, sparse_map_entry *s) {
   const weft_tensor *values = k->in[1];
   const int64_t depth = k->in[0]->shape.dim[1], *at = TENSOR_DATA(k->in[0], int64_t);
@@ -93,7 +94,7 @@ static weft_err add_many_cpu(kernel *k) {
   return numbers ? add_rows(k, kept, rows, numbers->data) : weft__out_refused(&SHAPE1(rows));
 }
 
-/* ---- taking: n tensors become the rows of one ---- */
+/* ---- taking: n stored tensors become the rows of one ---- */
 
 static weft_err sparse_map_fits(kernel *k, const sparse_map_entry *s, int64_t i, int64_t *depth, int64_t *dims) {
   const weft_dtype wanted = weft__node_type(k->node, "dtype");

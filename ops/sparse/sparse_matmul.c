@@ -1,7 +1,7 @@
 /* sparse_matmul.c - SparseTensorDenseMatMul: a sparse matrix times a dense one.
  *
- * Entries are added to the product one after the other, in their order, so that repeated places count twice and the sum
- * does not depend on the number of threads; what is split over threads are the product's columns. */
+ * Entries are added to the product in their order, so repeated indices add up and the result does not depend on the
+ * number of threads.  The threads divide the columns of the product. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
@@ -13,7 +13,7 @@ typedef struct product {
   const weft_tensor *places, *values, *b;
   weft_tensor *out;
   bool flip_a, flip_b;
-  int64_t n, inner; /* entries; of b */
+  int64_t n, inner; /* n: number of entries; inner: rows of op(b) */
 } product;
 
 #define MULTIPLY(name, type)                                                                                           \
@@ -31,7 +31,7 @@ typedef struct product {
   }
 MULTIPLY(multiply_float, float)
 MULTIPLY(multiply_double, double)
-MULTIPLY(multiply_int32, uint32_t) /* sums and products wrap, as in TensorFlow */
+MULTIPLY(multiply_int32, uint32_t) /* sums and products wrap around, as in TensorFlow */
 
 static pool_loop *loop_of(weft_dtype type) {
   return type == WEFT_FLOAT    ? multiply_float
@@ -104,7 +104,8 @@ static weft_err matmul_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* Towards b the sparse matrix the other way round; towards a value the dot product of the rows it joined. */
+/* The gradient by b is the transposed sparse matrix times dy.  The gradient by a value is the dot product of a row
+ * of dy and a row of b. */
 static weft_err matmul_grad(backprop *b) {
   weft_graph *g = b->graph;
   const bool flip_a = weft__node_bool(b->node, "adjoint_a", false),

@@ -1,9 +1,9 @@
-/* sparse_matmul.cu - SparseTensorDenseMatMul on the GPU: entries are added to the product in any order, as in TensorFlow;
- * those outside of the matrix are left out. */
+/* sparse_matmul.cu - SparseTensorDenseMatMul on the GPU.  As in TensorFlow, entries are added in an undefined order,
+ * and entries outside the matrix are ignored. */
 #include "kernels/gpu/scatter.cuh"
 
 struct product_args {
-  int64_t entries, rows, inner, columns; /* inner: of b */
+  int64_t entries, rows, inner, columns; /* inner: rows of op(b) */
   bool flip_a, flip_b;
 };
 

@@ -1,7 +1,8 @@
-/* sparse_order.c - the places of a sparse tensor: SparseReshape, SparseReorder, SparseFillEmptyRows.
+/* sparse_order.c - ops on the indices of a sparse tensor: SparseReshape, SparseReorder, SparseFillEmptyRows.
  *
- * A sparse tensor is rows of indices, a value for each, and a shape.  Reordering is stable, and asks nothing of the
- * shape; filling gives each empty first index a default at (row, 0, ...) and keeps the order inside of rows. */
+ * A sparse tensor has rows of indices, one value for each row, and a shape.  SparseReorder is a stable sort and does
+ * not check the shape.  SparseFillEmptyRows gives each row without entries a default at (row, 0, ...) and keeps the
+ * order in rows. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
@@ -21,7 +22,7 @@ static weft_err reshape_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* The new shape with its -1 worked out, and the number of elements of both. */
+/* Computes the new shape, including its -1, and checks that the number of elements is the same. */
 static weft_err new_shape(kernel *k, int64_t count, int64_t *dims, int64_t n) {
   const int64_t *given = TENSOR_DATA(k->in[2], int64_t);
   int64_t product = 1, unknown = -1;
@@ -52,7 +53,7 @@ static weft_err new_shape(kernel *k, int64_t count, int64_t *dims, int64_t n) {
   return WEFT_OK;
 }
 
-/* Each row as a number in the old shape, and that number in the new one. */
+/* Converts each row of indices to a flat index in the old shape, and back to indices in the new one. */
 static void move_rows(const int64_t *in, const int64_t *old, int64_t depth, int64_t n, const int64_t *new,
                       int64_t new_depth, int64_t *out) {
   for (int64_t i = 0; i < n; i++) {
@@ -113,7 +114,7 @@ static weft_err reorder_cpu(kernel *k) {
   return err;
 }
 
-/* The gradient goes back the way the values came: numbers are reordered along, and that order inverted. */
+/* The gradient applies the inverse order, which is found by reordering the entry numbers. */
 static weft_err reorder_grad(backprop *b) {
   weft_graph *g = b->graph;
   weft_out n = weft__b_size(g, b->in[1]);
@@ -142,7 +143,8 @@ static weft_err fill_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* Counts the entries of each row.  `next` gets the position of the first entry of each row; an empty row takes one. */
+/* Counts the entries of each row. next[r] is the position of the first entry of row r; an empty row takes one
+ * position. */
 static weft_err count_rows(kernel *k, int64_t rows, int64_t *next, int64_t *total) {
   const weft_tensor *indices = k->in[0];
   const int64_t depth = indices->shape.dim[1];
@@ -156,13 +158,13 @@ static weft_err count_rows(kernel *k, int64_t rows, int64_t *next, int64_t *tota
   *total = 0;
   for (int64_t r = 0; r < rows; r++) {
     const int64_t n = next[r] ? next[r] : 1;
-    next[r] = next[r] ? *total : -1 - *total; /* below zero: empty */
+    next[r] = next[r] ? *total : -1 - *total; /* negative: the row is empty */
     *total += n;
   }
   return WEFT_OK;
 }
 
-/* Puts the default into empty rows and every entry into its row's next place. */
+/* Writes the default into empty rows, and every entry to the next position of its row. */
 static weft_err place_all(kernel *k, int64_t rows, int64_t *next, weft_tensor *places, weft_tensor *out) {
   const weft_tensor *indices = k->in[0], *values = k->in[1];
   const int64_t depth = indices->shape.dim[1];
@@ -231,7 +233,7 @@ static weft_err fill_grad_infer(infer *s) {
 }
 
 /* The gradient of a value is that of its entry.  The gradient of the default is the sum of all others. */
-/* The sum of the gradients that went to the default value: those of places that no entry has. */
+/* Sums the gradients that belong to the default value: those at positions without an entry. */
 static weft_err put_rest(const weft_tensor *grad, const bool *seen, weft_tensor *rest) {
   const int64_t n = grad->shape.dim[0];
   const bool narrow = grad->dtype == WEFT_COMPLEX64, wide = grad->dtype == WEFT_COMPLEX128;

@@ -1,7 +1,7 @@
-/* sparse_reduce.c - sums and maxima of sparse tensors, dense or sparse themselves, and SparseSoftmax.
+/* sparse_reduce.c - sums and maxima of sparse tensors, with dense or sparse results, and SparseSoftmax.
  *
- * Entries are put in order by the dimensions that stay; those that agree in them are one group.  What a sparse tensor
- * does not hold takes no part: the maximum of a row of -1 is -1, and that of no entry is 0. */
+ * Entries are sorted by the dimensions that are kept; entries that agree in them form a group.  Elements without an
+ * entry are ignored: the maximum of a row with the entry -1 is -1, and that of a row without entries is 0. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
@@ -15,10 +15,10 @@
 /* ---- groups ---- */
 
 typedef struct groups {
-  int64_t depth, kept; /* dimensions, and how many of them stay */
+  int64_t depth, kept; /* number of dimensions, and of those that are kept */
   bool reduced[WEFT_MAX_RANK];
-  int64_t n, *rows;      /* what stays of each row: n times kept */
-  sparse_entry *entries; /* in order */
+  int64_t n, *rows;      /* the kept indices of each entry: (n, kept) */
+  sparse_entry *entries; /* sorted */
 } groups;
 
 static void groups_finish(groups *g) {
@@ -26,7 +26,7 @@ static void groups_finish(groups *g) {
   weft__free(g->entries);
 }
 
-/* Sorts the rows by what stays of them. */
+/* Sorts the entries by their kept indices. */
 static weft_err groups_make(groups *g, const weft_tensor *indices) {
   g->n = indices->shape.dim[0];
   g->rows = weft__alloc((size_t)(g->n * g->kept + 1) * sizeof *g->rows);
@@ -41,7 +41,7 @@ static weft_err groups_make(groups *g, const weft_tensor *indices) {
   return WEFT_OK;
 }
 
-/* The end of the group that begins at entry i. */
+/* Returns the end of the group that begins at entry i. */
 static int64_t group_end(const groups *g, int64_t i) {
   int64_t end = i + 1;
   while (end < g->n && !weft__sparse_compare(g->entries[i].row, g->entries[end].row, g->kept)) end++;
@@ -78,7 +78,7 @@ static shape result_shape(const kernel *k, const groups *g) {
   return s;
 }
 
-/* Entries [begin, end) as one value at `to`. */
+/* Reduces entries [begin, end) to one value at `to`. */
 static void sparse_reduce_fold(const kernel *k, const groups *g, combine_op how, int64_t begin, int64_t end, void *to) {
   const weft_tensor *values = k->in[1];
   memcpy(to, weft__element_const(values->dtype, values->data, g->entries[begin].at), weft__dtype_size(values->dtype));
@@ -158,9 +158,9 @@ static weft_err reduce_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* ---- gradients: every entry takes the gradient of its group ---- */
+/* ---- gradients: every entry gets the gradient of its group ---- */
 
-/* int64 [depth]: 0 for each reduced dimension, 1 for those that stay. */
+/* Returns int64 [depth]: 0 for each reduced dimension, 1 for each kept one. */
 static weft_out sparse_reduce_stays(weft_graph *g, weft_out dims, weft_out axes) {
   const int64_t column[] = {-1, 1}, row[] = {1, -1}, last = 1;
   const weft_out depth = weft__b_size(g, dims), zero = weft__b_scalar(g, WEFT_INT32, 0);
@@ -173,7 +173,7 @@ static weft_out sparse_reduce_stays(weft_graph *g, weft_out dims, weft_out axes)
   return weft__b_cast(g, weft__b_unary(g, "LogicalNot", reduced), WEFT_INT64);
 }
 
-/* Per entry, the element of its group in a dense tensor whose reduced dimensions are ones. */
+/* Returns, for each entry, the element of its group in a dense tensor whose reduced dimensions are 1. */
 static weft_out of_groups(weft_graph *g, weft_out kept, weft_out indices, weft_out mask) {
   return weft__b_binary(g, "GatherNd", kept, weft__b_mul(g, indices, mask));
 }
@@ -239,11 +239,11 @@ static weft_err softmax_cpu(kernel *k) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input should have rank >= 2, but received rank %lld",
                              (long long)g.depth);
   WEFT_TRY(weft__sparse_inside(k, k->in[0], k->in[2]));
-  g.kept = g.depth; /* sorted by whole rows */
+  g.kept = g.depth; /* sorted by all indices */
   weft_tensor *out = weft__out(k, 0, &k->in[1]->shape);
   if (!out) return WEFT_OOM;
   weft_err err = groups_make(&g, k->in[0]);
-  g.kept--; /* but rows that differ in the last index are one group */
+  g.kept--; /* entries that differ only in the last index form a group */
   if (!err) err = softmax_groups(k, &g, out);
   groups_finish(&g);
   return err;

@@ -1,7 +1,6 @@
-/* sparse_segment.c - segments of rows picked by index: sums, means and sums over the root of their number.
+/* sparse_segment.c - sums, means and sqrt(n)-scaled sums over segments of rows that are selected by index.
  *
- * What an embedding column does to its weights.  The gradient ops send each segment's gradient back
- * to the rows it was made of. */
+ * Embedding columns use them to combine embeddings.  The gradient ops add the gradient of each segment to its rows. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "ops/math/segment.h"
@@ -25,7 +24,8 @@ static weft_err check_picks(const kernel *k, const int64_t *index, const int64_t
   return WEFT_OK;
 }
 
-/* Rows in, rows out, as floats where they are 16-bit ones; `count` (or NULL) is of the segments. */
+/* Combines rows of x by segment; 16-bit floats are computed as floats. `count` (or NULL) gets the sizes of the
+ * segments. */
 static weft_err sparse_segment_run(kernel *k, const weft_tensor *x, segment_job *j, const int64_t *count, scale how,
                                    weft_tensor *out) {
   const weft_dtype seen_as = weft__is_16bit(x->dtype) ? WEFT_FLOAT : x->dtype;
@@ -135,7 +135,7 @@ static weft_err check_targets(const kernel *k, const int64_t *index, const int64
   return WEFT_OK;
 }
 
-/* The gradients scaled first, as a tensor of their own; then summed like any rows. */
+/* Scales the gradients into a temporary tensor, then sums its rows. */
 static weft_err send_back(kernel *k, scale how, const int64_t *index, const int64_t *id, int64_t n, int64_t rows) {
   const weft_tensor *grad = k->in[0];
   shape s = grad->shape;
@@ -179,7 +179,7 @@ static int by_number(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-/* The V2 ops give only the rows that were picked: output 1 says which, and index becomes their places among them. */
+/* The V2 ops return only the rows that were selected: output 1 lists them, and index becomes positions in that list. */
 static weft_err number_rows(kernel *k, int64_t *index, int64_t n, int64_t *rows) {
   int64_t *sorted = weft__alloc((size_t)(n + 1) * sizeof *sorted), unique = 0;
   if (!sorted) return WEFT_OOM;
@@ -245,7 +245,7 @@ static weft_err picked_infer(infer *s) {
 
 /* ---- gradients ---- */
 
-/* The gradient of data: a dense tensor, or with sparse_gradient only the rows that were picked. */
+/* The gradient of data is a dense tensor or, with sparse_gradient, only the rows that were selected. */
 static weft_err give_back(backprop *b, const char *dense, const char *picked) {
   weft_graph *g = b->graph;
   const bool sparse = weft__node_bool(b->node, "sparse_gradient", false);
@@ -263,7 +263,7 @@ static weft_err sum_grad(backprop *b) { return give_back(b, "SparseSegmentSumGra
 static weft_err mean_grad(backprop *b) { return give_back(b, "SparseSegmentMeanGrad", "SparseSegmentMeanGradV2"); }
 static weft_err sqrt_n_grad(backprop *b) { return give_back(b, "SparseSegmentSqrtNGrad", "SparseSegmentSqrtNGradV2"); }
 
-/* ---- cases: without an index TensorFlow leaves its gradient uninitialised, so nothing is compared ---- */
+/* ---- cases: without indices, TensorFlow leaves its gradient uninitialized, so nothing is compared ---- */
 static const op_case forward_cases[] = {
     {"f32[3,2] 1 2 3 4 5 6; i32[4] 0 2 1 1; i32[4] 0 0 1 1"},
     {"f32[3] 1 2 3; i64[3] 0 1 1; i32[3] 0 0 2"},

@@ -1,6 +1,7 @@
-/* sparse_segment.cu - segments of rows picked by index on the GPU: what an embedding column does to its weights.
+/* sparse_segment.cu - sums over segments of rows that are selected by index, on the GPU.  Embedding columns use
+ * them.
  *
- * In the gradients floats add up in any order, as in TensorFlow on a GPU. */
+ * In the gradients, floats are added in an undefined order, as in TensorFlow on a GPU. */
 #include "ops/math/segment.cuh"
 
 static weft_err check_vectors(kernel *k) {
@@ -32,12 +33,12 @@ template <segment_kind kind> static weft_err forward_gpu(kernel *k) {
 
 template <class S> __global__ void count_kernel(int32_t *count, const S *id, int64_t n, int64_t segments) {
   GPU_EACH(i, n) {
-    const int64_t s = (int64_t)id[i]; /* loaded once: what was checked is what is used */
+    const int64_t s = (int64_t)id[i]; /* loaded once, so that the checked value is the one used */
     if (s >= 0 && s < segments) atomicAdd(&count[s], 1);
   }
 }
 
-/* The slices that are added, each divided as its segment was; zeros for a segment that there is none of. */
+/* The rows to add, each divided by the scale of its segment; zeros if the segment does not exist. */
 template <class T, class S>
 __global__ void slice_kernel(T *slice, const T *grad, const S *id, const int32_t *count, int64_t n, int64_t segments,
                              int64_t inner, segment_kind kind) {

@@ -1,8 +1,8 @@
 /* sparse_serialize.c - sparse tensors as three serialized TensorProtos or three variants: SerializeSparse,
  * SerializeManySparse, DeserializeSparse, DeserializeManySparse.
  *
- * "Many" cuts a tensor along its first dimension, one row of three strings for each part.  Putting parts together adds
- * dimensions in front, and takes the largest shape of the parts. */
+ * The "Many" ops cut a tensor along its first dimension, with one row of three strings for each part.  Joining parts
+ * adds dimensions in front and takes the largest shape of the parts. */
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/text.h"
@@ -15,7 +15,7 @@
 
 /* ---- serializing ---- */
 
-/* Strings as TensorFlow writes them here: their lengths as varints, then all bytes. */
+/* Writes strings in TensorFlow's format: their lengths as varints, then all bytes. */
 static void add_content(const weft_tensor *t, text *out) {
   for (int64_t i = 0; i < weft__tensor_count(t); i++) {
     size_t n = TENSOR_DATA(t, str)[i].size;
@@ -54,7 +54,7 @@ static weft_err sparse_serialize_pack(const weft_tensor *t, str *to) {
   return err;
 }
 
-/* Makes element i of the output a string or a variant with the tensor. */
+/* Stores the tensor as a string or a variant in element i of the output. */
 static weft_err put_tensor(weft_tensor *out, int64_t i, const weft_tensor *t) {
   if (out->dtype == WEFT_STRING) return sparse_serialize_pack(t, TENSOR_DATA(out, str) + i);
   held_tensors *v = NULL;
@@ -71,7 +71,7 @@ static weft_err serialize_cpu(kernel *k) {
   return WEFT_OK;
 }
 
-/* The entries [from, to) without their first index, and the shape without its first dimension. */
+/* Writes entries [from, to) without their first index, and the shape without its first dimension. */
 static weft_err put_part(const kernel *k, int64_t from, int64_t to, weft_tensor *out, int64_t first) {
   const int64_t depth = k->in[0]->shape.dim[1], n = to - from;
   weft_tensor at = {0}, values = {0}, dims = {0};
@@ -131,7 +131,7 @@ static weft_err sparse_serialize_unpack(const kernel *k, const str *s, weft_tens
              : WEFT_OK;
 }
 
-/* Tensor `at` of three of part i, out of a string or a variant. */
+/* Reads tensor `at` of the three tensors of part i, from a string or a variant. */
 static weft_err read_tensor(const kernel *k, int64_t i, int at, weft_tensor **out) {
   if (k->in[0]->dtype == WEFT_STRING) return sparse_serialize_unpack(k, TENSOR_DATA(k->in[0], str) + 3 * i + at, out);
   const held_tensors *v = weft__held_tensors_at(k->in[0], 3 * i + at, HELD_TENSOR);
@@ -153,7 +153,7 @@ static weft_err read_part(const kernel *k, int64_t at, sparse_part *p) {
   return weft__sparse_check(k, p->t[0], p->t[1], p->t[2]);
 }
 
-/* The sizes of the whole: how many entries, and the largest shape. */
+/* Computes the sizes of the result: the number of entries and the largest shape. */
 static weft_err measure_parts(const kernel *k, const sparse_part *parts, int64_t n, int64_t *total, int64_t *depth,
                               int64_t *dims) {
   *total = 0;
@@ -177,7 +177,7 @@ static weft_err measure_parts(const kernel *k, const sparse_part *parts, int64_t
   return WEFT_OK;
 }
 
-/* Puts the parts together; `outer` are the dimensions in front, in which part i has the place i. */
+/* Joins the parts. `outer` has the dimensions in front; part i has the row-major position i in them. */
 static weft_err put_parts(kernel *k, const sparse_part *parts, int64_t n, const shape *outer) {
   int64_t total, depth, dims[WEFT_MAX_RANK], to = 0;
   WEFT_TRY(measure_parts(k, parts, n, &total, &depth, dims));

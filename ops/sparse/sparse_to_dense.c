@@ -1,4 +1,4 @@
-/* sparse_to_dense.c - SparseToDense: a dense tensor from a default and some values at given places. */
+/* sparse_to_dense.c - SparseToDense: a dense tensor with a default value and given values at given indices. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
@@ -10,7 +10,7 @@ static weft_err dense_infer(infer *s) {
   return weft__infer_shape_value(s, 1, &s->out[0]);
 }
 
-/* Sees to it that the inputs fit: n places in a tensor of `depth` axes. */
+/* Checks the inputs, and finds the number n of indices and the rank `depth` of the output. */
 static weft_err dense_check(kernel *k, int64_t *n, int64_t *depth) {
   const shape *i = &k->in[0]->shape, *o = &k->in[1]->shape, *v = &k->in[2]->shape;
   if (i->rank > 2)
@@ -33,7 +33,7 @@ static weft_err dense_check(kernel *k, int64_t *n, int64_t *depth) {
   return WEFT_OK;
 }
 
-/* The places must be inside and, when they are to be validated, in order without repetition. */
+/* Checks that the indices are in range and, with validate_indices, sorted without repetition. */
 static weft_err check_places(kernel *k, const shape *out, int64_t n, int64_t depth) {
   const weft_tensor *t = k->in[0];
   bool validate = weft__node_bool(k->node, "validate_indices", true);
@@ -83,7 +83,7 @@ static weft_out sum_of(weft_graph *g, weft_out x) {
   return weft__b_sum(g, x, weft__b_node(g, "Range", NULL, 3, range, 0, NULL), false);
 }
 
-/* The values' gradient lies at their places; the default gets all the rest. */
+/* The values get the gradients at their indices; the default gets the sum of all others. */
 static weft_err dense_grad(backprop *b) {
   weft_graph *g = b->graph;
   weft_out at[] = {b->dout[0], b->in[0]};

@@ -1,6 +1,7 @@
 /* sparse_to_dense.cu - SparseToDense on the GPU.
  *
- * It waits for the card once, to report indices that are out of bounds, repeated or out of order as the CPU does. */
+ * The host waits once for the kernel, to report indices that are out of bounds, repeated or out of order, as on the
+ * CPU. */
 #include "kernels/gpu/gpu.cuh"
 #include <string.h>
 
@@ -9,7 +10,7 @@ struct dense_shape {
   int64_t dim[WEFT_MAX_RANK];
 };
 
-/* The place of index i in the dense tensor; -1: out of bounds. */
+/* Returns the position of index i in the dense tensor, or -1 if it is out of bounds. */
 template <class I> __device__ int64_t dense_place(const I *index, int64_t i, const dense_shape &s) {
   int64_t at = 0;
   for (int d = 0; d < s.rank; d++) {
@@ -20,7 +21,7 @@ template <class I> __device__ int64_t dense_place(const I *index, int64_t i, con
   return at;
 }
 
-/* Sets *bad to the first index that is out of bounds or, if they must be sorted, not behind the one before it. */
+/* Sets *bad to the first index that is out of bounds or, if they must be sorted, not greater than the previous one. */
 template <class I>
 __global__ void __launch_bounds__(GPU_THREADS)
     dense_check_kernel(const I *index, int64_t n, dense_shape s, bool sorted, unsigned long long *bad) {
@@ -41,7 +42,7 @@ __global__ void __launch_bounds__(GPU_THREADS)
   GPU_EACH(i, n) y[dense_place(index, i, s)] = value[one ? 0 : i];
 }
 
-/* Says what is wrong with index `bad`. */
+/* Returns the error for index `bad`. */
 template <class I> static weft_err dense_refuse(const kernel *k, const I *index, int64_t bad, const dense_shape &s) {
   I row[2 * WEFT_MAX_RANK];
   const int64_t from = bad > 0 ? bad - 1 : 0;

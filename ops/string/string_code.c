@@ -1,4 +1,4 @@
-/* string_code.c - base 64 in the alphabet that is safe in addresses: EncodeBase64, DecodeBase64. */
+/* string_code.c - web-safe base 64: EncodeBase64, DecodeBase64. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/text.h"
@@ -36,10 +36,10 @@ static weft_err encode_cpu(kernel *k) {
   return err;
 }
 
-/* Appends the bytes; returns what is wrong, or NULL. */
+/* Appends the decoded bytes.  Returns NULL, or the text of an error. */
 static const char *string_code_decode(text *t, const str *s) {
   size_t n = s->size;
-  if (n % 4 == 0) /* padding is only that in a whole group of four */
+  if (n % 4 == 0) /* '=' is padding only in a whole group of four */
     for (int i = 0; i < 2 && n > 0 && s->data[n - 1] == '='; i++) n--;
   if (n % 4 == 1) return "Base64 string length cannot be 1 modulo 4.";
   uint32_t bits = 0;
@@ -47,7 +47,7 @@ static const char *string_code_decode(text *t, const str *s) {
     const char *at = s->data[i] ? strchr(alphabet, s->data[i]) : NULL;
     if (!at) return "Invalid character found in base64.";
     bits = bits << 6 | (uint32_t)(at - alphabet);
-    int filled = weft__int_sat(i % 4); /* characters 1, 2, 3 of a group complete a byte each */
+    int filled = weft__int_sat(i % 4); /* characters 1, 2 and 3 of a group each complete a byte */
     if (filled > 0) weft__text_add(t, &(char){(char)(bits >> (6 - 2 * filled))}, 1);
   }
   return NULL;

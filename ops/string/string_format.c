@@ -1,4 +1,4 @@
-/* string_format.c - StringFormat: tensors written into a template, in the layout numpy made familiar. */
+/* string_format.c - StringFormat: inserts tensors into a template, in the format of numpy. */
 #include "base/alloc.h"
 #include "base/text.h"
 #include "graph/kernel.h"
@@ -21,7 +21,7 @@ static weft_err format_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* One element as Assert and Print have it, strings in quotes. */
+/* Writes one element in the format of Assert and Print, with strings in quotes. */
 static void put_element(text *out, const weft_tensor *x, int64_t i) {
   weft_tensor one = {
       .dtype = x->dtype, .shape = SHAPE_SCALAR, .buf = x->buf, .data = weft__element(x->dtype, x->data, i)};
@@ -35,7 +35,8 @@ static void put_element(text *out, const weft_tensor *x, int64_t i) {
   weft__text_finish(&t);
 }
 
-/* What stands between two parts of axis d: a blank inside a row, else lines and the depth's indent. */
+/* Writes the separator between two parts of axis d: a space in a row, otherwise newlines and the indentation of the
+ * axis. */
 static void put_gap(text *out, int rank, int d) {
   if (d == rank - 1) {
     weft__text_puts(out, " ");
@@ -45,7 +46,7 @@ static void put_gap(text *out, int rank, int d) {
   for (int i = 0; i <= d; i++) weft__text_puts(out, " ");
 }
 
-/* Axis d and those inside it, from element `first` on; only `ends` parts at either end where there are more. */
+/* Writes axis d and the axes inside it, from element `first` on.  Long axes show only `ends` parts at either end. */
 static void put_axis(text *out, const weft_tensor *x, int d, int64_t first, int64_t ends) {
   const shape *s = &x->shape;
   int64_t n = s->dim[d], inner = weft__shape_product(s, d + 1, s->rank);

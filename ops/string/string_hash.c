@@ -1,7 +1,7 @@
-/* string_hash.c - strings to buckets: StringToHashBucket, ...Fast, ...Strong.
+/* string_hash.c - hashes strings to buckets: StringToHashBucket, ...Fast, ...Strong; Fingerprint.
  *
- * Checkpoints and vocabularies depend on the numbers, so the three hashes are the published ones
- * that TensorFlow uses (codec/hash.h). */
+ * Checkpoints and vocabularies depend on the numbers, so the three hash functions are the published ones that
+ * TensorFlow uses (codec/hash.h). */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/kernel.h"
@@ -35,7 +35,7 @@ static weft_err sip_cpu(kernel *k) {
   return hash_all(k, NULL, key->is);
 }
 
-/* ---- Fingerprint: the hash of each row's bytes; of several strings, that of their hashes ---- */
+/* ---- Fingerprint: the hash of each row's bytes; for several strings, the hash of their hashes ---- */
 
 static uint64_t row_fingerprint(const weft_tensor *t, int64_t row, int64_t width, uint64_t *room) {
   if (t->dtype != WEFT_STRING) {

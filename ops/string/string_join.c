@@ -1,4 +1,4 @@
-/* string_join.c - strings put together: StringJoin, ReduceJoin. */
+/* string_join.c - concatenates strings: StringJoin, ReduceJoin. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/text.h"
@@ -7,7 +7,7 @@
 
 /* ---- StringJoin ---- */
 
-/* Scalars go with any shape, the others must agree. */
+/* Scalars broadcast to any shape; the other inputs must have equal shapes. */
 static weft_err join_infer(infer *s) {
   shape out = SHAPE_SCALAR;
   bool unknown = false;
@@ -68,7 +68,7 @@ static weft_err join_cpu(kernel *k) {
   return err;
 }
 
-/* ---- ReduceJoin: the axes named are joined, the first one named varying fastest ---- */
+/* ---- ReduceJoin: joins the given axes, the first of them varying fastest ---- */
 
 static weft_err reduce_infer(infer *s) {
   const shape *x = &s->in[0];
@@ -121,7 +121,7 @@ static weft_err read_reduction(kernel *k, reduction *r) {
   return WEFT_OK;
 }
 
-/* The offset of item i of those that the given axes run through, the last varying fastest. */
+/* Returns the offset of item i of the elements along the given axes, the last varying fastest. */
 static int64_t offset_of(const shape *x, const int *axes, int n, int64_t i) {
   int64_t offset = 0;
   for (int j = n - 1; j >= 0; j--) {

@@ -1,17 +1,17 @@
-/* string_ngrams.c - words that stand together: StringNGrams, UnsortedSegmentJoin. */
+/* string_ngrams.c - joins neighboring words: StringNGrams, UnsortedSegmentJoin. */
 #include "base/alloc.h"
 #include "base/text.h"
 #include "kernels/array/index.h"
 #include "kernels/ragged/ragged.h"
 #include <string.h>
 
-/* ---- StringNGrams: of each row, the words of every window of a width, with padding around the row ---- */
+/* ---- StringNGrams: for each row, the words of every window of a width, with padding around the row ---- */
 
 typedef struct ngrams {
   kernel *k;
   const attr *widths;
   attr_str separator, left, right;
-  int64_t pad; /* below 0: as much as the width allows */
+  int64_t pad; /* < 0: the width - 1 */
   bool keep_short;
 } ngrams;
 
@@ -28,7 +28,8 @@ static int64_t row_windows(const ngrams *g, int64_t words) {
   return n || !g->keep_short || !words ? n : 1;
 }
 
-/* One window: `width` words from `from` on, which counts from -pad; those outside of the row are padding. */
+/* Writes one window: `width` words from `from` on, where -pad is the first padding word.  Words outside the row are
+ * padding. */
 static weft_err put_window(const ngrams *g, const str *row, int64_t words, int64_t from, int64_t width, str *to) {
   text t = {0};
   for (int64_t i = from; i < from + width; i++) {

@@ -1,6 +1,6 @@
-/* string_number.c - numbers from strings and strings from numbers: StringToNumber, AsString.
+/* string_number.c - StringToNumber and AsString: convert strings to numbers and back.
  *
- * Both speak C's locale, whatever the program has set. */
+ * Both use the C locale, regardless of the program's locale. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/text.h"
@@ -44,7 +44,7 @@ typedef struct number_format {
   char flag[2];  /* "", "0", " ", "+" or "-" */
   int width;     /* 0: none */
   int precision; /* -1: none */
-  char kind;     /* of floats: f, e or g */
+  char kind;     /* for floats: f, e or g */
 } number_format;
 
 static weft_err read_format(kernel *k, weft_dtype type, number_format *f) {

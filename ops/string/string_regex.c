@@ -1,4 +1,4 @@
-/* string_regex.c - strings held against regular expressions; see regex.h. */
+/* string_regex.c - matches and replaces by regular expressions; see regex.h. */
 #include "base/alloc.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* A pattern that is an attribute is compiled once; a wrong one is an error of the run, as in TensorFlow. */
+/* Compiles a pattern attribute once.  As in TensorFlow, an invalid pattern is an error of the run. */
 static weft_err static_prepare(const weft_node *node, void **state) {
   attr_str pattern = weft__node_str(node, "pattern");
   regex *r = NULL;
@@ -25,7 +25,7 @@ static weft_err string_regex_compiled(kernel *k, const char *pattern, size_t siz
   return weft__kernel_fail(k, err, "%s", why);
 }
 
-/* The regex of an attribute: the one prepared, or the reason why there is none. */
+/* Returns the prepared regex of the attribute, or the error of its compilation. */
 static weft_err static_regex(kernel *k, regex **out) {
   *out = k->state;
   attr_str pattern = weft__node_str(k->node, "pattern");

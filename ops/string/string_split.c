@@ -1,6 +1,6 @@
-/* string_split.c - strings cut into pieces: StringSplit, StringSplitV2.
+/* string_split.c - splits strings: StringSplit, StringSplitV2.
  *
- * The result is a sparse matrix: the pieces, and for each the row of its string and its number there. */
+ * The result is a sparse matrix: each piece has the row of its string and its number in the string. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "graph/kernel.h"
@@ -16,7 +16,7 @@ static weft_err split_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* ---- pieces: views of the input, found first so that the outputs can be made in one go ---- */
+/* ---- pieces: views of the input, found first so that the outputs are allocated once ---- */
 
 typedef struct piece {
   const char *data;
@@ -54,7 +54,7 @@ static weft_err put_pieces(kernel *k, const pieces *p, int64_t rows) {
   return WEFT_OK;
 }
 
-/* ---- StringSplit: every character of the delimiter cuts; without one, every byte is a piece ---- */
+/* ---- StringSplit: splits at every character of the delimiter; an empty delimiter splits into bytes ---- */
 
 static void cut_at_any(pieces *p, const str *s, const str *delimiter, bool skip_empty) {
   if (delimiter->size == 0) {
@@ -68,7 +68,7 @@ static void cut_at_any(pieces *p, const str *s, const str *delimiter, bool skip_
   }
 }
 
-/* ---- StringSplitV2: cut at the whole separator, or at runs of white space, at most `most` times ---- */
+/* ---- StringSplitV2: splits at the whole separator, or at runs of white space, at most `most` times ---- */
 
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
@@ -76,7 +76,7 @@ static void cut_at_space(pieces *p, const str *s, int64_t most) {
   size_t i = 0;
   for (int64_t cuts = 0;; cuts++) {
     while (i < s->size && is_space(s->data[i])) i++;
-    if (i == s->size) { /* after the last cut TensorFlow adds the rest, be it empty */
+    if (i == s->size) { /* after the last split TensorFlow adds the rest, even if it is empty */
       if (most > 0 && cuts == most) add_piece(p, s->data, 0);
       return;
     }

@@ -1,5 +1,5 @@
-/* string_unicode.c - text as characters and back: UnicodeDecode, UnicodeDecodeWithOffsets, UnicodeEncode,
- * UnicodeTranscode, UnicodeScript.  The encodings are in codec/unicode.h. */
+/* string_unicode.c - converts between text and characters: UnicodeDecode, UnicodeDecodeWithOffsets, UnicodeEncode,
+ * UnicodeTranscode, UnicodeScript. codec/unicode.h has the encodings. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/cast.h"
@@ -9,12 +9,12 @@
 #include "kernels/ragged/ragged.h"
 #include <string.h>
 
-/* ---- what an op is told ---- */
+/* ---- the attributes of an op ---- */
 
 typedef struct conversion {
   const kernel *k;
   unicode_encoding from, to;
-  bool strict, ignore, control; /* control: control characters are replaced too */
+  bool strict, ignore, control; /* control: also replace control characters */
   int32_t replacement;
 } conversion;
 
@@ -42,7 +42,7 @@ static weft_err read_attributes(const kernel *k, conversion *c) {
 
 typedef struct characters {
   int32_t *c;
-  int64_t *start; /* the byte where each begins in its string */
+  int64_t *start; /* the byte offset of each character in its string */
   int64_t n, room, room_start;
 } characters;
 
@@ -216,7 +216,7 @@ static const op_case decode_cases[] = {
     {0},
 };
 
-/* int64 splits only: TensorFlow ends its process when it is asked for int32 ones. */
+/* int64 splits only: TensorFlow aborts if int32 ones are requested. */
 static const op_case offset_cases[] = {
     {SOME, NULL, "input_encoding='UTF-8'", CASE_FIXED_TYPE},
     {SOME, NULL, "input_encoding='US-ASCII' errors='ignore'", CASE_FIXED_TYPE},

@@ -1,4 +1,4 @@
-/* strings.c - strings one at a time: Substr, StringLength, StringLower, StringUpper, StringStrip. */
+/* strings.c - ops on single strings: Substr, StringLength, StringLower, StringUpper, StringStrip. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/text.h"
@@ -43,7 +43,7 @@ static size_t strings_character(const str *s, int64_t n) {
   return i;
 }
 
-/* The part of s that pos and len name; a len below 0 runs to the end, as TensorFlow's does. */
+/* Copies the part of s given by pos and len.  As in TensorFlow, a negative len means up to the end. */
 static weft_err substr_one(kernel *k, const str *s, int64_t pos, int64_t len, int64_t at, str *out) {
   bool utf8 = in_utf8(k);
   int64_t length = utf8 ? weft__utf8_length(s) : (int64_t)s->size, from = pos < 0 ? pos + length : pos;
@@ -59,7 +59,7 @@ static weft_err substr_one(kernel *k, const str *s, int64_t pos, int64_t len, in
   return weft__str_set(out, s->size ? s->data + begin : "", end - begin);
 }
 
-/* The element of a tensor that element i of a broadcast `out` reads. */
+/* Returns the index of the element that element i of the broadcast shape `out` reads. */
 static int64_t element_of(const shape *s, const shape *out, int64_t i) {
   int64_t offset = 0, run = 1;
   for (int d = out->rank - 1, e = s->rank - 1; e >= 0; d--, e--) {
@@ -100,7 +100,7 @@ static void put_rune(text *t, wint_t r) {
   weft__text_add(t, b, n);
 }
 
-/* Case by the C library's tables: one character for one; "\uFFFD" for bytes that are no UTF-8. */
+/* Converts case by the C library's tables, one character to one.  Bytes that are not UTF-8 become "\uFFFD". */
 static void turn_utf8(text *t, const str *s, bool up, locale_t tables) {
   for (size_t i = 0; i < s->size;) {
     int length, rune = weft__rune(s->data + i, s->size - i, &length);

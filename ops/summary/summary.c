@@ -51,7 +51,7 @@ static weft_err put_tensor(text *t, int field, const weft_tensor *x) {
   return err;
 }
 
-/* Puts the Value built so far, with x and the metadata (NULL: none), into a Summary. */
+/* Writes the Value built so far, with x and the metadata (NULL: none), into a Summary. */
 static weft_err finish_tensor(text *summary, text *one, const weft_tensor *x, const str *metadata) {
   const weft_err err = put_tensor(one, 8, x);
   if (metadata) weft__put_bytes(one, 9, metadata->data, metadata->size);
@@ -64,7 +64,7 @@ weft_err weft__summary_put_tensor(text *summary, const str *tag, const weft_tens
   static const str none;
   if (metadata && weft__proto_scan(&tensorflow__summary_metadata__descriptor, metadata->size ? metadata->data : "",
                                    metadata->size) != WEFT_OK)
-    metadata = &none; /* TensorFlow writes what it could read of it */
+    metadata = &none; /* TensorFlow writes the part that it could parse */
   text one = {0};
   weft__put_bytes(&one, 1, tag->data, tag->size);
   return finish_tensor(summary, &one, x, metadata);
@@ -98,7 +98,7 @@ static weft_err note_tag(const kernel *k, map *seen, bytes one) {
   uint64_t number;
   while (one.at < one.end && weft__wire_next(&one, &field, &wire, &found, &number))
     if (field == 1 && wire == WIRE_BYTES) tag = found;
-  if (tag.at == tag.end) return WEFT_OK; /* a TensorSummary has none */
+  if (tag.at == tag.end) return WEFT_OK; /* a TensorSummary has no tag */
   char *key = weft__strndup((const char *)tag.at, (size_t)(tag.end - tag.at));
   if (!key) return WEFT_OOM;
   weft_err err = WEFT_OK;

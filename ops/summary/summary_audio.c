@@ -7,7 +7,7 @@ static void put_le(text *t, uint32_t v, int bytes) {
   for (int i = 0; i < bytes; i++, v >>= 8) weft__text_add(t, (const char[]){(char)(v & 0xff)}, 1);
 }
 
-/* A WAV file: a header of 44 bytes, then the samples, channels interleaved. */
+/* Writes a WAV file: a header of 44 bytes, then the samples with interleaved channels. */
 static void put_wav(text *t, const float *x, int64_t frames, int64_t channels, uint32_t rate) {
   const uint32_t bytes = (uint32_t)(frames * channels * 2);
   weft__text_puts(t, "RIFF");
@@ -19,7 +19,7 @@ static void put_wav(text *t, const float *x, int64_t frames, int64_t channels, u
   put_le(t, rate, 4);
   put_le(t, rate * (uint32_t)channels * 2, 4);
   put_le(t, (uint32_t)channels * 2, 2);
-  put_le(t, 16, 2); /* bits of a sample */
+  put_le(t, 16, 2); /* bits per sample */
   weft__text_puts(t, "data");
   put_le(t, bytes, 4);
   for (int64_t i = 0; i < frames * channels; i++) {
@@ -66,7 +66,7 @@ weft_err weft__summary_put_sounds(const kernel *k, text *summary, const str *tag
   return put_sounds(summary, k, tag, x, rate);
 }
 
-static weft_err audio_cpu(kernel *k) { /* the rate is an input of the second version, an attribute of the first */
+static weft_err audio_cpu(kernel *k) { /* version 2 has the rate as an input, version 1 as an attribute */
   const str *tag = NULL;
   WEFT_TRY(weft__summary_tag(k, 0, &tag));
   if (k->n_in > 2) WEFT_TRY(weft__kernel_scalar(k, 2, "sample_rate"));

@@ -1,8 +1,8 @@
-/* summary_histogram.c - HistogramSummary: how the values of a tensor are spread.
+/* summary_histogram.c - HistogramSummary: a histogram of the values of a tensor.
  *
- * TensorFlow's buckets: limits grow by a tenth from 1e-12 to 1e20, on both sides of zero, and the
- * largest double closes them.  A value belongs to the first bucket whose limit is above it.  Of a run
- * of empty buckets only the last is written. */
+ * It uses TensorFlow's buckets: the limits grow by a factor of 1.1 from 1e-12 to 1e20, on both sides of zero, and
+ * the largest double is the last limit.  A value belongs to the first bucket whose limit is above it.  Of
+ * consecutive empty buckets, only the last is written. */
 #include "graph/op.h"
 #include "ops/summary/summary.h"
 #include <float.h>
@@ -29,7 +29,7 @@ static void histogram_init(histogram *h) {
 }
 
 static void histogram_add(histogram *h, double v) {
-  int low = 0, high = BUCKETS - 1; /* the first limit above v; the last bucket takes all that is left */
+  int low = 0, high = BUCKETS - 1; /* finds the first limit above v; the last bucket takes the rest */
   while (low < high) {
     const int middle = (low + high) / 2;
     if (h->limit[middle] > v)
@@ -45,7 +45,7 @@ static void histogram_add(histogram *h, double v) {
   h->squares += v * v;
 }
 
-/* Proto3 leaves zeros out. */
+/* Writes a field unless it is zero; proto3 omits zeros. */
 static void put_nonzero(text *t, int field, double v) {
   if (v != 0) weft__put_double(t, field, v);
 }

@@ -1,8 +1,8 @@
 /* summary_image.c - ImageSummary: images as PNG files in a Summary.
  *
- * Bytes are written as they are.  Other numbers are scaled picture by picture: so that the largest
- * becomes 255 where none is negative, else so that zero becomes 128 and the largest magnitude stays
- * within 1 and 255.  A pixel with a channel that is not finite takes the bad colour. */
+ * Bytes are written unchanged.  Other types are scaled image by image.  If no value is negative, the largest becomes
+ * 255.  Otherwise zero becomes 128 and the values stay in [1, 255].  A pixel with a channel that is not finite gets
+ * the bad color. */
 #include "graph/op.h"
 #include "base/cast.h"
 #include "codec/png_encode.h"
@@ -12,7 +12,7 @@
 typedef struct picture_set {
   const weft_tensor *images;
   int64_t height, width, depth;
-  const uint8_t *bad; /* depth bytes at least */
+  const uint8_t *bad; /* at least `depth` bytes */
 } picture_set;
 
 static bool finite_pixel(const weft_tensor *t, int64_t at, int64_t depth) {
@@ -42,7 +42,7 @@ static scaling find_scaling(const picture_set *s, int64_t first) {
 
 static float as_half(float v) { return weft__half_to_float(weft__half_from_float(v)); }
 
-/* In the precision of the type, since what is behind the point is cut off. */
+/* Scales in the precision of the type, because the fraction is truncated. */
 static uint8_t summary_image_scaled(weft_dtype type, double v, scaling by) {
   if (type == WEFT_DOUBLE) return (uint8_t)(int)(v * (double)by.scale + (double)by.offset);
   if (type == WEFT_HALF) return (uint8_t)(int)as_half(as_half((float)v * as_half(by.scale)) + by.offset);

@@ -1,6 +1,7 @@
-/* summary_writer.c - SummaryWriter and the ops that write to it: a graph's own event file, without a fetch.
+/* summary_writer.c - SummaryWriter and the ops that write to it: a graph writes its own events file, without a
+ * fetch.
  *
- * The writer's handle exists before its file does; state/summary_writer.h says when it has one. */
+ * The handle of the writer exists before its file. state/summary_writer.h says when the file is created. */
 #include "state/summary_writer.h"
 #include "base/clock.h"
 #include "ops/summary/summary.h"
@@ -20,7 +21,7 @@ static weft_err find_writer(const kernel *k, summary_writer **out) {
   return weft__kernel_in(k, weft__handle_get(k->in[0], SUMMARY_WRITER_TYPE, (resource **)out));
 }
 
-/* ---- life ---- */
+/* ---- creating and closing ---- */
 
 static weft_err own_text(const kernel *k, int i, const char *arg, char **out) {
   if (k->in[i]->shape.rank != 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s must be a scalar", arg);
@@ -66,7 +67,7 @@ static weft_err close_cpu(kernel *k) {
 
 /* ---- writing ---- */
 
-/* Appends an Event whose `field` (5: a Summary, 4: a GraphDef) is this message. */
+/* Appends an Event with this message as `field` (5: a Summary, 4: a GraphDef). */
 static weft_err write_event(const kernel *k, int field, const void *data, size_t size) {
   summary_writer *w = NULL;
   text event = {0};
@@ -88,7 +89,7 @@ static weft_err write_summary(const kernel *k, text *summary, weft_err err) {
   return err;
 }
 
-/* TensorFlow takes the first element of whatever comes; a tensor without elements is an error here. */
+/* TensorFlow takes the first element of any tensor.  Here a tensor without elements is an error. */
 static weft_err check_elements(const kernel *k, const char *const *arg) {
   for (int i = 1; arg[i - 1]; i++)
     if (weft__tensor_count(k->in[i]) < 1)
@@ -137,7 +138,7 @@ static weft_err write_audio_cpu(kernel *k) {
   return write_summary(k, &summary, err);
 }
 
-static weft_err write_tensor_cpu(kernel *k) { /* writer, step, tensor, tag, metadata */
+static weft_err write_tensor_cpu(kernel *k) { /* inputs: writer, step, tensor, tag, metadata */
   WEFT_TRY(check_elements(k, (const char *const[]){"step", NULL}));
   for (int i = 3; i < 5; i++)
     if (weft__tensor_count(k->in[i]) < 1)
@@ -153,7 +154,7 @@ static weft_err write_raw_cpu(kernel *k) {
   WEFT_TRY(check_elements(k, (const char *const[]){"step", NULL}));
   text summary = {0};
   weft_err err = WEFT_OK;
-  for (int64_t i = 0; i < weft__tensor_count(k->in[2]) && !err; i++) { /* messages one after another are their union */
+  for (int64_t i = 0; i < weft__tensor_count(k->in[2]) && !err; i++) { /* concatenated messages are their union */
     const str *s = TENSOR_DATA(k->in[2], const str) + i;
     if (weft__proto_scan(&tensorflow__summary__descriptor, s->size ? s->data : "", s->size) != WEFT_OK)
       err = weft__kernel_fail(k, WEFT_DATA_LOSS, "Bad tf.compat.v1.Summary binary proto tensor string at index %lld",

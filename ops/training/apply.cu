@@ -1,8 +1,9 @@
-/* apply.cu - optimizer updates on the GPU: one launch for a variable and its slots, dense or by rows.
+/* apply.cu - optimizer updates on the GPU: one kernel launch updates a variable and its slots, densely or by rows.
  *
- * An optimizer is a function object on the values of one element: v its variable and slots, g its gradient, h the
- * scalar arguments, which are read on the card (a decayed learning rate is computed there).  In a sparse update a
- * block has the rows of one index, repeated ones in their order, so that results are the CPU's. */
+ * An optimizer is a function object on the values of one element: v holds the variable and its slots, g the
+ * gradient, and h the scalar arguments, which are read on the GPU (a decayed learning rate is computed there).  In a
+ * sparse update, one block applies all updates of one row, repeated indices in input order, so the results equal the
+ * CPU's. */
 #include "kernels/reduce/reduce.cuh"
 
 struct apply_args {
@@ -12,8 +13,8 @@ struct apply_args {
   const void *scalar[GPU_MAX_SCALARS];
   weft_dtype scalar_type[GPU_MAX_SCALARS];
   bool option;
-  int64_t n;           /* elements; of a row, when sparse */
-  const void *indices; /* NULL: dense */
+  int64_t n;           /* number of elements; of a row if sparse */
+  const void *indices; /* NULL if the update is dense */
   bool wide_indices;
   int64_t n_indices, rows;
 };
@@ -48,7 +49,7 @@ __global__ void __launch_bounds__(GPU_THREADS) apply_kernel(const F f, const __g
   const int64_t mine = index(blockIdx.x);
   bool earlier = mine < 0 || mine >= a.rows;
   for (int64_t i = threadIdx.x; i < blockIdx.x; i += blockDim.x) earlier |= index(i) == mine;
-  if (__syncthreads_or(earlier)) return; /* the block of its first index has this row */
+  if (__syncthreads_or(earlier)) return; /* the block of the row's first index updates this row */
   for (int64_t i = blockIdx.x; i < a.n_indices; i++) {
     if (index(i) != mine) continue;
     for (int64_t c = threadIdx.x; c < a.n; c += blockDim.x) apply_one(f, a, h, mine * a.n + c, i * a.n + c);
@@ -142,7 +143,7 @@ END OPTIMIZER(adadelta, 3, 3) {
 }
 END
 
-    /* option: the linear term is kept times lr. */
+    /* option: the linear term is stored multiplied by lr. */
     template <class A>
     __device__ void ftrl_step(A *v, A g, const A *h, A shrink, A power, bool option) {
   const A lr = option ? 1 : h[0], times = option ? h[0] : 1, l1 = h[1] * times, l2 = 2 * h[2] * times;
@@ -168,7 +169,7 @@ END OPTIMIZER(power_sign, 2, 4) { sign_step(v, g, h[3], h[0] * exp(-h[1] * h[2])
 END
 } // namespace
 
-/* ---- around them ---- */
+/* ---- running an optimizer ---- */
 
 static weft_err check_slices(kernel *k, const shape &var, const gpu_tensor &grad, const gpu_tensor &indices) {
   if (var.rank < 1) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "var must be at least 1 dimensional");
@@ -181,7 +182,7 @@ static weft_err check_slices(kernel *k, const shape &var, const gpu_tensor &grad
   return WEFT_OK;
 }
 
-/* With the variables locked. */
+/* The caller has locked the variables. */
 template <class F> static weft_err run(kernel *k, const gpu_roles &r, const char *option) {
   apply_args a = {};
   const gpu_tensor grad = gpu_in(k, r.grad);

@@ -1,9 +1,9 @@
-/* apply_adagrad.c - steps scaled by the sum of squared gradients so far: Adagrad, AdagradV2, AdagradDA,
+/* apply_adagrad.c - optimizers that scale by the sum of squared gradients: Adagrad, AdagradV2, AdagradDA,
  * ProximalAdagrad. */
 #include "base/target_clones.h"
 #include "kernels/training/apply.h"
 
-/* lr.  The option says whether the sum grows. */
+/* Scalars: lr.  The option update_slots says whether the sum grows. */
 #define ADAGRAD(T, S)                                                                                                  \
   WEFT_TARGET_CLONES static void adagrad_##S(const apply_span *s) {                                                    \
     T *restrict var = s->var[0], *restrict accum = s->var[1];                                                          \
@@ -16,7 +16,7 @@
   }
 APPLY_NUMBER(ADAGRAD)
 
-/* lr, epsilon */
+/* Scalars: lr, epsilon. */
 #define ADAGRAD_V2(T, S)                                                                                               \
   WEFT_TARGET_CLONES static void adagrad_v2_##S(const apply_span *s) {                                                 \
     T *restrict var = s->var[0], *restrict accum = s->var[1];                                                          \
@@ -29,7 +29,7 @@ APPLY_NUMBER(ADAGRAD)
   }
 APPLY_NUMBER(ADAGRAD_V2)
 
-/* lr, l1, l2, global_step: the variable anew from the sum of all gradients (dual averaging). */
+/* Scalars: lr, l1, l2, global_step.  The variable is recomputed from the sum of all gradients (dual averaging). */
 #define ADAGRAD_DA(T, S)                                                                                               \
   WEFT_TARGET_CLONES static void adagrad_da_##S(const apply_span *s) {                                                 \
     T *restrict var = s->var[0], *restrict sum = s->var[1], *restrict squares = s->var[2];                             \
@@ -43,7 +43,7 @@ APPLY_NUMBER(ADAGRAD_V2)
   }
 APPLY_REAL(ADAGRAD_DA)
 
-/* lr, l1, l2: a step of Adagrad, then shrunk towards zero. */
+/* Scalars: lr, l1, l2.  A step of Adagrad, then shrinkage toward zero. */
 #define PROXIMAL(T, S)                                                                                                 \
   WEFT_TARGET_CLONES static void proximal_##S(const apply_span *s) {                                                   \
     T *restrict var = s->var[0], *restrict accum = s->var[1];                                                          \

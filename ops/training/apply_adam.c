@@ -1,8 +1,8 @@
-/* apply_adam.c - steps scaled by running moments of the gradient: Adam, AdaMax, Adam with Amsgrad. */
+/* apply_adam.c - optimizers that scale by running moments of the gradient: Adam, AdaMax, Adam with Amsgrad. */
 #include "base/target_clones.h"
 #include "kernels/training/apply.h"
 
-/* beta1_power, beta2_power, lr, beta1, beta2, epsilon */
+/* Scalars: beta1_power, beta2_power, lr, beta1, beta2, epsilon. */
 #define ADAM(T, S)                                                                                                     \
   WEFT_TARGET_CLONES static void adam_##S(const apply_span *s) {                                                       \
     T *restrict var = s->var[0], *restrict m = s->var[1], *restrict v = s->var[2];                                     \
@@ -17,7 +17,7 @@
   }
 APPLY_NUMBER(ADAM)
 
-/* beta1_power, lr, beta1, beta2, epsilon */
+/* Scalars: beta1_power, lr, beta1, beta2, epsilon. */
 #define ADAMAX(T, S)                                                                                                   \
   WEFT_TARGET_CLONES static void adamax_##S(const apply_span *s) {                                                     \
     T *restrict var = s->var[0], *restrict m = s->var[1], *restrict v = s->var[2];                                     \
@@ -31,7 +31,7 @@ APPLY_NUMBER(ADAM)
   }
 APPLY_REAL(ADAMAX)
 
-/* As Adam, dividing by the largest second moment so far. */
+/* Adam, but divides by the largest second moment so far. */
 #define AMSGRAD(T, S)                                                                                                  \
   WEFT_TARGET_CLONES static void amsgrad_##S(const apply_span *s) {                                                    \
     T *restrict var = s->var[0], *restrict m = s->var[1], *restrict v = s->var[2], *restrict vhat = s->var[3];         \

@@ -1,9 +1,9 @@
-/* apply_descent.c - plain steps down the gradient: GradientDescent, Momentum, ProximalGradientDescent. */
+/* apply_descent.c - gradient descent: GradientDescent, Momentum, ProximalGradientDescent. */
 #include "base/target_clones.h"
 #include "graph/fusion.h"
 #include "kernels/training/apply.h"
 
-/* alpha */
+/* Scalars: alpha. */
 #define DESCEND(T, S)                                                                                                  \
   WEFT_TARGET_CLONES static void descend_##S(const apply_span *s) {                                                    \
     T *restrict var = s->var[0];                                                                                       \
@@ -12,7 +12,7 @@
   }
 APPLY_NUMBER(DESCEND)
 
-/* lr, momentum.  Nesterov's form looks one step ahead. */
+/* Scalars: lr, momentum.  The Nesterov variant looks one step ahead. */
 #define MOMENTUM(T, S)                                                                                                 \
   WEFT_TARGET_CLONES static void momentum_##S(const apply_span *s) {                                                   \
     T *restrict var = s->var[0], *restrict accum = s->var[1];                                                          \
@@ -25,7 +25,7 @@ APPLY_NUMBER(DESCEND)
   }
 APPLY_NUMBER(MOMENTUM)
 
-/* lr, momentum.  As above, with the rate inside the accumulator. */
+/* Scalars: lr, momentum.  The same, but the accumulator already contains the learning rate. */
 #define KERAS_MOMENTUM(T, S)                                                                                           \
   WEFT_TARGET_CLONES static void keras_momentum_##S(const apply_span *s) {                                             \
     T *restrict var = s->var[0], *restrict accum = s->var[1];                                                          \
@@ -38,7 +38,7 @@ APPLY_NUMBER(MOMENTUM)
   }
 APPLY_NUMBER(KERAS_MOMENTUM)
 
-/* alpha, l1, l2: a step, then shrunk towards zero. */
+/* Scalars: alpha, l1, l2.  A step, then shrinkage toward zero. */
 #define PROXIMAL(T, S)                                                                                                 \
   WEFT_TARGET_CLONES static void proximal_##S(const apply_span *s) {                                                   \
     T *restrict var = s->var[0];                                                                                       \

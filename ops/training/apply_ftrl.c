@@ -1,10 +1,10 @@
-/* apply_ftrl.c - Ftrl: the variable anew from a linear sum of gradients, exactly zero where l1 says so.
+/* apply_ftrl.c - Ftrl: recomputes the variable from a linear sum of gradients; l1 makes small elements exactly zero.
  *
- * lr_power is nearly always -0.5, so the power is a root; any other goes through pow. */
+ * lr_power is nearly always -0.5, so the power is a square root; any other value uses pow. */
 #include "base/target_clones.h"
 #include "kernels/training/apply.h"
 
-/* h: lr, l1, l2.  scaled: the linear term is kept times lr. */
+/* Scalars: lr, l1, l2. `scaled` means that the linear term is stored multiplied by lr. */
 #define FTRL(T, S)                                                                                                     \
   static inline __attribute__((always_inline)) void ftrl_step_##S(const apply_span *s, T shrink, T power, bool scaled, \
                                                                   bool root) {                                         \

@@ -1,8 +1,9 @@
-/* apply_rmsprop.c - steps scaled by a running mean of squared gradients: RMSProp, CenteredRMSProp, Adadelta. */
+/* apply_rmsprop.c - optimizers that scale by a running mean of squared gradients: RMSProp, CenteredRMSProp,
+ * Adadelta. */
 #include "base/target_clones.h"
 #include "kernels/training/apply.h"
 
-/* lr, rho, momentum, epsilon */
+/* Scalars: lr, rho, momentum, epsilon. */
 #define RMSPROP(T, S)                                                                                                  \
   WEFT_TARGET_CLONES static void rmsprop_##S(const apply_span *s) {                                                    \
     T *restrict var = s->var[0], *restrict ms = s->var[1], *restrict mom = s->var[2];                                  \
@@ -15,7 +16,7 @@
   }
 APPLY_NUMBER(RMSPROP)
 
-/* lr, rho, momentum, epsilon: the mean square less the squared mean, an estimate of the variance. */
+/* Scalars: lr, rho, momentum, epsilon.  The scale is an estimate of the variance: mean square minus squared mean. */
 #define CENTERED(T, S)                                                                                                 \
   WEFT_TARGET_CLONES static void centered_##S(const apply_span *s) {                                                   \
     T *restrict var = s->var[0], *restrict mg = s->var[1], *restrict ms = s->var[2], *restrict mom = s->var[3];        \
@@ -28,7 +29,7 @@ APPLY_NUMBER(RMSPROP)
   }
 APPLY_NUMBER(CENTERED)
 
-/* lr, rho, epsilon: the step has the size of earlier steps, whatever the size of the gradient. */
+/* Scalars: lr, rho, epsilon.  The size of a step follows earlier steps, not the size of the gradient. */
 #define ADADELTA(T, S)                                                                                                 \
   WEFT_TARGET_CLONES static void adadelta_##S(const apply_span *s) {                                                   \
     T *restrict var = s->var[0], *restrict accum = s->var[1], *restrict steps = s->var[2];                             \

@@ -1,6 +1,7 @@
-/* apply_sign.c - steps made larger where gradient and mean gradient agree in sign: AddSign, PowerSign.
+/* apply_sign.c - optimizers that take larger steps where gradient and mean gradient have the same sign: AddSign,
+ * PowerSign.
  *
- * The agreement is -1, 0 or 1, so a step is the gradient times one of three factors. */
+ * The agreement of signs is -1, 0 or 1, so a step is the gradient times one of three factors. */
 #include "base/target_clones.h"
 #include "kernels/training/apply.h"
 
@@ -15,7 +16,7 @@
   }
 APPLY_REAL(SIGN_STEP)
 
-/* lr, alpha, sign_decay, beta */
+/* Scalars: lr, alpha, sign_decay, beta. */
 #define ADD_SIGN(T, S)                                                                                                 \
   static void add_sign_##S(const apply_span *s) {                                                                      \
     const T *h = s->scalar;                                                                                            \
@@ -23,7 +24,7 @@ APPLY_REAL(SIGN_STEP)
   }
 APPLY_REAL(ADD_SIGN)
 
-/* lr, logbase, sign_decay, beta */
+/* Scalars: lr, logbase, sign_decay, beta. */
 #define POWER_SIGN(T, S)                                                                                               \
   static void power_sign_##S(const apply_span *s) {                                                                    \
     const T *h = s->scalar;                                                                                            \

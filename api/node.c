@@ -29,15 +29,10 @@ weft_err weft_out_set_shape(weft_graph *g, weft_out o, int rank, const int64_t *
   API_ITEMS(rank, dims);
   API_OF(g, o);
 
-  shape more = SHAPE_UNKNOWN, merged;
+  shape more = SHAPE_UNKNOWN;
   if (!weft__out_belongs(g, o)) return no_out(o);
   if (rank >= 0) WEFT_TRY(weft__shape_make(&more, rank, dims));
-  pthread_mutex_lock(&g->lock);
-  shape *have = &g->node[o.node]->out_shape[o.slot];
-  weft_err err = weft__shape_merge(&merged, have, &more);
-  if (!err) *have = merged;
-  pthread_mutex_unlock(&g->lock);
-  return err;
+  return weft__out_merge_shape(g, o, &more);
 }
 
 weft_err weft_out_constant(weft_tensor **out, const weft_graph *g, weft_out o) {

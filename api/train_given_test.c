@@ -32,6 +32,10 @@ TEST(outputs_of_nowhere_are_refused) {
     REFUSED(weft_layer_batch_normalization(g, bad, NULL));
     REFUSED(weft_embedding_lookup(g, NULL, 1, &w, bad, false));
     REFUSED(weft_embedding_lookup(g, NULL, 1, &bad, w, false));
+    REFUSED(weft_embedding_lookup_sparse(g, 1, &bad, w, w, NULL));
+    REFUSED(weft_embedding_lookup_sparse(g, 1, &w, w, bad, NULL));
+    REFUSED(weft_embedding_lookup_sparse(g, 1, &w, w, w, &(weft_lookup_opts){.weights = &bad}));
+    REFUSED(weft_safe_embedding_lookup_sparse(g, 1, &w, w, w, bad, NULL));
     REFUSED(weft_l2_regularizer(g, .1, bad));
     REFUSED(weft_loss(g, "mean_squared_error", w, bad, NULL));
     REFUSED(weft_clip_by_norm(g, NULL, bad, 1));

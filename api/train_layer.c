@@ -1,6 +1,7 @@
 /* train_layer.c - layers, as programs ask for them. */
 #include "api/argument.h"
 #include "api/initial.h"
+#include "train/model/embedding.h"
 #include "train/model/layer.h"
 #include "train/model/rnn.h"
 #include "weft/train.h"
@@ -122,6 +123,45 @@ weft_out weft_embedding_lookup(weft_graph *g, const char *name, int n, const wef
   if (!weft__named_given(g, "embedding_lookup", n, parts) || !weft__named_given(g, "embedding_lookup", 1, &ids))
     return WEFT_NONE;
   return weft__embedding_lookup(g, n, parts, ids, &(lookup_opts){.name = name, .div = div});
+}
+
+/* Reads the options of a sparse lookup into l, and the terms that it points to; false if an output is none. */
+static bool sparse_given(weft_graph *g, const weft_lookup_opts *opts, sparse_lookup *l, term *norm, term *id) {
+  const weft_lookup_opts standard = {0}, *o = opts ? opts : &standard;
+  const weft_out in[] = {l->indices, l->ids};
+  if (!weft__named_given(g, "embedding_lookup_sparse", l->n, l->parts) ||
+      !weft__named_given(g, "embedding_lookup_sparse", 2, in) ||
+      (o->weights && !weft__named_given(g, "embedding_lookup_sparse", 1, o->weights)))
+    return false;
+  *norm = NUM(o->max_norm), *id = NUM((double)o->default_id);
+  l->opts = (lookup_opts){o->name, o->div, o->max_norm != 0 ? norm : NULL};
+  l->combiner = o->combiner, l->fast = o->fast, l->weights = o->weights ? *o->weights : WEFT_NONE;
+  l->default_id = o->has_default ? id : NULL;
+  return true;
+}
+
+weft_out weft_embedding_lookup_sparse(weft_graph *g, int n, const weft_out *parts, weft_out indices, weft_out ids,
+                                      const weft_lookup_opts *opts) {
+  API_NEED_OUT(NULL, g);
+  API_ARRAY_OUT(g, n, parts);
+  API_OPTS_OUT(g, weft_lookup_opts, opts);
+
+  sparse_lookup l = {.n = n, .parts = parts, .indices = indices, .ids = ids, .dense_shape = WEFT_NONE};
+  term norm, id;
+  return sparse_given(g, opts, &l, &norm, &id) ? weft__embedding_lookup_sparse(g, &l) : WEFT_NONE;
+}
+
+weft_out weft_safe_embedding_lookup_sparse(weft_graph *g, int n, const weft_out *parts, weft_out indices, weft_out ids,
+                                           weft_out dense_shape, const weft_lookup_opts *opts) {
+  API_NEED_OUT(NULL, g);
+  API_ARRAY_OUT(g, n, parts);
+  API_OPTS_OUT(g, weft_lookup_opts, opts);
+
+  sparse_lookup l = {.n = n, .parts = parts, .indices = indices, .ids = ids, .dense_shape = dense_shape};
+  term norm, id;
+  if (!sparse_given(g, opts, &l, &norm, &id) || !weft__named_given(g, "safe_embedding_lookup_sparse", 1, &dense_shape))
+    return WEFT_NONE;
+  return weft__safe_embedding_lookup_sparse(g, &l);
 }
 
 weft_out weft_l1_regularizer(weft_graph *g, double scale, weft_out w) {

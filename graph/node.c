@@ -98,3 +98,13 @@ weft_err weft__out_of(const weft_graph *g, weft_out o, const char *what, int i) 
   if (!weft__out_foreign(g, o)) return WEFT_OK;
   return weft__fail(WEFT_INVALID_ARGUMENT, "%s %d is from another graph", what, i);
 }
+
+weft_err weft__out_merge_shape(weft_graph *g, weft_out o, const shape *more) {
+  shape merged;
+  pthread_mutex_lock(&g->lock);
+  shape *have = &g->node[o.node]->out_shape[o.slot];
+  weft_err err = weft__shape_merge(&merged, have, more);
+  if (!err) *have = merged;
+  pthread_mutex_unlock(&g->lock);
+  return err;
+}

@@ -115,6 +115,8 @@ static inline const shape *weft__out_shape(const weft_graph *g, weft_out o) {
   static const shape unknown = {.rank = -1};
   return o.node < 0 ? &unknown : &g->node[o.node]->out_shape[o.slot];
 }
+/* Adds what the caller knows of a static shape; INVALID_ARGUMENT if it contradicts what is known already. */
+weft_err weft__out_merge_shape(weft_graph *g, weft_out o, const shape *more);
 /* The value of an output if it is known without running: a Const, or small arithmetic, shapes and
  * packing of such.  NULL if not (no error is set).  Destroy with weft_tensor_destroy. */
 weft_tensor *weft__graph_constant(const weft_graph *g, weft_out o);

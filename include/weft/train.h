@@ -177,21 +177,24 @@ typedef struct weft_operand {
 } weft_operand;
 typedef struct weft_helper_opts {
   size_t size;
-  const char *name; /* of its scope; NULL: TensorFlow's; one that ends in '/' is a scope that is open already */
-  bool flag;        /* staircase or cycle of a decay; div of embedding_lookup */
+  const char *name;   /* of its scope; NULL: TensorFlow's; one that ends in '/' is a scope that is open already */
+  bool flag;          /* staircase or cycle of a decay; div of lookups */
+  const char *method; /* the combiner of sparse lookups; NULL: the standard one */
 } weft_helper_opts;
 #define WEFT_HELPER_MAX_OPERANDS 65536
 /* Functions of TensorFlow's Python API that only add nodes, for front ends whose parameters may be numbers, arrays or
  * outputs.  The functions above build the same nodes.  kind and operands:
  *   "clip_by_value" (x, low, high), "clip_by_norm" (x, norm, and axes unless all), "clip_by_average_norm" (x, norm),
  *   "global_norm" (x...), "clip_by_global_norm" (limit, norm, x...), "embedding_lookup" (ids, max_norm, parts...),
+ *   "embedding_lookup_sparse" (indices, ids, weights, max_norm, fast, parts...),
+ *   "safe_embedding_lookup_sparse" (indices, ids, dense_shape, weights, default_id, max_norm, fast, parts...),
  *   "exponential_decay", "natural_exp_decay", "inverse_time_decay" (rate, step, steps, factor),
  *   "polynomial_decay" (rate, step, steps, end, power), "cosine_decay" (rate, step, steps, alpha),
  *   "cosine_decay_restarts" (rate, step, steps, t_mul, m_mul, alpha),
  *   "linear_cosine_decay" (rate, step, steps, periods, alpha, beta),
  *   "noisy_linear_cosine_decay" (rate, step, steps, variance, variance_decay, periods, alpha, beta),
  *   "piecewise_constant" (step, boundaries..., values...).
- * x, ids and parts are outputs.  out has room for one output, of clip_by_global_norm for one for each x. */
+ * x, parts and what sparse tensors consist of are outputs.  out has room for one output, of clip_by_global_norm for one for each x. */
 WEFT_CHECKED weft_err weft_helper(weft_graph *g, const char *kind, int n, const weft_operand *operands,
                                   const weft_helper_opts *WEFT_OPTIONAL opts, weft_out *out);
 
@@ -305,6 +308,26 @@ WEFT_API weft_out weft_layer_batch_normalization(weft_graph *g, weft_out x,
  * follow one another. */
 WEFT_API weft_out weft_embedding_lookup(weft_graph *g, const char *WEFT_OPTIONAL name, int n, const weft_out *parts,
                                         weft_out ids, bool div);
+/* Combines rows of a table: output row i is made of the rows `ids` whose entry in `indices` (entries, 2) begins with i, in
+ * the order of a sparse tensor.  opts may be NULL. */
+typedef struct weft_lookup_opts {
+  size_t size;
+  const char *name;
+  const char *combiner;    /* "mean" (NULL), "sum", or "sqrtn": the sum divided by the root of the squared weights */
+  const weft_out *weights; /* one for each id; NULL: all 1 */
+  double max_norm;         /* longer rows of the table are scaled down to it; 0: none */
+  bool div;                /* parts hold rows that follow one another */
+  bool fast;               /* with weights: gathers from one table without finding equal ids first */
+  bool has_default;        /* of a safe lookup: rows without ids are that of default_id, else zeros */
+  int64_t default_id;
+} weft_lookup_opts;
+WEFT_API weft_out weft_embedding_lookup_sparse(weft_graph *g, int n, const weft_out *parts, weft_out indices,
+                                               weft_out ids, const weft_lookup_opts *WEFT_OPTIONAL opts);
+/* The same for a sparse tensor of any rank whose last axis is combined.  Ids below 0 are dropped, and unless it is a sum
+ * those without a positive weight. */
+WEFT_API weft_out weft_safe_embedding_lookup_sparse(weft_graph *g, int n, const weft_out *parts, weft_out indices,
+                                                    weft_out ids, weft_out dense_shape,
+                                                    const weft_lookup_opts *WEFT_OPTIONAL opts);
 /* scale * sum |w| and scale * sum w^2 / 2, as tf.contrib.layers names them. */
 WEFT_API weft_out weft_l1_regularizer(weft_graph *g, double scale, weft_out w);
 WEFT_API weft_out weft_l2_regularizer(weft_graph *g, double scale, weft_out w);

@@ -55,16 +55,16 @@ static PyObject *outs_list(const weft_out *out, Py_ssize_t n) {
   return list;
 }
 
-/* helper(graph, kind, name, operands, flag) -> outputs, as many as there are operands and at least one; -1 where
+/* helper(graph, kind, name, operands, flag, method) -> outputs, as many as there are operands and at least one; -1 where
  * the helper has none.  An operand is an output (int), a number (float) or a constant (dtype, shape, buffer). */
 static PyObject *helper(PyObject *self, PyObject *args) {
   PyObject *graph, *list, *made = NULL;
-  const char *kind, *name;
+  const char *kind, *name, *method = NULL;
   int flag;
   operands o = {0};
   (void)self;
-  if (!PyArg_ParseTuple(args, "O!szOp", ext_graph_type, &graph, &kind, &name, &list, &flag)) return NULL;
-  weft_helper_opts opts = {.name = name, .flag = flag};
+  if (!PyArg_ParseTuple(args, "O!szOp|z", ext_graph_type, &graph, &kind, &name, &list, &flag, &method)) return NULL;
+  weft_helper_opts opts = {.name = name, .flag = flag, .method = method};
   weft_graph *g = ((graph_object *)graph)->g;
   weft_out *out = NULL;
   if (operands_read(&o, list) == 0 && (out = PyMem_Malloc(sizeof *out * (size_t)(o.n + 1)))) {
@@ -79,6 +79,6 @@ static PyObject *helper(PyObject *self, PyObject *args) {
 }
 
 PyMethodDef ext_helper_functions[] = {
-    {"helper", helper, METH_VARARGS, "helper(graph, kind, name, operands, flag) -> outputs"},
+    {"helper", helper, METH_VARARGS, "helper(graph, kind, name, operands, flag, method) -> outputs"},
     {NULL, NULL, 0, NULL},
 };

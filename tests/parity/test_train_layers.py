@@ -375,6 +375,45 @@ def test_embedding_lookup(n, div):
         np.testing.assert_array_equal(s.run([o], feeds)[0], tfs.run(y, feeds))
 
 
+def sparse_opts(ours, combiner=b"mean", weights=None, **values):
+    class Opts(C.Structure):
+        _fields_ = [("size", C.c_size_t), ("name", C.c_char_p), ("combiner", C.c_char_p), ("weights", C.POINTER(weftlib.Out)),
+                    ("max_norm", C.c_double), ("div", C.c_bool), ("fast", C.c_bool), ("has_default", C.c_bool),
+                    ("default_id", C.c_int64)]
+    return C.byref(Opts(combiner=combiner, weights=weights and C.pointer(ours.find(weights)), **values))
+
+
+@pytest.mark.parametrize("combiner, weights, options", [
+    ("mean", None, {}), ("sum", "w:0", {"max_norm": 2.0}), ("sqrtn", "w:0", {"div": True}), ("mean", "w:0", {"default_id": 1})])
+@pytest.mark.parametrize("n", [1, PARTS])
+@pytest.mark.parametrize("safe", [False, True])
+def test_sparse_lookups_combine_rows(safe, n, combiner, weights, options):
+    with tf.Graph().as_default() as g:
+        v1.set_random_seed(SEED)
+        parts = [v1.get_variable(f"p{k}", [4, 2]) for k in range(n)]
+        ids = tf.SparseTensor(v1.placeholder(tf.int64, [None, 2], "at"), v1.placeholder(tf.int64, [None], "ids"),
+                              v1.placeholder(tf.int64, [2], "dims"))
+        given = v1.placeholder(tf.float32, [None], "w")
+        given = tf.SparseTensor(ids.indices, given, ids.dense_shape) if weights else None
+        ours, before = trainlib.Graph(g), len(g.as_graph_def().node)
+        how = {"combiner": combiner, "partition_strategy": "div" if "div" in options else "mod", "max_norm": options.get("max_norm")}
+        if safe:
+            how["default_id"] = options.get("default_id")
+        y = (v1.nn.safe_embedding_lookup_sparse if safe else v1.nn.embedding_lookup_sparse)(parts, ids, given, **how)
+    found = [ours.find(name) for name in ("at:0", "ids:0", "dims:0")[:3 if safe else 2]]
+    options = dict(options, has_default=True) if "default_id" in options else options
+    o = ours.make("safe_embedding_lookup_sparse" if safe else "embedding_lookup_sparse", n,
+                  trainlib.outs([ours.find(p.name) for p in parts]), *found, sparse_opts(ours, combiner.encode(), weights, **options))
+    trainlib.no_differences(g.as_graph_def(), ours.export(), before)
+    feeds = {"at:0": [[0, 0], [0, 1], [2, 0]], "ids:0": [1, 3, 1], "dims:0": [4, 2], "w:0": np.float32([2, 0.5, 1])}
+    feeds = {k: np.array(v) for k, v in feeds.items()}
+    s = weftlib.Session(ours)
+    with v1.Session(graph=g) as tfs:
+        for p in parts:
+            tfs.run(p.initializer), s.run((), targets=[p.initializer.name])
+        np.testing.assert_allclose(s.run([o], feeds)[0], tfs.run(y, feeds), rtol=1e-6)
+
+
 def test_refusals():
     with tf.Graph().as_default() as g:
         v1.placeholder(tf.float32, [None, None], name="x")

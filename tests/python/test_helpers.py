@@ -128,12 +128,45 @@ LOOKUPS = {
     "partitioned": lambda tf: tf.nn.embedding_lookup(
         tf.get_variable("p", [6, 2], partitioner=tf.fixed_size_partitioner(3)), ids(tf), "div"),
 }
-for _combiner in ("mean", "sum", "sqrtn"):
-    LOOKUPS["weighted_" + _combiner] = lambda tf, c=_combiner: tf.nn.embedding_lookup_sparse(
-        table(tf), sparse(tf, tf.constant([1, 4, 1])), sparse(tf, tf.constant([0.0, 0.5, 0.0])), combiner=c)
-# TensorFlow 2 reads the whole table where TensorFlow 1 gathered the rows that are asked for.
-SEGMENTS = {c: lambda tf, c=c: tf.nn.embedding_lookup_sparse(table(tf), sparse(tf, tf.constant([1, 4, 1])), None, combiner=c)
-            for c in ("mean", "sum", "sqrtn")}
+
+
+def parts(tf):
+    return [table(tf), table(tf, name="u")]
+
+
+def entries(tf, values, dtype="int64"):
+    """A sparse tensor of which nothing is known while the graph is built."""
+    given = np.array([[0, 0], [1, 0], [2, 0]]), np.array(values, dtype), np.array([3, 2])
+    return tf.SparseTensor(*(tf.placeholder_with_default(v, [None] * v.ndim) for v in given))
+
+
+TABLES = {"one": table, "resource": lambda tf: table(tf, use_resource=True), "parts": parts, "array": lambda tf: tf.constant(X.T),
+          "partitioned": lambda tf: tf.get_variable("p", [6, 2], partitioner=tf.fixed_size_partitioner(3))}
+
+
+def combined(tf, params):
+    """Every combiner, with and without weights and a largest norm, of one table."""
+    ids, weights = sparse(tf, tf.constant([1, 2, 1])), sparse(tf, tf.constant([0.0, 0.5, 2.0]))
+    ways = [(None, "mean", None), (weights, "sum", 2.0), (weights, "sqrtn", None), (weights, "mean", 2.0), (None, "sum", 2.0)]
+    return [look_up(params, ids, w, combiner=c, max_norm=n) for w, c, n in ways
+            for look_up in (tf.nn.embedding_lookup_sparse, tf.nn.safe_embedding_lookup_sparse)]
+
+
+for _name, _table in TABLES.items():
+    LOOKUPS["combined_" + _name] = lambda tf, table=_table: combined(tf, table(tf))
+LOOKUPS.update({
+    "sparse_fast": lambda tf: tf.nn.embedding_lookup_sparse(
+        table(tf), sparse(tf, tf.constant([1, 4, 1])), sparse(tf, tf.ones([3])), allow_fast_lookup=True),
+    "sparse_wide_weights": lambda tf: tf.nn.embedding_lookup_sparse(
+        table(tf), sparse(tf, tf.constant([1, 4, 1])), sparse(tf, tf.ones([3], tf.float64)), name="mine"),
+    "safe_default": lambda tf: tf.nn.safe_embedding_lookup_sparse(table(tf), sparse(tf, tf.constant([1, -1, -4])), default_id=2),
+    "safe_unknown": lambda tf: tf.nn.safe_embedding_lookup_sparse(
+        table(tf), entries(tf, [3, -1, 1]), entries(tf, [1, 2, 0.5], "float32"), combiner="sum", name="mine"),
+    "safe_three_axes": lambda tf: tf.nn.safe_embedding_lookup_sparse(
+        parts(tf), tf.SparseTensor(tf.constant([[0, 0, 0], [0, 1, 1], [1, 0, 0]], tf.int64), tf.constant([1, -1, 4], tf.int64),
+                                   tf.constant([2, 2, 3], tf.int64)), default_id=2, partition_strategy="mod"),
+    "safe_numbers": lambda tf: tf.nn.safe_embedding_lookup_sparse([np.ones([5, 2], np.float32)], sparse(tf, tf.constant([1, 4, 1]))),
+})
 
 
 def weighted(**kwargs):
@@ -202,8 +235,6 @@ def test_schedules_that_choose_have_the_values_of_tensorflow():
 def test_lookups_make_the_nodes_of_tensorflow():
     for program in LOOKUPS.values():
         both(program, fed(program))
-    for program in SEGMENTS.values():
-        both(program, same_nodes=False)
 
 
 def test_a_lookup_has_the_static_shape_of_tensorflow_and_a_sparse_gradient():
@@ -228,6 +259,10 @@ REFUSED = {
     "reduction": lambda tf: tf.losses.compute_weighted_loss(x(tf), reduction="mean"),
     "no_params": lambda tf: tf.nn.embedding_lookup([], ids(tf)),
     "strategy": lambda tf: tf.nn.embedding_lookup([rows(tf), rows(tf)], ids(tf), "other"),
+    "combiner": lambda tf: tf.nn.embedding_lookup_sparse(table(tf), sparse(tf, tf.constant([1, 4, 1])), None, combiner="max"),
+    "dense_ids": lambda tf: tf.nn.embedding_lookup_sparse(table(tf), ids(tf), None),
+    "wide_weights": lambda tf: tf.nn.safe_embedding_lookup_sparse(
+        table(tf), sparse(tf, tf.constant([1, 4, 1])), sparse(tf, tf.ones([3], tf.float64))),
     "boundaries": lambda tf: tf.train.piecewise_constant(number(tf), [3, 5], [0.1, 0.2, 0.3]),
     "values": lambda tf: tf.train.piecewise_constant(step(tf), [3], [0.1, 2]),
     "lengths": lambda tf: tf.train.piecewise_constant(step(tf), [3], [0.1]),

@@ -13,24 +13,6 @@ weft_out weft__clip_by_value(weft_graph *g, const char *name, weft_out x, term l
   return o;
 }
 
-/* tf.ones_like of a tensor that is known to be small. */
-static weft_out ones_like(weft_graph *g, weft_out x) {
-  const shape *s = weft__shape_of(g, x);
-  weft__b_push_name(g, "ones_like");
-  weft_out dims;
-  if (weft__shape_known(s)) {
-    weft__b_push_name(g, "Shape");
-    dims = weft__named_ints(g, "shape_as_tensor", s->dim, s->rank);
-    weft__b_pop(g);
-  } else {
-    dims = weft__named_unary(g, "Shape", "Shape", x);
-  }
-  weft_out in[] = {dims, weft__n_scalar(g, "Const", weft__type_of(g, x), 1)};
-  weft_out o = weft__n_scope_node(g, "Fill", 2, in, 0, NULL);
-  weft__b_pop(g);
-  return o;
-}
-
 static weft_out sum_of_squares(weft_graph *g, weft_out x, const term *axes) {
   weft_out squared = weft__named_binary(g, "Mul", "mul", OUT(x), OUT(x));
   if (axes) return weft__named_reduce_term(g, "Sum", "Sum", squared, *axes, true);
@@ -43,7 +25,7 @@ weft_out weft__clip_by_norm(weft_graph *g, const char *name, weft_out x, term no
   weft_out sum = sum_of_squares(g, x, axes), o = WEFT_NONE;
   weft_out positive = weft__named_binary(g, "Greater", "Greater", OUT(sum), NUM(0));
   if (positive.node >= 0) {
-    weft_out safe = weft__b_select(g, positive, sum, ones_like(g, sum));
+    weft_out safe = weft__b_select(g, positive, sum, weft__named_ones_like(g, sum, weft__type_of(g, sum)));
     weft_out length = weft__b_select(g, positive, weft__named_unary(g, "Sqrt", "Sqrt", safe), sum);
     weft_out scaled = weft__named_binary(g, "Mul", "mul", OUT(x), norm);
     weft_out most = weft__named_binary(g, "Maximum", "Maximum", OUT(length), norm);
@@ -54,11 +36,7 @@ weft_out weft__clip_by_norm(weft_graph *g, const char *name, weft_out x, term no
   return o;
 }
 
-static weft_out all_axes_range(weft_graph *g, weft_out x) {
-  int rank = weft__shape_of(g, x)->rank;
-  weft_out n = rank >= 0 ? weft__n_scalar(g, "Rank", WEFT_INT32, rank) : weft__named_unary(g, "Rank", "Rank", x);
-  return weft__named_range(g, n);
-}
+static weft_out all_axes_range(weft_graph *g, weft_out x) { return weft__named_range(g, weft__named_rank(g, x)); }
 
 weft_out weft__clip_by_average_norm(weft_graph *g, const char *name, weft_out x, term norm) {
   if (g->sticky.code || x.node < 0) return WEFT_NONE;

@@ -1,9 +1,10 @@
 /* embedding.c - looks up rows of a table, which may be partitioned over several ps.
  *
  * Each part's rows are gathered on the ps that holds the part, so that only rows are sent.  Gradients are IndexedSlices. */
+#include "train/model/embedding.h"
 #include "base/alloc.h"
 #include "train/model/clip.h"
-#include "train/model/layer.h"
+#include "train/model/variable_nodes.h"
 #include <stdio.h>
 
 /* Gathers on the device of the part, in a scope of the node's name or under a name of its own.  Of a resource variable
@@ -101,13 +102,7 @@ static weft_out row_shape(weft_graph *g, weft_out part) {
   return dims;
 }
 
-/* Shape and size as TensorFlow builds them: constants if they are known. */
-static weft_out shape_of(weft_graph *g, weft_out x) {
-  const shape s = *weft__out_shape(g, x);
-  if (!weft__shape_known(&s)) return weft__named_unary(g, "Shape", "Shape", x);
-  return weft__named_ints(g, "Shape", s.dim, s.rank);
-}
-
+/* The size as TensorFlow builds it: a constant if it is known. */
 static weft_out size_of(weft_graph *g, weft_out x) {
   const shape s = *weft__out_shape(g, x);
   if (!weft__shape_known(&s)) return weft__named_unary(g, "Size", "Size", x);
@@ -118,7 +113,7 @@ static weft_out size_of(weft_graph *g, weft_out x) {
 static weft_out shape_rows(weft_graph *g, weft_out rows, weft_out ids, weft_out part) {
   const shape s = part_shape(g, part);
   const bool known = weft__shape_rows_known(&s);
-  weft_out row = known ? WEFT_NONE : row_shape(g, part), dims = shape_of(g, ids);
+  weft_out row = known ? WEFT_NONE : row_shape(g, part), dims = weft__named_shape(g, ids);
   weft__b_push_name(g, "concat");
   if (known) row = weft__named_ints(g, "values_1", s.dim + 1, s.rank - 1);
   weft_out in[] = {dims, row, weft__n_scalar(g, "axis", WEFT_INT32, 0)};

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/suggest.h"
 #include "train/model/clip.h"
-#include "train/model/layer.h"
+#include "train/model/embedding.h"
 #include "train/model/schedule.h"
 #include <string.h>
 
@@ -55,16 +55,46 @@ static void clip_by_global_norm(const call *c) {
 
 /* ---- embeddings: ids, the largest norm or none, then the parts of the table ---- */
 
+static const term *unless_left_out(const term *t) {
+  return t->out.node >= 0 || t->constant || t->number != 0 ? t : NULL;
+}
+
+/* The parts of a table, which are the operands from `first` on; weft__free them. */
+static weft_out *table_parts(const call *c, int first) {
+  weft_out *parts = weft__alloc((size_t)(c->n - first) * sizeof *parts);
+  if (!weft__named_keep(c->g, parts ? WEFT_OK : WEFT_OOM)) return NULL;
+  for (int i = first; i < c->n; i++) parts[i - first] = c->in[i].out;
+  return parts;
+}
+
 static void embedding_lookup(const call *c) {
-  const int n = c->n - 2;
-  const term *norm = &c->in[1];
-  weft_out *parts = weft__alloc((size_t)n * sizeof *parts);
-  if (!weft__named_keep(c->g, parts ? WEFT_OK : WEFT_OOM)) return;
-  for (int i = 0; i < n; i++) parts[i] = c->in[2 + i].out;
-  const bool clips = norm->out.node >= 0 || norm->constant || norm->number != 0;
-  const lookup_opts opts = {c->o->name, c->o->flag, clips ? norm : NULL};
-  *c->out = weft__embedding_lookup(c->g, n, parts, c->in[0].out, &opts);
+  weft_out *parts = table_parts(c, 2);
+  const lookup_opts opts = {c->o->name, c->o->flag, unless_left_out(&c->in[1])};
+  if (parts) *c->out = weft__embedding_lookup(c->g, c->n - 2, parts, c->in[0].out, &opts);
   weft__free(parts);
+}
+
+/* The operands that both sparse lookups end with: the largest norm, whether to be fast, the parts. */
+static void sparse_rows(const call *c, sparse_lookup l, int first,
+                        weft_out look_up(weft_graph *g, const sparse_lookup *l)) {
+  weft_out *parts = table_parts(c, first + 2);
+  l.opts = (lookup_opts){c->o->name, c->o->flag, unless_left_out(&c->in[first])};
+  l.n = c->n - first - 2, l.parts = parts, l.combiner = c->o->method, l.fast = c->in[first + 1].number != 0;
+  l.indices = c->in[0].out, l.ids = c->in[1].out;
+  if (parts && weft__named_given(c->g, "embedding_lookup_sparse", l.n, parts) &&
+      weft__named_given(c->g, "embedding_lookup_sparse", 2, (weft_out[]){l.indices, l.ids}))
+    *c->out = look_up(c->g, &l);
+  weft__free(parts);
+}
+
+static void embedding_lookup_sparse(const call *c) {
+  sparse_rows(c, (sparse_lookup){.weights = c->in[2].out, .dense_shape = WEFT_NONE}, 3, weft__embedding_lookup_sparse);
+}
+
+static void safe_embedding_lookup_sparse(const call *c) {
+  sparse_lookup l = {.dense_shape = c->in[2].out, .weights = c->in[3].out, .default_id = unless_left_out(&c->in[4])};
+  if (weft__named_given(c->g, "safe_embedding_lookup_sparse", 1, &l.dense_shape))
+    sparse_rows(c, l, 5, weft__safe_embedding_lookup_sparse);
 }
 
 /* ---- learning rates: rate, step, steps, then what the schedule has of its own ---- */
@@ -135,6 +165,7 @@ static const struct helper_kind {
     {"cosine_decay", 4, 4, cosine_decay},
     {"cosine_decay_restarts", 6, 6, cosine_decay_restarts},
     {"embedding_lookup", 3, WEFT_HELPER_MAX_OPERANDS, embedding_lookup, true},
+    {"embedding_lookup_sparse", 6, WEFT_HELPER_MAX_OPERANDS, embedding_lookup_sparse, true},
     {"exponential_decay", 4, 4, exponential_decay},
     {"global_norm", 0, WEFT_HELPER_MAX_OPERANDS, global_norm},
     {"inverse_time_decay", 4, 4, inverse_time_decay},
@@ -143,6 +174,7 @@ static const struct helper_kind {
     {"noisy_linear_cosine_decay", 8, 8, noisy_linear_cosine_decay},
     {"piecewise_constant", 2, WEFT_HELPER_MAX_OPERANDS, piecewise_constant},
     {"polynomial_decay", 5, 5, polynomial_decay},
+    {"safe_embedding_lookup_sparse", 8, WEFT_HELPER_MAX_OPERANDS, safe_embedding_lookup_sparse, true},
 };
 
 static weft_err find_helper(const char *kind, int n, const term *in, const struct helper_kind **found) {

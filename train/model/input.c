@@ -178,14 +178,6 @@ weft_out weft__range_producer(weft_graph *g, weft_out x, int64_t limit, const we
   return q;
 }
 
-static weft_out input_row(weft_graph *g, weft_out x, weft_out index) {
-  weft__b_push_name(g, "GatherV2");
-  weft_out axis = weft__n_scalar(g, "axis", WEFT_INT32, 0);
-  weft_out o = weft__n_scope_node(g, "GatherV2", 3, (weft_out[]){x, index, axis}, 0, NULL);
-  weft__b_pop(g);
-  return o;
-}
-
 static weft_out shape_of(weft_graph *g, weft_out x) {
   const shape *s = weft__out_shape(g, x);
   return weft__shape_known(s) ? weft__named_ints(g, "Shape", s->dim, s->rank) : weft__b_unary(g, "Shape", x);
@@ -203,7 +195,7 @@ void weft__slice_producer(weft_graph *g, int n, const weft_out *x, weft_out *out
   weft_out q = weft__range_producer(g, weft__named_element(g, shape_of(g, x[0]), 0), 0, &inner);
   weft_out index =
       queue_node(g, "QueueDequeueV2", q, "Dequeue", 0, NULL, 1, &A_TYPES("component_types", &index_type, 1));
-  for (int i = 0; i < n; i++) out[i] = input_row(g, x[i], index);
+  for (int i = 0; i < n; i++) out[i] = weft__named_gather(g, x[i], index);
   weft__b_pop(g);
 }
 

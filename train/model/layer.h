@@ -43,14 +43,6 @@ typedef struct batch_norm {
 /* Over the last axis or axis 1; what updates the moving mean and variance goes to "update_ops". */
 weft_out weft__batch_normalization(weft_graph *g, weft_out x, training t, const batch_norm *b);
 
-/* Rows of a table that may be cut into parts: row i is in part i mod n, or (div) parts hold rows that follow. */
-typedef struct lookup_opts {
-  const char *name; /* NULL: TensorFlow's */
-  bool div;
-  const term *max_norm; /* NULL: rows stay as long as they are */
-} lookup_opts;
-weft_out weft__embedding_lookup(weft_graph *g, int n, const weft_out *parts, weft_out ids, const lookup_opts *opts);
-
 /* scale * sum |w|, scale * sum w^2 / 2. */
 weft_out weft__l1_regularizer(weft_graph *g, double scale, weft_out w);
 weft_out weft__l2_regularizer(weft_graph *g, double scale, weft_out w);

@@ -174,6 +174,54 @@ weft_out weft__named_pack(weft_graph *g, const char *name, int n, const weft_out
   return weft__b_node(g, "Pack", name, n, x, 2, (attr[]){A_INT("N", n), A_INT("axis", axis)});
 }
 
+weft_out weft__named_shape(weft_graph *g, weft_out x) {
+  const shape s = *weft__shape_of(g, x);
+  if (!weft__shape_known(&s)) return weft__named_unary(g, "Shape", "Shape", x);
+  return weft__named_ints(g, "Shape", s.dim, s.rank);
+}
+
+weft_out weft__named_rank(weft_graph *g, weft_out x) {
+  const int rank = weft__shape_of(g, x)->rank;
+  return rank >= 0 ? weft__n_scalar(g, "Rank", WEFT_INT32, rank) : weft__named_unary(g, "Rank", "Rank", x);
+}
+
+weft_out weft__named_gather(weft_graph *g, weft_out x, weft_out indices) {
+  weft__b_push_name(g, "GatherV2");
+  weft_out in[] = {x, indices, weft__n_scalar(g, "axis", WEFT_INT32, 0)};
+  weft_out o = weft__n_scope_node(g, "GatherV2", 3, in, 0, NULL);
+  weft__b_pop(g);
+  return o;
+}
+
+weft_out weft__named_concat(weft_graph *g, weft_out x, weft_out y, int axis) {
+  weft__b_push_name(g, "concat");
+  weft_out in[] = {x, y, weft__n_scalar(g, "axis", WEFT_INT32, axis)};
+  weft_out o = weft__n_scope_node(g, "ConcatV2", 3, in, 1, &A_INT("N", 2));
+  weft__b_pop(g);
+  return o;
+}
+
+weft_out weft__named_ones_like(weft_graph *g, weft_out x, weft_dtype type) {
+  const shape s = *weft__shape_of(g, x);
+  weft__b_push_name(g, "ones_like");
+  weft_out dims;
+  if (weft__shape_known(&s)) {
+    weft__b_push_name(g, "Shape");
+    dims = weft__named_ints(g, "shape_as_tensor", s.dim, s.rank);
+    weft__b_pop(g);
+  } else {
+    dims = weft__named_unary(g, "Shape", "Shape", x);
+  }
+  weft_out in[] = {dims, weft__n_scalar(g, "Const", type, 1)};
+  weft_out o = weft__n_scope_node(g, "Fill", 2, in, 0, NULL);
+  weft__b_pop(g);
+  return o;
+}
+
+void weft__named_set_shape(weft_graph *g, weft_out x, const shape *more) {
+  if (x.node >= 0) weft__named_keep(g, weft__out_merge_shape(g, x, more));
+}
+
 /* ---- control ---- */
 
 weft_out weft__named_after(weft_graph *g, const char *name, int n, const int *node_ids, weft_out x) {

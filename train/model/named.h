@@ -68,6 +68,14 @@ weft_out weft__named_reduce_term(weft_graph *g, const char *type, const char *na
 weft_out weft__named_reshape(weft_graph *g, weft_out x, int n, const int64_t *dims); /* "Reshape", "Reshape/shape" */
 weft_out weft__named_range(weft_graph *g, weft_out n);                               /* 0 .. n-1: "range" */
 weft_out weft__named_pack(weft_graph *g, const char *name, int n, const weft_out *x, int axis);
+/* tf.shape and tf.rank: constants where they are known. */
+weft_out weft__named_shape(weft_graph *g, weft_out x);
+weft_out weft__named_rank(weft_graph *g, weft_out x);
+weft_out weft__named_gather(weft_graph *g, weft_out x, weft_out indices);     /* tf.gather: "GatherV2" */
+weft_out weft__named_concat(weft_graph *g, weft_out x, weft_out y, int axis); /* tf.concat of two */
+weft_out weft__named_ones_like(weft_graph *g, weft_out x, weft_dtype type);   /* tf.ones_like with a type */
+/* The static shape of an output as far as the caller knows more of it than the shape rules do. */
+void weft__named_set_shape(weft_graph *g, weft_out x, const shape *more);
 
 /* tf.control_dependencies(n nodes): tf.identity(x) beside x, as tf.with_dependencies makes it. */
 weft_out weft__named_after(weft_graph *g, const char *name, int n, const int *node_ids, weft_out x);

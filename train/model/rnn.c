@@ -45,16 +45,9 @@ static bool cell_weights(weft_graph *g, const cell *c, weft_out x, weights *w) {
 
 /* ---- one step ---- */
 
-static weft_out rnn_concat(weft_graph *g, weft_out x, weft_out y) {
-  weft__b_push_name(g, "concat");
-  weft_out in[] = {x, y, weft__n_scalar(g, "axis", WEFT_INT32, 1)};
-  weft_out o = weft__n_scope_node(g, "ConcatV2", 3, in, 1, &A_INT("N", 2));
-  weft__b_pop(g);
-  return o;
-}
-
 static weft_out rnn_affine(weft_graph *g, weft_out x, weft_out y, const weights *w, int i) {
-  weft_out product = weft__b_node(g, "MatMul", NULL, 2, (weft_out[]){rnn_concat(g, x, y), w->kernel[i]}, 0, NULL);
+  weft_out product =
+      weft__b_node(g, "MatMul", NULL, 2, (weft_out[]){weft__named_concat(g, x, y, 1), w->kernel[i]}, 0, NULL);
   return weft__b_node(g, "BiasAdd", NULL, 2, (weft_out[]){product, w->bias[i]}, 0, NULL);
 }
 

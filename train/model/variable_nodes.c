@@ -234,10 +234,7 @@ static weft_out mask_names(weft_graph *g, weft_out names, weft_out mask) {
   weft_out where = weft__named_unary(g, "Where", "Where", mask);
   int64_t axis = 1;
   weft_out at = weft__b_node(g, "Squeeze", NULL, 1, &where, 1, &A_INTS("squeeze_dims", &axis, 1));
-  weft__b_push_name(g, "GatherV2");
-  weft_out in[] = {names, at, weft__n_scalar(g, "axis", WEFT_INT32, 0)};
-  weft_out o = weft__n_scope_node(g, "GatherV2", 3, in, 0, NULL);
-  weft__b_pop(g);
+  weft_out o = weft__named_gather(g, names, at);
   weft__b_pop(g);
   return o;
 }

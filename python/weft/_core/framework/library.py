@@ -1,4 +1,4 @@
-"""Functions of the library that add nodes by name (weft_helper): clipping, learning rates and others.
+"""Functions of the library that add nodes by name (weft_helper): clipping, learning rates, lookups of embeddings.
 
 The library opens the name scope that it is given.  A caller opens it first, converts its tensors there, and passes the
 scope's name.
@@ -36,19 +36,19 @@ def outs(graph, tensors):
     return [t._out for t in found]
 
 
-def outputs(kind, scope, operands, flag=False):
+def outputs(kind, scope, operands, flag=False, method=None):
     """The tensors that a helper gives for operands, None where it gives none.  An operand may be None: it is left out."""
     graph = get_default_graph()
     graph._check_not_finalized()
     given = [-1 if x is None else outs(graph, [x])[0] if isinstance(x, Tensor) else x for x in operands]
     try:
         with graph._made_by_library():
-            made = _weft.helper(graph._c, kind, scope, given, flag)
+            made = _weft.helper(graph._c, kind, scope, given, flag, method)
     except errors.InvalidArgumentError as e:  # TensorFlow's builders say so with Python's own class
         raise ValueError(e.message) from None
     return [graph._tensor(out) for out in made]
 
 
-def helper(kind, scope, operands, flag=False):
+def helper(kind, scope, operands, flag=False, method=None):
     """The tensor that a helper gives."""
-    return outputs(kind, scope, operands, flag)[0]
+    return outputs(kind, scope, operands, flag, method)[0]

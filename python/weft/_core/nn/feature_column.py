@@ -14,7 +14,6 @@ from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, get_default_graph, name_scope
 from weft._core.nn import nn
-from weft._core.nn.pooling import safe_embedding_lookup_sparse
 from weft._core.ops import array_ops, init_ops, io_ops, lookup, math_ops
 from weft._core.ops.sparse import SparseTensor, sparse_reshape, sparse_slice, sparse_to_dense
 from weft._core.ops.sparse_more import sparse_merge
@@ -389,7 +388,7 @@ def crossed_column(keys, hash_bucket_size, hash_key=None):
 
 def _looked_up(table, ids, weights, combiner, name=None, max_norm=None, safe=True):
     """Rows of a table by category; if safe, categories that are none (below 0) count for nothing."""
-    look_up = safe_embedding_lookup_sparse if safe else nn.embedding_lookup_sparse
+    look_up = nn.safe_embedding_lookup_sparse if safe else nn.embedding_lookup_sparse
     return look_up(table, ids, weights, combiner=combiner, name=name, max_norm=max_norm)
 
 

@@ -425,68 +425,79 @@ def _table(part, name):
     return part._ref() if plain and get_default_graph().outer is None else convert_to_tensor(part, name=name)
 
 
-def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
+def _checked_pieces(params, strategy):
     parts = _pieces(params)
     if not parts:
         raise ValueError("Length of params is currently 0. Need at least one param.")
-    if len(parts) > 1 and partition_strategy not in ("mod", "div"):
-        raise ValueError("Unrecognized partition strategy: %s. Must be one of either `mod` or `div`." % partition_strategy)
+    if len(parts) > 1 and strategy not in ("mod", "div"):
+        raise ValueError("Unrecognized partition strategy: %s. Must be one of either `mod` or `div`." % strategy)
+    return parts
+
+
+def _limit(max_norm, parts, tables):
+    """The largest norm of a row as an operand of the type of the table."""
+    return None if max_norm is None else library.operand(max_norm, parts[0] if is_tensor(parts[0]) else tables[0])
+
+
+def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
+    parts = _checked_pieces(params, partition_strategy)
     with name_scope(name, "embedding_lookup", parts + [ids]) as scope:
         tables = [_table(p, "params_%d" % i) for i, p in enumerate(parts)]
         ids = convert_to_tensor(ids, name="ids")
-        limit = None if max_norm is None else library.operand(max_norm, parts[0] if is_tensor(parts[0]) else tables[0])
-        return library.helper("embedding_lookup", scope, [ids, limit, *tables], flag=partition_strategy == "div")
-
-
-def _weighted_rows(rows, weights, segments, combiner, scope):
-    """The rows times their weights, added by segment; the mean divides by the weights, sqrtn by the root of their squares."""
-    weights = math_ops.cast(weights, rows.dtype.base_dtype) if weights.dtype.base_dtype != rows.dtype.base_dtype else weights
-    ones = array_ops.ones(array_ops.expand_dims(array_ops.rank(rows) - 1, 0), dtypes.int32)
-    weights = array_ops.reshape(weights, array_ops.concat([array_ops.shape(weights), ones], 0))
-    rows = rows * weights
-    if combiner == "sum":
-        return op("SegmentSum", scope, data=rows, segment_ids=segments)
-    total = math_ops.segment_sum(rows, segments)
-    if combiner == "mean":
-        return math_ops.div_no_nan(total, math_ops.segment_sum(weights, segments), name=scope)
-    squares = math_ops.segment_sum(math_ops.pow(weights, 2), segments)
-    return math_ops.div_no_nan(total, math_ops.sqrt(squares), name=scope)
-
-
-_SEGMENTS = {"sum": "SparseSegmentSum", "mean": "SparseSegmentMean", "sqrtn": "SparseSegmentSqrtN"}
+        return library.helper("embedding_lookup", scope, [ids, _limit(max_norm, parts, tables), *tables], flag=partition_strategy == "div")
 
 
 def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod", name=None, combiner=None,
                             max_norm=None, allow_fast_lookup=False):
-    combiner = combiner or "mean"
-    if combiner not in _SEGMENTS:
-        raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum', got %s" % combiner)
-    sp_ids, sp_weights = (v.to_sparse() if hasattr(v, "nested_row_splits") else v for v in (sp_ids, sp_weights))
-    if not isinstance(sp_ids, SparseTensor):
-        raise TypeError("sp_ids must be SparseTensor, got %s" % type(sp_ids))
-    if sp_weights is not None and not isinstance(sp_weights, SparseTensor):
-        raise TypeError("sp_weights must be either None or SparseTensor, got %s" % type(sp_weights))
+    sp_ids, sp_weights = _sparse_ids(sp_ids, sp_weights)
     with name_scope(name, "embedding_lookup_sparse", _pieces(params) + [sp_ids.values]) as scope:
-        rows, table = sp_ids.indices[:, 0], _one_table(params) if max_norm is None else None
-        if table is not None and (sp_weights is None or allow_fast_lookup):
-            found, at = table, sp_ids.values
-        else:
-            table, (ids, at) = None, array_ops.unique(sp_ids.values)
-            found = embedding_lookup(params, ids, partition_strategy, max_norm=max_norm)
-        if sp_weights is None:
-            return op(_SEGMENTS[combiner], scope, data=found, indices=at, segment_ids=rows, sparse_gradient=table is not None)
-        rows = math_ops.cast(rows, dtypes.int32)
-        return _weighted_rows(array_ops.gather(found, at), sp_weights.values, rows, combiner, scope)
+        parts = _checked_pieces(params, partition_strategy)
+        tables = [_table(p, "params_%d" % i if len(parts) > 1 else "params") for i, p in enumerate(parts)]
+        return _combined("embedding_lookup_sparse", scope, tables, [sp_ids.indices, sp_ids.values], sp_weights, [],
+                         _limit(max_norm, parts, tables), partition_strategy, combiner, allow_fast_lookup)
 
 
-def _one_table(params):
-    """The table that SparseSegmentSum reads by itself: a tensor or one ref variable; else None."""
-    from weft._core.ops.resource_variables import ResourceVariable
-    pieces = _pieces(params)
-    if len(pieces) != 1 or isinstance(pieces[0], ResourceVariable):
-        return None
-    table = convert_to_tensor(pieces[0])
-    return None if table.dtype == dtypes.resource else table
+def _sparse_ids(ids, weights):
+    """Ids and weights, which may be ragged, as sparse tensors."""
+    ids, weights = (v.to_sparse() if hasattr(v, "nested_row_splits") else v for v in (ids, weights))
+    if not isinstance(ids, SparseTensor):
+        raise TypeError("sp_ids must be SparseTensor, got %s" % type(ids))
+    if weights is not None and not isinstance(weights, SparseTensor):
+        raise TypeError("sp_weights must be either None or SparseTensor, got %s" % type(weights))
+    return ids, weights
+
+
+def _combined(kind, scope, tables, ids, weights, rest, limit, strategy, combiner, fast):
+    """The rows that the library looks up and combines."""
+    operands = [*ids, None if weights is None else weights.values, *rest, limit, float(bool(fast)), *tables]
+    return library.helper(kind, scope, operands, flag=strategy == "div", method=combiner)
+
+
+def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner="mean", default_id=None, name=None,
+                                 partition_strategy="div", max_norm=None, allow_fast_lookup=False):
+    """embedding_lookup_sparse for ids that may be missing or invalid: such rows get the default id's embedding, or zeros.
+
+    Args:
+      embedding_weights: the table, or a list of its partitions.
+      sparse_ids: a SparseTensor of ids; negative ones are dropped.
+      sparse_weights: a SparseTensor of weights or None; entries without a positive weight are dropped, unless
+        they are summed.
+      combiner: 'mean', 'sqrtn' or 'sum'.
+      default_id: the id for empty rows; None gives a row of zeros.
+      name: a name for the operation.
+      partition_strategy: 'div' or 'mod'.
+      max_norm: the largest norm of a row, or None.
+      allow_fast_lookup: whether equal ids of weighted rows may be looked up one by one.
+    """
+    if embedding_weights is None or isinstance(embedding_weights, (list, tuple)) and not embedding_weights:
+        raise ValueError("Missing embedding_weights %s." % (embedding_weights,))
+    ids, weights = _sparse_ids(sparse_ids, sparse_weights)
+    parts = _checked_pieces(embedding_weights, partition_strategy)
+    tables = [_table(p, None) for p in parts]
+    with name_scope(name, "embedding_lookup", [sparse_ids, sparse_weights]) as scope:
+        default = None if default_id is None else library.operand(default_id, ids.values)
+        return _combined("safe_embedding_lookup_sparse", scope, tables, [ids.indices, ids.values, ids.dense_shape],
+                         weights, [default], _limit(max_norm, parts, tables), partition_strategy, combiner, allow_fast_lookup)
 
 
 def nce_loss(weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None,

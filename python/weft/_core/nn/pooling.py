@@ -1,8 +1,7 @@
 """tf.nn's pooling and convolution functions that choose the op by the rank of their input, and windows in one dimension."""
-from weft._core.framework import dtypes, tensor_shape
+from weft._core.framework import dtypes
 from weft._core.framework.build import constant, convert_to_tensor, either, op
 from weft._core.framework.graph import name_scope
-from weft._core.nn import nn
 from weft._core.ops import array_ops, math_ops
 from weft._core.ops.special_math import divide_no_nan
 
@@ -225,58 +224,3 @@ def silu(features, beta=1.0):
     """
     features = convert_to_tensor(features, name="features")
     return features * math_ops.sigmoid(convert_to_tensor(beta, features.dtype.base_dtype, name="beta") * features)
-
-
-def _retained(ids, weights, valid):
-    from weft._core.ops.sparse import sparse_retain
-    return sparse_retain(ids, valid), None if weights is None else sparse_retain(weights, valid)
-
-
-def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner="mean", default_id=None, name=None,
-                                 partition_strategy="div", max_norm=None, allow_fast_lookup=False):
-    """embedding_lookup_sparse for ids that may be missing or invalid: such rows get the default id's embedding, or zeros.
-
-    Args:
-      embedding_weights: the table, or a list of its partitions.
-      sparse_ids: a SparseTensor of ids; negative ones are dropped.
-      sparse_weights: a SparseTensor of weights or None; entries without a positive weight are dropped, unless
-        they are summed.
-      combiner: 'mean', 'sqrtn' or 'sum'.
-      default_id: the id for empty rows; None gives a row of zeros.
-      name: a name for the operation.
-      partition_strategy: 'div' or 'mod'.
-      max_norm: the largest norm of a row, or None.
-      allow_fast_lookup: whether equal ids of weighted rows may be looked up one by one.
-    """
-    from weft._core.ops import sparse
-    from weft._core.ops.sparse import SparseTensor
-    if embedding_weights is None or isinstance(embedding_weights, (list, tuple)) and not embedding_weights:
-        raise ValueError("Missing embedding_weights %s." % (embedding_weights,))
-    with name_scope(name, "embedding_lookup", [sparse_ids, sparse_weights]) as scope:
-        shape = sparse_ids.dense_shape
-        rank = sparse_ids.dense_shape.shape[0].value or array_ops.size(shape)
-        outer = math_ops.reduce_prod(array_ops.slice(shape, [0], [rank - 1]))
-        sparse_ids = sparse.sparse_reshape(sparse_ids, [outer, array_ops.gather(shape, rank - 1)])
-        if sparse_weights is not None:
-            sparse_weights = SparseTensor(sparse_ids.indices, sparse_weights.values, sparse_ids.dense_shape)
-        valid = math_ops.greater_equal(sparse_ids.values, 0)
-        if sparse_weights is not None:  # the ones are TensorFlow's: the seeds of what is drawn later count nodes
-            valid = math_ops.logical_and(valid, array_ops.ones_like(sparse_weights.values, dtype=dtypes.bool))
-        sparse_ids, sparse_weights = _retained(sparse_ids, sparse_weights, valid)
-        if sparse_weights is not None and combiner != "sum":
-            sparse_ids, sparse_weights = _retained(sparse_ids, sparse_weights, math_ops.greater(sparse_weights.values, 0))
-        sparse_ids, empty = sparse.sparse_fill_empty_rows(sparse_ids, default_id or 0)
-        if sparse_weights is not None:
-            sparse_weights, _ = sparse.sparse_fill_empty_rows(sparse_weights, 1.0)
-        made = nn.embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights, combiner=combiner,
-                                          partition_strategy=partition_strategy, name=None if default_id is None else scope,
-                                          max_norm=max_norm, allow_fast_lookup=allow_fast_lookup)
-        if default_id is None:
-            rows = array_ops.reshape(empty, [-1, 1])
-            rows = array_ops.tile(rows, array_ops.stack([1, array_ops.shape(made)[1]]))
-            made = array_ops.where(rows, array_ops.zeros_like(made), made, name=scope)
-        outer_shape = array_ops.slice(math_ops.cast(shape, dtypes.int32), [0], [rank - 1])
-        whole = array_ops.reshape(made, array_ops.concat([outer_shape, array_ops.slice(array_ops.shape(made), [1], [-1])], 0))
-        if isinstance(rank, int):
-            whole.set_shape(tensor_shape.unknown_shape(rank - 1).concatenate(made.shape[1:]))
-        return whole

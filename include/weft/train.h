@@ -178,8 +178,8 @@ typedef struct weft_operand {
 typedef struct weft_helper_opts {
   size_t size;
   const char *name;   /* of its scope; NULL: TensorFlow's; one that ends in '/' is a scope that is open already */
-  bool flag;          /* staircase or cycle of a decay; div of lookups */
-  const char *method; /* the combiner of sparse lookups; NULL: the standard one */
+  bool flag;          /* staircase or cycle of a decay; div of lookups; saturate; align_corners */
+  const char *method; /* the combiner of sparse lookups; how resize_images interpolates; NULL: the standard one */
 } weft_helper_opts;
 #define WEFT_HELPER_MAX_OPERANDS 65536
 /* Functions of TensorFlow's Python API that only add nodes, for front ends whose parameters may be numbers, arrays or
@@ -188,6 +188,11 @@ typedef struct weft_helper_opts {
  *   "global_norm" (x...), "clip_by_global_norm" (limit, norm, x...), "embedding_lookup" (ids, max_norm, parts...),
  *   "embedding_lookup_sparse" (indices, ids, weights, max_norm, fast, parts...),
  *   "safe_embedding_lookup_sparse" (indices, ids, dense_shape, weights, default_id, max_norm, fast, parts...),
+ *   "saturate_cast" (x, type), "convert_image_dtype" (x, type), where a type is a number of weft_dtype,
+ *   "adjust_brightness" (x, delta), "adjust_contrast" (x, factor), "adjust_saturation" (x, factor), "adjust_hue" (x,
+ *   delta), "per_image_standardization" (x), "flip_left_right" (x), "flip_up_down" (x), "resize_images" (x, size),
+ *   "crop_to_bounding_box", "pad_to_bounding_box" (x, top, left, height, width), "central_crop" (x, fraction),
+ *   "resize_image_with_crop_or_pad" (x, height, width); these sizes and the fraction are numbers,
  *   "exponential_decay", "natural_exp_decay", "inverse_time_decay" (rate, step, steps, factor),
  *   "polynomial_decay" (rate, step, steps, end, power), "cosine_decay" (rate, step, steps, alpha),
  *   "cosine_decay_restarts" (rate, step, steps, t_mul, m_mul, alpha),
@@ -667,6 +672,10 @@ WEFT_API weft_out weft_image_convert(weft_graph *g, weft_out x, weft_dtype to, b
 WEFT_API weft_out weft_image_resize(weft_graph *g, weft_out x, int64_t height, int64_t width,
                                     const char *WEFT_OPTIONAL method, bool align_corners);
 WEFT_API weft_out weft_image_crop(weft_graph *g, weft_out x, int64_t top, int64_t left, int64_t height, int64_t width);
+/* Zeros around images, so that top rows are above them and left columns beside; sizes of images must be known. */
+WEFT_API weft_out weft_image_pad(weft_graph *g, weft_out x, int64_t top, int64_t left, int64_t height, int64_t width);
+/* Cropped or padded around the middle. */
+WEFT_API weft_out weft_image_crop_or_pad(weft_graph *g, weft_out x, int64_t height, int64_t width);
 WEFT_API weft_out weft_image_central_crop(weft_graph *g, weft_out x, double fraction);
 WEFT_API weft_out weft_image_random_crop(weft_graph *g, weft_out x, int n, const int64_t *sizes,
                                          const int64_t *WEFT_OPTIONAL seed);
@@ -678,6 +687,12 @@ WEFT_API weft_out weft_image_random_brightness(weft_graph *g, weft_out x, double
 WEFT_API weft_out weft_image_contrast(weft_graph *g, weft_out x, double factor);
 WEFT_API weft_out weft_image_random_contrast(weft_graph *g, weft_out x, double lower, double upper,
                                              const int64_t *WEFT_OPTIONAL seed);
+/* Of RGB images.  A hue of 1 is a whole turn. */
+WEFT_API weft_out weft_image_saturation(weft_graph *g, weft_out x, double factor);
+WEFT_API weft_out weft_image_random_saturation(weft_graph *g, weft_out x, double lower, double upper,
+                                               const int64_t *WEFT_OPTIONAL seed);
+WEFT_API weft_out weft_image_hue(weft_graph *g, weft_out x, double delta);
+WEFT_API weft_out weft_image_random_hue(weft_graph *g, weft_out x, double max_delta, const int64_t *WEFT_OPTIONAL seed);
 WEFT_API weft_out weft_image_standardize(weft_graph *g, weft_out x); /* mean 0, deviation 1 */
 
 /* ---- step stats ----------------------------------------------------------------------------- */

@@ -169,6 +169,46 @@ LOOKUPS.update({
 })
 
 
+PICTURES = np.random.RandomState(5).rand(2, 6, 5, 3).astype(np.float32)
+
+
+def pictures(make, *dtypes, shapes=((6, 5, 3), (2, 6, 5, 3))):
+    """make(tf, x) for a picture and for a batch, of each type."""
+    def program(tf):
+        values = {s: PICTURES if len(s) == 4 else PICTURES[0] for s in shapes}
+        return [make(tf, tf.constant(v if d.startswith("float") else (v * 100).astype(d), getattr(tf, d)))
+                for d in dtypes or ("float32",) for v in values.values()]
+    return program
+
+
+IMAGES = {
+    "brightness": pictures(lambda tf, x: tf.image.adjust_brightness(x, 0.2), "float32", "uint8", "float64", "float16"),
+    "brightness_of_tensor": pictures(lambda tf, x: tf.image.adjust_brightness(x, number(tf, "wide", "float64"))),
+    "contrast": pictures(lambda tf, x: tf.image.adjust_contrast(x, 1.7), "float32", "uint8", "float64"),
+    "saturation": pictures(lambda tf, x: tf.image.adjust_saturation(x, number(tf, "m")), "float32", "uint8"),
+    "hue": pictures(lambda tf, x: tf.image.adjust_hue(x, 0.2, name="mine"), "float32", "int16"),
+    "gamma": pictures(lambda tf, x: tf.image.adjust_gamma(x, 2, 0.5), "float32", "uint8", "float64"),
+    "random": pictures(lambda tf, x: [
+        tf.image.random_brightness(x, 0.2), tf.image.random_contrast(x, 0.5, 1.5, seed=3), tf.image.random_hue(x, 0.1),
+        tf.image.random_saturation(x, 0.5, 1.5)][-1], "uint8"),
+    "standardization": pictures(lambda tf, x: tf.image.per_image_standardization(x), "float32", "uint8"),
+    "flips": pictures(lambda tf, x: tf.image.flip_left_right(tf.image.flip_up_down(x)), "float32", "uint8"),
+    "resize": pictures(lambda tf, x: tf.image.resize_images(x, [4, 7], 2), "float32", "uint8"),
+    "resize_corners": pictures(lambda tf, x: tf.image.resize_images(x, tf.placeholder_with_default([4, 7], [2]), 1, True)),
+    "resize_same": pictures(lambda tf, x: tf.image.resize_images(x, [6, 5])),
+    "crop": pictures(lambda tf, x: tf.image.crop_to_bounding_box(x, 1, 2, 3, 2)),
+    "central_crop": pictures(lambda tf, x: tf.image.central_crop(x, 0.6), "uint8"),
+    "pad": pictures(lambda tf, x: tf.image.pad_to_bounding_box(x, 1, 2, 9, 9)),
+    "crop_or_pad": pictures(lambda tf, x: tf.image.resize_image_with_crop_or_pad(x, 4, np.int64(8))),
+    "convert": lambda tf: [tf.image.convert_image_dtype(tf.constant(PICTURES[0].astype(a)), getattr(tf, b), saturate)
+                           for a in ("float32", "uint8", "int16", "uint16") for b in ("float32", "uint8", "int16", "float16", "int32")
+                           for saturate in (False, True)],
+    "saturate_cast": lambda tf: [tf.saturate_cast(tf.constant(np.array([100, 3], a)), getattr(tf, b)) for a in (
+        "float16", "float32", "float64", "uint8", "int8", "uint16", "int32", "int64")
+        for b in ("float16", "bfloat16", "uint8", "int8", "int16", "int32", "uint32", "int64", "uint64")],
+}
+
+
 def weighted(**kwargs):
     return lambda tf: tf.losses.compute_weighted_loss(x(tf), **{k: v(tf) if callable(v) else v for k, v in kwargs.items()})
 
@@ -237,6 +277,16 @@ def test_lookups_make_the_nodes_of_tensorflow():
         both(program, fed(program))
 
 
+def test_images_make_the_nodes_of_tensorflow():
+    for program in IMAGES.values():
+        both(program, fed(program), tolerance=2e-3)
+
+
+def test_saturate_cast_stops_at_the_ends_of_a_type():
+    ends = np.array([-3e38, -1e10, -40000, -200, -1, 0, 1, 200, 300, 70000, 1e10, 3e38], np.float32)
+    both(lambda tf: [tf.saturate_cast(tf.constant(ends), getattr(tf, d)) for d in ("uint8", "int8", "uint16", "int16", "int32", "float16")])
+
+
 def test_a_lookup_has_the_static_shape_of_tensorflow_and_a_sparse_gradient():
     def shapes(tf):
         made = [tf.nn.embedding_lookup([table(tf), table(tf, (5, 2), "u")], ids(tf, (None, 3)), s) for s in ("mod",)]
@@ -263,6 +313,13 @@ REFUSED = {
     "dense_ids": lambda tf: tf.nn.embedding_lookup_sparse(table(tf), ids(tf), None),
     "wide_weights": lambda tf: tf.nn.safe_embedding_lookup_sparse(
         table(tf), sparse(tf, tf.constant([1, 4, 1])), sparse(tf, tf.ones([3], tf.float64))),
+    "crop_out": lambda tf: tf.image.crop_to_bounding_box(PICTURES, 4, 0, 3, 2),
+    "pad_in": lambda tf: tf.image.pad_to_bounding_box(PICTURES, 1, 0, 6, 9),
+    "no_height": lambda tf: tf.image.resize_image_with_crop_or_pad(PICTURES, 0, 2),
+    "flat": lambda tf: tf.image.flip_left_right(PICTURES[0, 0]),
+    "empty": lambda tf: tf.image.per_image_standardization(np.zeros([0, 3, 3], np.float32)),
+    "sizes": lambda tf: tf.image.resize_images(PICTURES, [4, 7, 3]),
+    "fraction": lambda tf: tf.image.central_crop(PICTURES, 1.5),
     "boundaries": lambda tf: tf.train.piecewise_constant(number(tf), [3, 5], [0.1, 0.2, 0.3]),
     "values": lambda tf: tf.train.piecewise_constant(step(tf), [3], [0.1, 2]),
     "lengths": lambda tf: tf.train.piecewise_constant(step(tf), [3], [0.1]),

@@ -217,7 +217,8 @@ static weft_out restore_axes(weft_graph *g, weft_out rows, const outer_sizes *s,
 
 static weft_out safe_in_scope(weft_graph *g, const sparse_lookup *l) {
   const shape sizes = *weft__shape_of(g, l->dense_shape);
-  outer_sizes s = {l->dense_shape, sizes.rank == 1 && sizes.dim[0] > 0 ? weft__int_sat(sizes.dim[0]) : -1, WEFT_NONE};
+  const bool known = sizes.rank == 1 && sizes.dim[0] > 0 && sizes.dim[0] <= WEFT_MAX_RANK;
+  outer_sizes s = {l->dense_shape, known ? weft__int_sat(sizes.dim[0]) : -1, WEFT_NONE};
   if (s.rank < 0) s.size = weft__named_unary(g, "Size", "Size", l->dense_shape);
   entries ids = as_matrix(g, l, &s), weights = {ids.indices, l->weights, ids.dense_shape};
   retain_valid(g, &ids, &weights, !l->combiner || strcmp(l->combiner, "sum") != 0);

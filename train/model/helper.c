@@ -1,9 +1,11 @@
 /* helper.c - the table of helpers: which function builds each, and how many operands it takes. */
 #include "train/model/helper.h"
 #include "base/alloc.h"
+#include "base/cast.h"
 #include "base/suggest.h"
 #include "train/model/clip.h"
 #include "train/model/embedding.h"
+#include "train/model/image.h"
 #include "train/model/schedule.h"
 #include <string.h>
 
@@ -97,6 +99,71 @@ static void safe_embedding_lookup_sparse(const call *c) {
     sparse_rows(c, l, 5, weft__safe_embedding_lookup_sparse);
 }
 
+/* ---- images: the image, then parameters ---- */
+
+/* An operand that is a whole number; what no double holds exactly becomes the nearest that it does. */
+static int64_t whole_number(const call *c, int i) {
+  const double most = 9007199254740992, x = c->in[i].number;
+  return x >= most ? (int64_t)most : x > -most ? (int64_t)x : -(int64_t)most;
+}
+
+/* A type is given as its number. */
+static weft_dtype type_of_term(const call *c, int i) { return (weft_dtype)weft__int_sat(whole_number(c, i)); }
+
+static void saturate_cast(const call *c) {
+  *c->out = weft__saturate_cast(c->g, c->o->name, c->in[0].out, type_of_term(c, 1));
+}
+
+static void convert_image_dtype(const call *c) {
+  *c->out = weft__image_convert(c->g, c->o->name, c->in[0].out, type_of_term(c, 1), c->o->flag);
+}
+
+static void adjust_brightness(const call *c) {
+  *c->out = weft__image_brightness(c->g, c->in[0].out, c->o->name, c->in[1]);
+}
+
+static void adjust_contrast(const call *c) { *c->out = weft__image_contrast(c->g, c->in[0].out, c->o->name, c->in[1]); }
+
+static void adjust_saturation(const call *c) {
+  *c->out = weft__image_saturation(c->g, c->in[0].out, c->o->name, c->in[1]);
+}
+
+static void adjust_hue(const call *c) { *c->out = weft__image_hue(c->g, c->in[0].out, c->o->name, c->in[1]); }
+
+static void per_image_standardization(const call *c) {
+  *c->out = weft__image_standardize(c->g, c->in[0].out, c->o->name);
+}
+
+static void flip_left_right(const call *c) { *c->out = weft__image_flip(c->g, c->in[0].out, c->o->name, false); }
+static void flip_up_down(const call *c) { *c->out = weft__image_flip(c->g, c->in[0].out, c->o->name, true); }
+
+static void resize_images(const call *c) {
+  *c->out = weft__image_resize(c->g, c->in[0].out, c->o->name, c->in[1], c->o->method, c->o->flag);
+}
+
+/* Operands: the image, top, left, height, width. */
+static image_box box_of(const call *c) {
+  return (image_box){whole_number(c, 1), whole_number(c, 2), whole_number(c, 3), whole_number(c, 4)};
+}
+
+static void crop_to_bounding_box(const call *c) {
+  const image_box b = box_of(c);
+  *c->out = weft__image_crop(c->g, c->in[0].out, c->o->name, &b);
+}
+
+static void pad_to_bounding_box(const call *c) {
+  const image_box b = box_of(c);
+  *c->out = weft__image_pad(c->g, c->in[0].out, c->o->name, &b);
+}
+
+static void resize_image_with_crop_or_pad(const call *c) {
+  *c->out = weft__image_crop_or_pad(c->g, c->in[0].out, c->o->name, whole_number(c, 1), whole_number(c, 2));
+}
+
+static void central_crop(const call *c) {
+  *c->out = weft__image_central_crop(c->g, c->in[0].out, c->o->name, c->in[1].number);
+}
+
 /* ---- learning rates: rate, step, steps, then what the schedule has of its own ---- */
 
 static decay decay_of(const call *c) {
@@ -158,23 +225,37 @@ static const struct helper_kind {
   void (*build)(const call *c);
   bool of_output; /* the first operand must be an output */
 } kinds[] = {
+    {"adjust_brightness", 2, 2, adjust_brightness, true},
+    {"adjust_contrast", 2, 2, adjust_contrast, true},
+    {"adjust_hue", 2, 2, adjust_hue, true},
+    {"adjust_saturation", 2, 2, adjust_saturation, true},
+    {"central_crop", 2, 2, central_crop, true},
     {"clip_by_average_norm", 2, 2, clip_by_average_norm, true},
     {"clip_by_global_norm", 2, WEFT_HELPER_MAX_OPERANDS, clip_by_global_norm},
     {"clip_by_norm", 2, 3, clip_by_norm, true},
     {"clip_by_value", 3, 3, clip_by_value, true},
+    {"convert_image_dtype", 2, 2, convert_image_dtype, true},
     {"cosine_decay", 4, 4, cosine_decay},
     {"cosine_decay_restarts", 6, 6, cosine_decay_restarts},
+    {"crop_to_bounding_box", 5, 5, crop_to_bounding_box, true},
     {"embedding_lookup", 3, WEFT_HELPER_MAX_OPERANDS, embedding_lookup, true},
     {"embedding_lookup_sparse", 6, WEFT_HELPER_MAX_OPERANDS, embedding_lookup_sparse, true},
     {"exponential_decay", 4, 4, exponential_decay},
+    {"flip_left_right", 1, 1, flip_left_right, true},
+    {"flip_up_down", 1, 1, flip_up_down, true},
     {"global_norm", 0, WEFT_HELPER_MAX_OPERANDS, global_norm},
     {"inverse_time_decay", 4, 4, inverse_time_decay},
     {"linear_cosine_decay", 6, 6, linear_cosine_decay},
     {"natural_exp_decay", 4, 4, natural_exp_decay},
     {"noisy_linear_cosine_decay", 8, 8, noisy_linear_cosine_decay},
+    {"pad_to_bounding_box", 5, 5, pad_to_bounding_box, true},
+    {"per_image_standardization", 1, 1, per_image_standardization, true},
     {"piecewise_constant", 2, WEFT_HELPER_MAX_OPERANDS, piecewise_constant},
     {"polynomial_decay", 5, 5, polynomial_decay},
+    {"resize_image_with_crop_or_pad", 3, 3, resize_image_with_crop_or_pad, true},
+    {"resize_images", 2, 2, resize_images, true},
     {"safe_embedding_lookup_sparse", 8, WEFT_HELPER_MAX_OPERANDS, safe_embedding_lookup_sparse, true},
+    {"saturate_cast", 2, 2, saturate_cast, true},
 };
 
 static weft_err find_helper(const char *kind, int n, const term *in, const struct helper_kind **found) {

@@ -10,11 +10,11 @@ from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import Tensor, get_default_graph
 
 
-def operand(value, like=None):
-    """A parameter for a helper: a tensor, or a constant of the type of another tensor (None: of its own)."""
-    dtype = None if like is None else like.dtype.base_dtype
+def operand(value, like=None, dtype=None, name=None):
+    """A parameter for a helper: a tensor, or a constant of a type or that of another tensor (None: of its own)."""
+    dtype = dtype if like is None else like.dtype.base_dtype
     if is_tensor(value) or isinstance(value, (list, tuple)) and any(is_tensor(v) for v in value):
-        made = value if isinstance(value, Tensor) else convert_to_tensor(value)
+        made = value if isinstance(value, Tensor) else convert_to_tensor(value, name=name)
         if dtype is not None and made.dtype.base_dtype != dtype:
             raise TypeError("Expected a tensor of type %s, got %s of type %s: cast it with tf.cast." % (
                 dtype.name, made.name, made.dtype.base_dtype.name))

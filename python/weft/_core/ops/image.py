@@ -1,14 +1,14 @@
 """tf.image: decoding, resizing, flipping, colours."""
 import numpy as np
 
-from weft._core.framework import dtypes, wrap
+from weft._core.framework import dtypes, library, wrap
 from weft._core.framework.absent import Named
 from weft._core.framework.build import constant_value, convert_to_tensor, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import control_dependencies, name_scope
 from weft._core.ops import array_ops, math_ops, random_ops
 from weft._core.ops.check_ops import assert_equal
-from weft._core.ops.image_shape import at_least_3d, sizes
+from weft._core.ops.image_shape import of_known_rank, sizes
 
 wrap.functions("""
 decode_png DecodePng contents channels=0 dtype=4
@@ -30,7 +30,7 @@ def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True, try_recover
               try_recover_truncated=try_recover_truncated, acceptable_fraction=acceptable_fraction, dct_method=dct_method)
 
 
-_RESIZE = {0: "ResizeBilinear", 1: "ResizeNearestNeighbor", 2: "ResizeBicubic", 3: "ResizeArea"}
+_METHODS = {0: "bilinear", 1: "nearest_neighbor", 2: "bicubic", 3: "area"}
 
 
 def _resize(kind):
@@ -49,26 +49,17 @@ resize_bicubic, resize_area = _resize("ResizeBicubic"), _resize("ResizeArea")
 
 
 def resize_images(images, size, method=ResizeMethod.BILINEAR, align_corners=False, preserve_aspect_ratio=False, name=None):
-    with name_scope(name, "resize", [images, size]):
+    with name_scope(name, "resize", [images, size]) as scope:
         images = convert_to_tensor(images, name="images")
         if images.shape.ndims not in (3, 4):
             raise ValueError("'images' contains no shape." if images.shape.ndims is None else
                              "'images' must have either 3 or 4 dimensions.")
-        single = images.shape.ndims == 3
-        x = array_ops.expand_dims(images, 0) if single else images
-        wanted = convert_to_tensor(size, dtypes.int32)
-        if not wanted.shape.is_compatible_with([2]):
-            raise ValueError("'size' must be a 1-D Tensor of 2 elements: new_height, new_width")
+        if method not in _METHODS:
+            raise ValueError("Resize method is not implemented.")
         if preserve_aspect_ratio:
-            size = _fitted(x, size)
-        same = constant_value(convert_to_tensor(size, dtypes.int32))
-        if same is not None and list(same) == x.shape.as_list()[1:3]:
-            return images
-        made = op(_RESIZE[method], images=x, size=convert_to_tensor(size, dtypes.int32, name="size"), align_corners=align_corners)
-        known = constant_value(convert_to_tensor(size))
-        if known is not None:
-            made.set_shape([x.shape.as_list()[0], int(known[0]), int(known[1]), x.shape.as_list()[3]])
-        return array_ops.squeeze(made, [0]) if single else made
+            size = _fitted(images, size)
+        size = library.operand(size, dtype=dtypes.int32, name="size")
+        return library.helper("resize_images", scope, [images, size], flag=bool(align_corners), method=_METHODS[method])
 
 
 resize = resize_images
@@ -88,34 +79,17 @@ def _fitted(images, size):
 
 def convert_image_dtype(image, dtype, saturate=False, name=None):
     image, dtype = convert_to_tensor(image, name="image"), as_dtype(dtype)
-    have = image.dtype.base_dtype
-    if have == dtype:
+    if image.dtype.base_dtype == dtype:
         return array_ops.identity(image, name=name)
     with name_scope(name, "convert_image", [image]) as scope:
-        if have.is_integer and dtype.is_floating:
-            return math_ops.multiply(math_ops.cast(image, dtype), 1.0 / have.max, name=scope)
-        if have.is_floating and dtype.is_integer:
-            scaled = math_ops.multiply(image, dtype.max + 0.5)
-            return math_ops.saturate_cast(scaled, dtype, name=scope) if saturate else math_ops.cast(scaled, dtype, name=scope)
-        if have.is_integer and dtype.is_integer:
-            return _between_integers(image, have, dtype, math_ops.saturate_cast if saturate else math_ops.cast, scope)
-        return math_ops.cast(image, dtype, name=scope)
+        return library.helper("convert_image_dtype", scope, [image, float(dtype.as_datatype_enum)], flag=bool(saturate))
 
 
-def _between_integers(image, have, dtype, cast, scope):
-    """Both types have the whole range of brightness: by a factor or a divisor of a power of two."""
-    if have.max > dtype.max:
-        return cast(image // ((have.max + 1) // (dtype.max + 1)), dtype, name=scope)
-    return math_ops.multiply(cast(image, dtype), (dtype.max + 1) // (have.max + 1), name=scope)
-
-
-def _as_float(adjust, image, saturate=False):
-    """Adjusted as float, and back to the type it had; to be called in the name scope of the public function."""
-    image = convert_to_tensor(image)
-    have = image.dtype.base_dtype
-    if have in (dtypes.float16, dtypes.float32):
-        return array_ops.identity(adjust(image))
-    return convert_image_dtype(adjust(convert_image_dtype(image, dtypes.float32)), have, saturate=saturate)
+def _adjusted(kind, name, image, by, argument="image", dtype=None):
+    """An image that the library adjusts by a number."""
+    with name_scope(name, kind, [image, by]) as scope:
+        image = convert_to_tensor(image, name=argument)
+        return library.helper(kind, scope, [image, library.operand(by, dtype=dtype)])
 
 
 def _check_delta(max_delta):
@@ -131,12 +105,7 @@ def _check_range(lower, upper):
 
 
 def adjust_brightness(image, delta):
-    with name_scope(None, "adjust_brightness", [image, delta]) as scope:
-        image = convert_to_tensor(image, name="image")
-
-        def brighter(x):
-            return math_ops.add(x, math_ops.cast(convert_to_tensor(delta), x.dtype.base_dtype), name=scope)
-        return _as_float(brighter, image, saturate=True)
+    return _adjusted("adjust_brightness", None, image, delta)
 
 
 def random_brightness(image, max_delta, seed=None):
@@ -145,10 +114,7 @@ def random_brightness(image, max_delta, seed=None):
 
 
 def adjust_contrast(images, contrast_factor):
-    with name_scope(None, "adjust_contrast", [images, contrast_factor]) as scope:
-        images = convert_to_tensor(images, name="images")
-        return _as_float(lambda x: op("AdjustContrastv2", scope, images=x, contrast_factor=convert_to_tensor(
-            contrast_factor, dtypes.float32, name="contrast_factor")), images, saturate=True)
+    return _adjusted("adjust_contrast", None, images, contrast_factor, "images", dtypes.float32)
 
 
 def random_contrast(image, lower, upper, seed=None):
@@ -157,8 +123,7 @@ def random_contrast(image, lower, upper, seed=None):
 
 
 def adjust_saturation(image, saturation_factor, name=None):
-    with name_scope(name, "adjust_saturation", [image]):
-        return _as_float(lambda x: op("AdjustSaturation", images=x, scale=saturation_factor), convert_to_tensor(image, name="image"))
+    return _adjusted("adjust_saturation", name, image, saturation_factor, dtype=dtypes.float32)
 
 
 def random_saturation(image, lower, upper, seed=None):
@@ -167,8 +132,7 @@ def random_saturation(image, lower, upper, seed=None):
 
 
 def adjust_hue(image, delta, name=None):
-    with name_scope(name, "adjust_hue", [image]):
-        return _as_float(lambda x: op("AdjustHue", images=x, delta=delta), convert_to_tensor(image, name="image"))
+    return _adjusted("adjust_hue", name, image, delta, dtype=dtypes.float32)
 
 
 def random_hue(image, max_delta, seed=None):
@@ -185,9 +149,10 @@ def rgb_to_grayscale(images, name=None):
             raise ValueError("Dimensions must be equal, but are %d and 3: the last dimension of 'images' holds the colors." % (
                 images.shape[-1].value))
 
-        def gray(x):
-            return math_ops.reduce_sum(x * convert_to_tensor([0.2989, 0.587, 0.114], x.dtype.base_dtype), -1, keepdims=True)
-        return _as_float(gray, images)
+        have = images.dtype.base_dtype
+        x = images if have in (dtypes.float16, dtypes.float32) else convert_image_dtype(images, dtypes.float32)
+        gray = math_ops.reduce_sum(x * convert_to_tensor([0.2989, 0.587, 0.114], x.dtype.base_dtype), -1, keepdims=True)
+        return convert_image_dtype(gray, have)
 
 
 def grayscale_to_rgb(images, name=None):
@@ -211,14 +176,7 @@ def per_image_standardization(image):
       image: a tensor of three or more dimensions.
     """
     with name_scope(None, "per_image_standardization", [image]) as scope:
-        image = at_least_3d(image)
-        count = math_ops.reduce_prod(array_ops.shape(image)[-3:])
-        image = math_ops.cast(image, dtypes.float32)
-        axes = [-1, -2, -3]
-        image = image - math_ops.reduce_mean(image, axis=axes, keepdims=True)
-        deviation = math_ops.sqrt(math_ops.reduce_mean(math_ops.square(image), axis=axes, keepdims=True))
-        least = math_ops.rsqrt(math_ops.cast(count, dtypes.float32))
-        return math_ops.divide(image, math_ops.maximum(deviation, least), name=scope)
+        return library.helper("per_image_standardization", scope, [of_known_rank(image)])
 
 
 def sample_distorted_bounding_box(image_size, bounding_boxes, seed=None, seed2=None, min_object_covered=0.1,

@@ -197,7 +197,8 @@ def adjust_gamma(image, gamma=1, gain=1):
     with name_scope(None, "adjust_gamma", [image, gamma, gain]):
         picture = convert_to_tensor(image, name="image")
         have = picture.dtype.base_dtype
-        as_float = picture if have.is_floating else pictures.convert_image_dtype(picture, dtypes.float32)
+        direct = have in (dtypes.float16, dtypes.float32)
+        as_float = picture if direct else pictures.convert_image_dtype(picture, dtypes.float32)
         if not hasattr(gamma, "op"):
             if gamma < 0:
                 raise ValueError("Gamma should be a non-negative real number.")

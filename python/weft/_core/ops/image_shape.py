@@ -3,8 +3,13 @@
 A picture has three dimensions and a batch of them four.  What is known while the graph is built is checked then; the rest
 is checked by ops when it runs.  A function that gets a tensor of unknown rank takes it for one picture, as TensorFlow does,
 unless it can ask for the rank when it runs.
+
+The library builds all of it where the sizes are known.  Sizes that are tensors stay here: they are checked by assertions,
+which are conds of Python functions, and so are random flips.
 """
-from weft._core.framework import dtypes
+import numpy as np
+
+from weft._core.framework import dtypes, library
 from weft._core.framework.build import constant_value, convert_to_tensor
 from weft._core.framework.graph import Tensor, control_dependencies, name_scope
 from weft._core.ops import array_ops, math_ops, random_ops
@@ -31,19 +36,36 @@ def checked(image, *conditions):
         return array_ops.identity(image, name="control_dependency")
 
 
+def of_known_rank(image):
+    """A picture or a batch as the library takes it: one of unknown rank is checked when it runs."""
+    image = convert_to_tensor(image, name="image")
+    if image.shape.ndims is not None:
+        return image
+    with control_dependencies([assert_greater_equal(array_ops.rank(image), 3, message="'image' must be at least three-dimensional.")]):
+        return array_ops.identity(image, name="control_dependency")
+
+
 def at_least_3d(image):
     """A picture or a batch whose last three sizes are positive."""
-    image = convert_to_tensor(image, name="image")
-    if image.shape.ndims is not None and image.shape.ndims < 3:
-        raise ValueError("'image' (shape %s) must be at least three-dimensional." % image.shape)
+    image = of_known_rank(image)
     if image.shape.ndims is None:
-        with control_dependencies([assert_greater_equal(array_ops.rank(image), 3, message="'image' must be at least "
-                                                        "three-dimensional.")]):
-            return array_ops.identity(image, name="control_dependency")
+        return image
+    if image.shape.ndims < 3:
+        raise ValueError("'image' (shape %s) must be at least three-dimensional." % image.shape)
     sizes = image.shape.as_list()[-3:]
     if 0 in sizes:
         raise ValueError("inner 3 dims of 'image.shape' must be > 0: %s" % image.shape)
     return array_ops.identity(image, name="control_dependency")
+
+
+def _are_known(image, *numbers):
+    """Whether the library can build it: the sizes of the picture and all numbers are known while the graph is built."""
+    known_sizes = image.shape.ndims in (3, 4) and None not in image.shape.as_list()[-3:-1]
+    return known_sizes and all(isinstance(n, (int, np.integer)) for n in numbers)
+
+
+def _by_library(kind, scope, image, *numbers):
+    return library.helper(kind, scope, [image, *map(float, numbers)])
 
 
 class Batch:
@@ -83,9 +105,9 @@ def central_crop(image, central_fraction):
       image: a tensor of three or four dimensions.
       central_fraction: the part of height and width that stays, in (0, 1].
     """
-    with name_scope(None, "central_crop", [image]):
+    with name_scope(None, "central_crop", [image]) as scope:
         image = convert_to_tensor(image, name="image")
-        fraction = constant_value(convert_to_tensor(central_fraction))
+        fraction = constant_value(central_fraction) if isinstance(central_fraction, Tensor) else central_fraction
         if fraction is not None and not 0 < fraction <= 1:
             raise ValueError("central_fraction must be within (0, 1]")
         if isinstance(central_fraction, (int, float)) and central_fraction == 1:
@@ -93,6 +115,8 @@ def central_crop(image, central_fraction):
         rank = image.shape.ndims
         if rank not in (3, 4):
             raise ValueError("`image` should either be a Tensor with rank = 3 or rank = 4. Had rank = %s." % rank)
+        if isinstance(central_fraction, (int, float)) and _are_known(image):
+            return _by_library("central_crop", scope, image, central_fraction)
         image = at_least_3d(image)
         begin, size = zip(*(_middle(n, central_fraction) for n in sizes(image)))
         lead = [0] * (rank - 3)
@@ -119,7 +143,10 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
       target_height: its height.
       target_width: its width.
     """
-    with name_scope(None, "crop_to_bounding_box", [image]):
+    with name_scope(None, "crop_to_bounding_box", [image]) as scope:
+        image = convert_to_tensor(image, name="image")
+        if _are_known(image, offset_height, offset_width, target_height, target_width):
+            return _by_library("crop_to_bounding_box", scope, image, offset_height, offset_width, target_height, target_width)
         batch = Batch(image)
         height, width = batch.sizes()
         images = checked(
@@ -144,7 +171,10 @@ def pad_to_bounding_box(image, offset_height, offset_width, target_height, targe
       target_height: the height of the result.
       target_width: the width of the result.
     """
-    with name_scope(None, "pad_to_bounding_box", [image]):
+    with name_scope(None, "pad_to_bounding_box", [image]) as scope:
+        image = convert_to_tensor(image, name="image")
+        if _are_known(image, offset_height, offset_width, target_height, target_width):
+            return _by_library("pad_to_bounding_box", scope, image, offset_height, offset_width, target_height, target_width)
         batch = Batch(image)
         height, width = batch.sizes()
         below, right = target_height - offset_height - height, target_width - offset_width - width
@@ -170,7 +200,10 @@ def resize_image_with_crop_or_pad(image, target_height, target_width):
 
     def least(a, b):
         return min(a, b) if isinstance(a, int) and isinstance(b, int) else math_ops.minimum(a, b)
-    with name_scope(None, "resize_image_with_crop_or_pad", [image]):
+    with name_scope(None, "resize_image_with_crop_or_pad", [image]) as scope:
+        image = convert_to_tensor(image, name="image")
+        if _are_known(image, target_height, target_width):
+            return _by_library("resize_image_with_crop_or_pad", scope, image, target_height, target_width)
         batch = Batch(image)
         height, width = batch.sizes()
         images = checked(batch.images, (target_width > 0, "target_width must be > 0."),
@@ -192,17 +225,12 @@ resize_with_crop_or_pad = resize_image_with_crop_or_pad
 
 def _flip(image, axis, name):
     """axis: of the last three."""
-    with name_scope(None, name, [image]):
-        image = at_least_3d(image)
-        return _reversed(image, axis)
-
-
-def _reversed(image, axis):
-    rank = image.shape.ndims
-    if rank is not None:
-        return array_ops.reverse(image, [rank - 3 + axis])
-    return cond(math_ops.equal(array_ops.rank(image), 3), lambda: array_ops.reverse(image, [axis]),
-                lambda: array_ops.reverse(image, [axis + 1]))
+    with name_scope(None, name, [image]) as scope:
+        image = of_known_rank(image)
+        if image.shape.ndims is not None:
+            return library.helper(name, scope, [image])
+        return cond(math_ops.equal(array_ops.rank(image), 3), lambda: array_ops.reverse(image, [axis]),
+                    lambda: array_ops.reverse(image, [axis + 1]))
 
 
 def flip_left_right(image):

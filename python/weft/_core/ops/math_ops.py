@@ -1,7 +1,7 @@
 """tf.* and tf.math.*: arithmetic, comparisons, reductions."""
 import numpy as np
 
-from weft._core.framework import dtypes, wrap
+from weft._core.framework import dtypes, library, wrap
 from weft._core.framework.build import constant, convert_to_tensor, either, is_number, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import IndexedSlices, Tensor, name_scope
@@ -132,11 +132,7 @@ def cast(x, dtype, name=None):
 def saturate_cast(value, dtype, name=None):
     with name_scope(name, "saturate_cast", [value]) as scope:
         value, dtype = convert_to_tensor(value, name="value"), as_dtype(dtype).base_dtype
-        if value.dtype.min < dtype.min:
-            value = maximum(value, convert_to_tensor(dtype.min, value.dtype.base_dtype, name="min"))  # noqa: F821
-        if value.dtype.max > dtype.max:
-            value = minimum(value, convert_to_tensor(dtype.max, value.dtype.base_dtype, name="max"))  # noqa: F821
-        return cast(value, dtype, name=scope)
+        return library.helper("saturate_cast", scope, [value, float(dtype.as_datatype_enum)])
 
 
 def _to(name, dtype):

@@ -109,7 +109,7 @@ def optimized(kind, **params):
     return forward, lambda loss: Mine(**params).minimize(loss, weft.train.get_global_step()), library
 
 
-IMAGES = inputs([None, 8, 8, 3])
+IMAGES, PLANES = inputs([None, 8, 8, 3]), inputs([None, 3, 8, 8])
 ROWS = {
     "dense": (inputs([None, 4]), lambda x: weft.layers.dense(x, 5, activation=weft.nn.relu), lambda l, x: l.dense(x, 5, activation=b"Relu")),
     "dense_without_bias": (inputs([None, 4]), lambda x: weft.layers.dense(x, 5, use_bias=False, name="out"),
@@ -120,6 +120,10 @@ ROWS = {
                lambda l, x: l.conv2d(x, 6, (3, 3), activation=b"Relu")),
     "conv2d_same": (IMAGES, lambda x: weft.layers.conv2d(x, 6, [3, 5], strides=2, padding="same"),
                     lambda l, x: l.conv2d(x, 6, (3, 5), stride_h=2, stride_w=2, padding=b"SAME")),
+    "conv2d_channels_first": (PLANES, lambda x: weft.layers.conv2d(x, 6, 3, data_format="channels_first"),
+                              lambda l, x: l.conv2d(x, 6, (3, 3), channels_first=True)),
+    "conv2d_dilated": (IMAGES, lambda x: weft.layers.conv2d(x, 6, 3, dilation_rate=2, use_bias=False),
+                       lambda l, x: l.conv2d(x, 6, (3, 3), dilation_h=2, dilation_w=2, use_bias=NO)),
     "max_pooling2d": (IMAGES, *pooled("max")),
     "average_pooling2d": (IMAGES, *pooled("average")),
     "flatten": (IMAGES, lambda x: weft.layers.flatten(x), lambda l, x: l.flatten(x)),
@@ -128,6 +132,10 @@ ROWS = {
     "batch_normalization": (IMAGES, lambda x: weft.layers.batch_normalization(x, training=True),
                             lambda l, x: l.batch_norm(x, training=True)),
     "batch_normalization_of_rows": (inputs([None, 4]), lambda x: weft.layers.batch_normalization(x), lambda l, x: l.batch_norm(x)),
+    "batch_normalization_channels_first": (PLANES, lambda x: weft.layers.batch_normalization(x, axis=1, training=True),
+                                           lambda l, x: l.batch_norm(x, training=True, channels_first=True)),
+    "batch_normalization_of_parts": (IMAGES, lambda x: weft.layers.batch_normalization(x, center=False, scale=False, momentum=0.9),
+                                     lambda l, x: l.batch_norm(x, center=NO, scale=NO, momentum=0.9)),
     "static_lstm": (inputs([3, 4], [3, 4]), *static_rnn(0)),
     "static_gru": (inputs([3, 4], [3, 4]), *static_rnn(1)),
     "dynamic_lstm": (inputs([3, 6, 4]), *dynamic_rnn(0), in_cell),
@@ -138,6 +146,9 @@ ROWS = {
     "adagrad": optimized("Adagrad", learning_rate=0.1),
     "rms_prop": optimized("RMSProp", learning_rate=0.1, momentum=0.5),
     "adadelta": optimized("Adadelta", learning_rate=0.1),
+    "proximal_gradient_descent": optimized("ProximalGradientDescent", learning_rate=0.1, l2_regularization_strength=0.01),
+    "centered_rms_prop": optimized("RMSProp", learning_rate=0.1, centered=True),
+    "nesterov_momentum": optimized("Momentum", learning_rate=0.1, momentum=0.9, use_nesterov=True),
 }
 
 

@@ -99,3 +99,97 @@ def test_text_names_the_numbers_of_each_enumeration():
                 setattr(theirs, field, number)
                 setattr(ours, field, number)
                 assert str(ours) == str(theirs)
+
+
+# ---- what messages do with values, as protobuf's ----
+
+def messages_of(tf):
+    """{name: function} of what programs do with messages; each gives a value or raises an error of a class."""
+    train = tf.train
+
+    def group():
+        made = tf.AttrValue()
+        made.i, made.f = 3, 2.0
+        return made.WhichOneof("value"), made.HasField("i"), made.i
+
+    def group_by_reference():
+        made = tf.AttrValue(i=3)
+        made.list.i.append(4)
+        return made.WhichOneof("value"), str(made)
+
+    def zero_in_a_group():
+        made = tf.AttrValue()
+        made.i = 0
+        return made.WhichOneof("value"), made.SerializeToString()
+
+    def merged():
+        made, other = tf.ConfigProto(), tf.ConfigProto()
+        made.gpu_options.allow_growth, other.gpu_options.per_process_gpu_memory_fraction = True, 0.5
+        made.MergeFrom(other)
+        return str(made)
+
+    def copies():
+        graph, node, options = tf.GraphDef(), tf.NodeDef(name="a"), tf.GPUOptions()
+        graph.node.extend([node])
+        config = tf.ConfigProto(gpu_options=options)
+        node.name, options.allow_growth = "b", True
+        return graph.node[0].name, config.gpu_options.allow_growth
+
+    def described():
+        of = tf.NodeDef.DESCRIPTOR.fields_by_name
+        return (tf.Summary.Value.DESCRIPTOR.full_name, tf.GraphDef.DESCRIPTOR.name,
+                [(of[n].number, of[n].label, of[n].type, of[n].cpp_type, of[n].full_name, of[n].default_value) for n in ("name", "input")],
+                sorted(f.name for f in tf.train.Feature.DESCRIPTOR.oneofs_by_name["kind"].fields))
+
+    def enumerations():
+        options = tf.RunOptions(trace_level="FULL_TRACE")
+        return (options.trace_level, tf.RunOptions.TraceLevel.Name(3), tf.RunOptions.TraceLevel.Value("NO_TRACE"),
+                tf.OptimizerOptions.Level.keys())
+
+    counts = tf.ConfigProto(device_count={"GPU": 2}).device_count
+    return {
+        "group": group, "group_by_reference": group_by_reference, "zero": zero_in_a_group, "merged": merged, "copies": copies,
+        "described": described, "enumerations": enumerations,
+        "other class": lambda: tf.ConfigProto().CopyFrom(tf.AttrValue()), "float in ints": lambda: train.Int64List(value=[1.5]),
+        "text in ints": lambda: train.Int64List(value=["a"]), "int in bytes": lambda: train.BytesList(value=[1]),
+        "text in floats": lambda: train.FloatList(value=["a"]), "no list": lambda: train.Int64List(value=3),
+        "appended": lambda: train.Int64List().value.append(1.5), "wrong message": lambda: train.Feature(int64_list=train.FloatList()),
+        "no message": lambda: train.Feature(int64_list=[1]), "unknown": lambda: setattr(tf.ConfigProto(), "gpuoptions", 3),
+        "bool": lambda: setattr(tf.ConfigProto(), "allow_soft_placement", "x"), "presence": lambda: tf.NodeDef().HasField("name"),
+        "int": lambda: setattr(tf.ConfigProto(), "intra_op_parallelism_threads", 2.0), "clear": lambda: tf.GraphDef().ClearField("x"),
+        "map": lambda: tf.NodeDef().attr.__setitem__("z", tf.AttrValue()), "item": lambda: tf.GraphDef(node=[{}]).node.__setitem__(0, 1),
+        "positional": lambda: train.Int64List([1]), "parse": lambda: tf.GraphDef.FromString(b"\x0a\xff"),
+        "parse text": lambda: tf.GraphDef().ParseFromString("abc"), "deterministic": lambda: tf.NodeDef(name="a").SerializeToString(
+            deterministic=True), "float": lambda: train.FloatList(value=[0.1]).value[0],
+        "count": lambda: tf.ConfigProto().device_count["x"], "get": lambda: (counts["GPU"], counts.get("CPU", 7)),
+        "bad count": lambda: tf.ConfigProto(device_count={"GPU": "a"})}
+
+
+@pytest.mark.parametrize("name", sorted(messages_of(weft)))
+def test_messages_take_and_refuse_values_as_protobufs_do(name):
+    import tensorflow.compat.v1 as oracle
+
+    def told(tf):
+        try:
+            return messages_of(tf)[name]()
+        except Exception as e:
+            return next(c.__name__ for c in type(e).__mro__ if c.__module__ != "google.protobuf.message" or c.__name__ == "DecodeError")
+    assert told(weft) == told(oracle)
+
+
+def test_json_of_messages_is_protobufs():
+    import tensorflow.compat.v1 as oracle
+    from google.protobuf import json_format
+
+    def told(tf):
+        example = tf.train.Example()
+        example.features.feature["k"].int64_list.value.extend([1, 2])
+        example.features.feature["b"].bytes_list.value.append(b"\xff")
+        config = tf.ConfigProto(allow_soft_placement=True, device_count={"CPU": 1}, gpu_options={"allow_growth": True})
+        node = tf.NodeDef(name="a", input=["b"])
+        node.attr["T"].type = 1
+        return (json_format.MessageToDict(example), json_format.MessageToJson(node), json_format.MessageToDict(
+            config, preserving_proto_field_name=True), json_format.Parse('{"name": "q", "input": ["a"]}', tf.NodeDef()).input[0],
+            json_format.ParseDict({"gpuOptions": {"allowGrowth": True}}, tf.ConfigProto()).gpu_options.allow_growth,
+            json_format.ParseDict(json_format.MessageToDict(node), tf.NodeDef()).SerializeToString())
+    assert told(weft) == told(oracle)

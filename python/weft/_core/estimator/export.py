@@ -110,6 +110,14 @@ class ExportOutput(metaclass=Named):
         """SignatureDef over these inputs; None if such a signature cannot be served with them."""
         raise NotImplementedError
 
+    def as_signature_def(self, receiver_tensors):
+        """The SignatureDef of the output over the inputs of a model; ValueError if these inputs cannot have one."""
+        made = self.signature(receiver_tensors)
+        if made is None:
+            raise ValueError("%s input must be a single string Tensor; got %s" % (
+                {"Regress": "Regression", "Classify": "Classification"}.get(self.method, self.method), receiver_tensors))
+        return made
+
 
 def _only_examples(receivers):
     """The one tensor of strings that classify and regress take."""

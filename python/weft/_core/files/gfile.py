@@ -69,6 +69,10 @@ class GFile(metaclass=Named):
     def seek(self, offset=None, whence=0, position=None):
         self._open().seek(position if offset is None else offset, whence)
 
+    def seekable(self):
+        """Whether seek and tell work: they do."""
+        return True
+
     def tell(self):
         return self._open().tell()
 

@@ -32,17 +32,46 @@ class TFRecordCompressionType(metaclass=Named):
 
 
 class TFRecordOptions(metaclass=Named):
-    def __init__(self, compression_type=None, **kwargs):
-        self.compression_type = compression_type
-        self.compression = {None: "", 0: "", 1: "ZLIB", 2: "GZIP"}.get(compression_type, compression_type)
+    """How a file of records is compressed."""
+
+    compression_type_map = {0: "", 1: "ZLIB", 2: "GZIP"}
+
+    def __init__(self, compression_type=None, flush_mode=None, input_buffer_size=None, output_buffer_size=None, window_bits=None,
+                 compression_level=None, compression_method=None, mem_level=None, compression_strategy=None):
+        self.get_compression_type_string(compression_type)
+        self.compression_type, self.flush_mode, self.window_bits = compression_type, flush_mode, window_bits
+        self.input_buffer_size, self.output_buffer_size = input_buffer_size, output_buffer_size
+        self.compression_level, self.compression_method = compression_level, compression_method
+        self.mem_level, self.compression_strategy = mem_level, compression_strategy
+
+    @property
+    def compression(self):
+        return self.get_compression_type_string(self.compression_type)
+
+    @classmethod
+    def get_compression_type_string(cls, options):
+        """GZIP, ZLIB or nothing, of options, of a text or of a number."""
+        kind = options.compression_type if isinstance(options, TFRecordOptions) else options
+        found = cls.compression_type_map.get(kind, kind) or ""
+        if found not in ("", "ZLIB", "GZIP"):
+            raise ValueError('Not a valid compression_type: "%s"' % (kind,))
+        return found
+
+    def _packer(self):
+        """An object of zlib that packs as the options say, or None."""
+        if not self.compression:
+            return None
+        bits = self.window_bits if self.window_bits is not None else 15
+        given = [(self.compression_level, -1), (self.compression_method, zlib.DEFLATED), (
+            bits + 16 if self.compression == "GZIP" and bits <= 15 else bits, 15), (self.mem_level, 9), (
+            self.compression_strategy, zlib.Z_DEFAULT_STRATEGY)]
+        return zlib.compressobj(*(default if value is None else int(value) for value, default in given))
 
 
 class TFRecordWriter(metaclass=Named):
     def __init__(self, path, options=None):
-        self._zlib = getattr(options, "compression", options or "") == "ZLIB"
-        gz = getattr(options, "compression", options or "") == "GZIP"
-        self._file = gzip.open(local(path), "wb") if gz else open(local(path), "wb")
-        self._pack = zlib.compressobj() if self._zlib else None
+        options = options if isinstance(options, TFRecordOptions) else TFRecordOptions(options)
+        self._file, self._pack = open(local(path), "wb"), options._packer()
 
     def write(self, record):
         if isinstance(record, str):

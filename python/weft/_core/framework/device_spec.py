@@ -38,6 +38,17 @@ class DeviceSpec(metaclass=Named):
             if getattr(dev, field) is not None:
                 setattr(self, field, getattr(dev, field))
 
+    def make_merged_spec(self, dev):
+        """A spec with the fields of another one, and with this one's where the other has none."""
+        made = DeviceSpec.from_string(self.to_string())
+        made.merge_from(dev)
+        return made
+
+    def replace(self, **kwargs):
+        """A spec with other values of some fields."""
+        fields = ("job", "replica", "task", "device_type", "device_index")
+        return DeviceSpec(**{**{f: getattr(self, f) for f in fields}, **kwargs})
+
     def to_string(self):
         out = ""
         if self.job is not None:

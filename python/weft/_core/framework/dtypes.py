@@ -96,6 +96,20 @@ class DType:
     def max(self):
         return self._limit("max")
 
+    @property
+    def limits(self):
+        """(0, the greatest number) of a type of images: 1 for floats."""
+        if self.base_dtype._number in (1, 2):
+            return 0, 1
+        if self.base_dtype._number not in (3, 4, 5, 6, 9, 10, 17, 22, 23):
+            raise ValueError("%s does not have defined limits." % self)
+        return 0, self.max if self.is_bool else int(self.max)
+
+    @property
+    def is_numeric(self):
+        """Whether the type has numbers: not text, truth values, resources or variants."""
+        return self.base_dtype._number not in (0, 7, 10, 20, 21)
+
     def is_compatible_with(self, other):
         other = as_dtype(other)
         return self._number in (other._number, other.base_dtype._number)
@@ -161,6 +175,11 @@ def datatype_name(number):
     short = {1: "FLOAT", 2: "DOUBLE", 19: "HALF"}.get(number % 100) or (
         _NAMES[number % 100].upper() if number % 100 < len(_NAMES) else str(number % 100))
     return "DT_%s%s" % (short, "_REF" if number > 100 else "")
+
+
+def datatype_numbers():
+    """{DT_FLOAT and the rest: its number}."""
+    return {datatype_name(n + more): n + more for more in (0, 100) for n in range(len(_NAMES)) if n or not more}
 
 
 def datatype_number(name):

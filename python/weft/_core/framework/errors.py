@@ -31,6 +31,11 @@ class OpError(Exception, metaclass=Named):
         return self._node_def if self._node_def is not None or self._op is None else self._op.node_def
 
     @property
+    def experimental_payloads(self):
+        """More of the error as {text: text}: there is none."""
+        return {}
+
+    @property
     def error_code(self):
         return self._error_code
 

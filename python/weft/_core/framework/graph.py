@@ -70,8 +70,8 @@ class Operation(OperationDetails):
 
     @property
     def op_def(self):
-        from weft._core.framework import opdef
-        return opdef.get(self.type)
+        from weft._core.framework import opdef_proto
+        return opdef_proto.get(self.type)
 
     @property
     def traceback(self):

@@ -11,6 +11,7 @@ class GraphKeys(metaclass=Named):
     MODEL_VARIABLES = "model_variables"
     TRAINABLE_VARIABLES = "trainable_variables"
     SUMMARIES = "summaries"
+    TRAINABLE_RESOURCE_VARIABLES = "trainable_resource_variables"
     QUEUE_RUNNERS = "queue_runners"
     TABLE_INITIALIZERS = "table_initializer"
     ASSET_FILEPATHS = "asset_filepaths"

@@ -41,6 +41,10 @@ class IndexedSlices:
     def get_shape(self):
         return self.shape
 
+    def consumers(self):
+        """The operations that take the values."""
+        return self.values.consumers()
+
     def _parts(self):
         return [t for t in (self.values, self.indices, self.dense_shape) if t is not None]
 

@@ -37,14 +37,15 @@ class Arg:
 class Attr:
     """kind is int, float, bool, type, shape, tensor, string or func; default None: it must be given."""
 
-    __slots__ = ("name", "kind", "is_list", "default", "allowed")
+    __slots__ = ("name", "kind", "is_list", "default", "allowed", "least")
 
-    def __init__(self, name, kind, allowed, default):
+    def __init__(self, name, kind, allowed, default, least=None):
         self.name = name
         self.is_list = kind.startswith("list(")
         self.kind = kind[5:-1] if self.is_list else kind
         self.allowed = allowed
         self.default = default
+        self.least = least
 
     def allows(self, name):
         """Whether an attribute of kind type may be the type of that name."""
@@ -90,8 +91,8 @@ def _attrs(text):
         match = _ATTR.match(text, at)
         if not match:
             raise ValueError("cannot read the definition at '%s'" % text[at:])
-        name, kind, allowed, _, default = match.groups()
-        yield Attr(name, kind, allowed, default)
+        name, kind, allowed, least, default = match.groups()
+        yield Attr(name, kind, allowed, default, least)
         at = match.end()
 
 

@@ -4,10 +4,11 @@ A class is made by `message(name, field...)`; a field is "number kind name", wit
 bool, float, double, fixed64, string, bytes, enum, or a message class; "repeated" before the kind makes a list, "map" a dict with text for
 keys, "imap" one with ints.  Unset fields read as their default, as in protobuf; fields that the table does not know are kept.
 """
-import collections
 import struct
 
 from weft._core.framework.absent import Named
+from weft._core.framework.proto_descriptor import Descriptor, EnumTypeWrapper
+from weft._core.framework.proto_fields import DEFAULT, MapField, Repeated, checked, copied, in_range
 
 
 def varint(n):
@@ -66,24 +67,9 @@ def put(number, wire, value):
     return head + (varint(len(value)) if wire == 2 else b"") + value
 
 
-_DEFAULT = {"int": 0, "int32": 0, "fixed64": 0, "enum": 0, "bool": False, "float": 0.0, "double": 0.0, "string": "", "bytes": b""}
-
-
-_RANGE = {"int": (-2**63, 2**64), "int32": (-2**31, 2**31), "enum": (-2**31, 2**31), "fixed64": (0, 2**64)}  # int: of either sign
-
-
-def _in_range(kind, value):
-    """The integer, or protobuf's complaint about one that the field does not hold: on the wire it would wrap."""
-    value = int(value)
-    least, end = _RANGE[kind]
-    if not least <= value < end:
-        raise ValueError("Value out of range: %d" % value)
-    return value
-
-
 def _encode(number, kind, value):
     if kind in ("int", "int32", "enum"):
-        return put(number, 0, _in_range(kind, value))
+        return put(number, 0, in_range(kind, value))
     if kind == "bool":
         return put(number, 0, int(value))
     if kind == "fixed64":
@@ -129,34 +115,15 @@ def _unpacked(kind, wire, value):
     return out
 
 
-class Repeated(list):
-    """A list with protobuf's `add`."""
-
-    def __init__(self, kind):
-        super().__init__()
-        self._kind = kind
-
-    def add(self, **fields):
-        made = self._kind(**fields)
-        self.append(made)
-        return made
+def _decode_error():
+    """The class of errors for bytes that are no message: protobuf's, where a program can catch it."""
+    try:
+        from google.protobuf.message import DecodeError
+    except ImportError:
+        return ValueError
+    return type("DecodeError", (DecodeError, ValueError), {})
 
 
-class MapField(dict):
-    """A dict whose messages appear when they are looked up."""
-
-    def __init__(self, kind):
-        super().__init__()
-        self._kind = kind
-
-    def __missing__(self, key):
-        if isinstance(self._kind, str):
-            raise KeyError(key)
-        self[key] = self._kind()
-        return self[key]
-
-
-_Field = collections.namedtuple("FieldDescriptor", "name number")
 # Groups of which one field is set; (): all fields of the message.
 _ONEOF = {("AttrValue", "value"): (), ("Feature", "kind"): (), ("CollectionDef", "kind"): (),
           ("Value", "value"): ("simple_value", "obsolete_old_style_histogram", "image", "histo", "audio", "tensor"),
@@ -167,7 +134,9 @@ _ONEOF = {("AttrValue", "value"): (), ("Feature", "kind"): (), ("CollectionDef",
 class Message(metaclass=Named):
     FIELDS = {}  # name -> (number, kind, shape) with shape "one", "repeated", "map" or "imap"
 
-    def __init__(self, **fields):
+    def __init__(self, *args, **fields):
+        if args:
+            raise TypeError("No positional arguments allowed")
         object.__setattr__(self, "_values", {})
         object.__setattr__(self, "_rest", [])
         object.__setattr__(self, "_given", False)  # there, though nothing be in it; one that was only looked up is not
@@ -180,56 +149,114 @@ class Message(metaclass=Named):
             if shape == "repeated":
                 getattr(self, name).extend(value)
             elif shape in ("map", "imap"):
-                getattr(self, name).update(value)
+                getattr(self, name).MergeFrom(value)
             elif isinstance(kind, str):
                 setattr(self, name, value)
+            elif not isinstance(value, (dict, Message)) and not hasattr(value, "SerializeToString"):
+                raise TypeError("Message must be initialized with a dict: %s" % self.DESCRIPTOR.full_name)
             else:
-                self._values[name] = kind(**value) if isinstance(value, dict) else value
+                self._forget_group(name)
+                self._values[name] = copied(kind, value)
                 self._values[name].SetInParent()
 
     def __getattr__(self, name):
         field = self.FIELDS.get(name)
         if field is None:
             raise AttributeError("'%s' object has no attribute '%s'" % (type(self).__name__, name))
+        if self._groups():
+            self._settle()
         if name not in self._values:
             _, kind, shape = field
             if shape == "one" and isinstance(kind, str):
-                return _DEFAULT[kind]
+                return DEFAULT[kind]
             self._values[name] = Repeated(kind) if shape == "repeated" else MapField(kind) if shape in ("map", "imap") else kind()
         return self._values[name]
 
     def __setattr__(self, name, value):
         field = self.FIELDS.get(name)
         if field is None:
-            raise AttributeError("'%s' object has no attribute '%s'" % (type(self).__name__, name))
+            raise AttributeError("Protocol message %s has no \"%s\" field." % (type(self).__name__, name))
         _, kind, shape = field
         if shape != "one" or not isinstance(kind, str):
-            raise AttributeError("Assignment not allowed to %s field \"%s\" in protocol message object."
-                                 % ("repeated" if shape != "one" else "composite", name))
-        if kind in _RANGE:
-            value = _in_range(kind, value)
-        elif kind in ("float", "double"):
-            value = float(value)
-        elif kind == "bool":
-            value = bool(value)
-        elif not isinstance(value, (str, bytes)):
-            raise TypeError("%r has type %s, but expected one of: bytes, str" % (value, type(value).__name__))
-        elif kind == "string" and isinstance(value, bytes):
-            value = value.decode()
-        if value == _DEFAULT[kind] and not self._in_group(name):
+            raise AttributeError("Assignment not allowed to message, map, or repeated field \"%s\" in protocol message object." % name)
+        if kind == "enum" and isinstance(value, str):
+            value = self._enum_number(name, value)
+        value = checked(kind, value)
+        self._forget_group(name)
+        if value == DEFAULT[kind] and not self._in_group(name):
             self._values.pop(name, None)  # a default outside of a group is the same as an unset field, as in protobuf
         else:
             self._values[name] = value
 
+    # ---- groups of fields of which one is set ----
+
+    @classmethod
+    def _groups(cls):
+        """{name of a group: its fields} of the message."""
+        if "_group_table" not in vars(cls):
+            cls._group_table = {group: members or tuple(cls.FIELDS) for (message, group), members in _ONEOF.items()
+                                if message == cls.__name__}
+        return cls._group_table
+
     @classmethod
     def _in_group(cls, name):
-        return any(message == cls.__name__ and (not members or name in members) for (message, _), members in _ONEOF.items())
+        return any(name in members for members in cls._groups().values())
+
+    def _forget_group(self, name):
+        """Unsets the other fields of a field's group: it is about to be set."""
+        for members in self._groups().values():
+            if name in members:
+                for other in members:
+                    if other != name:
+                        self._values.pop(other, None)
+
+    def _settle(self):
+        """Keeps one field of each group.
+
+        Whatever is set drops the others, except a message that the program fills through a reference.  It was looked up
+        after the others were set, or they would have dropped it: so the message that was looked up last is the one."""
+        for members in self._groups().values():
+            found = [n for n in self._values if n in members and self._has(n)]
+            if len(found) > 1:
+                last = [n for n in found if isinstance(self._values[n], Message)][-1]
+                for other in found:
+                    if other != last:
+                        del self._values[other]
 
     def HasField(self, name):
+        """Whether a message, or a field of a group, is set."""
+        field = self._field_or_error(name)
+        if field[2] != "one" or isinstance(field[1], str) and not self._in_group(name):
+            raise ValueError("Field %s.%s does not have presence." % (self.DESCRIPTOR.full_name, name))
+        self._settle()
+        return self._has(name)
+
+    def _field_or_error(self, name):
         if name not in self.FIELDS:
-            raise ValueError("Protocol message %s has no field %s." % (type(self).__name__, name))
+            raise ValueError("Protocol message %s has no \"%s\" field." % (type(self).__name__, name))
+        return self.FIELDS[name]
+
+    def _has(self, name):
         value = self._values.get(name)
         return value is not None and (not isinstance(value, Message) or value._is_set())
+
+    # ---- enumerations ----
+
+    @classmethod
+    def enum_numbers(cls, name):
+        """{name: number} of the enumeration of a field."""
+        if name in ("dtype", "type"):
+            from weft._core.framework.dtypes import datatype_numbers
+            return datatype_numbers()
+        listed = getattr(cls, "ENUM_NAMES", {}).get(name)
+        return {n: i for i, n in enumerate(listed)} if listed else {
+            k: v for k, v in vars(cls).items() if k.isupper() and isinstance(v, int)}
+
+    def _enum_number(self, field, name):
+        numbers = self.enum_numbers(field)
+        if name not in numbers:
+            raise ValueError("unknown enum label \"%s\"" % name)
+        return numbers[name]
 
     def _is_set(self):
         return self._given or bool(self._rest) or any(v._is_set() if isinstance(v, Message) else
@@ -237,17 +264,21 @@ class Message(metaclass=Named):
 
     def ListFields(self):
         """(a name that has .name and .number, the value) of every field that is set."""
-        set_here = [(n, f[0]) for n, f in self.FIELDS.items() if self.HasField(n) and (f[2] == "one" or self._values[n])]
-        return [(_Field(n, number), self._values[n]) for n, number in sorted(set_here, key=lambda f: f[1])]
+        self._settle()
+        set_here = [(n, f[0]) for n, f in self.FIELDS.items() if self._has(n) and (f[2] == "one" or self._values[n])]
+        described = self.DESCRIPTOR.fields_by_name
+        return [(described[n], self._values[n]) for n, _ in sorted(set_here, key=lambda f: f[1])]
 
     def WhichOneof(self, oneof_group):
         """The field of a group that is set, or None."""
-        members = _ONEOF.get((type(self).__name__, oneof_group))
+        members = self._groups().get(oneof_group)
         if members is None:
             raise ValueError("Protocol message %s has no oneof \"%s\" field." % (type(self).__name__, oneof_group))
-        return next((n for n in (members or self.FIELDS) if n in self.FIELDS and self.HasField(n)), None)
+        self._settle()
+        return next((n for n in members if n in self.FIELDS and self._has(n)), None)
 
     def ClearField(self, name):
+        self._field_or_error(name)
         self._values.pop(name, None)
 
     def Clear(self):
@@ -255,20 +286,28 @@ class Message(metaclass=Named):
         self._values.clear()
         self._rest.clear()
 
+    def _check_same(self, other, method):
+        if type(other).__name__ != type(self).__name__:
+            raise TypeError("Parameter to %s() must be instance of same class: expected %s got %s." % (method, type(self), type(other)))
+
     def CopyFrom(self, other):
+        self._check_same(other, "CopyFrom")
         data = other.SerializeToString()
         self.Clear()
         self.MergeFromString(data)
         self.SetInParent()
 
     def MergeFrom(self, other):
+        self._check_same(other, "MergeFrom")
         self.MergeFromString(other.SerializeToString())
 
     def SetInParent(self):
         object.__setattr__(self, "_given", True)
 
-    def SerializeToString(self):
+    def SerializeToString(self, deterministic=None):
+        """The bytes of the message; they are always in the same order, with `deterministic` or without."""
         out = []
+        self._settle()
         for name, (number, kind, shape) in sorted(self.FIELDS.items(), key=lambda f: f[1][0]):
             value = self._values.get(name)
             if value is None:
@@ -292,6 +331,14 @@ class Message(metaclass=Named):
         return b"".join(out)
 
     def MergeFromString(self, data):
+        if isinstance(data, str):
+            raise TypeError("expected bytes, str found")
+        try:
+            return self._merge(data)
+        except (ValueError, IndexError, TypeError, struct.error) as e:
+            raise _decode_error()("Error parsing message with type '%s': %s" % (self.DESCRIPTOR.full_name, e)) from None
+
+    def _merge(self, data):
         known = {number: (name, kind, shape) for name, (number, kind, shape) in self.FIELDS.items()}
         for number, wire, value in walk(data):
             if number not in known:
@@ -299,16 +346,19 @@ class Message(metaclass=Named):
                 continue
             name, kind, shape = known[number]
             if shape == "repeated":
-                getattr(self, name).extend(_unpacked(kind, wire, value))
+                list.extend(getattr(self, name), _unpacked(kind, wire, value))
             elif shape in ("map", "imap"):
                 entry = {n: v for n, _, v in walk(value)}
                 key = signed(entry.get(1, 0)) if shape == "imap" else entry.get(1, b"").decode()
                 raw = entry.get(2, 0 if kind in ("int", "int32", "enum", "bool") else b"")
-                getattr(self, name)[key] = _decode(kind, raw)
+                dict.__setitem__(getattr(self, name), key, _decode(kind, raw))
             else:
-                made = self._values[name] = _decode(kind, value)
-                if isinstance(made, Message):
-                    made.SetInParent()
+                self._forget_group(name)
+                if isinstance(kind, str):
+                    self._values[name] = _decode(kind, value)
+                else:
+                    getattr(self, name).MergeFromString(value)
+                    self._values[name].SetInParent()
         return len(data)
 
     def ParseFromString(self, data):
@@ -321,8 +371,16 @@ class Message(metaclass=Named):
         made.MergeFromString(data)
         return made
 
-    def SerializePartialToString(self):
+    def SerializePartialToString(self, deterministic=None):
         return self.SerializeToString()
+
+    def DiscardUnknownFields(self):
+        """Drops the fields that the table of the message does not know."""
+        self._rest.clear()
+
+    def FindInitializationErrors(self):
+        """The required fields that are not set: there are none."""
+        return []
 
     def ByteSize(self):
         return len(self.SerializeToString())
@@ -357,7 +415,18 @@ def _from_bytes(cls, data):
     return cls.FromString(data)
 
 
-def _text(value):
+def _short(value):
+    """The shortest digits that give a float of 32 bits again."""
+    for digits in range(6, 10):
+        text = "%.*g" % (digits, value)
+        if struct.pack("<f", float(text)) == struct.pack("<f", value):
+            break
+    return repr(float(text))
+
+
+def _text(value, kind=None):
+    if kind == "float" and abs(value) < 3.4e38:
+        return _short(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, bytes):
@@ -397,7 +466,24 @@ def _text_lines(m, indent):
             if isinstance(row, Message):
                 yield "%s%s {\n%s%s}\n" % (indent, name, "".join(_text_lines(row, indent + "  ")), indent)
             else:
-                yield "%s%s: %s\n" % (indent, name, _enum_text(m, name, row) if kind == "enum" else _text(row))
+                yield "%s%s: %s\n" % (indent, name, _enum_text(m, name, row) if kind == "enum" else _text(row, kind))
+
+
+class _Described:
+    """Message.DESCRIPTOR: made when it is first asked for."""
+
+    def __get__(self, instance, owner):
+        if "_descriptor" not in vars(owner) or len(owner._descriptor.fields) != len(owner.FIELDS):
+            owner._descriptor = Descriptor(owner, groups=owner._groups())
+        return owner._descriptor
+
+
+Message.DESCRIPTOR = _Described()
+
+
+def enumeration(cls, name, *keys):
+    """Gives a message an enumeration by its name, of constants that the message has."""
+    setattr(cls, name, EnumTypeWrapper(name, {key: getattr(cls, key) for key in keys}))
 
 
 def message(name, *fields, **extra):

@@ -148,7 +148,7 @@ class _Reader:
             else:
                 value = self.inside(kind())
             self.skips(",", ";")
-        into[key] = kind() if value is None and not isinstance(kind, str) else value
+        into.MergeFrom({key: kind() if value is None and not isinstance(kind, str) else value})
 
 
 def parse(text, message):

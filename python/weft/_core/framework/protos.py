@@ -2,7 +2,8 @@
 
 Written once from the descriptors of TensorFlow 2.15; tests/python/test_protos.py holds it against them.
 """
-from weft._core.framework.proto import message
+from weft._core.framework import proto_descriptor
+from weft._core.framework.proto import enumeration, message
 
 ThreadPoolOptionProto = message("ThreadPoolOptionProto", "1 int32 num_threads", "2 string global_name")
 GPUOptions_VirtualDevices = message("GPUOptions.Experimental.VirtualDevices", "1 repeated float memory_limit_mb",
@@ -263,3 +264,14 @@ TrackableObjectGraph = message("TrackableObjectGraph", (1, TrackableObjectGraph_
 # Messages that hold their own kind, or one another.
 NameAttrList.FIELDS["attr"] = (2, AttrValue, "map")
 TensorInfo_CompositeTensor.FIELDS["components"] = (2, TensorInfo, "repeated")
+
+# Enumerations by their names; the constants are the messages'.
+enumeration(RunOptions, "TraceLevel", "NO_TRACE", "SOFTWARE_TRACE", "HARDWARE_TRACE", "FULL_TRACE")
+enumeration(OptimizerOptions, "Level", "L1", "L0")
+enumeration(OptimizerOptions, "GlobalJitLevel", "DEFAULT", "OFF", "ON_1", "ON_2")
+enumeration(RewriterConfig, "Toggle", "DEFAULT", "ON", "OFF", "AGGRESSIVE", "EXPERIMENTAL_MLIR", "EXPERIMENTAL_BOTH")
+enumeration(RewriterConfig, "NumIterationsType", "DEFAULT_NUM_ITERS", "ONE", "TWO")
+enumeration(SaverDef, "CheckpointFormatVersion", "LEGACY", "V1", "V2")
+enumeration(SessionLog, "SessionStatus", "STATUS_UNSPECIFIED", "START", "STOP", "CHECKPOINT")
+enumeration(LogMessage, "Level", "UNKNOWN", "DEBUGGING", "INFO", "WARN", "ERROR", "FATAL")
+proto_descriptor.name_all(dict(globals()), ("Any", "BoolValue"))

@@ -203,6 +203,20 @@ class TensorShape:
             return self
         return TensorShape([b if a is None else a for a, b in zip(self._dims, other._dims)])
 
+    def most_specific_compatible_shape(self, other):
+        """The shape that says all that both shapes say."""
+        other = as_shape(other)
+        if self.ndims is None or other.ndims is None or self.ndims != other.ndims:
+            return unknown_shape()
+        return TensorShape([a if a == b else None for a, b in zip(self._dims, other._dims)])
+
+    def as_proto(self):
+        """The shape as a TensorShapeProto."""
+        from weft._core.framework.protos import TensorShapeProto
+        if self._dims is None:
+            return TensorShapeProto(unknown_rank=True)
+        return TensorShapeProto(dim=[{"size": -1 if d is None else d} for d in self._dims])
+
     def concatenate(self, other):
         other = as_shape(other)
         if self._dims is None or other._dims is None:

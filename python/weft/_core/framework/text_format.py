@@ -128,7 +128,9 @@ class _Reader:
                 self.fields(made, _CLOSE[self.take()[1]])
             self.skip(",;")
         self.take()
-        into[key] = made if made is not None else kind()
+        if made is None:
+            made = into[key]
+        into.MergeFrom({key: made})
 
     def scalar(self, m, name, kind):
         what, token, _ = self.take()

@@ -16,7 +16,20 @@ from weft._core.ops.functional_ops import TensorArray
 from weft._core.ops.gradients import clip_by_value
 from weft._core.ops.variable_scope import get_variable_scope, variable_scope
 
-LSTMStateTuple = collections.namedtuple("LSTMStateTuple", ["c", "h"])
+
+class LSTMStateTuple(collections.namedtuple("LSTMStateTuple", ["c", "h"])):
+    """The state of an LSTM cell: what it keeps and what it gives."""
+
+    __slots__ = ()
+
+    @property
+    def dtype(self):
+        """The type that both have."""
+        if self.c.dtype != self.h.dtype:
+            raise TypeError("Inconsistent dtypes for internal state: %s vs %s" % (self.c.dtype, self.h.dtype))
+        return self.c.dtype
+
+
 _KERNEL, _BIAS = "kernel", "bias"
 _WEIGHTS_VARIABLE_NAME, _BIAS_VARIABLE_NAME = _KERNEL, _BIAS  # TensorFlow's names of the two, which programs import
 

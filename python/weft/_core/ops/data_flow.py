@@ -28,6 +28,26 @@ class QueueBase(metaclass=Named):
             tensor_shape.as_shape(s) for s in shapes]
         self._names, self._queue_ref = names, queue_ref
 
+    @staticmethod
+    def from_list(index, queues):
+        """One of several queues, which a tensor chooses in each run; their elements have the same types and names."""
+        if not queues or not isinstance(queues, list) or not all(isinstance(q, QueueBase) for q in queues):
+            raise TypeError("A list of queues expected")
+        first = queues[0]
+        if any(q.dtypes != first.dtypes for q in queues):
+            raise TypeError("Queues do not have matching component dtypes.")
+        if any(q.names != first.names for q in queues):
+            raise TypeError("Queues do not have matching component names.")
+        shapes = []
+        for each in zip(*(q.shapes for q in queues)):
+            shape = each[0]
+            for other in each[1:]:
+                shape = shape.most_specific_compatible_shape(other)
+            shapes.append(shape)
+        from weft._core.ops import array_ops
+        chosen = array_ops.gather(array_ops.stack([q.queue_ref for q in queues]), index)
+        return QueueBase(first.dtypes, shapes, first.names, chosen)
+
     queue_ref = property(lambda self: self._queue_ref)
     dtypes = property(lambda self: self._dtypes)
     shapes = property(lambda self: self._shapes)

@@ -6,6 +6,7 @@ the gradient is that of the nodes of the call.
 """
 import numpy as np
 
+from weft._core.framework import opdef
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import Graph, Tensor
@@ -89,7 +90,7 @@ class CallGraph(Graph):
 
     def _waiting(self):
         """The nodes with state that did not run yet."""
-        return [op for op in self.get_operations() if op not in self._ran and op.op_def.is_stateful]
+        return [op for op in self.get_operations() if op not in self._ran and opdef.get(op.type).is_stateful]
 
     def values(self, tensors):
         """The values of tensors; whatever has state and did not run, runs with them."""

@@ -127,6 +127,19 @@ class ReaderBase(metaclass=Named):
     def reset(self, name=None):
         return op("ReaderResetV2", name, reader_handle=self._ref)
 
+    @property
+    def supports_serialize(self):
+        """Whether the state of the reader can be taken and given back."""
+        return self._kind == "IdentityReaderV2"
+
+    def serialize_state(self, name=None):
+        """The state of the reader, as text."""
+        return op("ReaderSerializeStateV2", name, reader_handle=self._ref)
+
+    def restore_state(self, state, name=None):
+        """The op that gives a reader the state that serialize_state took."""
+        return op("ReaderRestoreStateV2", name, reader_handle=self._ref, state=convert_to_tensor(state, dtypes.string))
+
 
 class WholeFileReader(ReaderBase):
     _kind = "WholeFileReaderV2"

@@ -65,6 +65,14 @@ class SparseTensor:
     def get_shape(self):
         return _shape_of_value(self._shape) if self._declared is None else self._declared
 
+    def set_shape(self, shape):
+        """Says what is known of the shape of the whole."""
+        from weft._core.framework import tensor_shape
+        known, more = self.get_shape(), tensor_shape.as_shape(shape)
+        if not known.is_compatible_with(more):
+            raise ValueError("Shapes %s and %s are not compatible" % (known, more))
+        self._declared = known.merge_with(more)
+
     def eval(self, feed_dict=None, session=None):
         from weft._core.framework.graph import _session
         return _session(session, self.graph, "evaluate tensor", "eval").run(self, feed_dict)

@@ -87,6 +87,10 @@ class VariableScope(metaclass=Named):
     def global_variables(self):
         return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
 
+    def local_variables(self):
+        """The local variables whose names begin with the scope's."""
+        return self.get_collection(GraphKeys.LOCAL_VARIABLES)
+
 
 def get_variable_scope():
     graph = get_default_graph()

@@ -1,7 +1,7 @@
 """Small modules of tensorflow.python.framework: common_shapes, device, op_def_registry, smart_cond, test_util."""
 import functools
 
-from weft._core.framework import opdef, protos
+from weft._core.framework import opdef, opdef_proto
 from weft._core.framework.device_spec import DeviceSpec
 from weft._core.framework.graph import get_default_graph
 from weft._core.framework.tensor_shape import TensorShape
@@ -87,22 +87,7 @@ def merge_device(spec):
 
 # ---- op_def_registry ----
 
-def _fill(made, args):
-    for arg in args:
-        made.add(name=arg.name, type=int(arg.type.as_datatype_enum) if arg.type is not None else 0, type_attr=arg.type_attr or "",
-                 number_attr=arg.number_attr or "", type_list_attr=arg.list_attr or "", is_ref=arg.is_ref)
-
-
-def get(name):
-    """The OpDef of an op, without the defaults of its attributes; None if there is no such op."""
-    if name not in opdef.names():
-        return None
-    definition, made = opdef.get(name), protos.OpDef(name=name)
-    _fill(made.input_arg, definition.inputs)
-    _fill(made.output_arg, definition.outputs)
-    for attr in definition.attrs.values():
-        made.attr.add(name=attr.name, type="list(%s)" % attr.kind if attr.is_list else attr.kind)
-    return made
+get = opdef_proto.get
 
 
 def get_registered_ops():

@@ -107,7 +107,7 @@ def _keep_scope(graph_def, scope):
             if not rows:
                 del node.attr["_class"]
         kept.append(node)
-    graph_def.node[:] = kept
+    graph_def.node.replace_all(kept)
     return sorted(unbound)
 
 
@@ -117,7 +117,8 @@ def _clear_savers(meta, saver_def):
         if "savers" in meta.collection_def else []
     own = saver_def.filename_tensor_name.rpartition("/")[0] if saver_def is not None else ""
     scopes = {s.filename_tensor_name.rpartition("/")[0] for s in savers} - {own, ""}
-    meta.graph_def.node[:] = [n for n in meta.graph_def.node if not any(in_scope(n.name, s + "/") for s in scopes)]
+    kept = [n for n in meta.graph_def.node if not any(in_scope(n.name, s + "/") for s in scopes)]
+    meta.graph_def.node.replace_all(kept)
     if savers:
         meta.collection_def["savers"].bytes_list.value[:] = [
             s.SerializeToString() for s in savers if s.filename_tensor_name.rpartition("/")[0] == own]
@@ -137,7 +138,7 @@ def _ops_used(meta):
     """Leaves the definitions of the ops used, by name; a library of functions may use any of them."""
     used, ops = {n.op for n in meta.graph_def.node}, meta.meta_info_def.stripped_op_list.op
     kept = [o for o in ops if o.name in used or meta.graph_def.HasField("library")]
-    ops[:] = sorted(kept, key=lambda o: o.name)
+    ops.replace_all(sorted(kept, key=lambda o: o.name))
 
 
 def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_def=None, collection_list=None,

@@ -1,5 +1,5 @@
-/* compile.c - compiles a request to a plan: orders the nodes, numbers the slots, folds constants, runs the passes and finds
- * the last use of each slot.  The graph's lock is held meanwhile. */
+/* compile.c - compiles a request to a plan: orders the nodes, numbers the slots, folds constants, runs the passes and
+ * finds the last use of each slot.  The graph's lock is held meanwhile. */
 #include "exec/compile.h"
 
 #include "base/alloc.h"
@@ -39,8 +39,9 @@ static void *plan_zeroed(maker *m, int count, size_t size) {
   return weft__arena_alloc(&m->p->arena, (size_t)(count ? count : 1) * size);
 }
 
-/* Returns true if n is the `read` of a reference variable.  In TensorFlow it shares the variable's memory, so its readers
- * see the variable's value at the time they run.  Here it does not run at all: its readers read the variable. */
+/* Returns true if n is the `read` of a reference variable.  In TensorFlow it shares the variable's memory, so its
+ * readers see the variable's value at the time they run.  Here it does not run at all: its readers read the
+ * variable. */
 static bool is_plain_read(const maker *m, const weft_node *n) {
   const weft_graph *g = m->g;
   if (m->kept_read && m->kept_read[n->id]) return false;
@@ -231,8 +232,9 @@ static weft_err connect_ends(maker *m) {
   return WEFT_OK;
 }
 
-/* Makes each item's release list and dying bits from where each slot is read last (-1: lives on). */
-static weft_err spread_last_uses(maker *m, const int *last, int *count) {
+/* Makes each item's release list and its last_read bits.  last[s] is the item that reads slot s last; -1: the slot
+ * keeps its value until the run has ended.  count[i] becomes the number of slots that item i reads last. */
+static weft_err set_last_uses(maker *m, const int *last, int *count) {
   plan *p = m->p;
   for (int s = 0; s < m->n_slot; s++)
     if (last[s] >= 0) count[last[s]]++;
@@ -241,7 +243,7 @@ static weft_err spread_last_uses(maker *m, const int *last, int *count) {
     it->release = plan_zeroed(m, count[i], sizeof(int));
     if (!it->release) return WEFT_OOM;
     for (int j = 0; j < it->n_in && j < 64; j++)
-      if (last[it->in[j].slot] == i) it->dying |= UINT64_C(1) << j;
+      if (last[it->in[j].slot] == i) it->last_read |= UINT64_C(1) << j;
   }
   for (int s = 0; s < m->n_slot; s++) {
     if (last[s] < 0) continue;
@@ -259,7 +261,7 @@ static weft_err find_last_uses(maker *m) {
   int *count = weft__alloc_zero((size_t)p->n_item + 1, sizeof *count);
   weft_err err = last && count ? WEFT_OK : WEFT_OOM;
   if (!err) {
-    for (int s = 0; s < m->n_slot; s++) last[s] = p->slot_item[s]; /* read by nobody: dies where it is made */
+    for (int s = 0; s < m->n_slot; s++) last[s] = p->slot_item[s]; /* a slot that no item reads is cleared at once */
     for (int i = 0; i < p->n_item; i++)
       for (int j = 0; j < p->item[i].n_in; j++) last[p->item[i].in[j].slot] = i;
     for (int i = 0; i < p->n_fetch; i++) last[p->fetch_slot[i]] = -1;
@@ -268,7 +270,7 @@ static weft_err find_last_uses(maker *m) {
       if (p->slot_item[s] >= 0 && (p->item[p->slot_item[s]].op->flags & OP_ONCE)) last[s] = -1;
     for (int i = 0; i < p->n_item; i++) /* a copy to the host may run until the step ends */
       if (weft__is_copy_to_host(&p->item[i])) last[p->item[i].in[0].slot] = -1;
-    err = spread_last_uses(m, last, count);
+    err = set_last_uses(m, last, count);
   }
   weft__free(last);
   weft__free(count);

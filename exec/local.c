@@ -1,4 +1,6 @@
-/* local.c - the session of one process: finds or makes the plan of a request, and gives each run its step. */
+/* local.c - the session of one process: finds or makes the plan of a request, and gives each run its step.
+ *
+ * The session's lock is held while a plan is found or made, and not while it runs (exec/local.h). */
 #include "exec/local.h"
 
 #include "base/alloc.h"

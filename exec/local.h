@@ -1,4 +1,6 @@
-/* local.h - the session of one process, for the files that run it: local.c and local_partial.c. */
+/* local.h - the session of one process, for the files that run it: local.c and local_partial.c.
+ *
+ * Its lock guards its plans, its runs, the placement and the step numbers.  It is not held while a step runs. */
 #ifndef WEFT_EXEC_LOCAL_H
 #define WEFT_EXEC_LOCAL_H
 
@@ -22,9 +24,10 @@ typedef struct local {
   int64_t next_step;
 } local;
 
-/* Places the nodes that came since the last time.  The session's lock is held. */
+/* Places the nodes that were added to the graph since the last call.  The session's lock is held.  Returns
+ * INVALID_ARGUMENT if a node asks for a device that does not exist. */
 weft_err weft__local_place_new_nodes(local *s);
-/* local_partial.c */
+/* partial_setup of the session's functions (exec/session.h); in local_partial.c. */
 weft_err weft__local_partial_setup(weft_session *s, const plan_request *r, partial_run **out);
 
 #endif

@@ -1,10 +1,10 @@
 /* partial_step.h - a step of this process that its caller feeds and fetches in several calls.
  *
- * The step runs once, in the background.  Each feed is a receive and each fetch a send of the step (exec/passes/partition.h,
- * by_name), so that a node runs as soon as its own feeds are there, and only once.  This file tracks what was fed and
- * fetched and waits for values; the session that runs the step supplies the functions below.
+ * The step runs once, in the background.  Each feed is a receive and each fetch a send of the step
+ * (exec/passes/partition.h, by_name), so that a node runs as soon as its own feeds are there, and only once.  This file
+ * tracks what was fed and fetched and waits for values; the session that runs the step supplies the functions below.
  *
- * Calls of several threads on one partial run take turns. */
+ * Several threads may call one partial run; it serves one call at a time. */
 #ifndef WEFT_EXEC_PARTIAL_STEP_H
 #define WEFT_EXEC_PARTIAL_STEP_H
 
@@ -30,6 +30,8 @@ typedef struct partial_host { /* how the session runs the step */
 
 /* Takes over h->arg, also on failure.  The graph outlives the partial run; the request is copied. */
 weft_err weft__partial_step_create(partial_run **out, weft_graph *g, const plan_request *r, const partial_host *h);
-void weft__partial_step_end(partial_step *p, weft_err err); /* the step has ended; p may be gone afterwards */
+/* The session reports that the step has ended, with its result.  p may be freed afterwards.  Any thread may call it,
+ * once. */
+void weft__partial_step_end(partial_step *p, weft_err err);
 
 #endif

@@ -1,4 +1,4 @@
-/* plan.c - what passes ask of a node, and how they take items out of a plan. */
+/* plan.c - helpers of the passes: which inputs take references, and removing items from a plan. */
 #include "exec/plan.h"
 
 bool weft__takes_ref(const weft_node *n, int input) {

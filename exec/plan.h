@@ -1,9 +1,12 @@
 /* plan.h - a graph compiled for one set of feeds, fetches and targets.
  *
  * The plan holds the nodes that the request needs, in an order in which they can run.  Every value on an edge has a
- * number, its slot.  What belongs to one run (the values, the arena, the kernels' arguments) is in a frame, so any number
- * of threads may run one plan at the same time.  A plan does not change after it was compiled, except for what its lock
- * guards and for atomic statistics. */
+ * number, its slot.  What belongs to one run (the values, the arena, the kernels' arguments) is in a frame, so any
+ * number of threads may run one plan at the same time.  A plan does not change after it was compiled, except for what
+ * its lock guards and for atomic statistics.
+ *
+ * A session owns the plans of its requests; a worker, those of its graphs; a function, that of its body.  The owner
+ * destroys a plan when no run uses it. */
 #ifndef WEFT_EXEC_PLAN_H
 #define WEFT_EXEC_PLAN_H
 
@@ -13,7 +16,7 @@ typedef struct plan_input {
   int slot;       /* where the value comes from */
   bool wants_ref; /* the argument takes a reference: the variable itself, not its value */
   bool from_ref;  /* the slot holds a reference */
-  bool places;    /* its integers are indices or counts: the kernel gets a copy that no other task can change */
+  bool is_index;  /* its integers are indices or counts: the kernel gets a copy that no other task can change */
 } plan_input;
 
 typedef struct plan_item { /* one node to run */
@@ -22,15 +25,15 @@ typedef struct plan_item { /* one node to run */
   weft_err (*run)(kernel *k); /* its kernel on its device */
   device *device;             /* NULL: the host */
   uint64_t host_in, host_out; /* of a GPU's item: arguments (< 64) that are in host memory */
-  bool no_record;             /* of a GPU's item: the host decides something in every run, so it cannot be captured */
+  bool no_capture;            /* of a GPU's item: the host decides something in every run, so it cannot be captured */
   void *state;                /* from op->prepare, owned by the plan */
   plan_input *in;
   int n_in, n_out;
   int first_out; /* its outputs are the slots first_out .. first_out + n_out - 1 */
   int *control;  /* items that must have run before, besides those its inputs come from */
   int n_control;
-  uint64_t dying; /* straight plans: inputs (< 64) that nobody reads afterwards */
-  int *release;   /* straight plans: slots to be cleared once it has run */
+  uint64_t last_read; /* straight plans: bit j: no later item reads input j (< 64), so an output may take its memory */
+  int *release;       /* straight plans: slots to be cleared once it has run */
   int n_release;
   int stage; /* staged plans: how many transfers between tasks its inputs depend on (exec/executors/staged.h) */
 } plan_item;
@@ -76,11 +79,14 @@ typedef struct plan {
   struct mixed_graph *mixed; /* which the graph belongs to, if it was rewritten; else NULL */
   device **device;           /* the GPUs that its items run on */
   int n_device;
-  atomic_int careful; /* how many more runs wait for each GPU kernel, so that an error names its node: WEFT_GPU_CAREFUL;
-                         negative: all runs, WEFT_GPU_NO_REPLAY */
-  int *slot_memory;   /* per slot: 0 the host's, else 1 + an index into device; NULL without GPUs */
-  arena arena;        /* of everything here but states, constants, layouts and frames */
-  plan_item *item;    /* in an order in which a straight plan runs them */
+  atomic_int
+      sync_runs;    /* how many more runs launch each GPU kernel by itself and wait for it, so that an error names its
+                           node.  0: none, kernels are only queued and CUDA graphs are used.  It starts with the number
+                           in WEFT_GPU_CAREFUL.  Negative: all runs, and no CUDA graph is ever captured
+                           (WEFT_GPU_NO_REPLAY) */
+  int *slot_memory; /* per slot: 0 the host's, else 1 + an index into device; NULL without GPUs */
+  arena arena;      /* of everything here but states, constants, layouts and frames */
+  plan_item *item;  /* in an order in which a straight plan runs them */
   int n_item;
   int n_slot;
   int *slot_item; /* the item that writes a slot; -1: a feed or a constant */
@@ -114,8 +120,8 @@ typedef struct plan_devices { /* where the nodes run: device[of_node[id]] */
 
 /* Returns true if data input i of the node takes a reference: the variable itself, not its value. */
 bool weft__takes_ref(const weft_node *n, int i);
-/* Closes the gaps that items leave which a pass has replaced; `to` has room for every item.  No item that stays may wait
- * for one that is gone. */
+/* Removes the items for which gone[i] is true, which a pass has replaced, and numbers the others again: to[i] becomes
+ * the new number of item i, and has room for every item.  No item that stays may wait for one that is gone. */
 void weft__plan_remove_items(plan *p, const bool *gone, int *to);
 
 #endif

@@ -1,6 +1,7 @@
-/* requests.h - what was made for each set of feeds, fetches and targets: found again by value.
+/* requests.h - a table from requests (feeds, fetches and targets) to the plans that were made for them.
  *
- * The owner locks around it.  Entries are never removed while the owner lives: nodes are only ever added. */
+ * Requests are compared by value.  Entries stay until the owner is destroyed, because a graph only grows: a plan that
+ * was right stays right.  Not thread safe: the owner's lock guards the table. */
 #ifndef WEFT_EXEC_REQUESTS_H
 #define WEFT_EXEC_REQUESTS_H
 

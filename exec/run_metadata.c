@@ -1,4 +1,4 @@
-/* run_metadata.c - partition graphs and cost graphs: cuts a request by devices, and packs the parts. */
+/* run_metadata.c - cuts a request into one graph per device, and packs these graphs and their costs. */
 #include "exec/run_metadata.h"
 
 #include "base/alloc.h"

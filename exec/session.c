@@ -1,4 +1,5 @@
-/* session.c - what every kind of session does before its own kind takes over. */
+/* session.c - the part that all kinds of sessions share: checks of requests and feeds, users, partial runs,
+ * callables. */
 #include "exec/session.h"
 
 #include "base/alloc.h"

@@ -1,7 +1,8 @@
-/* session.h - runs parts of one graph again and again, with the state between runs.
+/* session.h - sessions: they run parts of one graph, and keep the variables and queues between runs.
  *
- * Any number of threads may run a session.  A session is an interface: weft__session_create makes one
- * that runs in this process (local.c); cluster/ makes those that run on a cluster. */
+ * A session is an interface: weft__session_create makes one that runs in this process (local.c), and cluster/ makes
+ * those that run on a cluster.  Any number of threads may run a session.  Its creator owns it, and destroys it when no
+ * thread is in a call. */
 #ifndef WEFT_EXEC_SESSION_H
 #define WEFT_EXEC_SESSION_H
 
@@ -35,15 +36,15 @@ typedef struct session_opts {
 typedef struct run_opts {
   int64_t timeout_ms; /* 0: the session's */
   bool trace;         /* the metadata has step stats */
-  uint8_t **metadata; /* serialised RunMetadata, the caller's to weft__free; NULL if it is empty; may be NULL */
+  uint8_t **metadata; /* gets a serialized RunMetadata that the caller frees, or NULL if it is empty; may be NULL */
   size_t *metadata_size;
   bool partition_graphs;        /* the metadata has the graph that each device ran */
-  cancel *cancel;               /* or NULL: another's token that ends the run */
+  cancel *cancel;               /* a token of the caller that ends the run when it fires; NULL: none */
   int64_t collective_graph_key; /* runs of this key have the same id on all masters; 0: by the graph */
 } run_opts;
 
-/* A step that its caller feeds and fetches in several calls: TensorFlow's partial_run.  The first member of every kind of
- * partial run.  Any thread may call it; calls take turns. */
+/* A step that its caller feeds and fetches in several calls: TensorFlow's partial_run.  The first member of every kind
+ * of partial run.  Any thread may call it; it serves one call at a time. */
 typedef struct partial_run partial_run;
 typedef struct partial_run_ops {
   weft_err (*call)(partial_run *p, const plan_request *r, const weft_tensor *const *feed, weft_tensor **fetched,
@@ -81,7 +82,8 @@ typedef struct session_ops { /* all but the last three are required */
   weft_err (*make_callable)(weft_session *s, const plan_request *r, callable **out);    /* NULL: runs the request */
 } session_ops;
 
-/* Somebody whose own threads run a session.  It is told before the session goes, and is out of it when end returns. */
+/* An object whose own threads run a session, such as a queue runner.  The session calls `end` before it is destroyed;
+ * when `end` returns, those threads do not use the session any more. */
 typedef struct session_user session_user;
 struct session_user {
   void (*end)(session_user *u);
@@ -94,8 +96,11 @@ struct weft_session { /* the first member of every kind of session */
   session_user *users;
 };
 void weft__session_join(weft_session *s, session_user *u);
-bool weft__session_leave(weft_session *s, session_user *u); /* false: it is being told to end */
+/* Returns false if the session is calling u->end at this moment; u must then stay valid until that returns. */
+bool weft__session_leave(weft_session *s, session_user *u);
 
+/* Creates a session that runs in this process; the caller destroys *out.  opts may be NULL and is copied.  The graph
+ * must outlive the session. */
 weft_err weft__session_create(weft_session **out, weft_graph *g, const session_opts *opts);
 void weft__session_destroy(weft_session *s); /* closes first; NULL is fine */
 weft_err weft__session_close(weft_session *s);
@@ -104,9 +109,9 @@ weft_err weft__session_run(weft_session *s, const plan_request *r, const weft_te
                            weft_tensor **fetched, const run_opts *opts);
 /* Begins a partial run of all these feeds, fetches and targets.  The caller destroys it, before the session. */
 weft_err weft__session_partial_setup(weft_session *s, const plan_request *r, partial_run **out);
-/* One call: feeds some of them, then waits for some of the fetches; r has no targets.  INVALID_ARGUMENT, in TensorFlow's
- * words, for what was not set up, was used before, or cannot be computed yet: then nothing has happened.  After any other
- * error, and after the last fetch, the partial run is over. */
+/* One call: feeds some of them, then waits for some of the fetches; r has no targets.  INVALID_ARGUMENT, in
+ * TensorFlow's words, for what was not set up, was used before, or cannot be computed yet: then nothing has happened.
+ * After any other error, and after the last fetch, the partial run is over. */
 weft_err weft__partial_run_call(partial_run *p, const plan_request *r, const weft_tensor *const *feed,
                                 weft_tensor **fetched, const run_opts *opts);
 void weft__partial_run_destroy(partial_run *p); /* cancels what still runs and waits for it; NULL is allowed */
@@ -116,26 +121,27 @@ weft_err weft__callable_run(callable *c, int n_feed, const weft_tensor *const *f
                             const run_opts *opts);
 void weft__callable_destroy(callable *c); /* NULL is allowed */
 weft_err weft__session_devices(weft_session *s, device_info **out, int *n);
-/* A chief's session begins to set the variables of all its tasks: the workers' sessions of the job are dropped there, their
- * steps have ended when this returns, and new ones are refused until it says that it is done.  ABORTED: a task was
- * restarted in between; begin again.  May block. */
+/* With begin = true: a chief's session is about to set the variables of all its tasks.  Every task drops the sessions
+ * of the job's workers, and refuses new ones until this is called with begin = false.  Their steps have ended when it
+ * returns.  Returns ABORTED if a task was restarted in between: the caller begins again.  May block. */
 weft_err weft__session_restoring(weft_session *s, bool begin);
 
-/* `from`, when it fires, fires `to` with the same code and message.  Off before either goes. */
+/* While a link is on, `from` fires `to` with its own code and message.  It is turned off before either is destroyed. */
 typedef struct cancel_link {
   cancel_watch watch;
   cancel *from, *to;
 } cancel_link;
 weft_err weft__cancel_link_on(cancel_link *l, cancel *from, cancel *to); /* from may be NULL; fails if it has fired */
 void weft__cancel_link_off(cancel_link *l);
-/* Are all of a request's outputs and nodes in the graph? */
+/* Returns INVALID_ARGUMENT if an output or a node of the request is not in the graph. */
 weft_err weft__request_check(weft_graph *g, const plan_request *r);
-/* The same for a request that is set up before it is run (a partial run, a callable): it also fetches or runs something,
- * feeds nothing twice, and fetches nothing that it feeds.  The errors are TensorFlow's. */
+/* The same for a request that is set up before it is run (a partial run, a callable): it also fetches or runs
+ * something, feeds nothing twice, and fetches nothing that it feeds.  The errors are TensorFlow's. */
 weft_err weft__request_check_fixed(weft_graph *g, const plan_request *r);
-/* A feed's type and shape against what it stands for, in TF's words. */
+/* Returns INVALID_ARGUMENT, in TensorFlow's words, if t has not the type and a compatible shape for output `slot` of
+ * n. */
 weft_err weft__check_feed(const weft_node *n, int slot, const weft_tensor *t);
-/* 16 hexadecimal digits of chance, for handles. */
+/* Stores 16 random hexadecimal digits and a NUL: the handle of a session or a callable. */
 #define WEFT_HANDLE_SIZE 20
 void weft__make_handle(char out[WEFT_HANDLE_SIZE]);
 

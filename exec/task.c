@@ -1,4 +1,4 @@
-/* task.c - makes and unmakes the devices, state and threads of a task. */
+/* task.c - creates and destroys the devices, resources and thread pools of a task. */
 #include "exec/task.h"
 
 #include "base/alloc.h"

@@ -1,7 +1,19 @@
 /* cuda_graph.c - finds, captures and launches GPU segments.
  *
  * While a segment is captured its kernels are launched as usual, but on a stream that only this capture uses, so other
- * threads can go on queueing work.  Scratch memory that the kernels take meanwhile stays with the graph. */
+ * threads can go on queueing work.  Scratch memory that the kernels take meanwhile stays with the graph.
+ *
+ * The graph has the addresses of its variables in it.  weft__variable_assign writes into the buffer that the variable
+ * has, so a variable moves only if its shape changed or another step held its value at that moment.  A graph with a
+ * variable that has moved is never launched again, and it is not captured again: the frame queues the kernels of that
+ * segment one by one from then on.  The results are the same, and only the time differs.  A frame that is made later,
+ * because this one was in use or the feeds had other shapes, captures its own graph.
+ *
+ * A frame and its graphs belong to one run at a time.  The locks of the variables are held, in the order of their
+ * addresses, from the check that they have not moved until the graph is queued.
+ *
+ * A plan whose sync_runs is negative (WEFT_GPU_NO_REPLAY=1) has no segments, so nothing is captured or launched as a
+ * whole: "replay" is an old word for launching a CUDA graph. */
 #include "exec/executors/cuda_graph.h"
 
 #include "base/alloc.h"
@@ -24,7 +36,7 @@ static bool item_steady(const plan_item *it, const bool *steady) {
   return true;
 }
 
-static void find_steady(const plan *p, bool *steady) {
+static void plan_find_steady(const plan *p, bool *steady) {
   for (int i = 0; i < p->n_constant; i++) steady[p->constant_slot[i]] = true;
   for (int i = 0; i < p->n_item; i++) {
     const plan_item *it = &p->item[i];
@@ -35,11 +47,11 @@ static void find_steady(const plan *p, bool *steady) {
 
 /* Returns true if the item may be inside a GPU segment of device d (NULL: not known yet).  Arguments from the 64th on
  * are never in host memory (exec/plan.h). */
-static bool may_capture(const plan_item *it, const bool *steady, const device *d) {
+static bool item_may_capture(const plan_item *it, const bool *steady, const device *d) {
   if (it->op->flags & OP_ONCE) return true; /* ran in an earlier run, and is skipped */
   if (weft__is_copy_wait(it)) return false;
   if (!it->device) return (it->n_in == 0 && it->n_out == 0) || (it->n_out && steady[it->first_out]);
-  if ((d && it->device != d) || it->no_record || weft__is_copy_to_device(it) || !weft__device_can_capture(it->device))
+  if ((d && it->device != d) || it->no_capture || weft__is_copy_to_device(it) || !weft__device_can_capture(it->device))
     return false;
   for (int j = 0; j < it->n_in && j < 64; j++)
     if (it->host_in >> j & 1 && !steady[it->in[j].slot] &&
@@ -53,7 +65,7 @@ static int segment_end(const plan *p, const bool *steady, int i, device **d, int
   *n = 0;
   *d = NULL;
   int end = i;
-  for (; i < p->n_item && may_capture(&p->item[i], steady, *d); i++) {
+  for (; i < p->n_item && item_may_capture(&p->item[i], steady, *d); i++) {
     if (!p->item[i].device || p->item[i].op->flags & OP_ONCE) continue;
     *d = p->item[i].device;
     end = i + 1;
@@ -63,11 +75,11 @@ static int segment_end(const plan *p, const bool *steady, int i, device **d, int
 }
 
 weft_err weft__cuda_graph_find(plan *p) {
-  if (!p->n_device || p->executor == PLAN_DATAFLOW || p->careful < 0) return WEFT_OK;
+  if (!p->n_device || p->executor == PLAN_DATAFLOW || p->sync_runs < 0) return WEFT_OK;
   bool *steady = weft__alloc_zero((size_t)p->n_slot + 1, sizeof *steady);
   p->straight.gpu_segment = weft__arena_alloc(&p->arena, sizeof *p->straight.gpu_segment * (size_t)(p->n_item + 1));
   weft_err err = steady && p->straight.gpu_segment ? WEFT_OK : WEFT_OOM;
-  if (!err) find_steady(p, steady);
+  if (!err) plan_find_steady(p, steady);
   for (int i = 0, end, n; !err && i<p->n_item; i = end> i ? end : i + 1) {
     device *d;
     while (i < p->n_item && (!p->item[i].device || p->item[i].op->flags & OP_ONCE)) i++;
@@ -94,14 +106,14 @@ typedef struct used_variable {
   bool written;
 } used_variable;
 
-struct cuda_graph {
-  int runs;
+struct cuda_graph { /* one GPU segment in one frame */
+  int runs;         /* of the frame with this segment; the first one captures nothing */
   bool never_capture;
-  void *graph;
-  struct scratch *scratch;
-  graph_slot *in, *out;
+  void *graph;             /* the device's; NULL: not captured */
+  struct scratch *scratch; /* memory that the captured kernels use */
+  graph_slot *in, *out;    /* values from outside the segment; values that are read after it */
   int n_in, n_out;
-  used_variable *var;
+  used_variable *var; /* sorted by address once the graph is captured */
   int n_var;
 };
 
@@ -131,9 +143,9 @@ weft_err weft__cuda_graph_create(frame *f) {
   return f->cuda_graph ? WEFT_OK : WEFT_OOM;
 }
 
-static bool inside(const plan_gpu_segment *s, int item) { return item >= s->from && item < s->to; }
+static bool segment_has_item(const plan_gpu_segment *s, int item) { return item >= s->from && item < s->to; }
 
-static void add_variable(cuda_graph *r, variable *v, bool written) {
+static void graph_add_variable(cuda_graph *r, variable *v, bool written) {
   for (int i = 0; i < r->n_var; i++)
     if (r->var[i].v == v) {
       r->var[i].written = r->var[i].written || written;
@@ -144,34 +156,34 @@ static void add_variable(cuda_graph *r, variable *v, bool written) {
 
 /* Notes what input j relies on.  Returns false if its memory will not be at the same address in the next run.  That of
  * feeds, constants, values in the frame's arena (transient) and values in host memory (no `memory`) will be. */
-static bool note_input(cuda_graph *r, const frame *f, const plan_gpu_segment *s, const plan_item *it, int j) {
+static bool graph_note_input(cuda_graph *r, const frame *f, const plan_gpu_segment *s, const plan_item *it, int j) {
   const plan_input *in = &it->in[j];
   const value *from = &f->slot[in->slot];
   const int maker = f->plan->slot_item[in->slot];
   if (in->from_ref) {
-    if (from->ref) add_variable(r, from->ref, in->wants_ref);
+    if (from->ref) graph_add_variable(r, from->ref, in->wants_ref);
     return true;
   }
-  if (!from->t.buf) return inside(s, maker);
+  if (!from->t.buf) return segment_has_item(s, maker);
   if (from->t.dtype == WEFT_RESOURCE) {
     variable *v;
     if (weft__handle_get(&from->t, VARIABLE_TYPE, (resource **)&v) != WEFT_OK) return false;
-    add_variable(r, v, true);
+    graph_add_variable(r, v, true);
     return true;
   }
-  if (inside(s, maker)) return true;
+  if (segment_has_item(s, maker)) return true;
   r->in[r->n_in++] = (graph_slot){in->slot, from->t, false, NULL};
   return maker < 0 || from->t.buf->transient || !from->t.buf->memory;
 }
 
-static bool note_inputs(cuda_graph *r, const frame *f, const plan_gpu_segment *s) {
+static bool graph_note_inputs(cuda_graph *r, const frame *f, const plan_gpu_segment *s) {
   bool good = true;
   for (int i = s->from; i < s->to; i++)
-    for (int j = 0; j < f->plan->item[i].n_in; j++) good = note_input(r, f, s, &f->plan->item[i], j) && good;
+    for (int j = 0; j < f->plan->item[i].n_in; j++) good = graph_note_input(r, f, s, &f->plan->item[i], j) && good;
   return good;
 }
 
-static bool read_after(const plan *p, const plan_gpu_segment *s, int slot) {
+static bool segment_read_after(const plan *p, const plan_gpu_segment *s, int slot) {
   for (int i = s->to; i < p->n_item; i++)
     for (int j = 0; j < p->item[i].n_in; j++)
       if (p->item[i].in[j].slot == slot) return true;
@@ -180,7 +192,7 @@ static bool read_after(const plan *p, const plan_gpu_segment *s, int slot) {
   return false;
 }
 
-static weft_err make_room(cuda_graph *r, const frame *f, const plan_gpu_segment *s) {
+static weft_err graph_make_room(cuda_graph *r, const frame *f, const plan_gpu_segment *s) {
   size_t in = 1, out = 1;
   for (int i = s->from; i < s->to; i++) {
     in += (size_t)f->plan->item[i].n_in;
@@ -194,13 +206,13 @@ static weft_err make_room(cuda_graph *r, const frame *f, const plan_gpu_segment 
 
 /* Notes the outputs that are read after the segment.  Those on the device must be in the frame's arena, since other
  * memory may belong to another tensor in the next run.  Those in host memory are steady, and copied. */
-static bool note_outputs(cuda_graph *r, const frame *f, const plan_gpu_segment *s) {
+static bool graph_note_outputs(cuda_graph *r, const frame *f, const plan_gpu_segment *s) {
   for (int i = s->from; i < s->to; i++) {
     const plan_item *it = &f->plan->item[i];
     for (int o = 0; o < it->n_out && !(it->op->flags & OP_ONCE); o++) {
       const int slot = it->first_out + o;
       const value *v = &f->slot[slot];
-      if (!read_after(f->plan, s, slot)) continue;
+      if (!segment_read_after(f->plan, s, slot)) continue;
       const bool host = v->t.buf && !v->t.buf->memory;
       if (v->t.buf && !host && !v->t.buf->transient) return false;
       graph_slot *p = &r->out[r->n_out];
@@ -212,7 +224,7 @@ static bool note_outputs(cuda_graph *r, const frame *f, const plan_gpu_segment *
   return true;
 }
 
-static bool variables_stayed(const cuda_graph *r) {
+static bool graph_variables_stayed(const cuda_graph *r) {
   for (int i = 0; i < r->n_var; i++)
     if (r->var[i].v->value.data != r->var[i].data) return false;
   return true;
@@ -230,8 +242,8 @@ static bool outputs_planned(const frame *f, const plan_item *it) {
   return true;
 }
 
-static weft_err capture_items(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s, graph_streams *streams,
-                              bool *good) {
+static weft_err graph_capture_items(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s,
+                                    graph_streams *streams, bool *good) {
   for (int i = s->from; i < s->to; i++) {
     const plan_item *it = &f->plan->item[i];
     if (it->op->flags & OP_ONCE) continue;
@@ -244,8 +256,8 @@ static weft_err capture_items(cuda_graph *r, frame *f, plan_run *run, const plan
 }
 
 /* Keeps the inputs that are not in the frame's arena while the items are captured: an item clears the slot of an input
- * that no later item reads, and restore_frame needs it again if the capture is given up. */
-static void hold_inputs(const cuda_graph *r, bool on) {
+ * that no later item reads, and graph_restore_frame needs it again if the capture is given up. */
+static void graph_hold_inputs(const cuda_graph *r, bool on) {
   for (int i = 0; i < r->n_in; i++) {
     buffer *b = r->in[i].t.buf;
     if (b->transient) continue;
@@ -257,7 +269,7 @@ static void hold_inputs(const cuda_graph *r, bool on) {
 }
 
 /* Restores the frame after a capture that was given up; nothing of what was captured has run. */
-static void restore_frame(const cuda_graph *r, frame *f, const plan_gpu_segment *s) {
+static void graph_restore_frame(const cuda_graph *r, frame *f, const plan_gpu_segment *s) {
   for (int i = s->from; i < s->to; i++)
     for (int o = 0; o < f->plan->item[i].n_out && !(f->plan->item[i].op->flags & OP_ONCE); o++) {
       value *v = &f->slot[f->plan->item[i].first_out + o];
@@ -270,7 +282,7 @@ static void restore_frame(const cuda_graph *r, frame *f, const plan_gpu_segment 
   }
 }
 
-static bool variables_ready(const cuda_graph *r) {
+static bool graph_variables_ready(const cuda_graph *r) {
   for (int i = 0; i < r->n_var; i++) {
     const used_variable *h = &r->var[i];
     if (h->v->value.data != h->data || (h->written && !weft__tensor_writable(&h->v->value))) return false;
@@ -278,7 +290,7 @@ static bool variables_ready(const cuda_graph *r) {
   return true;
 }
 
-static void lock_variables(const cuda_graph *r, bool on) {
+static void graph_lock_variables(const cuda_graph *r, bool on) {
   for (int i = 0; i < r->n_var; i++) {
     if (on)
       pthread_mutex_lock(&r->var[i].v->lock);
@@ -287,34 +299,35 @@ static void lock_variables(const cuda_graph *r, bool on) {
   }
 }
 
-static int by_address(const void *a, const void *b) {
+static int by_variable_address(const void *a, const void *b) {
   const used_variable *x = a, *y = b;
   return (uintptr_t)x->v < (uintptr_t)y->v ? -1 : (uintptr_t)x->v > (uintptr_t)y->v;
 }
 
 /* Launches the graph unless a variable was replaced, or is shared where the graph writes it; *done: it was launched.
  * The locks keep other steps from doing either until the graph is queued. */
-static weft_err launch_locked(cuda_graph *r, device *d, bool *done) {
+static weft_err graph_launch_locked(cuda_graph *r, device *d, bool *done) {
   weft_err err = WEFT_OK;
-  lock_variables(r, true);
-  *done = variables_ready(r);
+  graph_lock_variables(r, true);
+  *done = graph_variables_ready(r);
   if (*done) err = d->ops->graph_launch(d, r->graph);
-  lock_variables(r, false);
+  graph_lock_variables(r, false);
   return err;
 }
 
 /* Captures the segment and launches it.  If it cannot be captured, the caller runs its items, now and in later runs.
  * If another step reads or replaces a variable between the two, the caller runs the items, and the run after the next
  * one captures. */
-static weft_err capture_and_launch(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s, bool *done) {
+static weft_err graph_capture_and_launch(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s,
+                                         bool *done) {
   device *d = s->device;
   bool good = true;
-  weft_err begun = make_room(r, f, s);
+  weft_err begun = graph_make_room(r, f, s);
   if (begun) {
     graph_reset(r, d);
     return begun;
   }
-  if (!note_inputs(r, f, s)) {
+  if (!graph_note_inputs(r, f, s)) {
     r->never_capture = true;
     return WEFT_OK;
   }
@@ -323,22 +336,22 @@ static weft_err capture_and_launch(cuda_graph *r, frame *f, plan_run *run, const
     graph_reset(r, d); /* a later run notes the inputs again */
     return begun;
   }
-  f->recording = true;
+  f->capturing = true;
   graph_streams streams;
   weft__graph_streams_init(&streams);
-  hold_inputs(r, true);
-  weft_err err = capture_items(r, f, run, s, &streams, &good);
+  graph_hold_inputs(r, true);
+  weft_err err = graph_capture_items(r, f, run, s, &streams, &good);
   weft__graph_streams_finish(&streams);
-  f->recording = false;
+  f->capturing = false;
   weft_err ended = d->ops->capture_end(d, &r->graph);
-  if (!err && !ended && good && variables_stayed(r) && note_outputs(r, f, s)) {
-    if (r->var) qsort(r->var, (size_t)r->n_var, sizeof *r->var, by_address); /* the order of the locks */
-    err = launch_locked(r, d, done);
+  if (!err && !ended && good && graph_variables_stayed(r) && graph_note_outputs(r, f, s)) {
+    if (r->var) qsort(r->var, (size_t)r->n_var, sizeof *r->var, by_variable_address); /* the order of the locks */
+    err = graph_launch_locked(r, d, done);
   } else {
     r->never_capture = true;
   }
-  if (!*done) restore_frame(r, f, s);
-  hold_inputs(r, false);
+  if (!*done) graph_restore_frame(r, f, s);
+  graph_hold_inputs(r, false);
   if (*done) return err;
   graph_reset(r, d);
   return WEFT_OK; /* the caller runs the items, which reports a kernel's error again */
@@ -346,7 +359,7 @@ static weft_err capture_and_launch(cuda_graph *r, frame *f, plan_run *run, const
 
 /* ---- launching --------------------------------------------------------------------------------- */
 
-static bool inputs_stayed(const cuda_graph *r, const frame *f) {
+static bool graph_inputs_stayed(const cuda_graph *r, const frame *f) {
   for (int i = 0; i < r->n_in; i++) {
     const weft_tensor *was = &r->in[i].t, *now = &f->slot[r->in[i].slot].t;
     if (!now->buf || was->dtype != now->dtype || !weft__shape_equal(&was->shape, &now->shape)) return false;
@@ -355,8 +368,9 @@ static bool inputs_stayed(const cuda_graph *r, const frame *f) {
   return true;
 }
 
-static weft_err launch_graph(cuda_graph *r, frame *f, const plan_gpu_segment *s, bool *done) {
-  const weft_err err = launch_locked(r, s->device, done);
+/* Launches the graph, if its variables allow it, and sets the slots that items after the segment read. */
+static weft_err graph_launch_and_set(cuda_graph *r, frame *f, const plan_gpu_segment *s, bool *done) {
+  const weft_err err = graph_launch_locked(r, s->device, done);
   for (int i = 0; *done && i < r->n_out; i++) {
     const graph_slot *p = &r->out[i];
     if (p->t.buf) weft__tensor_share(&f->slot[p->slot].t, &p->t);
@@ -370,7 +384,7 @@ weft_err weft__cuda_graph_run(frame *f, plan_run *run, int gpu_segment, bool *do
   const plan_gpu_segment *s = &f->plan->straight.gpu_segment[gpu_segment];
   *done = false;
   if (r->never_capture || r->runs++ == 0) return WEFT_OK;
-  if (!r->graph) return capture_and_launch(r, f, run, s, done);
-  if (inputs_stayed(r, f)) return launch_graph(r, f, s, done);
+  if (!r->graph) return graph_capture_and_launch(r, f, run, s, done);
+  if (graph_inputs_stayed(r, f)) return graph_launch_and_set(r, f, s, done);
   return WEFT_OK;
 }

@@ -7,13 +7,17 @@
  * The first run of a frame queues the items one by one: it finds out how large the values are, and so where the frame
  * keeps them.  The second run captures the items.  A later run checks that the graph still fits: inputs from outside
  * the segment are at the same addresses, variables are in the same buffers, and nobody shares a buffer that the
- * segment writes.  Then it launches the graph; otherwise it queues the items one by one.  It does not capture again. */
+ * segment writes.  Then it launches the graph; otherwise it queues the items one by one.  It does not capture again
+ * (cuda_graph.c says what that means for a variable that has moved).
+ *
+ * A frame owns its graphs and belongs to one run at a time, so there is no lock. */
 #ifndef WEFT_EXEC_EXECUTORS_CUDA_GRAPH_H
 #define WEFT_EXEC_EXECUTORS_CUDA_GRAPH_H
 
 #include "exec/executors/item.h"
 
-/* Finds the GPU segments of a complete plan. */
+/* Finds the GPU segments of a complete plan and lists them in p->straight.  Finds none if the plan has no GPU, is of
+ * the dataflow executor, or never launches CUDA graphs (WEFT_GPU_NO_REPLAY).  Returns RESOURCE_EXHAUSTED. */
 weft_err weft__cuda_graph_find(plan *p);
 /* Runs segment number gpu_segment of the plan.  *done is true if it was launched as a whole; if not, the caller runs
  * its items. */

@@ -7,7 +7,7 @@
  *                         thread is busy.  The thread that ended the wait never runs nodes.
  *   weft__dataflow_start  The thread that ended the wait, usually a transport's, runs cheap nodes itself and submits the
  *                         rest to the pool.  A short step then needs no switch of threads.
- * If that thread is already running nodes, it takes the node when it has finished (`here.ended`).  So two runs that feed
+ * If that thread is already running nodes, it takes the node when it has finished (`this_thread.ended`).  So two runs that feed
  * each other do not recurse.
  *
  * After the first error (exec/executors/run.h) nodes that become ready are dropped, and the run ends when the last
@@ -30,9 +30,10 @@
 #include "state/rendezvous.h"
 #include "state/variable.h"
 
-enum { WORTH_HANDING = 15000, TIMED_STEPS = 16 }; /* ns; every 16th step is timed, and a node's first run */
-enum { LENT = 50000 };                            /* ns that a borrowed thread is kept */
-enum { PHASE_RUNS, PHASE_RETURNED, PHASE_DONE };  /* of a kernel that defers */
+enum { EXPENSIVE_NS = 15000 };                   /* a node that takes longer is worth a thread of the pool */
+enum { BORROWED_NS = 50000 };                    /* the most that a borrowed thread spends on nodes */
+enum { TIMED_STEPS = 16 };                       /* every 16th step is timed, and a node's first run */
+enum { PHASE_RUNS, PHASE_RETURNED, PHASE_DONE }; /* of a kernel that defers */
 typedef enum outcome { ENDED, DEFERRED } outcome;
 
 static _Thread_local struct { /* what this thread does for asynchronous runs */
@@ -40,28 +41,28 @@ static _Thread_local struct { /* what this thread does for asynchronous runs */
   bool borrowed;              /* it is needed back soon: see weft__dataflow_start */
   int64_t spent;              /* ns that it spent on nodes, as far as their costs are known */
   node_run *ended, **last;    /* nodes whose wait ended meanwhile; last points at the end of the list */
-} here;
+} this_thread;
 
-static void on_done(kernel *k, weft_err err);
+static void on_kernel_done(kernel *k, weft_err err);
 static void dataflow_process(dataflow *f, node_run *first);
 
 /* ---- one node ---------------------------------------------------------------------------------- */
 
-/* Bit j: this node is the last to read input j, so its memory may be taken over. */
-static uint64_t dying_inputs(const node_run *s) {
+/* Returns a bit for each input j (< 64) that no other node will read: the kernel may take over its memory. */
+static uint64_t last_read_inputs(const node_run *s) {
   const dataflow_node *n = weft__node_run_node(s);
   const plan_item *it = weft__node_run_item(s);
-  uint64_t dying = 0;
+  uint64_t last_read = 0;
   for (int j = 0; j < it->n_in && j < 64; j++) {
     if (n->in[j].home != HOME_ITERATION || it->in[j].from_ref) continue;
     int left = atomic_load_explicit(&s->iteration->readers[n->in[j].index], memory_order_acquire);
-    if (left == n->in[j].uses) dying |= UINT64_C(1) << j;
+    if (left == n->in[j].uses) last_read |= UINT64_C(1) << j;
   }
-  return dying;
+  return last_read;
 }
 
 /* Resolves the inputs that are references.  A merge gets the input that arrived first; its other inputs become NULL. */
-static weft_err resolve_references(node_run *s) {
+static weft_err node_resolve_references(node_run *s) {
   const plan_item *it = weft__node_run_item(s);
   const dataflow_node *n = weft__node_run_node(s);
   int winner = n->kind == DATAFLOW_MERGE ? weft__node_run_winner(s) : -1;
@@ -79,7 +80,7 @@ static weft_err resolve_references(node_run *s) {
 }
 
 /* As weft__item_own_inputs, beside the slots: other nodes may be reading those. */
-static weft_err own_inputs(node_run *s) {
+static weft_err node_own_inputs(node_run *s) {
   const plan_item *it = weft__node_run_item(s);
   kernel *k = &s->kernel;
   for (int j = 0; j < it->n_in; j++) {
@@ -93,7 +94,8 @@ static weft_err own_inputs(node_run *s) {
   return WEFT_OK;
 }
 
-static void drop_reads(node_run *s) {
+/* Clears the values that were read from references, and the copies of node_own_inputs. */
+static void node_drop_reads(node_run *s) {
   weft_tensor *deref = s->iteration->deref + weft__node_run_node(s)->first_in;
   for (int j = 0; j < s->kernel.n_in; j++) {
     if (!deref[j].buf) continue;
@@ -102,21 +104,22 @@ static void drop_reads(node_run *s) {
   }
 }
 
-static void note_cost(dataflow_node *n, int64_t ns) {
+/* Updates the moving mean of what the node's kernel takes. */
+static void node_note_cost(dataflow_node *n, int64_t ns) {
   unsigned old = atomic_load_explicit(&n->cost, memory_order_relaxed);
   unsigned now = ns > 1000000000 ? 1000000000u : (unsigned)ns + 1;
   atomic_store_explicit(&n->cost, old ? (old / 8) * 7 + now / 8 + 1 : now, memory_order_relaxed);
 }
 
-/* Runs the kernel.  *deferred: it has not ended yet, and on_done will be called. */
-static weft_err call_kernel(node_run *s, bool dead, bool *deferred) {
+/* Runs the kernel.  *deferred: it has not ended yet, and on_kernel_done will be called. */
+static weft_err node_call_kernel(node_run *s, bool dead, bool *deferred) {
   dataflow *f = s->iteration->frame->dataflow;
   kernel *k = &s->kernel;
   dataflow_node *n = weft__node_run_node(s);
   WEFT_ASSERT(k->owner == s && atomic_load(&f->active) > 0);
-  k->dying = dying_inputs(s);
+  k->dying = last_read_inputs(s);
   k->pending = false;
-  k->done = on_done;
+  k->done = on_kernel_done;
   k->input_dead = dead;
   k->iteration = s->iteration->number;
   if (n->kind == DATAFLOW_TRANSFER) k->frame_id = weft__dataflow_frame_id(s->iteration->frame);
@@ -128,7 +131,7 @@ static weft_err call_kernel(node_run *s, bool dead, bool *deferred) {
   weft_err err = weft__item_wait_gpu(f->run.plan, weft__node_run_item(s), first, weft__node_run_item(s)->run(k));
   int64_t end = timed ? weft__clock_now_ns() : 0;
   if (k->scratch) weft__gpu_scratch_release(&k->scratch);
-  if (timed) note_cost(n, end - begin); /* of one that defers: what the call took */
+  if (timed) node_note_cost(n, end - begin); /* of one that defers: what the call took */
   *deferred = k->pending && !err && atomic_exchange(&s->phase, PHASE_RETURNED) != PHASE_DONE;
   if (*deferred) return WEFT_OK;
   if (k->pending && !err) {
@@ -140,7 +143,7 @@ static weft_err call_kernel(node_run *s, bool dead, bool *deferred) {
 }
 
 /* The value that an Enter, Exit or NextIteration carries. */
-static weft_err pick_up(node_run *s, value *out) {
+static weft_err carry_input(node_run *s, value *out) {
   const plan_item *it = weft__node_run_item(s);
   if (it->in[0].wants_ref && it->in[0].from_ref)
     out->ref = s->kernel.ref[0];
@@ -156,25 +159,28 @@ static bool kind_carries_value(dataflow_kind kind) {
 /* Delivers the outputs of a node that ran, or its deadness, and ends the node. */
 static weft_err node_conclude(node_run *s, bool dead, value *carried, ready *r) {
   if (!dead && s->kernel.out) WEFT_TRY(weft__kernel_check_outputs(&s->kernel));
-  drop_reads(s);
+  node_drop_reads(s);
   WEFT_TRY(weft__node_run_deliver(s, dead, carried, r));
   return weft__node_run_end(s, r);
 }
 
-static weft_err run_live(node_run *s, bool dead, value *carried, bool *deferred) {
-  WEFT_TRY(dead ? WEFT_OK : resolve_references(s));
-  if (kind_carries_value(weft__node_run_node(s)->kind)) return pick_up(s, carried);
-  WEFT_TRY(dead ? WEFT_OK : own_inputs(s));
-  return call_kernel(s, dead, deferred);
+/* Does the node's work: passes a value on between iterations, or calls the kernel.  Dead transfers are called too. */
+static weft_err node_start(node_run *s, bool dead, value *carried, bool *deferred) {
+  WEFT_TRY(dead ? WEFT_OK : node_resolve_references(s));
+  if (kind_carries_value(weft__node_run_node(s)->kind)) return carry_input(s, carried);
+  WEFT_TRY(dead ? WEFT_OK : node_own_inputs(s));
+  return node_call_kernel(s, dead, deferred);
 }
 
+/* Runs a node that is ready and delivers its outputs; r gets the nodes that became ready.  A failure goes to the
+ * run. */
 static outcome node_visit(dataflow *f, node_run *s, ready *r) {
   bool deferred = false, dead = weft__node_run_is_dead(s);
   value carried = {.dead = false};
   if (atomic_load_explicit(&f->run.failed, memory_order_acquire)) return ENDED;
   weft_err err = weft__run_check_time(f->run.given);
   if (!err && (!dead || weft__node_run_node(s)->kind == DATAFLOW_TRANSFER)) {
-    err = run_live(s, dead, &carried, &deferred);
+    err = node_start(s, dead, &carried, &deferred);
     if (deferred) return DEFERRED;
     if (err) err = weft__item_error(weft__node_run_item(s), err);
   }
@@ -188,66 +194,68 @@ static outcome node_visit(dataflow *f, node_run *s, ready *r) {
 
 static void node_resume(node_run *s);
 
-/* come_in and go_out surround the running of nodes.  come_in returns false if this thread is running nodes already; then
- * go_out(false) does nothing. */
-static bool come_in(bool borrowed) {
-  if (here.inside) return false;
-  here.inside = true;
-  here.borrowed = borrowed;
-  here.spent = 0;
-  here.last = &here.ended;
+/* A thread calls thread_enter before it runs nodes and thread_leave afterwards.  thread_enter returns false if this
+ * thread is running nodes already, further up its stack; thread_leave(false) then does nothing. */
+static bool thread_enter(bool borrowed) {
+  if (this_thread.inside) return false;
+  this_thread.inside = true;
+  this_thread.borrowed = borrowed;
+  this_thread.spent = 0;
+  this_thread.last = &this_thread.ended;
   return true;
 }
 
-static node_run *next_ended(void) {
-  node_run *s = here.ended;
+static node_run *thread_next_ended(void) {
+  node_run *s = this_thread.ended;
   if (!s) return NULL;
-  here.ended = s->next;
-  if (!here.ended) here.last = &here.ended;
+  this_thread.ended = s->next;
+  if (!this_thread.ended) this_thread.last = &this_thread.ended;
   return s;
 }
 
-static void go_out(bool outermost) {
+/* Resumes the nodes whose wait has ended meanwhile, which may end the wait of others. */
+static void thread_leave(bool outermost) {
   if (!outermost) return;
-  for (node_run *s; (s = next_ended());) node_resume(s);
-  here.inside = false;
+  for (node_run *s; (s = thread_next_ended());) node_resume(s);
+  this_thread.inside = false;
 }
 
-static void task_process(void *arg) { /* a list of nodes */
+static void pool_process(void *arg) { /* a list of nodes */
   node_run *s = arg;
-  bool outermost = come_in(false);
+  bool outermost = thread_enter(false);
   dataflow_process(s->iteration->frame->dataflow, s);
-  go_out(outermost);
+  thread_leave(outermost);
 }
 
-static void task_resume(void *arg) {
-  bool outermost = come_in(false);
+static void pool_resume(void *arg) {
+  bool outermost = thread_enter(false);
   node_resume(arg);
-  go_out(outermost);
+  thread_leave(outermost);
 }
 
-/* Returns true if the node only queues work on a GPU's stream, where it runs in turn anyway.  Several threads that queue
- * would only wait for each other in the driver. */
-static bool only_queues(const node_run *s) {
+/* Returns true if the node only queues work on a GPU's stream, which runs it in the order of the queue anyway.  Several
+ * threads that queue would only wait for each other in the driver. */
+static bool node_only_queues(const node_run *s) {
   const plan_item *it = weft__node_run_item(s);
-  return it->device && !it->no_record;
+  return it->device && !it->no_capture;
 }
 
-static bool worth_handing(const node_run *s) {
-  return !only_queues(s) && atomic_load_explicit(&weft__node_run_node(s)->cost, memory_order_relaxed) > WORTH_HANDING;
+static bool node_is_expensive(const node_run *s) {
+  return !node_only_queues(s) &&
+         atomic_load_explicit(&weft__node_run_node(s)->cost, memory_order_relaxed) > EXPENSIVE_NS;
 }
 
-/* Keeps one ready node worth a thread for this one and hands the others to the pool.  If there is work to queue on a GPU,
- * this thread does that and hands out all nodes worth a thread. */
-static node_run *hand_out(dataflow *f, node_run *list) {
+/* Submits all expensive nodes of the list but one to the pool, and returns the rest, which this thread runs.  If the
+ * list has work to queue on a GPU, this thread does that, and all expensive nodes are submitted. */
+static node_run *submit_expensive(dataflow *f, node_run *list) {
   node_run *kept = NULL, **end = &kept;
   bool heavy = false;
-  for (const node_run *s = list; s && !heavy; s = s->next) heavy = only_queues(s);
+  for (const node_run *s = list; s && !heavy; s = s->next) heavy = node_only_queues(s);
   for (node_run *s = list, *next; s; s = next) {
     next = s->next;
-    bool worth = worth_handing(s), hand = heavy && worth;
+    bool worth = node_is_expensive(s), hand = heavy && worth;
     if (hand) s->next = NULL;
-    if (hand && weft__pool_submit(f->run.tasks, task_process, s) == WEFT_OK) continue;
+    if (hand && weft__pool_submit(f->run.tasks, pool_process, s) == WEFT_OK) continue;
     heavy = heavy || worth;
     *end = s;
     end = &s->next;
@@ -257,23 +265,24 @@ static node_run *hand_out(dataflow *f, node_run *list) {
 }
 
 /* Returns true if it submitted the list to the pool, because a borrowed thread has spent enough time on nodes. */
-static bool hand_over(dataflow *f, node_run *list) {
-  if (!here.borrowed || weft__pool_threads(f->run.tasks) == 1) return false;
+static bool submit_from_borrowed(dataflow *f, node_run *list) {
+  if (!this_thread.borrowed || weft__pool_threads(f->run.tasks) == 1) return false;
   const dataflow_node *n = weft__node_run_node(list);
   int64_t cost = atomic_load_explicit(&n->cost, memory_order_relaxed);
-  here.spent += cost;
+  this_thread.spent += cost;
   bool known = (cost > 0 && !(weft__node_run_item(list)->op->flags & OP_BLOCKING)) || kind_carries_value(n->kind);
-  return (!known || here.spent > LENT) && weft__pool_submit(f->run.tasks, task_process, list) == WEFT_OK;
+  return (!known || this_thread.spent > BORROWED_NS) && weft__pool_submit(f->run.tasks, pool_process, list) == WEFT_OK;
 }
 
 /* Submits the nodes whose wait ended to the pool, so that they need not wait for a long kernel of this thread. */
-static void hand_ended(dataflow *f) {
-  for (node_run *s; (s = next_ended());)
-    if (weft__pool_submit(f->run.tasks, task_resume, s) != WEFT_OK) node_resume(s);
+static void submit_ended(dataflow *f) {
+  for (node_run *s; (s = thread_next_ended());)
+    if (weft__pool_submit(f->run.tasks, pool_resume, s) != WEFT_OK) node_resume(s);
 }
 
 static void dataflow_end(dataflow *f);
 
+/* The last active node has ended: ends an asynchronous run, or wakes the thread that waits in weft__dataflow_run. */
 static void dataflow_finish(dataflow *f) {
   if (f->run.done) {
     dataflow_end(f);
@@ -285,7 +294,8 @@ static void dataflow_finish(dataflow *f) {
   pthread_mutex_unlock(&f->run.lock);
 }
 
-/* Adds `change` to the number of active nodes after a node ended.  True: none is active any more, and f may be freed. */
+/* Adds `change` to the number of active nodes after a node ended.  True: none is active any more, and f may be
+ * freed. */
 static bool dataflow_account(dataflow *f, int change) {
   const long before = change ? atomic_fetch_add(&f->active, change) : 0;
   WEFT_ASSERT(change == 0 || (before > 0 && before + change >= 0));
@@ -294,13 +304,14 @@ static bool dataflow_account(dataflow *f, int change) {
   return true;
 }
 
-static void go_through(dataflow *f, node_run *first) {
+/* Runs the nodes of the list, and those that become ready meanwhile, until all have ended, wait, or are on the pool. */
+static void dataflow_run_list(dataflow *f, node_run *first) {
   bool alone = weft__pool_threads(f->run.tasks) == 1;
   while (first) {
     node_run *s = first;
     ready r = {0};
-    if (hand_over(f, first)) return;
-    if (!alone && here.ended && worth_handing(s)) hand_ended(f);
+    if (submit_from_borrowed(f, first)) return;
+    if (!alone && this_thread.ended && node_is_expensive(s)) submit_ended(f);
     first = s->next;
     outcome o = node_visit(f, s, &r);
     if (dataflow_account(f, r.count - (o == ENDED))) return;
@@ -309,14 +320,14 @@ static void go_through(dataflow *f, node_run *first) {
     while (last->next) last = last->next;
     last->next = first;
     first = r.first;
-    if (!alone && first->next) first = hand_out(f, first);
+    if (!alone && first->next) first = submit_expensive(f, first);
   }
 }
 
 /* Called by threads of the pool, by the caller of the run and by threads that delivered a value. */
 static void dataflow_process(dataflow *f, node_run *first) {
   const uint64_t mode = weft__denormal_flush();
-  go_through(f, first);
+  dataflow_run_list(f, first);
   weft__denormal_restore(mode);
 }
 
@@ -339,28 +350,29 @@ static void node_resume(node_run *s) {
   if (!dataflow_account(f, r.count - 1) && r.first) dataflow_process(f, r.first);
 }
 
-/* Called on the thread that ended the wait of s: resumes s, now or, if the thread is running nodes, when it has finished
- * with those. */
-static void go_on(node_run *s) {
-  if (come_in(true)) {
+/* Called on the thread that ended the wait of s: resumes s, now or, if the thread is running nodes, when it has
+ * finished with those. */
+static void node_resume_on_thread(node_run *s) {
+  if (thread_enter(true)) {
     node_resume(s);
-    go_out(true);
+    thread_leave(true);
     return;
   }
   s->next = NULL;
-  *here.last = s;
-  here.last = &s->next;
+  *this_thread.last = s;
+  this_thread.last = &s->next;
 }
 
 /* A deferred kernel has ended.  Called once, on any thread. */
-static void on_done(kernel *k, weft_err err) {
+static void on_kernel_done(kernel *k, weft_err err) {
   node_run *s = k->owner;
   dataflow *f = s->iteration->frame->dataflow;
   WEFT_ASSERT(atomic_load(&s->phase) != PHASE_DONE);
   weft__status_update(&s->why, err);
-  if (atomic_exchange(&s->phase, PHASE_DONE) == PHASE_RUNS) return; /* still inside its call: call_kernel goes on */
+  if (atomic_exchange(&s->phase, PHASE_DONE) == PHASE_RUNS)
+    return; /* still inside its call: node_call_kernel goes on */
   if (f->run.done) {
-    go_on(s);
+    node_resume_on_thread(s);
     return;
   }
   pthread_mutex_lock(&f->run.lock);
@@ -371,7 +383,7 @@ static void on_done(kernel *k, weft_err err) {
     pthread_cond_signal(&f->run.wake);
   }
   pthread_mutex_unlock(&f->run.lock);
-  if (leave || weft__pool_submit(f->run.tasks, task_resume, s) == WEFT_OK) return;
+  if (leave || weft__pool_submit(f->run.tasks, pool_resume, s) == WEFT_OK) return;
   node_resume(s);
 }
 
@@ -396,11 +408,12 @@ static node_run *next_from_inbox(dataflow *f, bool *finished) {
   return s;
 }
 
+/* Resumes the nodes whose wait has ended, one after the other, until the run has ended. */
 static void wait_for_all(dataflow *f) {
   bool finished = false;
   while (!finished) {
     node_run *s = next_from_inbox(f, &finished);
-    if (s) task_resume(s);
+    if (s) pool_resume(s);
   }
   WEFT_ASSERT(atomic_load(&f->active) == 0 && !f->inbox);
 }
@@ -424,7 +437,7 @@ static weft_err dataflow_begin(dataflow **out, plan *p, plan_run *given, pool *t
 }
 
 /* Fetches the results and releases the dataflow, so that the next run can reuse it. */
-static weft_err conclude_run(dataflow *f) {
+static weft_err dataflow_conclude(dataflow *f) {
   weft_err err = weft__run_end(&f->run, f->root->slot, weft__status_raise(&f->run.failure));
   weft__dataflow_release(f);
   return err;
@@ -434,7 +447,7 @@ static weft_err conclude_run(dataflow *f) {
 static void dataflow_end(dataflow *f) {
   run_done *done = f->run.done;
   void *arg = f->run.arg;
-  done(arg, conclude_run(f));
+  done(arg, dataflow_conclude(f));
 }
 
 weft_err weft__dataflow_run(plan *p, plan_run *given, pool *tasks) {
@@ -444,9 +457,9 @@ weft_err weft__dataflow_run(plan *p, plan_run *given, pool *tasks) {
   weft__dataflow_ready(f, &r);
   atomic_store(&f->active, r.count);
   if (r.count == 0) f->finished = true;
-  if (r.first) task_process(r.first);
+  if (r.first) pool_process(r.first);
   wait_for_all(f);
-  return conclude_run(f);
+  return dataflow_conclude(f);
 }
 
 void weft__dataflow_start(plan *p, plan_run *given, pool *tasks, bool borrowed, run_done *done, void *arg) {
@@ -459,10 +472,10 @@ void weft__dataflow_start(plan *p, plan_run *given, pool *tasks, bool borrowed, 
   }
   weft__dataflow_ready(f, &r);
   atomic_store(&f->active, r.count);
-  bool outermost = come_in(borrowed);
+  bool outermost = thread_enter(borrowed);
   if (r.count)
     dataflow_process(f, r.first);
   else
     dataflow_end(f);
-  go_out(outermost);
+  thread_leave(outermost);
 }

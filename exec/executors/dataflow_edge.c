@@ -1,7 +1,7 @@
 /* dataflow_edge.c - edges between nodes, iterations and frames.
  *
- * Within an iteration, an edge is one atomic change of the reader's word; no lock is taken.  A frame's lock is taken where
- * iterations begin and end, and where a constant enters all of them.  No thread holds the locks of two frames.
+ * Within an iteration, an edge is one atomic change of the reader's word; no lock is taken.  A frame's lock is taken
+ * where iterations begin and end, and where a constant enters all of them.  No thread holds the locks of two frames.
  *
  * Deadness: a plain node is dead if any edge into it is dead.  A merge is dead if all its inputs are dead, or if a dead
  * value enters a loop at the merge: then its back edge never delivers a value.  Control edges only delay a merge.
@@ -13,6 +13,7 @@
 #include "base/assert.h"
 #include "base/cast.h"
 
+/* Adds a node to the list of ready nodes; its iteration stays busy until the node has ended. */
 static void ready_push(ready *r, node_run *s) {
   if (s->iteration->frame->loop) atomic_fetch_add_explicit(&s->iteration->busy, 1, memory_order_relaxed);
   s->next = r->first;
@@ -20,7 +21,7 @@ static void ready_push(ready *r, node_run *s) {
   r->count++;
 }
 
-static uint64_t won_by(int input) { return MERGE_LIVE | (uint64_t)input << MERGE_WINNER_SHIFT; }
+static uint64_t merge_won_by(int input) { return MERGE_LIVE | (uint64_t)input << MERGE_WINNER_SHIFT; }
 
 /* A merge that reads a feed or a constant has its first input from the beginning. */
 static bool has_known_input(node_run *s) {
@@ -28,7 +29,7 @@ static bool has_known_input(node_run *s) {
   const dataflow_node *n = weft__node_run_node(s);
   for (int j = 0; j < it->n_in; j++) {
     if (n->in[j].home != HOME_PLAN) continue;
-    atomic_fetch_or_explicit(&s->word, won_by(j), memory_order_relaxed);
+    atomic_fetch_or_explicit(&s->word, merge_won_by(j), memory_order_relaxed);
     return true;
   }
   return false;
@@ -67,7 +68,7 @@ value *weft__node_run_input(const node_run *s, int j) {
 }
 
 /* One reader has finished with a slot; after the last one the slot is cleared. */
-static void let_go(iteration *t, int slot) {
+static void slot_release(iteration *t, int slot) {
   const int before = atomic_fetch_sub_explicit(&t->readers[slot], 1, memory_order_acq_rel);
   WEFT_ASSERT(before > 0);
   if (before != 1) return;
@@ -85,10 +86,11 @@ static bool merge_is_ready(uint64_t word, int n_in) {
 static uint64_t merge_after(uint64_t word, const dataflow_edge *e, bool dead, bool entering) {
   if (e->input < 0) return word - 1;
   if (dead) return entering ? word | MERGE_DEAD : word + DEAD_EDGE;
-  return word & MERGE_LIVE ? word : word | won_by(e->input);
+  return word & MERGE_LIVE ? word : word | merge_won_by(e->input);
 }
 
-static void arrive_at_merge(node_run *s, const dataflow_edge *e, bool dead, bool entering, ready *r) {
+/* An edge arrives at a merge.  The first live input wins; the value of a later one is released. */
+static void merge_arrive(node_run *s, const dataflow_edge *e, bool dead, bool entering, ready *r) {
   int n_in = weft__node_run_item(s)->n_in;
   uint64_t old = atomic_load_explicit(&s->word, memory_order_relaxed), now;
   do {
@@ -96,15 +98,15 @@ static void arrive_at_merge(node_run *s, const dataflow_edge *e, bool dead, bool
   } while (!atomic_compare_exchange_weak_explicit(&s->word, &old, now, memory_order_acq_rel, memory_order_relaxed));
   bool late = e->input >= 0 && !dead && (old & MERGE_LIVE);
   const dataflow_input *in = late ? &weft__node_run_node(s)->in[e->input] : NULL;
-  if (late && in->home == HOME_ITERATION) let_go(s->iteration, in->index);
+  if (late && in->home == HOME_ITERATION) slot_release(s->iteration, in->index);
   if (merge_is_ready(now, n_in) && !merge_is_ready(old, n_in)) ready_push(r, s);
 }
 
-/* An edge of a node that ran or died arrives in iteration t. */
+/* Delivers one edge of a node that ran, or that is dead, in iteration t. */
 static void edge_arrive(iteration *t, const dataflow_edge *e, bool dead, bool entering, ready *r) {
   node_run *s = weft__iteration_node(t, e->node);
   if (weft__node_run_node(s)->kind == DATAFLOW_MERGE) {
-    arrive_at_merge(s, e, dead, entering, r);
+    merge_arrive(s, e, dead, entering, r);
     return;
   }
   uint64_t change = dead ? DEAD_EDGE - 1 : UINT64_MAX;
@@ -141,7 +143,7 @@ static void store_output(iteration *t, int node, value *v, ready *r) {
 
 /* ---- entering ---------------------------------------------------------------------------------- */
 
-static weft_err end_iteration(iteration *t, ready *r);
+static weft_err iteration_finish(iteration *t, ready *r);
 
 /* Decrements an iteration's busy count, and ends the iteration if the count became 0. */
 static weft_err iteration_release(iteration *t, ready *r) {
@@ -149,11 +151,11 @@ static weft_err iteration_release(iteration *t, ready *r) {
   const int before = atomic_fetch_sub_explicit(&t->busy, 1, memory_order_acq_rel);
   WEFT_ASSERT(before > 0);
   if (before != 1) return WEFT_OK;
-  return end_iteration(t, r);
+  return iteration_finish(t, r);
 }
 
 /* The frame of a loop inside iteration t, begun if this is the first value to enter it. */
-static weft_err child_frame(iteration *t, int loop, dataflow_frame **out) {
+static weft_err iteration_child_frame(iteration *t, int loop, dataflow_frame **out) {
   dataflow *f = t->frame->dataflow;
   dataflow_frame **child = &t->child[f->map->loop[loop].number];
   weft_err err = WEFT_OK;
@@ -177,10 +179,11 @@ static void store_loop_constant(dataflow_frame *fr, int node, bool dead, value *
   for (iteration *t = fr->first; t; t = t->next) notify_readers(t, node, dead, NULL, r);
 }
 
+/* A value, live or dead, enters a loop: it is stored in iteration 0, or as a constant of the frame. */
 static weft_err frame_enter(node_run *s, bool dead, value *v, ready *r) {
   const dataflow_node *n = weft__node_run_node(s);
   dataflow_frame *fr;
-  WEFT_TRY(child_frame(s->iteration, n->target, &fr));
+  WEFT_TRY(iteration_child_frame(s->iteration, n->target, &fr));
   pthread_mutex_lock(&fr->lock);
   iteration *first = fr->first; /* iteration 0: it does not end before every Enter has run */
   WEFT_ASSERT(first && first->number == 0 && fr->enters_left > 0);
@@ -198,7 +201,7 @@ static weft_err frame_enter(node_run *s, bool dead, value *v, ready *r) {
 /* ---- the next iteration ------------------------------------------------------------------------ */
 
 /* Begins an iteration with the constants that have arrived so far.  The frame's lock is held. */
-static weft_err begin_iteration(dataflow_frame *fr, ready *r) {
+static weft_err frame_begin_iteration(dataflow_frame *fr, ready *r) {
   const dataflow_loop *l = &fr->dataflow->map->loop[fr->loop];
   iteration *t;
   WEFT_ASSERT(weft__lock_is_held(&fr->lock) && fr->last);
@@ -209,6 +212,7 @@ static weft_err begin_iteration(dataflow_frame *fr, ready *r) {
   return WEFT_OK;
 }
 
+/* Holds a value for an iteration that may not begin yet.  The frame's lock is held. */
 static weft_err frame_hold_next(dataflow_frame *fr, int node, value *v) {
   WEFT_ASSERT(weft__lock_is_held(&fr->lock));
   held_value *h = weft__alloc_zero(1, sizeof *h);
@@ -220,7 +224,9 @@ static weft_err frame_hold_next(dataflow_frame *fr, int node, value *v) {
   return WEFT_OK;
 }
 
-static weft_err go_round(node_run *s, value *v, ready *r) {
+/* A live value reaches a NextIteration: it is stored in the next iteration, which begins if it is the first value
+ * there.  If as many iterations run as the loop allows, the value is held until one of them has ended. */
+static weft_err frame_go_to_next(node_run *s, value *v, ready *r) {
   dataflow_frame *fr = s->iteration->frame;
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&fr->lock);
@@ -229,7 +235,7 @@ static weft_err go_round(node_run *s, value *v, ready *r) {
   if (last && full) {
     err = frame_hold_next(fr, s->node, v);
   } else {
-    if (last) err = begin_iteration(fr, r);
+    if (last) err = frame_begin_iteration(fr, r);
     if (!err) store_output(s->iteration->next, s->node, v, r);
   }
   pthread_mutex_unlock(&fr->lock);
@@ -237,9 +243,9 @@ static weft_err go_round(node_run *s, value *v, ready *r) {
 }
 
 /* Begins an iteration and moves the held values into it.  The frame's lock is held. */
-static weft_err begin_held(dataflow_frame *fr, ready *r) {
+static weft_err frame_begin_held(dataflow_frame *fr, ready *r) {
   WEFT_ASSERT(weft__lock_is_held(&fr->lock) && fr->held_value);
-  WEFT_TRY(begin_iteration(fr, r));
+  WEFT_TRY(frame_begin_iteration(fr, r));
   while (fr->held_value) {
     held_value *h = fr->held_value;
     fr->held_value = h->next;
@@ -252,7 +258,8 @@ static weft_err begin_held(dataflow_frame *fr, ready *r) {
 
 /* ---- leaving a loop ---------------------------------------------------------------------------- */
 
-static void go_out(node_run *s, value *v, ready *r) {
+/* A live value leaves the loop through an Exit: it is stored in the iteration outside. */
+static void frame_exit(node_run *s, value *v, ready *r) {
   dataflow_frame *fr = s->iteration->frame;
   const dataflow_loop *l = &fr->dataflow->map->loop[fr->loop];
   pthread_mutex_lock(&fr->lock);
@@ -262,7 +269,8 @@ static void go_out(node_run *s, value *v, ready *r) {
   store_output(fr->parent, s->node, v, r);
 }
 
-static weft_err end_frame(dataflow_frame *fr, ready *r) {
+/* Ends a frame whose last iteration has ended.  Exits that no live value passed are dead in the iteration outside. */
+static weft_err frame_finish(dataflow_frame *fr, ready *r) {
   const dataflow_loop *l = &fr->dataflow->map->loop[fr->loop];
   iteration *parent = fr->parent;
   for (int i = 0; i < l->n_exit; i++)
@@ -274,22 +282,22 @@ static weft_err end_frame(dataflow_frame *fr, ready *r) {
   return iteration_release(parent, r);
 }
 
-/* Ends an iteration with nothing left to do, and those behind it that waited only for that.  Iterations end in their order:
- * each is busy until the one before it has ended, for that one may still send it values. */
-static weft_err end_iteration(iteration *t, ready *r) {
+/* Ends an iteration with nothing left to do, and those behind it that waited only for that.  Iterations end in their
+ * order: each is busy until the one before it has ended, for that one may still send it values. */
+static weft_err iteration_finish(iteration *t, ready *r) {
   dataflow_frame *fr = t->frame;
   weft_err err = WEFT_OK;
   for (iteration *next;; t = next) {
     pthread_mutex_lock(&fr->lock);
     WEFT_ASSERT(t == fr->first && atomic_load(&t->busy) == 0 && fr->n_iteration > 0);
     fr->n_iteration--;
-    if (fr->held_value) err = begin_held(fr, r); /* behind frame->last, which may be t */
+    if (fr->held_value) err = frame_begin_held(fr, r); /* behind frame->last, which may be t */
     next = fr->first = t->next;
     if (!next) fr->last = NULL;
     pthread_mutex_unlock(&fr->lock);
     weft__iteration_end(t);
     if (err) return err;
-    if (!next) return end_frame(fr, r);
+    if (!next) return frame_finish(fr, r);
     if (atomic_fetch_sub_explicit(&next->busy, 1, memory_order_acq_rel) != 1) return WEFT_OK;
   }
 }
@@ -300,16 +308,16 @@ weft_err weft__node_run_deliver(node_run *s, bool dead, value *carried, ready *r
   switch (weft__node_run_node(s)->kind) {
   case DATAFLOW_ENTER:
   case DATAFLOW_ENTER_CONSTANT: return frame_enter(s, dead, carried, r);
-  case DATAFLOW_NEXT: return dead ? WEFT_OK : go_round(s, carried, r);
+  case DATAFLOW_NEXT: return dead ? WEFT_OK : frame_go_to_next(s, carried, r);
   case DATAFLOW_EXIT:
-    if (!dead) go_out(s, carried, r);
+    if (!dead) frame_exit(s, carried, r);
     return WEFT_OK;
   default: notify_readers(s->iteration, s->node, dead, dead ? NULL : s->kernel.out, r); return WEFT_OK;
   }
 }
 
 /* Clears outputs that no node reads. */
-static void drop_unread(const node_run *s) {
+static void node_drop_unread(const node_run *s) {
   const dataflow_node *n = weft__node_run_node(s);
   for (int i = 0; s->kernel.out && i < s->kernel.n_out; i++)
     if (s->iteration->frame->dataflow->map->loop[n->loop].readers[n->first_out + i] == 0)
@@ -320,10 +328,10 @@ weft_err weft__node_run_end(node_run *s, ready *r) {
   const dataflow_node *n = weft__node_run_node(s);
   int n_in = s->kernel.n_in,
       winner = n->kind == DATAFLOW_MERGE && !weft__node_run_is_dead(s) ? weft__node_run_winner(s) : -1;
-  drop_unread(s);
+  node_drop_unread(s);
   for (int j = 0; j < n_in; j++) {
     if (n->in[j].home != HOME_ITERATION) continue;
-    if (n->kind != DATAFLOW_MERGE || j == winner) let_go(s->iteration, n->in[j].index);
+    if (n->kind != DATAFLOW_MERGE || j == winner) slot_release(s->iteration, n->in[j].index);
   }
   return iteration_release(s->iteration, r);
 }

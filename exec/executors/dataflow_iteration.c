@@ -1,4 +1,6 @@
-/* dataflow_iteration.c - making, resetting and reusing dataflows, frames and iterations. */
+/* dataflow_iteration.c - making, resetting and reusing dataflows, frames and iterations.
+ *
+ * The lock of a dataflow's run guards its idle frames and iterations.  The plan's lock guards its idle dataflows. */
 #include "exec/executors/dataflow_iteration.h"
 
 #include "base/alloc.h"

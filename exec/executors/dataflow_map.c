@@ -1,8 +1,7 @@
 /* dataflow_map.c - finds the loops of a plan and numbers what is in them.
  *
- * The plan's order has every node after those it reads, but for the back edge of a loop; so one walk
- * in that order finds each node's loop from any of its inputs, and a second one checks that all
- * inputs agree. */
+ * The plan's order has every node after those it reads, except over the back edge of a loop.  So one pass in that order
+ * finds each node's loop from any of its inputs, and a second one checks that all inputs agree. */
 #include "exec/executors/dataflow_map.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,7 @@
-/* frame.c - making, reusing and clearing frames. */
+/* frame.c - making, reusing and clearing frames.
+ *
+ * The plan's lock guards its idle frames and its layouts.  It is held neither while a frame is made nor while its
+ * values are cleared, because both take long. */
 #include "exec/executors/frame.h"
 
 #include "base/alloc.h"
@@ -6,14 +9,14 @@
 
 enum { MAX_IDLE = 8, MAX_LAYOUTS = 16 };
 
-static int count_inputs(const plan *p) {
+static int plan_count_inputs(const plan *p) {
   int n = 0;
   for (int i = 0; i < p->n_item; i++) n += p->item[i].n_in;
   return n;
 }
 
 static weft_err frame_allocate(frame *f, const plan *p) {
-  size_t slots = (size_t)p->n_slot + 1, inputs = (size_t)count_inputs(p) + 1;
+  size_t slots = (size_t)p->n_slot + 1, inputs = (size_t)plan_count_inputs(p) + 1;
   f->slot = weft__alloc_zero(slots, sizeof *f->slot);
   f->kernel = weft__alloc_zero((size_t)p->n_item + 1, sizeof *f->kernel);
   f->in = weft__alloc_zero(inputs, sizeof *f->in);
@@ -43,7 +46,7 @@ static void point_kernels(frame *f, const plan *p) {
                   .device = it->device,
                   .stream = weft__device_stream(it->device),
                   .host_out = it->host_out,
-                  .dying = it->dying};
+                  .dying = it->last_read};
     WEFT_ASSERT(it->first_out >= 0 && it->first_out + it->n_out <= p->n_slot);
     k->in = &f->in[at];
     k->ref = &f->ref[at];
@@ -59,9 +62,10 @@ static void point_kernels(frame *f, const plan *p) {
   }
 }
 
-static void keep_place(buffer *b) { (void)b; } /* never called: the frame keeps a reference of its own */
+static void place_release(buffer *b) { (void)b; } /* never called: the frame keeps a reference of its own */
 
-static weft_err lay_arena(frame *f, const plan *p) {
+/* Allocates the arena, on the host and on each device, and makes a buffer for each slot that has a part of it. */
+static weft_err frame_place_values(frame *f, const plan *p) {
   const layout *l = f->layout;
   if (!l) return WEFT_OK;
   if (l->size[0] && !(f->memory = weft__alloc_aligned(l->size[0]))) return WEFT_OOM;
@@ -79,7 +83,7 @@ static weft_err lay_arena(frame *f, const plan *p) {
     b->size = l->bytes[s];
     b->data = (char *)(where ? f->card[where - 1]->data : f->memory) + l->offset[s];
     b->memory = where ? &p->device[where - 1]->memory : NULL;
-    b->release = keep_place;
+    b->release = place_release;
     f->planned[s] = b;
   }
   return WEFT_OK;
@@ -120,7 +124,7 @@ static weft_err frame_create(frame **out, plan *p, uint64_t key, uint64_t genera
   f->layout = find_layout(p, key);
   pthread_mutex_unlock(&p->lock);
   weft_err err = frame_allocate(f, p);
-  if (!err) err = lay_arena(f, p);
+  if (!err) err = frame_place_values(f, p);
   if (err) {
     frame_destroy(f);
     return err;
@@ -148,23 +152,23 @@ weft_err weft__frame_acquire(frame **out, plan *p, uint64_t key, uint64_t genera
 }
 
 /* Returns true if the slot keeps its value between runs: an output of an OP_ONCE node, after a run that completed. */
-static bool lives_on(const frame *f, int s) {
+static bool slot_lives_on(const frame *f, int s) {
   int item = f->plan->slot_item[s];
   return f->once_done && item >= 0 && (f->plan->item[item].op->flags & OP_ONCE);
 }
 
 /* Clears all slots except constants and those that keep their value. */
-static void clear_values(frame *f) {
+static void frame_clear_values(frame *f) {
   const plan *p = f->plan;
   for (int s = 0; s < p->n_feed; s++) weft__tensor_clear(&f->slot[s].t);
   for (int i = 0; i < p->n_item; i++)
     for (int j = 0; j < p->item[i].n_out; j++) {
       int s = p->item[i].first_out + j;
-      if (lives_on(f, s)) continue;
+      if (slot_lives_on(f, s)) continue;
       if (f->slot[s].t.buf) weft__tensor_clear(&f->slot[s].t);
       f->slot[s].ref = NULL;
     }
-  for (int i = 0, n = count_inputs(p); i < n; i++)
+  for (int i = 0, n = plan_count_inputs(p); i < n; i++)
     if (f->deref[i].buf) weft__tensor_clear(&f->deref[i]);
 }
 
@@ -188,12 +192,12 @@ void weft__frame_release(frame *f, bool ok) {
   stale = stale && find_layout(p, f->key); /* without a layout the frame goes on recording stats */
   if (stale || p->straight.n_idle >= MAX_IDLE) {
     pthread_mutex_unlock(&p->lock);
-    clear_values(f);
+    frame_clear_values(f);
     frame_destroy(f);
     return;
   }
   pthread_mutex_unlock(&p->lock);
-  clear_values(f);
+  frame_clear_values(f);
   pthread_mutex_lock(&p->lock);
   f->next = p->straight.idle;
   p->straight.idle = f;

@@ -1,7 +1,7 @@
 /* frame.h - the memory that one run of a plan uses; frames are reused from run to run.
  *
- * A frame has the slots, the arena, and the kernels, whose arguments point at the slots.  A frame belongs to one run at a
- * time.  A run takes the plan's lock only to acquire a frame and to release it. */
+ * A frame has the slots, the arena, and the kernels, whose arguments point at the slots.  A frame belongs to one run at
+ * a time.  A run takes the plan's lock only to acquire a frame and to release it. */
 #ifndef WEFT_EXEC_EXECUTORS_FRAME_H
 #define WEFT_EXEC_EXECUTORS_FRAME_H
 
@@ -22,21 +22,23 @@ struct frame {
   variable **ref;
   weft_tensor *deref;
   buffer *place;                 /* per slot: its part of the arena */
-  buffer **planned;              /* per slot: &place[s], or NULL */
-  void *memory;                  /* the arena */
-  buffer **card;                 /* those on the plan's devices */
+  buffer **planned;              /* per slot: &place[s]; NULL: it has no part, its kernel allocates */
+  void *memory;                  /* the arena in host memory */
+  buffer **card;                 /* the arenas in the memory of the plan's devices */
   struct cuda_graph *cuda_graph; /* per GPU segment of the plan; made and dropped by exec/executors/cuda_graph.c */
   void (*drop_cuda_graph)(frame *f);
-  bool recording; /* a cuda graph is being captured: it keeps the scratch memory of the kernels */
+  bool capturing; /* a cuda graph is being captured: it keeps the scratch memory of the kernels */
   step step;
   frame *next;
 };
 
-/* Takes an idle frame for these feed shapes, or creates one. */
+/* Takes an idle frame for these feed shapes and this generation of resources, or creates one.  The caller releases it
+ * with weft__frame_release.  Returns RESOURCE_EXHAUSTED.  Any thread may call it. */
 weft_err weft__frame_acquire(frame **out, plan *p, uint64_t key, uint64_t generation);
-/* Clears the values and makes the frame idle.  If the run succeeded (ok) and recorded stats, they become a layout of the
- * plan. */
+/* Clears the values and makes the frame idle.  If the run succeeded (ok) and recorded stats, they become a layout of
+ * the plan. */
 void weft__frame_release(frame *f, bool ok);
-void weft__frames_destroy(plan *p); /* idle frames and layouts */
+/* Destroys the idle frames and the layouts of a plan that no thread runs. */
+void weft__frames_destroy(plan *p);
 
 #endif

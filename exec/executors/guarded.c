@@ -1,7 +1,9 @@
 /* guarded.c - guard bytes around the values of a plan's arena.
  *
- * Places of the arena share bytes when their lives do not meet, so guard bytes are written right before a kernel and
- * checked right after it.  A place is rounded up to whole cache lines; what the output leaves of it is a guard as well. */
+ * Values that are not needed at the same time have the same bytes of the arena.  So guard bytes are written right
+ * before a kernel runs and checked right after it.  A value's place is rounded up to whole cache lines; the bytes of it
+ * that the output does not use are guard bytes as well.  There is no lock: the thread that runs the item calls these
+ * functions. */
 #include "exec/executors/guarded.h"
 #include "base/guard.h"
 #include <stdio.h>

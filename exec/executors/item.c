@@ -35,7 +35,7 @@ weft_err weft__item_error(const plan_item *it, weft_err err) {
 }
 
 weft_err weft__item_wait_gpu(const plan *p, const plan_item *it, bool first, weft_err err) {
-  return !err && it->device && (first || p->careful) ? it->device->ops->sync(it->device) : err;
+  return !err && it->device && (first || p->sync_runs) ? it->device->ops->sync(it->device) : err;
 }
 
 weft_err weft__kernel_check_outputs(const kernel *k) {
@@ -60,7 +60,7 @@ weft_err weft__item_run(frame *f, int i, plan_run *run) {
   if (!err) err = weft__kernel_check_outputs(k);
   if (run->log && !err) weft__step_log_add(run->log, it, k, begin, weft__clock_now_ns());
   drop_derefs(it, k);
-  if (k->scratch && !f->recording) weft__gpu_scratch_release(&k->scratch);
+  if (k->scratch && !f->capturing) weft__gpu_scratch_release(&k->scratch);
   if (err) return weft__item_error(it, err);
   if (f->stats) weft__buffer_stats_note(f->stats, f->plan, i, f->slot);
   for (int j = 0; j < it->n_release; j++) weft__tensor_clear(&f->slot[it->release[j]].t);

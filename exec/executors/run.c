@@ -1,4 +1,5 @@
-/* run.c - begins, fails and ends runs; fetches their results. */
+/* run.c - begins, fails and ends runs; fetches their results.  exec/executors/run.h has the rules for threads and
+ * locks. */
 #include "exec/executors/run.h"
 
 #include "base/alloc.h"
@@ -20,7 +21,7 @@ void weft__run_finish(active_run *r) {
   pthread_mutex_destroy(&r->lock);
 }
 
-/* Ends the receives of a step that was cancelled. */
+/* Ends the receives of a step that was canceled. */
 static void on_cancel(void *arg) {
   active_run *r = arg;
   const step *s = &r->given->step;
@@ -63,7 +64,8 @@ weft_err weft__run_check_time(const plan_run *given) {
   return given->step.asked_ns ? weft__step_check_time(&given->step) : WEFT_OK;
 }
 
-/* The first interrupt ends waits only.  Nodes that compute continue; a second interrupt ends the run at the next node. */
+/* The first interrupt ends waits only.  Nodes that compute continue; a second interrupt ends the run at the next
+ * node. */
 weft_err weft__run_check_wait(const active_run *r) {
   if (weft__interrupt_pending()) return weft__fail(WEFT_CANCELLED, "The step was interrupted while it waited");
   return weft__run_check_time(r->given);
@@ -159,7 +161,7 @@ static weft_err end_device(const plan *p, device *d) {
 /* Waits for the plan's GPUs, whose first error counts if err is none. */
 static weft_err end_devices(plan *p, weft_err err) {
   if (!p->n_device) return err;
-  for (int left = p->careful; left > 0 && !atomic_compare_exchange_weak(&p->careful, &left, left - 1);) continue;
+  for (int left = p->sync_runs; left > 0 && !atomic_compare_exchange_weak(&p->sync_runs, &left, left - 1);) continue;
   status first = {0};
   weft__status_update(&first, err);
   for (int i = 0; i < p->n_device; i++) weft__status_update(&first, end_device(p, p->device[i]));

@@ -1,5 +1,5 @@
-/* sequential.c - runs the items of a straight plan in order.  Per item it allocates nothing, hashes nothing and takes no
- * lock. */
+/* sequential.c - runs the items of a straight plan in order.  Per item it allocates nothing, hashes nothing and takes
+ * no lock. */
 #include "exec/executors/sequential.h"
 
 #include "base/assert.h"
@@ -57,7 +57,7 @@ static weft_err run_gpu_segments(frame *f, plan_run *run, int from, int to) {
 
 weft_err weft__frame_run(frame *f, plan_run *run, int from, int to) {
   const uint64_t mode = weft__denormal_flush();
-  const bool whole = f->cuda_graph && !run->log && f->once_done && !f->plan->careful;
+  const bool whole = f->cuda_graph && !run->log && f->once_done && !f->plan->sync_runs;
   const weft_err err = whole ? run_gpu_segments(f, run, from, to) : run_items(f, run, from, to);
   weft__denormal_restore(mode);
   return err;

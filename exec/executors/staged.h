@@ -22,7 +22,7 @@ weft_err weft__staged_order(const weft_graph *g, int *order, int n_order, int **
 /* Lists the _Recv items of the plan.  Called after the last pass that renumbers items. */
 weft_err weft__staged_prepare(plan *p);
 
-/* As weft__dataflow_start (which says what `borrowed` means and who calls `done`) and weft__dataflow_run. */
+/* As weft__dataflow_start (which says what `borrowed` means and which thread calls `done`) and weft__dataflow_run. */
 void weft__staged_start(plan *p, plan_run *given, pool *tasks, bool borrowed, run_done *done, void *arg);
 weft_err weft__staged_run(plan *p, plan_run *given);
 

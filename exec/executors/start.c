@@ -1,4 +1,4 @@
-/* start.c - which executor, and on which thread. */
+/* start.c - chooses the executor of a run, and the thread on which it begins. */
 #include "exec/executors/start.h"
 
 #include "base/alloc.h"
@@ -14,19 +14,19 @@ static weft_err run_timed(plan *p, plan_run *given) {
   return err;
 }
 
-static void run_handed(void *arg) {
+static void pool_run(void *arg) {
   active_run r = *(active_run *)arg;
   weft__free(arg);
   r.done(r.arg, run_timed(r.plan, r.given));
 }
 
-/* Hands a straight run to the pool.  It needs no lock and watches no token: one thread runs it, and looks at the token
- * between nodes. */
-static bool hand_over(plan *p, plan_run *given, pool *tasks, run_done *done, void *arg) {
+/* Submits a straight run to the pool; returns false if memory is short.  The run needs no lock and watches no token:
+ * one thread runs it, and checks the token between nodes. */
+static bool start_on_pool(plan *p, plan_run *given, pool *tasks, run_done *done, void *arg) {
   active_run *r = weft__alloc_zero(1, sizeof *r);
   if (!r) return false;
   r->plan = p, r->given = given, r->tasks = tasks, r->done = done, r->arg = arg;
-  if (weft__pool_submit(tasks, run_handed, r) == WEFT_OK) return true;
+  if (weft__pool_submit(tasks, pool_run, r) == WEFT_OK) return true;
   weft__free(r);
   return false;
 }
@@ -41,7 +41,7 @@ void weft__run_start(plan *p, plan_run *given, pool *tasks, bool borrowed, run_d
     return;
   }
   bool here = !borrowed || weft__cost_is_short(&p->straight.cost, p);
-  if (!here && hand_over(p, given, tasks, done, arg)) return;
+  if (!here && start_on_pool(p, given, tasks, done, arg)) return;
   done(arg, run_timed(p, given));
 }
 

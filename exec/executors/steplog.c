@@ -1,4 +1,4 @@
-/* steplog.c - collects node times and packs them as TF's StepStats. */
+/* steplog.c - collects node times and packs them as TensorFlow's StepStats. */
 #include "exec/executors/steplog.h"
 
 #include "base/alloc.h"

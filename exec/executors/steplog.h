@@ -1,4 +1,6 @@
-/* steplog.h - what ran when, for RunMetadata and the trace viewer. */
+/* steplog.h - records what ran when in a step, for RunMetadata and the trace viewer.
+ *
+ * A step log belongs to the caller of the run.  The run's threads add to it; its lock, a leaf, guards the entries. */
 #ifndef WEFT_EXEC_EXECUTORS_STEPLOG_H
 #define WEFT_EXEC_EXECUTORS_STEPLOG_H
 

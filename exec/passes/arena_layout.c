@@ -1,5 +1,7 @@
-/* arena_layout.c - lives of values, and the arena they share: largest first, each at the lowest place
- * that no value alive at the same time covers. */
+/* arena_layout.c - finds from which item to which each value is needed, and places the values in the arena.
+ *
+ * The largest value is placed first.  Each one gets the lowest offset at which it overlaps no value that is needed at
+ * the same time. */
 #include "exec/passes/arena_layout.h"
 
 #include "base/alloc.h"
@@ -9,7 +11,7 @@
 
 _Static_assert(GUARD_BYTES % WEFT_ALIGN == 0, "a value behind guard bytes is aligned");
 
-/* Cards read best where lines of theirs begin. */
+/* Kernels of a GPU access memory fastest at multiples of this. */
 enum { CARD_ALIGN = 256 };
 
 static int memory_of(const plan *p, int slot) { return p->slot_memory ? p->slot_memory[slot] : 0; }
@@ -42,13 +44,13 @@ typedef struct region {
   size_t bytes, offset;
 } region;
 
-/* A value that others hold on to stays on the heap. */
+/* Leaves a value out of the arena, because it is kept longer than the run: it stays on the heap. */
 static void leave_out(const plan *p, const buffer_stats *stats, region *of_slot, int s) {
   if (p->slot_item[s] >= 0 && stats[s].root >= 0) of_slot[stats[s].root].root = -1;
 }
 
-/* Copies run beside the kernels: what they write to is theirs from the beginning of the step, what they read stays to its
- * end (device/card.c). */
+/* Copies run at the same time as the kernels (device/card.c).  So what a copy writes to must be unused from the
+ * beginning of the step, and what it reads must stay until the end. */
 static void mind_copies(const plan *p, const buffer_stats *stats, region *of_slot) {
   for (int i = 0; i < p->n_item; i++) {
     const plan_item *it = &p->item[i];
@@ -60,7 +62,7 @@ static void mind_copies(const plan *p, const buffer_stats *stats, region *of_slo
   }
 }
 
-/* Per root: from where it is made to the last item that reads it under any name. */
+/* Finds for each root the item that makes it and the last item that reads it, under any of its slots. */
 static void find_lives(const plan *p, const buffer_stats *stats, region *of_slot) {
   for (int s = 0; s < p->n_slot; s++) of_slot[s] = (region){.root = -1};
   for (int s = 0; s < p->n_slot; s++) {
@@ -96,7 +98,7 @@ static int lower_first(const void *a, const void *b) {
   return (*x)->offset < (*y)->offset ? -1 : (*x)->offset > (*y)->offset;
 }
 
-/* The lowest offset at which r meets none of the regions placed before it. */
+/* Returns the lowest offset at which r overlaps none of the regions that were placed before it. */
 static size_t find_place(const region *r, const region *placed, int n, const region **near) {
   int count = 0;
   for (int i = 0; i < n; i++)
@@ -111,7 +113,7 @@ static size_t find_place(const region *r, const region *placed, int n, const reg
   return at;
 }
 
-/* Those in one memory. */
+/* Places the regions of one memory. */
 static weft_err layout_place(layout *l, const plan *p, region *of_slot, int where) {
   int n = 0;
   region *r = weft__alloc(((size_t)p->n_slot + 1) * sizeof *r);

@@ -1,6 +1,7 @@
-/* copy_insertion.c - copies between devices.
+/* copy_insertion.c - inserts copies between devices.
  *
- * A copy asks the value where it really is: a kernel may have handed on memory of another device than was planned. */
+ * A copy looks at the value to learn which memory it is in: a kernel may have passed on memory of another device than
+ * was planned. */
 #include "exec/passes/copy_insertion.h"
 
 #include "base/alloc.h"
@@ -17,7 +18,7 @@ void weft__choose_kernel(plan_item *it, device *d) {
   if (!g.op || (!g.run && g.host && strcmp(g.host, "*") == 0)) return;
   it->device = d;
   if (g.run) it->run = g.run;
-  it->no_record = g.waits;
+  it->no_capture = g.waits;
   for (int i = 0; i < it->n_in && i < 64; i++)
     if (weft__gpu_host_in(&g, it->node, i)) it->host_in |= UINT64_C(1) << i;
   for (int i = 0; i < it->n_out && i < 64; i++)
@@ -27,8 +28,8 @@ void weft__choose_kernel(plan_item *it, device *d) {
 /* ---- the copy ---------------------------------------------------------------------------------- */
 
 typedef struct copying {
-  bool wait;    /* to the host: until the value is there */
-  device *from; /* of an item that waits: for what comes from there */
+  bool wait;    /* of a copy to the host: the item waits until the value has arrived */
+  device *from; /* of an item that only waits: it waits for all copies from this device */
 } copying;
 
 static weft_err copy_out(kernel *k, device *from) {
@@ -68,7 +69,7 @@ bool weft__is_copy_wait(const plan_item *it) { return it->op == &wait_op; }
 
 /* ---- sums over cards --------------------------------------------------------------------------- */
 
-/* AddN of values that lie on different cards: they are not copied to one, the cards add them up. */
+/* AddN of values on different GPUs: they are not copied to one GPU, but added by a collective of all of them. */
 static weft_err sum_run(kernel *k) {
   device *d[GPU_MAX_CARDS];
   int root = 0;
@@ -86,7 +87,7 @@ static weft_err sum_run(kernel *k) {
   return out ? weft__devices_sum(k->n_in, d, k->in, root, out) : WEFT_RESOURCE_EXHAUSTED;
 }
 
-/* ---- putting them in --------------------------------------------------------------------------- */
+/* ---- inserting --------------------------------------------------------------------------------- */
 
 typedef struct copy { /* of a slot to a device */
   int slot, to;       /* to: 0 the host, else 1 + an index into the plan's devices */
@@ -95,7 +96,7 @@ typedef struct copy { /* of a slot to a device */
   int item;           /* where it stands in the new order; -1: a constant, copied already */
 } copy;
 
-typedef struct spreader {
+typedef struct copy_inserter {
   plan *p;
   copy *list;
   int n;
@@ -108,10 +109,10 @@ typedef struct spreader {
   int64_t room_item;
   int *moved;    /* per old item: its new number */
   bool *coming;  /* per device: true if a copy to the host was queued and not waited for yet */
-  bool *awaited; /* per old item: do others wait for it? */
-  int *held;     /* old items that are put off to the end of their stage */
+  bool *awaited; /* per old item: true if others wait for it */
+  int *held;     /* old items that are delayed to the end of their stage */
   int n_held;
-} spreader;
+} copy_inserter;
 
 static int index_of(const plan *p, const device *d) {
   for (int i = 0; d && i < p->n_device; i++)
@@ -131,33 +132,33 @@ static weft_err list_devices(plan *p) {
 
 static bool has_bit(uint64_t bits, int i) { return i < 64 && bits >> i & 1; }
 
-/* Where an item's output is; of a reference: where its variable is. */
+/* Returns the memory of an item's output, as slot_memory counts them; for a reference, that of its variable. */
 static int memory_of_output(const plan *p, const plan_item *it, int out) {
   if ((int)it->node->out_type[out] > WEFT_REF_BASE) return index_of(p, it->device);
   return has_bit(it->host_out, out) ? 0 : index_of(p, it->device);
 }
 
-static weft_err new_slot(spreader *s, int to, int *out) {
+static weft_err new_slot(copy_inserter *s, int to, int *out) {
   WEFT_TRY(WEFT_ARRAY_RESERVE(s->memory, s->room_slot, s->n_slot + 1));
   s->memory[s->n_slot] = to;
   *out = s->n_slot++;
   return WEFT_OK;
 }
 
-static weft_err new_copy(spreader *s, int slot, int to, int reader, copy **out) {
+static weft_err new_copy(copy_inserter *s, int slot, int to, int reader, copy **out) {
   WEFT_TRY(WEFT_ARRAY_RESERVE(s->list, s->room, s->n + 1));
   *out = &s->list[s->n++];
   **out = (copy){.slot = slot, .to = to, .reader = reader, .item = -1};
   return new_slot(s, to, &(*out)->made);
 }
 
-static copy *find_copy(spreader *s, int slot, int to, int reader) {
+static copy *find_copy(copy_inserter *s, int slot, int to, int reader) {
   for (int i = 0; i < s->n; i++)
     if (s->list[i].slot == slot && s->list[i].to == to && s->list[i].reader == reader) return &s->list[i];
   return NULL;
 }
 
-/* What the copy is named for in errors and traces: the node whose output it carries. */
+/* Returns the node that names the copy in errors and traces: the one whose output is copied. */
 static weft_node *copy_node(plan *p, int slot) {
   const int item = p->slot_item[slot];
   const weft_node *from = item >= 0 ? p->item[item].node : p->feed_node[slot];
@@ -175,14 +176,14 @@ static weft_node *copy_node(plan *p, int slot) {
   return n;
 }
 
-static weft_err add_item(spreader *s, const plan_item *it) {
+static weft_err add_item(copy_inserter *s, const plan_item *it) {
   WEFT_TRY(WEFT_ARRAY_RESERVE(s->item, s->room_item, s->n_item + 1));
   s->item[s->n_item++] = *it;
   return WEFT_OK;
 }
 
-/* Nothing but that what comes from a device is there. */
-static weft_err add_wait_item(spreader *s, int slot, int from, int stage) {
+/* Adds an item that computes nothing: it waits until the copies from a device have arrived. */
+static weft_err add_wait_item(copy_inserter *s, int slot, int from, int stage) {
   plan *p = s->p;
   plan_item it = {.node = copy_node(p, slot), .op = &wait_op, .run = wait_run, .first_out = 0, .stage = stage};
   copying *state = weft__arena_alloc(&p->arena, sizeof *state);
@@ -195,7 +196,7 @@ static weft_err add_wait_item(spreader *s, int slot, int from, int stage) {
   return add_item(s, &it);
 }
 
-static weft_err add_copy_item(spreader *s, copy *c, bool from_ref, int stage) {
+static weft_err add_copy_item(copy_inserter *s, copy *c, bool from_ref, int stage) {
   plan *p = s->p;
   plan_item it = {.node = copy_node(p, c->slot),
                   .op = &copy_op,
@@ -222,8 +223,8 @@ static int constant_of(const plan *p, int slot) {
   return -1;
 }
 
-/* A constant's copy is a constant too. */
-static weft_err copy_constant(spreader *s, const copy *c, int constant) {
+/* Copies a constant now, so that the copy is a constant of the plan too. */
+static weft_err copy_constant(copy_inserter *s, const copy *c, int constant) {
   plan *p = s->p;
   const size_t n = (size_t)p->n_constant + 1;
   int *slots = weft__arena_alloc(&p->arena, sizeof *slots * n);
@@ -247,8 +248,9 @@ static weft_err copy_constant(spreader *s, const copy *c, int constant) {
   return WEFT_OK;
 }
 
-/* A variable is read and written where it lives; only its value travels. */
-static weft_err check_reference(const spreader *s, const plan_item *it, const plan_input *in) {
+/* Returns an error if an item takes a reference to a variable of another device: only the value of a variable is
+ * copied. */
+static weft_err check_reference(const copy_inserter *s, const plan_item *it, const plan_input *in) {
   const int maker = s->p->slot_item[in->slot];
   if (maker < 0 || !(s->p->item[maker].op->flags & OP_ONCE) || s->p->item[maker].device == it->device) return WEFT_OK;
   const weft_node *v = s->p->item[maker].node;
@@ -259,8 +261,8 @@ static weft_err check_reference(const spreader *s, const plan_item *it, const pl
                          s->p->item[maker].device ? s->p->item[maker].device->name : "the CPU", it->node->name);
 }
 
-/* Input j of item i comes from slot `in->slot`; is it where the item reads it? */
-static weft_err copy_input(spreader *s, int i, int j, plan_input *in) {
+/* Input j of item i is slot in->slot.  If that is not in the memory in which the item reads it, adds a copy. */
+static weft_err copy_input(copy_inserter *s, int i, int j, plan_input *in) {
   plan *p = s->p;
   const plan_item *it = &p->item[i];
   const int to = has_bit(it->host_in, j) ? 0 : index_of(p, it->device), from = s->memory[in->slot];
@@ -274,15 +276,15 @@ static weft_err copy_input(spreader *s, int i, int j, plan_input *in) {
     const int maker = p->slot_item[in->slot];
     if (constant >= 0)
       WEFT_TRY(copy_constant(s, c, constant));
-    else if (maker < i) /* else it stands behind its maker, which is yet to come: the back edge of a loop */
+    else if (maker < i) /* else its maker comes later, over the back edge of a loop, and the copy follows that */
       WEFT_TRY(add_copy_item(s, c, in->from_ref, it->stage));
   }
   *in = (plan_input){c->made, false, false};
   return WEFT_OK;
 }
 
-/* Copies of an item's outputs that readers before it asked for. */
-static weft_err add_late(spreader *s, int i) {
+/* Adds the copies of an item's outputs that readers before it need. */
+static weft_err add_late(copy_inserter *s, int i) {
   const plan_item *it = &s->p->item[i];
   for (int c = 0; c < s->n; c++) {
     copy *at = &s->list[c];
@@ -291,8 +293,9 @@ static weft_err add_late(spreader *s, int i) {
   return WEFT_OK;
 }
 
-/* In a straight plan the feeds go to the devices first, so that what follows can be queued in one go. */
-static weft_err bring_feeds(spreader *s) {
+/* In a straight plan the feeds are copied to the devices first, so that all that follows can be queued without a
+ * pause. */
+static weft_err bring_feeds(copy_inserter *s) {
   for (int i = 0; i < s->p->n_item; i++)
     for (int j = 0; j < s->p->item[i].n_in; j++) {
       plan_input *in = &s->p->item[i].in[j];
@@ -301,8 +304,9 @@ static weft_err bring_feeds(spreader *s) {
   return WEFT_OK;
 }
 
-/* Is it a sum that the cards of its inputs can make by themselves?  One of them is its own. */
-static bool sums_over_cards(const spreader *s, const plan_item *it) {
+/* Returns true if the item is an AddN that the GPUs of its inputs can compute together; one of them is the item's
+ * own. */
+static bool sums_over_cards(const copy_inserter *s, const plan_item *it) {
   device *d[GPU_MAX_CARDS];
   bool own = false;
   if (!it->device || !weft__node_is(it->node, KIND_SUM) || it->n_in < 2 || it->n_in > GPU_MAX_CARDS ||
@@ -317,8 +321,8 @@ static bool sums_over_cards(const spreader *s, const plan_item *it) {
   return own && weft__devices_can_sum(it->n_in, d, weft__dtype_base(it->node->out_type[0]));
 }
 
-/* In front of an item that reads what came from a device: that it is there. */
-static weft_err await_inputs(spreader *s, const plan_item *it) {
+/* Adds an item in front of one that reads a copy from a device; it waits until the copy has arrived. */
+static weft_err await_inputs(copy_inserter *s, const plan_item *it) {
   for (int j = 0; j < it->n_in && s->p->executor != PLAN_DATAFLOW; j++)
     for (int c = 0; c < s->n; c++) {
       const copy *at = &s->list[c];
@@ -329,27 +333,27 @@ static weft_err await_inputs(spreader *s, const plan_item *it) {
   return WEFT_OK;
 }
 
-static weft_err copy_item_inputs(spreader *s, int i) {
+static weft_err copy_item_inputs(copy_inserter *s, int i) {
   WEFT_TRY(await_inputs(s, &s->p->item[i]));
   s->moved[i] = s->n_item;
   WEFT_TRY(add_item(s, &s->p->item[i]));
   return add_late(s, i);
 }
 
-static weft_err put_held(spreader *s) {
+static weft_err put_held(copy_inserter *s) {
   for (int i = 0; i < s->n_held; i++) WEFT_TRY(copy_item_inputs(s, s->held[i]));
   s->n_held = 0;
   return WEFT_OK;
 }
 
 /* Returns true if the item sends a value of a device whose computation has not been waited for. */
-static bool can_be_held(const spreader *s, int i) {
+static bool can_be_held(const copy_inserter *s, int i) {
   const plan_item *it = &s->p->item[i];
   return s->p->executor == PLAN_STAGED && it->op->flags & OP_ASYNC && it->n_out == 0 && it->n_in == 1 &&
          !s->awaited[i] && s->memory[it->in[0].slot] != 0;
 }
 
-static weft_err rewrite_items(spreader *s) {
+static weft_err rewrite_items(copy_inserter *s) {
   plan *p = s->p;
   for (int i = 0; i < p->n_item; i++)
     for (int j = 0; j < p->item[i].n_control; j++) s->awaited[p->item[i].control[j]] = true;
@@ -358,7 +362,7 @@ static weft_err rewrite_items(spreader *s) {
     const bool hold = can_be_held(s, i);
     if (i && it->stage != p->item[i - 1].stage) WEFT_TRY(put_held(s));
     if (sums_over_cards(s, it))
-      it->run = sum_run, it->no_record = true;
+      it->run = sum_run, it->no_capture = true;
     else
       for (int j = 0; j < it->n_in; j++) WEFT_TRY(copy_input(s, i, j, &it->in[j]));
     if (hold)
@@ -369,7 +373,7 @@ static weft_err rewrite_items(spreader *s) {
   return put_held(s);
 }
 
-static weft_err copy_rewrite(spreader *s) {
+static weft_err copy_rewrite(copy_inserter *s) {
   plan *p = s->p;
   if (p->executor == PLAN_SEQUENTIAL) WEFT_TRY(bring_feeds(s));
   WEFT_TRY(rewrite_items(s));
@@ -387,8 +391,8 @@ static weft_err copy_rewrite(spreader *s) {
   return WEFT_OK;
 }
 
-/* A copy made by reference waits for what its only reader waits for: it must not look at the variable earlier. */
-static weft_err inherit_controls(spreader *s) {
+/* A copy of a variable's value waits for what its only reader waits for: it must not read the variable earlier. */
+static weft_err inherit_controls(copy_inserter *s) {
   plan *p = s->p;
   for (int c = 0; c < s->n; c++) {
     const copy *at = &s->list[c];
@@ -403,7 +407,7 @@ static weft_err inherit_controls(spreader *s) {
   return WEFT_OK;
 }
 
-static weft_err put_together(spreader *s) {
+static weft_err put_together(copy_inserter *s) {
   plan *p = s->p;
   for (int i = 0; i < s->n_item; i++)
     if (s->item[i].op != &copy_op && s->item[i].op != &wait_op)
@@ -421,7 +425,7 @@ static weft_err put_together(spreader *s) {
   return WEFT_OK;
 }
 
-static weft_err insert_copies(spreader *s) {
+static weft_err insert_copies(copy_inserter *s) {
   plan *p = s->p;
   s->moved = weft__alloc(sizeof *s->moved * (size_t)(p->n_item + 1));
   s->held = weft__alloc(sizeof *s->held * (size_t)(p->n_item + 1));
@@ -441,9 +445,9 @@ static weft_err insert_copies(spreader *s) {
 weft_err weft__insert_copies(plan *p) {
   WEFT_TRY(list_devices(p));
   if (!p->n_device) return WEFT_OK;
-  const char *careful = getenv("WEFT_GPU_CAREFUL");
-  p->careful = getenv("WEFT_GPU_NO_REPLAY") ? -1 : careful ? atoi(careful) : 0;
-  spreader s = {.p = p};
+  const char *sync_runs = getenv("WEFT_GPU_CAREFUL");
+  p->sync_runs = getenv("WEFT_GPU_NO_REPLAY") ? -1 : sync_runs ? atoi(sync_runs) : 0;
+  copy_inserter s = {.p = p};
   weft_err err = insert_copies(&s);
   weft__free(s.list);
   weft__free(s.memory);

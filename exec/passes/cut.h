@@ -1,4 +1,4 @@
-/* cut.h - what partitioning is given: a request on a graph, and where each node runs. */
+/* cut.h - the input of partitioning: a request on a graph, and where each node runs.  The caller owns all of it. */
 #ifndef WEFT_EXEC_PASSES_CUT_H
 #define WEFT_EXEC_PASSES_CUT_H
 

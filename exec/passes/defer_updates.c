@@ -31,7 +31,7 @@ typedef struct chain {
   int member[CHAIN_MEMBERS], n_member; /* without the root */
 } chain;
 
-/* The item on the host that makes what `in` reads, for this reader alone; else -1. */
+/* Returns the item on the host that makes what `in` reads, if nothing else reads it; else -1. */
 static int lone_maker(const finder *f, const plan_input *in) {
   const int j = f->p->slot_item[in->slot];
   if (j < 0 || f->gone[j] || f->uses[in->slot] != 1) return -1;
@@ -49,13 +49,14 @@ static const plan_item *take_member(const finder *f, chain *c, int j) {
   return &f->p->item[j];
 }
 
-/* The item that reads a variable, whose value `in` is, for this reader alone; it becomes a member of the chain. */
+/* Returns the item that reads a variable, if `in` is its value and nothing else reads that; it becomes a member of the
+ * chain. */
 static const plan_item *take_read(const finder *f, chain *c, const plan_input *in, op_kind kind) {
   const int j = lone_maker(f, in);
   return j >= 0 && weft__node_is(f->p->item[j].node, kind) ? take_member(f, c, j) : NULL;
 }
 
-/* As that, for an item of this role. */
+/* The same for an item whose op has this role (graph/fusion.h). */
 static const plan_item *take_maker(const finder *f, chain *c, const plan_input *in, fusion_role role) {
   const int j = lone_maker(f, in);
   return j >= 0 && has_role(&f->p->item[j], role) ? take_member(f, c, j) : NULL;
@@ -75,17 +76,18 @@ static bool is_scalar(const plan *p, const plan_input *in) {
   return s && s->rank == 0;
 }
 
-/* Do both read one variable, by reference or by handle? */
+/* Returns true if both inputs read one variable, by reference or by handle. */
 static bool same_table(const plan_input *a, const plan_input *b) { return a->slot == b->slot; }
 
-/* Does the input hold the value of the table: a reference that is read here, or what an item read, which is then taken? */
+/* Returns true if the input is the value of the table: a reference that is read here, or the output of an item that
+ * reads it.  That item then becomes a member of the chain. */
 static bool takes_value(const finder *f, chain *c, const plan_input *in, const plan_input *table) {
   if (in->from_ref) return !in->wants_ref && same_table(in, table);
   const plan_item *read = take_read(f, c, in, table->wants_ref ? KIND_IDENTITY : KIND_READ);
   return read && same_table(&read->in[0], table);
 }
 
-/* The only item of this role that `it` waits for and that changes the table; else -1. */
+/* Returns the only item of this role that `it` waits for and that changes the table; else -1. */
 static int waits_for(const finder *f, const plan_item *it, const plan_input *table, fusion_role role) {
   int found = -1;
   for (int i = 0; i < it->n_control; i++) {
@@ -98,7 +100,7 @@ static int waits_for(const finder *f, const plan_item *it, const plan_input *tab
   return found;
 }
 
-/* table = table * beta: takes both items, stores beta. */
+/* Matches table = table * beta: adds both items to the chain and stores beta. */
 static bool match_decay(const finder *f, chain *c, int assign, const plan_input *table, plan_input *beta) {
   const plan_item *it = &f->p->item[assign];
   if ((it->n_out && f->uses[it->first_out]) || !take_member(f, c, assign)) return false;
@@ -113,14 +115,14 @@ static bool match_decay(const finder *f, chain *c, int assign, const plan_input 
   return false;
 }
 
-/* The item that adds rows to a slot whose new value `in` reads; else NULL. */
+/* Returns the item that adds rows to a slot whose new value `in` reads; else NULL. */
 static const plan_item *match_scatter(const finder *f, chain *c, const plan_input *in) {
   if (in->from_ref && !in->wants_ref) return take_maker(f, c, in, ROLE_ADD_ROWS);
   const plan_item *read = take_read(f, c, in, KIND_READ);
   return read ? take_member(f, c, waits_for(f, read, &read->in[0], ROLE_ADD_ROWS)) : NULL;
 }
 
-/* `in` reads a slot that has decayed and got new rows. */
+/* Matches an input that reads a slot after it was multiplied by beta and got new rows. */
 static bool match_slot(const finder *f, chain *c, const plan_input *in, int table, int beta, int rows) {
   const plan_item *scatter = match_scatter(f, c, in);
   if (!scatter) return false;
@@ -132,7 +134,7 @@ static bool match_slot(const finder *f, chain *c, const plan_input *in, int tabl
   return c->in[ADAM_INDICES].slot == scatter->in[1].slot && match_decay(f, c, assign, &c->in[table], &c->in[beta]);
 }
 
-/* rate * m_t, in either order. */
+/* Matches rate * m_t, in either order. */
 static bool match_dividend(const finder *f, chain *c, const plan_input *in) {
   const plan_item *mul = take_maker(f, c, in, ROLE_PRODUCT);
   const chain before = *c;
@@ -145,7 +147,7 @@ static bool match_dividend(const finder *f, chain *c, const plan_input *in) {
   return false;
 }
 
-/* Sqrt(v_t) + epsilon, in either order. */
+/* Matches Sqrt(v_t) + epsilon, in either order. */
 static bool match_divisor(const finder *f, chain *c, const plan_input *in) {
   const plan_item *add = take_maker(f, c, in, ROLE_PLUS);
   const chain before = *c;
@@ -165,7 +167,7 @@ static bool is_member(const chain *c, int item) {
   return false;
 }
 
-/* Does every item that waits for a member come after the root, unless it is one? */
+/* Returns true if every item that waits for a member comes after the root or is a member itself. */
 static bool waiters_follow(const finder *f, const chain *c, int root) {
   for (int i = 0; i < root; i++) {
     const plan_item *it = &f->p->item[i];
@@ -187,7 +189,7 @@ static bool match_chain(const finder *f, int root, chain *c) {
   return !same_table(x, m) && !same_table(x, v) && !same_table(m, v) && waiters_follow(f, c, root);
 }
 
-/* The root waits for whatever its members waited for, and whatever waited for a member waits for the root. */
+/* Makes the root wait for all that its members waited for, and all that waited for a member wait for the root. */
 static weft_err join_controls(finder *f, const chain *c, int root) {
   plan_item *it = &f->p->item[root];
   int n = it->n_control;
@@ -224,7 +226,7 @@ static weft_err replace_chain(finder *f, const chain *c, int root) {
   return WEFT_OK;
 }
 
-/* An item that reads rows of a reference variable asks the variable for those rows, not for its whole value. */
+/* Makes an item that reads rows of a reference variable take the reference: it then reads those rows only. */
 static void reach_variable(plan_item *it) {
   const fusion *how = it->node->op->fusion;
   if (it->device || it->op != it->node->op || !how || !how->on_variable) return;

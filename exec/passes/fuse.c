@@ -1,12 +1,12 @@
 /* fuse.c - finds ops that may run as one, by what their rows declare (graph/fusion.h).
  *
- * Where a value goes from one elementwise op to another and nowhere else, it need not be written to
- * memory: both loops run on a block that stays in the cache.  A group is a tree of such ops, and becomes a program
+ * A value that goes from one elementwise op to another and nowhere else need not be written to memory: both loops run
+ * on a block that stays in the cache.  A group is a tree of such ops, and becomes a program
  * (kernels/elementwise/program.h).  A group that begins with the result of an op that takes an epilogue becomes part of
- * that op's kernel.  A value that is only the change of a variable is made where the variable is changed.
+ * that op's kernel.  A product that is only added to a variable is computed by the kernel that changes the variable.
  *
- * On a card a group is one kernel that interprets its steps (kernels/elementwise/chain.cu), and what changes a variable element by
- * element ends a group too: gradients, their decay and the update itself are then one launch. */
+ * On a GPU a group is one kernel that interprets its steps (kernels/elementwise/chain.cu).  There an elementwise update
+ * of a variable can end a group too: gradients, their decay and the update itself are then one launch. */
 #include "exec/passes/fuse.h"
 
 #include "base/alloc.h"
@@ -18,8 +18,8 @@
 typedef struct finder {
   plan *p;
   int *uses;     /* per slot: how often it is read; fetched ones count double */
-  bool *ordered; /* per item: others wait for it by a control edge; on the host, or it for others */
-  bool *gone;    /* per item: absorbed into a group */
+  bool *ordered; /* per item: others wait for it by a control edge; on the host, also: it waits for others */
+  bool *gone;    /* per item: it became part of a group and is removed */
 } finder;
 
 typedef struct group {
@@ -30,13 +30,14 @@ typedef struct group {
   bool updates; /* input 0 is a variable, which takes the result */
 } group;
 
-/* What the op of an item's node declares; all empty if that is nothing. */
+/* Returns what the op of an item's node declares; all zero if it declares nothing. */
 static const fusion *fusion_of(const plan_item *it) {
   static const fusion none = {0};
   return it->node->op->fusion ? it->node->op->fusion : &none;
 }
 
-/* The float type of all an item's arguments; else WEFT_INVALID.  A card's chain computes 16-bit floats in float. */
+/* Returns the float type that all arguments of an item have; else WEFT_INVALID.  A GPU's chain computes 16-bit floats
+ * in float. */
 static weft_dtype type_of(const plan_item *it) {
   const weft_dtype t = it->n_out == 1 ? weft__dtype_base(it->node->out_type[0]) : WEFT_INVALID;
   const bool narrow = it->device && (t == WEFT_HALF || t == WEFT_BFLOAT16);
@@ -46,7 +47,7 @@ static weft_dtype type_of(const plan_item *it) {
   return t;
 }
 
-/* A step that is the op of this name, on the item's device. */
+/* Returns the step of a program that does what the op of this name does, on the item's device. */
 static bool named_step(const plan_item *it, const char *name, const op *o, int n_in, weft_dtype t, fused_step *s) {
   const gpu_chains *chains = it->device ? weft__gpu_chains() : NULL;
   *s = (fused_step){.n_in = n_in, .function = chains ? chains->step(name, n_in) : -1};
@@ -63,13 +64,13 @@ static bool step_of(const plan_item *it, fused_step *s) {
   return named_step(it, it->node->op_name, it->op, it->n_in, t, s);
 }
 
-/* Its value would have to be computed more than once if it were broadcast inside the group. */
+/* Returns true if the item's value is broadcast: inside the group it would have to be computed more than once. */
 static bool same_size(const plan_item *a, const plan_item *b) {
   const shape *x = &a->node->out_shape[0], *y = &b->node->out_shape[0];
   return x->rank >= 0 && weft__shape_equal(x, y);
 }
 
-/* Does the item change the variable that `slot` refers to, or one we cannot tell? */
+/* Returns true if the item changes the variable that `slot` refers to, or one that is not known. */
 static bool may_change(const plan *p, const plan_item *it, int slot) {
   if (it->op->flags & OP_ONCE) return false;
   bool refers = false;
@@ -82,7 +83,7 @@ static bool may_change(const plan *p, const plan_item *it, int slot) {
   return !refers && it->op->opdef.stateful;
 }
 
-/* May anything that runs between items j and root change the variable of `slot`? */
+/* Returns true if an item between items j and root may change the variable of `slot`. */
 static bool writes_between(const finder *f, int j, const plan_item *root, int slot) {
   for (const plan_item *it = &f->p->item[j] + 1; it < root; it++)
     if (may_change(f->p, it, slot)) return true;
@@ -95,7 +96,7 @@ static bool input_is_absorbable(const finder *f, const plan_item *root, const pl
   if (j < 0 || f->gone[j] || f->ordered[j] || f->uses[in->slot] != 1) return false;
   const plan_item *it = &f->p->item[j];
   if (it->device != root->device || !step_of(it, &s) || !same_size(it, root)) return false;
-  for (int i = 0; i < it->n_in; i++) /* it reads now, the group later */
+  for (int i = 0; i < it->n_in; i++) /* the item reads its inputs now, the group would later */
     if (it->in[i].from_ref && writes_between(f, j, root, it->in[i].slot)) return false;
   return true;
 }
@@ -117,7 +118,8 @@ static bool add_step(group *g, const fused_step *s, int *operand) {
 
 static bool group_grow(const finder *f, group *g, int i, const plan_item *root, int *operand);
 
-/* How a step names what it reads here: the result of the item it comes from, if that can be absorbed. */
+/* Returns how a step of the group names this input: as the result of a member, if the item that makes it can become
+ * one. */
 static bool take_operand(const finder *f, group *g, const plan_input *in, const plan_item *root, int *operand) {
   group before = *g;
   if (input_is_absorbable(f, root, in) && group_grow(f, g, f->p->slot_item[in->slot], root, operand)) return true;
@@ -126,8 +128,8 @@ static bool take_operand(const finder *f, group *g, const plan_input *in, const 
   return *operand >= 0;
 }
 
-/* Adds item i and what it can absorb, inputs first; *operand is how a reader names its result.  False if there is no
- * room: the caller then leaves the group as it was before. */
+/* Adds item i to the group, after those of its inputs that can become members; *operand is how a reader names its
+ * result.  Returns false if the group is full: the caller then restores the group as it was before. */
 static bool group_grow(const finder *f, group *g, int i, const plan_item *root, int *operand) {
   const plan_item *it = &f->p->item[i];
   fused_step s;
@@ -139,7 +141,7 @@ static bool group_grow(const finder *f, group *g, int i, const plan_item *root, 
   return add_step(g, &s, operand);
 }
 
-/* An update of a reference variable, element by element, as steps; on cards alone. */
+/* Adds the steps of an elementwise update of a reference variable; only on GPUs. */
 static bool grow_update(const finder *f, group *g, int i) {
   const plan_item *it = &f->p->item[i];
   const update_form *u = fusion_of(it)->updates;
@@ -163,7 +165,7 @@ static bool grow_update(const finder *f, group *g, int i) {
          add_step(g, &last, &ignored);
 }
 
-/* How many results wait for their reader at once, at most. */
+/* Returns the largest number of results that are kept at the same time until their reader runs. */
 static int depth_of(const program *p) {
   int now = 0, most = 0;
   for (int s = 0; s < p->n_step; s++) {
@@ -173,7 +175,7 @@ static int depth_of(const program *p) {
   return most;
 }
 
-/* The group as a card's kernel reads it. */
+/* Converts the group to the form that the GPU kernel reads. */
 static void *chain_of(const group *g) {
   gpu_chain *c = weft__alloc_zero(1, sizeof *c);
   if (!c) return NULL;
@@ -188,7 +190,7 @@ static void *chain_of(const group *g) {
   return c;
 }
 
-/* The root waits for whatever its members waited for. */
+/* Makes the root wait for all that its members waited for. */
 static weft_err join_controls(finder *f, plan_item *root, const group *g) {
   int n = 0;
   for (int m = 0; m < g->n_member; m++) n += f->p->item[g->member[m]].n_control;
@@ -245,13 +247,13 @@ static weft_err find_groups(finder *f) {
   return WEFT_OK;
 }
 
-/* The shape that a slot is known to have; NULL for feeds and constants. */
+/* Returns the inferred shape of a slot; NULL for feeds and constants. */
 static const shape *shape_of(const plan *p, int slot) {
   const int i = p->slot_item[slot];
   return i < 0 ? NULL : &p->item[i].node->out_shape[slot - p->item[i].first_out];
 }
 
-/* The item that makes what `in` reads, if it makes it for this reader alone, on the host, by an op that may run as one
+/* Returns the item that makes what `in` reads, if nothing else reads it, it runs on the host, and its op may be fused
  * with its reader; else -1. */
 static int lone_maker(const finder *f, const plan_input *in) {
   const int j = f->p->slot_item[in->slot];
@@ -265,8 +267,8 @@ static fused_node fused_of(const plan_item *it) { return (fused_node){it->node, 
 
 /* ---- epilogues ----------------------------------------------------------------------------------- */
 
-/* Can the group be the epilogue of the op that makes its input `from`?  Its other inputs are then vectors along the last
- * axis. */
+/* Returns true if the group can be the epilogue of the op that makes its input `from`.  Its other inputs must then be
+ * vectors [n] along the last axis of the result [..., n]. */
 static bool group_is_epilogue(const finder *f, const plan_item *root, int from) {
   const plan *p = f->p;
   const shape *out = &root->node->out_shape[0];
@@ -275,7 +277,7 @@ static bool group_is_epilogue(const finder *f, const plan_item *root, int from) 
   const plan_item *it = &p->item[c];
   for (int i = 0; i < it->n_in; i++)
     if (it->in[i].from_ref && writes_between(f, c, root, it->in[i].slot))
-      return false; /* it reads now, the group later */
+      return false; /* the item reads its inputs now, the group would read them later */
   for (int i = 0; i < root->n_in; i++) {
     const shape *s = shape_of(p, root->in[i].slot);
     if (i != from && (!s || s->rank != 1 || s->dim[0] < 0 || s->dim[0] != out->dim[out->rank - 1])) return false;
@@ -283,7 +285,8 @@ static bool group_is_epilogue(const finder *f, const plan_item *root, int from) 
   return true;
 }
 
-/* Makes `root`, which runs a program, run the item too that makes its input `from`.  The item's state goes over to it. */
+/* Makes `root`, which runs a program, also run the item that makes its input `from`.  It takes over the item's
+ * state. */
 static weft_err join_epilogue(plan *p, plan_item *root, const plan_item *it, int from) {
   fused_epilogue *e = weft__alloc(sizeof *e);
   plan_input *in = weft__arena_alloc(&p->arena, sizeof *in * (size_t)(root->n_in + it->n_in));
@@ -319,7 +322,7 @@ static weft_err join_epilogues(finder *f) {
 
 /* ---- updates ------------------------------------------------------------------------------------- */
 
-/* The item that makes the change of the variable that `root` changes, if one kernel can do both; else -1. */
+/* Returns the item that computes what `root` adds to a variable, if one kernel can do both; else -1. */
 static int maker_of_change(const finder *f, const plan_item *root) {
   const update_form *u = fusion_of(root)->updates;
   if (root->device || !u || !root->in[0].wants_ref || !root->in[0].from_ref) return -1;
@@ -330,7 +333,8 @@ static int maker_of_change(const finder *f, const plan_item *root) {
   return j;
 }
 
-/* Makes `root`, which changes a variable, run the item too that makes the change.  Its state goes over to it. */
+/* Makes `root`, which changes a variable, also run the item that computes the change.  It takes over that item's
+ * state. */
 static weft_err join_update(plan *p, plan_item *root, const plan_item *it) {
   const int change = fusion_of(root)->updates->change;
   fused_update *u = weft__alloc(sizeof *u);

@@ -12,7 +12,7 @@ static bool takes_token(const weft_graph *g, const weft_node *n) {
          memcmp(name->s.data, SYNC_TOKEN_QUEUE, name->s.size) == 0;
 }
 
-/* The only one, or -1. */
+/* Returns the only node that takes a token, or -1. */
 static int find_token(const weft_graph *g, const int *order, int n_order) {
   int found = -1, n = 0;
   for (int i = 0; i < n_order; i++)
@@ -65,7 +65,7 @@ static bool is_after(const weft_graph *g, waits *w, int node, const bool *after)
   return false;
 }
 
-/* Those that wait, and what reads them, go to the end; both parts keep their order. */
+/* Moves the nodes that wait, and those that read them, to the end of the order; both parts keep their order. */
 static void late_reads_reorder(const late_reads *l, const weft_graph *g, waits *w, int *order, int n_order, bool *after,
                                int *last) {
   int n_first = 0, n_last = 0;

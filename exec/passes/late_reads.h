@@ -1,10 +1,10 @@
-/* late_reads.h - what a worker of a synchronous job fetches of the ps, it reads after its token has come.
+/* late_reads.h - makes a worker of a synchronous job read what it fetches from the ps after its token has arrived.
  *
  * Such a worker (TF's SyncReplicasOptimizer) runs its train op, which ends with a token, together with a fetch of the
  * global step, and stops when that is reached.  Nothing in the graph orders the two: of two workers that got their
  * tokens of the last step, one might read the step before the update and one after it.  The first would then ask for a
  * token that never comes, since the other has left.  A read that nothing before the token needs therefore waits for
- * the token: whoever has the token of a step sees at least that step. */
+ * the token: a worker that has the token of a step reads at least that step. */
 #ifndef WEFT_EXEC_PASSES_LATE_READS_H
 #define WEFT_EXEC_PASSES_LATE_READS_H
 
@@ -13,7 +13,7 @@
 
 typedef struct late_reads {
   int token;  /* the node that takes it; -1: there is none, or nothing waits */
-  bool *late; /* per node: does it wait for the token? */
+  bool *late; /* per node: true if it waits for the token */
 } late_reads;
 
 /* Puts the nodes that wait, and those that read them, behind the token in the order. */

@@ -1,7 +1,8 @@
 /* mixed_precision.c - copies what a request needs into a graph of its own, with half nodes and casts.
  *
- * The original stays as it is: other requests of the session, and the program, see its types.  Shapes are taken from the
- * original, since the rewrite changes none; so a loop's Merge can be added before the node that its back edge comes from. */
+ * The original stays as it is: other requests of the session, and the program, see its types.  Shapes are taken from
+ * the original, since the rewrite changes none; so a loop's Merge can be added before the node that its back edge comes
+ * from. */
 #include "exec/passes/mixed_precision.h"
 
 #include "base/alloc.h"
@@ -83,7 +84,7 @@ static weft_out copy_source(const copier *c, weft_out old) {
   return feed >= 0 && c->fed[feed] >= 0 ? (weft_out){c->fed[feed], 0, 0} : WEFT_NONE;
 }
 
-/* Does input i of the node become half? */
+/* Returns true if input i of the node becomes half. */
 static bool wants_half(const weft_node *n, int i) {
   const opdef *d = &n->op->opdef;
   for (int a = 0; a < d->n_in; a++) {

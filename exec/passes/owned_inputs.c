@@ -1,4 +1,4 @@
-/* owned_inputs.c - which inputs say where or how many, and copies of them. */
+/* owned_inputs.c - finds the inputs that are indices, sizes or counts, and copies them. */
 #include "exec/passes/owned_inputs.h"
 
 static bool all_integers(const attr *allowed) {

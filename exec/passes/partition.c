@@ -3,8 +3,8 @@
  * travel again with each step.
  *
  * A loop over several tasks runs on each of them.  Where a value crosses inside it, both tasks get a small loop of
- * their own, driven by the condition, which begins every iteration and has the _Recv nodes run in it.  An Enter is copied to
- * its readers' tasks: what goes into a loop travels once, not with each iteration. */
+ * their own, driven by the condition, which begins every iteration and has the _Recv nodes run in it.  An Enter is
+ * copied to its readers' tasks: what goes into a loop travels once, not with each iteration. */
 #include "exec/passes/partition.h"
 
 #include "base/alloc.h"
@@ -282,7 +282,7 @@ static weft_err receive_value(cutter *k, const edge *e, int to, char **received)
   return e->is_ref ? WEFT_OK : weft__map_put(&k->pairs, key, *received);
 }
 
-/* Is entry i of the list equal to an earlier one? */
+/* Returns true if entry i of the list is equal to an earlier one. */
 static bool listed_before(const weft_out *list, int i) {
   for (int j = 0; j < i; j++)
     if (list[j].node == list[i].node && list[j].slot == list[i].slot) return true;
@@ -569,7 +569,7 @@ static weft_err loop_at(cutter *k, int loop, int at, char **begun) {
 
 /* ---- nodes ------------------------------------------------------------------------------------- */
 
-/* Has its every output been fed?  Then waiting for it means nothing: it does not run. */
+/* Returns true if every output of the node is fed.  It does not run then, so no node waits for it. */
 static bool all_fed(const cutter *k, int node) {
   const weft_node *n = k->c->graph->node[node];
   for (int i = 0; i < n->n_out; i++)

@@ -1,8 +1,10 @@
 /* partition.h - cuts the part of a graph that one request needs into one graph per task.
  *
- * Where an edge leads from one task to another, the producer's part gets a _Send and the consumer's a
- * _Recv under a name both know; several consumers of one value on one task share it.  Feeds enter and
- * fetches leave at the client's device, which is on the task that runs the request. */
+ * Where an edge leads from one task to another, the producer's part gets a _Send and the consumer's a _Recv with the
+ * same name; several consumers of one value on one task share it.  Feeds enter and fetches leave at the client's
+ * device, which is on the task that runs the request.
+ *
+ * The caller owns the parts. */
 #ifndef WEFT_EXEC_PASSES_PARTITION_H
 #define WEFT_EXEC_PASSES_PARTITION_H
 
@@ -24,8 +26,10 @@ typedef struct parts {
   char **fetch_name; /* per fetch: "node:slot" of the client's part */
 } parts;
 
-/* The rendezvous key of a feed or fetch "name:slot" in a run by_name; free with weft__free. */
+/* Returns the rendezvous key of a feed or fetch "name:slot" in a run by_name, which the caller frees with weft__free;
+ * NULL if memory is short. */
 char *weft__client_key(const device_info *client, const char *tensor_name);
+/* Makes the parts, which the caller finishes; after an error there is nothing to finish.  Takes the graph's lock. */
 weft_err weft__partition(parts *out, const cut *c);
 void weft__parts_finish(parts *p);
 

@@ -1,4 +1,4 @@
-/* place.c - placement: groups, then the nodes that follow others. */
+/* place.c - placement: first the groups of nodes, then the nodes that go where the value they make or read is. */
 #include "exec/passes/place.h"
 
 #include "base/alloc.h"
@@ -196,7 +196,7 @@ static weft_err place_node(placer *s, const weft_node *n) {
   return WEFT_OK;
 }
 
-/* May a node that stands alone in its group go to device d? */
+/* Returns true if a node that is alone in its group may go to device d. */
 static bool may_follow(placer *s, const weft_node *n, int d) {
   return root_of(s, n->id) == n->id && weft__device_matches(&s->want[n->id], &s->full[d]) && has_kernel(n, &s->full[d]);
 }

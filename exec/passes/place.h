@@ -1,9 +1,9 @@
-/* place.h - which device each node runs on, by TensorFlow's rules and in its words.
+/* place.h - placement: chooses the device of each node, by TensorFlow's rules and with its error messages.
  *
  * Nodes that must be together form a group: those a `_class` attribute names, and both ends of an edge that carries a
  * reference or a resource.  A group goes to the first device that all its members' requests allow; GPUs come before
- * CPUs, then devices are taken in the order of their names.  Nodes that only make a value, and those that only ask
- * for the shape of one, go where the value is used or is. */
+ * CPUs, then devices are taken in the order of their names.  Nodes that only make a value go where it is used; nodes
+ * that only need the shape of a value go where the value is. */
 #ifndef WEFT_EXEC_PASSES_PLACE_H
 #define WEFT_EXEC_PASSES_PLACE_H
 
@@ -20,7 +20,7 @@ void weft__device_infos_free(device_info *d, int n);
 typedef struct placement {
   int n_device;
   const device_info *device;
-  bool soft; /* allow_soft_placement: another device of the same task will do */
+  bool soft; /* allow_soft_placement: another device of the same task may replace a requested one */
   bool log;  /* log_device_placement: a line for every node, on stdout as TF prints them */
 } placement;
 

@@ -1,18 +1,21 @@
-/* relu_pool_swap.c - the slope of a relu in front of a max pooling, taken on the pooled gradient.
+/* relu_pool_swap.c - computes the gradient of a relu in front of a max pooling on the pooled gradient.
  *
- * y = MaxPool(x), and x came out of a relu.  On the way back TensorFlow spreads dy over x and then
- * multiplies all of it with x > 0.  But a window's gradient goes to an element that equals its y, so
+ * y = MaxPool(x), where x is the result of a relu.  x has the shape [batch, height, width, channels], and y and dy have
+ * that of the windows, such as [batch, height/2, width/2, channels].  The gradients that TensorFlow builds first
+ * scatter dy over x and then multiply all of it with x > 0.  But a window's gradient goes to an element that equals its
+ * y, so
  *
  *   ReluGrad(MaxPoolGrad(x, y, dy), x)  is  MaxPoolGrad(x, y, ReluGrad(dy, y)),
  *
- * to the bit, and the second form multiplies a quarter as much where windows are two by two.  The same holds for every
- * op whose row says that it masks, and every pair whose rows share a selection (graph/fusion.h). */
+ * to the bit, and the second form multiplies a quarter as many elements where windows are two by two.  The same holds
+ * for every op whose row says that it masks, and every pair whose rows share a selection (graph/fusion.h). */
 #include "exec/passes/relu_pool_swap.h"
 
 #include "base/alloc.h"
 #include "graph/fusion.h"
 
-/* What a plain item on this device, of so many values as inputs, declares; NULL if it is not one. */
+/* Returns what the op of an item declares, if the item is on this device, has n_in values as inputs and no control
+ * edges; else NULL. */
 static const fusion *item_fusion(const plan_item *it, const device *where, int n_in) {
   if (it->device != where || it->op != it->node->op || it->n_in != n_in || it->n_out != 1 || it->n_control) return NULL;
   for (int i = 0; i < n_in; i++)
@@ -28,7 +31,7 @@ static bool same_attrs(const selection *s, const weft_node *a, const weft_node *
   return true;
 }
 
-/* Is the item a mask of this form?  *back is then the gradient of the selection. */
+/* Returns true if the item is a mask of this form; *back is then the gradient of the selection. */
 static bool mask_matches(const plan *p, const int *uses, plan_item *slope, plan_item **back) {
   const device *where = slope->device;
   const fusion *mask = item_fusion(slope, where, 2);
@@ -44,7 +47,7 @@ static bool mask_matches(const plan *p, const int *uses, plan_item *slope, plan_
   return p->item[made].in[0].slot == x && same_attrs(forward->selects, p->item[made].node, (*back)->node);
 }
 
-/* The two change places; their slots stay. */
+/* Exchanges the two items; each keeps the slot of its output. */
 static weft_err swap_items(plan *p, plan_item *slope, plan_item *back) {
   const plan_input x = back->in[0], y = back->in[1], dy = back->in[2], between = slope->in[0];
   const plan_input first[] = {dy, y}, second[] = {x, y, between};

@@ -1,4 +1,4 @@
-/* stages.c - stages from the list of edges. */
+/* stages.c - the stage of each node is the largest stage of its inputs, plus 1 for an input of another task. */
 #include "exec/passes/stages.h"
 
 #include "base/alloc.h"
@@ -33,7 +33,7 @@ weft_err weft__stages_add(stages *s, stage_edge e) {
   return WEFT_OK;
 }
 
-/* A node whose value crosses stays where it is, and so does one that nothing reads. */
+/* A node whose value another task reads keeps its stage, and so does a node that nothing reads. */
 void weft__stages_find_latest(stages *s, int n_node) {
   for (int i = 0; i < n_node; i++) s->latest[i] = INT_MAX;
   for (int i = s->n_edge - 1; i >= 0; i--) {

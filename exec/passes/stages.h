@@ -1,8 +1,8 @@
-/* stages.h - the stages of a step (exec/executors/staged.h), and how small values travel.
+/* stages.h - computes the stages of a step (exec/executors/staged.h), and routes small values.
  *
- * The receives of one stage from one task are one call.  A scalar that alone crosses at its stage, such as a learning rate
- * or a power of Adam's betas, would cost a call of its own.  If its readers only run at a later stage, it may instead
- * travel with what crosses there: on the same way, or through the client's task. */
+ * The receives of one stage from one task are one call.  If a scalar, such as a learning rate or a power of Adam's
+ * betas, is all that is sent at its stage, it costs a call of its own.  If its readers only run at a later stage, it
+ * can be sent with the values of that stage instead: between the same tasks, or through the client's task. */
 #ifndef WEFT_EXEC_PASSES_STAGES_H
 #define WEFT_EXEC_PASSES_STAGES_H
 
@@ -33,7 +33,7 @@ void weft__stages_finish(stages *s);
 weft_err weft__stages_add(stages *s, stage_edge e);
 /* To be called after the last edge. */
 void weft__stages_find_latest(stages *s, int n_node);
-/* How a small value of the node goes from task to task. */
+/* Returns how a small value of the node is sent from one task to another. */
 stage_route weft__stages_route(const stages *s, int node, int from_task, int to_task, int client_task);
 
 #endif

@@ -1,10 +1,15 @@
 #include "weft/weft.h"
 
+#include "base/metrics.h"
 #include "tests/check.h"
 #include "tests/ports.h"
+#include <arpa/inet.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -128,19 +133,27 @@ TEST(a_session_elsewhere_follows_the_graph_as_it_grows) {
   weft_server_destroy(s);
 }
 
-static weft_out dequeue(weft_graph *g) {
-  weft_builder *b = weft_node_begin(g, "FIFOQueueV2", "queue");
+/* A queue that all sessions of the server share. */
+static weft_out shared_queue(weft_graph *g, const char *name) {
+  weft_builder *b = weft_node_begin(g, "FIFOQueueV2", name);
   weft_builder_types(b, "component_types", 1, (weft_dtype[]){WEFT_FLOAT});
-  weft_out queue = weft_builder_finish(b);
-  b = weft_node_begin(g, "QueueDequeueV2", "dequeue");
+  weft_builder_string(b, "shared_name", name, strlen(name));
+  return weft_builder_finish(b);
+}
+
+/* A dequeue from a queue that stays empty; it runs after the node `after`, if there is one. */
+static weft_out dequeue(weft_graph *g, weft_out after) {
+  weft_out queue = shared_queue(g, "queue");
+  weft_builder *b = weft_node_begin(g, "QueueDequeueV2", "dequeue");
   weft_builder_input(b, queue);
+  if (after.node >= 0) weft_builder_control(b, after);
   weft_builder_types(b, "component_types", 1, (weft_dtype[]){WEFT_FLOAT});
   return weft_builder_finish(b);
 }
 
 static void expect_timeout(const char *target) {
   weft_graph *g = graph();
-  weft_out wait = dequeue(g);
+  weft_out wait = dequeue(g, WEFT_NONE);
   weft_session *sess = open_at(g, target);
   EXPECT_OK(weft_graph_error(g));
   EXPECT_ERR(weft_session_run(sess, &(weft_request){.n_target = 1, .targets = &wait, .timeout_ms = 200}),
@@ -167,35 +180,53 @@ TEST(a_run_ends_at_its_timeout) {
   weft_server_destroy(s);
 }
 
-static void *close_soon(void *sess) {
-  usleep(200000);
-  weft_session_close(sess);
+typedef struct closing {
+  weft_session *sess, *watcher;
+  weft_out began; /* how many runs of sess have reached their dequeue */
+} closing;
+
+static void *close_when_it_runs(void *arg) {
+  closing *c = arg;
+  weft_tensor *t;
+  int32_t began = 0;
+  for (int i = 0; i < 2000 && began == 0; i++, usleep(5000)) {
+    EXPECT_OK(try_fetch(c->watcher, c->began, &t));
+    began = *(int32_t *)weft_tensor_data(t);
+    weft_tensor_destroy(t);
+  }
+  EXPECT_EQ_INT(began, 1);
+  EXPECT_OK(weft_session_close(c->sess));
   return NULL;
 }
 
-static void expect_cancelled(const char *target) {
+static void expect_cancelled(weft_server *s, const char *target, const char *name) {
   weft_graph *g = graph();
-  weft_out wait = dequeue(g);
-  weft_session *sess = open_at(g, target);
+  weft_out queue = shared_queue(g, name), one = weft_scalar(g, WEFT_FLOAT, 1);
+  weft_builder *b = weft_node_begin(g, "QueueEnqueueV2", "enqueue");
+  weft_builder_input(b, queue);
+  weft_builder_inputs(b, "components", 1, &one);
+  weft_out wait = dequeue(g, weft_builder_finish(b));
+  closing c = {open_at(g, target), open_at(g, weft_server_target(s)), weft_op(g, "QueueSizeV2", NULL, 1, &queue, NULL)};
+  EXPECT_OK(weft_graph_error(g));
   pthread_t t;
-  pthread_create(&t, NULL, close_soon, sess);
-  EXPECT_ERR(run(sess, wait), WEFT_CANCELLED, "");
+  pthread_create(&t, NULL, close_when_it_runs, &c);
+  EXPECT_ERR(run(c.sess, wait), WEFT_CANCELLED, "");
   pthread_join(t, NULL);
-  weft_session_destroy(sess);
+  weft_session_destroy(c.sess), weft_session_destroy(c.watcher);
   weft_graph_destroy(g);
 }
 
 TEST(closing_cancels_what_runs) {
   weft_server *s = local();
-  expect_cancelled(weft_server_target(s));
-  expect_cancelled(by_wire(s));
+  expect_cancelled(s, weft_server_target(s), "began_here");
+  expect_cancelled(s, by_wire(s), "began_by_wire");
   weft_server_destroy(s);
 }
 
 TEST(an_interrupt_ends_a_run_elsewhere) {
   weft_server *s = local();
   weft_graph *g = graph();
-  weft_out wait = dequeue(g);
+  weft_out wait = dequeue(g, WEFT_NONE);
   weft_session *sess = open_at(g, by_wire(s));
   EXPECT_ERR(weft_session_run(sess, &(weft_request){.n_target = 1, .targets = &wait, .timeout_ms = 50}),
              WEFT_DEADLINE_EXCEEDED, "");
@@ -280,10 +311,26 @@ TEST(a_guarded_server_keeps_its_files) {
   weft_server_destroy(s);
 }
 
-static void *start_soon(void *server) {
-  usleep(300000);
-  EXPECT_OK(weft_server_start(server));
+typedef struct late_server {
+  weft_server *server;
+  int listen_fd; /* of its port, until the client has tried to connect */
+} late_server;
+
+static void *start_when_called(void *arg) {
+  late_server *s = arg;
+  EXPECT(poll(&(struct pollfd){.fd = s->listen_fd, .events = POLLIN}, 1, 20000) == 1);
+  close(s->listen_fd); /* resets the connection: nothing listens until the server starts */
+  EXPECT_OK(weft_server_start(s->server));
   return NULL;
+}
+
+static int listen_at(const char *port) {
+  struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  at.sin_port = htons((uint16_t)strtoul(port, NULL, 10));
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  EXPECT(fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) == 0);
+  EXPECT(bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, 8) == 0);
+  return fd;
 }
 
 TEST(a_client_waits_for_its_server) {
@@ -298,8 +345,9 @@ TEST(a_client_waits_for_its_server) {
   EXPECT_OK(weft_cluster_parse(&c, text));
   EXPECT_OK(weft_server_create(&s, c, &(weft_server_opts){.job = "local", .start = WEFT_NO}));
   weft_session *sess = open_at(g, target);
+  late_server late = {s, listen_at(strrchr(text, ':') + 1)};
   pthread_t t;
-  pthread_create(&t, NULL, start_soon, s);
+  pthread_create(&t, NULL, start_when_called, &late);
   EXPECT_EQ_INT(fetch(sess, one), 1);
   pthread_join(t, NULL);
   weft_session_destroy(sess);
@@ -380,9 +428,16 @@ TEST_WITHIN(60, a_session_that_needs_a_task_which_has_left_names_it_within_secon
   weft_cluster_destroy(c), weft_graph_destroy(g);
 }
 
+static void note_wait(void *arg, const metrics_wait *w) {
+  if (strstr(w->what, "worker:0")) *(bool *)arg = true;
+}
+
+/* Starts worker 0 once the session of the test waits for it; a busy machine has the rest of the 5 s for that. */
 static void *come_back(void *arg) {
   weft_server *s;
-  usleep(300000); /* the session waits by now; a busy machine has the rest of the 5 s to start the task */
+  bool waits = false;
+  for (int i = 0; i < 2000 && !waits; i++, usleep(5000)) weft__metrics_each_wait(note_wait, &waits);
+  EXPECT(waits);
   EXPECT_OK(weft_server_create(&s, arg, &(weft_server_opts){.job = "worker"}));
   return s;
 }
@@ -397,11 +452,12 @@ TEST_WITHIN(60, a_task_that_comes_back_soon_after_its_goodbye_was_restarted) {
   weft_out seven = weft_add(g, weft_scalar(g, WEFT_FLOAT, 3), weft_scalar(g, WEFT_FLOAT, 4));
   weft_scope_pop(g);
   weft_server_destroy(task[0]);
+  const double left = seconds_now();
   pthread_create(&thread, NULL, come_back, c);
   weft_session *sess = open_at(g, weft_server_target(task[2]));
   EXPECT_EQ_INT(fetch(sess, seven), 7);
   pthread_join(thread, &again);
-  usleep(5500000); /* what is remembered of its former life does not count any more */
+  while (seconds_now() - left < 5.5) usleep(10000); /* the goodbye of its former process does not count any more */
   weft_session *later = open_at(g, weft_server_target(task[1]));
   EXPECT_EQ_INT(fetch(later, seven), 7);
   weft_session_destroy(sess), weft_session_destroy(later);
@@ -409,14 +465,14 @@ TEST_WITHIN(60, a_task_that_comes_back_soon_after_its_goodbye_was_restarted) {
   weft_cluster_destroy(c), weft_graph_destroy(g);
 }
 
-typedef struct seat {
+typedef struct joining_task {
   weft_server *server;
   weft_err joined;
-} seat;
+} joining_task;
 
 /* Runs a session, leaves it open as programs do, and joins. */
 static void *run_and_join(void *arg) {
-  seat *s = arg;
+  joining_task *s = arg;
   weft_graph *g = graph();
   weft_session *sess = open_at(g, weft_server_target(s->server));
   EXPECT_EQ_INT(fetch(sess, weft_scalar(g, WEFT_FLOAT, 3)), 3);
@@ -427,7 +483,7 @@ static void *run_and_join(void *arg) {
 }
 
 TEST_WITHIN(30, tasks_that_ran_a_session_and_joined_are_done_when_it_is_idle) {
-  seat a = {0}, b = {0};
+  joining_task a = {0}, b = {0};
   pthread_t threads[2];
   make_pair(&a.server, "first", &b.server, "second");
   pthread_create(&threads[0], NULL, run_and_join, &a);

@@ -11,7 +11,7 @@ static atomic_int ran;
 
 static void note(void *arg) {
   *(int *)arg = atomic_fetch_add(&order, 1) + 1;
-  atomic_fetch_add(&ran, 1); /* after the note, so that whoever sees it may read that */
+  atomic_fetch_add(&ran, 1); /* after the note, so that a thread that sees this count may read the note */
 }
 
 static void await(int calls) {
@@ -51,12 +51,13 @@ TEST(a_timer_that_was_taken_off_does_not_run) {
   weft__timers_destroy(ts); /* does not wait for it */
 }
 
-static atomic_bool slow_began, slow_ended;
+static atomic_bool slow_began, cancel_called, slow_ended;
 
 static void slow(void *arg) {
   (void)arg;
   atomic_store(&slow_began, true);
-  usleep(50000);
+  for (int i = 0; i < 20000 && !atomic_load(&cancel_called); i++) usleep(100);
+  usleep(20000); /* a cancel that does not wait returns meanwhile, and the test fails */
   atomic_store(&slow_ended, true);
 }
 
@@ -66,6 +67,7 @@ TEST(taking_a_timer_off_waits_for_its_function) {
   EXPECT_OK(weft__timers_create(&ts));
   weft__timer_set(ts, &t, 0, slow, NULL);
   while (!atomic_load(&slow_began)) usleep(100);
+  atomic_store(&cancel_called, true);
   EXPECT(!weft__timer_cancel(ts, &t));
   EXPECT(atomic_load(&slow_ended));
   weft__timers_destroy(ts);

@@ -1,5 +1,6 @@
 /* session_test.c - plans and frames under use: threads, shapes, fetches, errors, time. */
 #include "exec/compile.h"
+#include "exec/local.h"
 #include "exec/session.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -278,9 +279,20 @@ TEST(a_timeout_ends_a_kernel_that_would_try_billions_of_times) {
   end(&b);
 }
 
-static void *interrupt_soon(void *arg) {
-  (void)arg;
-  usleep(50000);
+/* Returns once the session has a run in flight. */
+static void await_a_run(weft_session *sess) {
+  local *s = (local *)sess;
+  int n = 0;
+  for (int i = 0; i < 10000 && n == 0; i++, usleep(1000)) {
+    pthread_mutex_lock(&s->lock);
+    n = s->runs.n;
+    pthread_mutex_unlock(&s->lock);
+  }
+  EXPECT_EQ_INT(n, 1);
+}
+
+static void *interrupt_the_run(void *sess) {
+  await_a_run(sess);
   weft__interrupt_raise();
   return NULL;
 }
@@ -290,16 +302,16 @@ TEST(an_interrupt_ends_a_dequeue) {
   int stuck = stuck_node(b.g);
   open_session(&b, NULL);
   pthread_t id;
-  EXPECT(pthread_create(&id, NULL, interrupt_soon, NULL) == 0);
+  EXPECT(pthread_create(&id, NULL, interrupt_the_run, b.s) == 0);
   EXPECT_ERR(run_target(b.s, stuck, NULL), WEFT_CANCELLED, "interrupted");
   pthread_join(id, NULL);
   weft__interrupt_clear();
   end(&b);
 }
 
-static void *close_soon(void *arg) {
-  usleep(50000);
-  weft__session_close(arg);
+static void *close_during_the_run(void *sess) {
+  await_a_run(sess);
+  weft__session_close(sess);
   return NULL;
 }
 
@@ -308,8 +320,8 @@ TEST(closing_a_session_ends_what_waits_in_it) {
   int stuck = stuck_node(b.g);
   open_session(&b, NULL);
   pthread_t id;
-  EXPECT(pthread_create(&id, NULL, close_soon, b.s) == 0);
-  EXPECT_ERR(run_target(b.s, stuck, NULL), WEFT_CANCELLED, ""); /* the dequeue, or the run if it came late */
+  EXPECT(pthread_create(&id, NULL, close_during_the_run, b.s) == 0);
+  EXPECT_ERR(run_target(b.s, stuck, NULL), WEFT_CANCELLED, ""); /* the dequeue, or the run before it came to that */
   pthread_join(id, NULL);
   end(&b);
 }

@@ -222,6 +222,7 @@ static weft_err conv_filter_cpu(kernel *k) {
 
 /* ---- shapes ---- */
 
+/* Checks channels of the input [.., in] against a filter [.., filter, out].  Unknown ones (-1) pass. */
 static weft_err check_depths(infer *s, int64_t in, int64_t filter, int64_t out) {
   if (in < 0 || filter <= 0) return WEFT_OK;
   if (in % filter)
@@ -234,12 +235,14 @@ static weft_err check_depths(infer *s, int64_t in, int64_t filter, int64_t out) 
   return WEFT_OK;
 }
 
-static weft_err conv_infer(infer *s) {
+weft_err weft__conv2d_infer(infer *s) {
   window w;
   shape x, f;
   WEFT_TRY(weft__window_infer(&w, s));
   WEFT_TRY(weft__infer_rank(s, 0, 4, &x));
   WEFT_TRY(weft__infer_rank(s, 1, 4, &f));
+  if (x.dim[w.channel] >= 0 && f.dim[2] == 0) return weft__infer_fail(s, "Depth of filter must not be 0");
+  if (x.dim[w.channel] == 0 && f.dim[2] > 0) return weft__infer_fail(s, "Number of groups must not be 0");
   WEFT_TRY(check_depths(s, x.dim[w.channel], f.dim[2], f.dim[3]));
   for (int i = 0; i < 2; i++) {
     w.at[i].in = x.dim[w.axis[i]];
@@ -431,9 +434,9 @@ OPS(conv) = {
     {"Conv2D(input:T, filter:T) -> (output:T) | T:type{half,bfloat16,float,double,int32} strides:list(int) "
      "use_cudnn_on_gpu:bool=true padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "
      "data_format:string{'NHWC','NCHW'}='NHWC' dilations:list(int)=[1,1,1,1]",
-     "Every window of an image times a filter.", .infer = conv_infer, .cpu = conv_cpu, .prepare = weft__window_prepare,
-     .unprepare = weft__window_unprepare, .grad = conv_grad, .fusion = &weft__conv2d_fusion, .cases = conv_cases,
-     .amp = AMP_ALLOW},
+     "Every window of an image times a filter.", .infer = weft__conv2d_infer, .cpu = conv_cpu,
+     .prepare = weft__window_prepare, .unprepare = weft__window_unprepare, .grad = conv_grad,
+     .fusion = &weft__conv2d_fusion, .cases = conv_cases, .amp = AMP_ALLOW},
     {"Conv2DBackpropInput(input_sizes:int32, filter:T, out_backprop:T) -> (output:T) | "
      "T:type{half,bfloat16,float,double,int32} strides:list(int) use_cudnn_on_gpu:bool=true "
      "padding:string{'SAME','VALID','EXPLICIT'} explicit_paddings:list(int)=[] "

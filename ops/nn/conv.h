@@ -1,10 +1,13 @@
-/* conv.h - what the convolution ops share with one another, and Conv2D with its epilogue. */
+/* conv.h - what the convolution ops share with each other, and what Conv2D shares with its epilogue. */
 #ifndef WEFT_OPS_NN_CONV_H
 #define WEFT_OPS_NN_CONV_H
 
 #include "graph/gradient.h"
 #include "kernels/conv/conv.h"
 
+/* The shape rule of Conv2D and QuantizedConv2D: input 0 is an image (NHWC, or NCHW as data_format says), input 1 a
+ * filter [height, width, in, out].  Sets output 0; a failure has TensorFlow's text. */
+weft_err weft__conv2d_infer(infer *s);
 /* Conv2D's kernel; `after` may be NULL. */
 weft_err weft__conv2d(kernel *k, conv_after *after);
 extern const fusion weft__conv2d_fusion; /* ops/nn/conv_epilogue.c */
@@ -13,9 +16,9 @@ extern const fusion weft__conv2d_fusion; /* ops/nn/conv_epilogue.c */
 weft_err weft__conv_check_attrs(const kernel *k, const window *w);
 weft_err weft__conv_check_dy(const kernel *k, const window *w, const conv *c); /* input 2, against the sizes */
 shape weft__image_shape(const window *w, int64_t batch, int64_t h, int64_t width, int64_t channels);
-/* The shape that input i holds; who uses it checks the rank. */
+/* Reads input i, a vector with the sizes of a shape.  The caller checks the rank. */
 weft_err weft__conv_shape_input(const kernel *k, int i, const char *name, shape *out);
-/* A node with the window of b's node; z may be WEFT_NONE. */
+/* Adds a node of this type with the window attributes of b's node; z may be WEFT_NONE. */
 weft_out weft__conv_like(backprop *b, const char *type, weft_out x, weft_out y, weft_out z);
 
 #endif

@@ -6,23 +6,11 @@
 #include "base/alloc.h"
 #include "kernels/conv/window.h"
 #include "ops/math/quantized.h"
+#include "ops/nn/conv.h"
 #include <string.h>
 
-static weft_err conv_infer(infer *s) {
-  window w;
-  shape x, f;
-  WEFT_TRY(weft__window_infer(&w, s));
-  WEFT_TRY(weft__infer_rank(s, 0, 4, &x));
-  WEFT_TRY(weft__infer_rank(s, 1, 4, &f));
-  if (x.dim[3] >= 0 && f.dim[2] > 0 && x.dim[3] % f.dim[2] != 0)
-    return weft__infer_fail(s, "Depth of input (%lld) is not a multiple of input depth of filter (%lld)",
-                            (long long)x.dim[3], (long long)f.dim[2]);
-  for (int i = 0; i < 2; i++) {
-    w.at[i].in = x.dim[i + 1];
-    w.at[i].size = f.dim[i];
-    WEFT_TRY(weft__window_infer_place(&w.at[i], w.padding, s));
-  }
-  s->out[0] = SHAPE4(x.dim[0], w.at[0].out, w.at[1].out, f.dim[3]);
+static weft_err quantized_conv_infer(infer *s) {
+  WEFT_TRY(weft__conv2d_infer(s));
   WEFT_TRY(weft__quantized_infer(s, 2, 1));
   return weft__quantized_infer(s, 4, 1);
 }
@@ -132,7 +120,7 @@ OPS(quantized_conv) = {
      "max_filter:float) -> (output:out_type, min_output:float, max_output:float) | Tinput:" INTEGER " Tfilter:" INTEGER
      " out_type:" INTEGER "=qint32 strides:list(int) padding:string{'SAME','VALID'} "
      "dilations:list(int)=[1,1,1,1]",
-     "Every window of a quantized image times a quantized filter.", .infer = conv_infer, .cpu = conv_cpu,
+     "Every window of a quantized image times a quantized filter.", .infer = quantized_conv_infer, .cpu = conv_cpu,
      .prepare = weft__window_prepare, .unprepare = weft__window_unprepare, .cases = conv_cases},
     {.scenario = "tests/parity/test_quantize.py"},
 };

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 import scenario
 import tensorflow as tf
+import weftlib
 
 X = np.float32([-3, -1.25, -.5, -.1, 0, .1, .5, 1, 1.5, 2.3, 7])
 PLAIN = {tf.qint8: np.int8, tf.quint8: np.uint8, tf.qint16: np.int16, tf.quint16: np.uint16, tf.qint32: np.int32}
@@ -165,3 +166,32 @@ def test_what_ops_on_integers_refuse():
                 for k in ([2, 1, 1, 1],)]
         return [scenario.Fails(b) for b in bad]
     scenario.check(build)
+
+
+
+def convolution(op, image, filters):
+    """A GraphDef with a convolution of these shapes, which TensorFlow checks only when it imports the graph."""
+    quantized = op is tf.raw_ops.QuantizedConv2D
+    kind = tf.quint8 if quantized else tf.float32
+    ranges = dict(min_input=0.0, max_input=1.0, min_filter=0.0, max_filter=1.0) if quantized else {}
+    with tf.Graph().as_default() as g:
+        x, f = tf.compat.v1.placeholder(kind, name="x"), tf.compat.v1.placeholder(kind, name="f")
+        op(input=x, filter=f, strides=[1] * 4, padding="VALID", **ranges)
+    graph_def = g.as_graph_def()
+    for node in graph_def.node:
+        if node.op == "Placeholder":
+            node.attr["shape"].shape.CopyFrom(tf.TensorShape(image if node.name == "x" else filters).as_proto())
+    return graph_def
+
+
+@pytest.mark.parametrize("op", [tf.raw_ops.QuantizedConv2D, tf.raw_ops.Conv2D], ids=["quantized", "float"])
+def test_the_shape_rule_of_a_convolution_refuses_what_tensorflow_refuses(op):
+    for depth, filters in ((6, (4, 3)), (6, (3, 3)), (6, (2, 4)), (6, (0, 4)), (0, (0, 4)), (0, (3, 4))):
+        graph_def = convolution(op, (1, 4, 4, depth), (2, 2, *filters))
+        with pytest.raises(ValueError) as theirs, tf.Graph().as_default():
+            tf.graph_util.import_graph_def(graph_def, name="")
+        with pytest.raises(weftlib.Error) as ours:
+            weftlib.Graph(graph_def)
+        assert str(theirs.value).split(" for '")[0] in str(ours.value), (depth, filters)
+    for depth, filters in ((6, (6, 4)), (6, (3, 4)), (None, (0, 4)), (6, (None, 4))):
+        weftlib.Graph(convolution(op, (1, 4, 4, depth), (2, 2, *filters)))

@@ -40,10 +40,10 @@ weft_err weft__image_in(kernel *k, image_view *v, const weft_tensor *t, bool cha
   WEFT_TRY(weft__widened_load(&v->wide, t));
   v->data = v->wide.data;
   if (!needs_transpose(t, channels_second)) return WEFT_OK;
-  WEFT_TRY(weft__scratch(k, &v->turned, WEFT_FLOAT, &t->shape));
+  WEFT_TRY(weft__scratch(k, &v->transposed, WEFT_FLOAT, &t->shape));
   const int64_t *d = t->shape.dim;
-  weft__channel_layout_transpose(k, v->turned.data, v->wide.data, d[0], d[1], d[2] * d[3]);
-  v->data = v->turned.data;
+  weft__channel_layout_transpose(k, v->transposed.data, v->wide.data, d[0], d[1], d[2] * d[3]);
+  v->data = v->transposed.data;
   return WEFT_OK;
 }
 
@@ -51,19 +51,19 @@ weft_err weft__image_out(kernel *k, image_view *v, weft_tensor *t, bool channels
   WEFT_TRY(weft__widened_output(&v->wide, t));
   v->data = v->wide.data;
   if (!needs_transpose(t, channels_second)) return WEFT_OK;
-  WEFT_TRY(weft__scratch(k, &v->turned, WEFT_FLOAT, &t->shape));
-  v->data = v->turned.data;
+  WEFT_TRY(weft__scratch(k, &v->transposed, WEFT_FLOAT, &t->shape));
+  v->data = v->transposed.data;
   return WEFT_OK;
 }
 
 void weft__image_store(kernel *k, image_view *v, weft_tensor *t, bool channels_second) {
   const int64_t *d = t->shape.dim;
   if (needs_transpose(t, channels_second))
-    weft__channel_layout_transpose(k, v->wide.data, v->turned.data, d[0], d[2] * d[3], d[1]);
+    weft__channel_layout_transpose(k, v->wide.data, v->transposed.data, d[0], d[2] * d[3], d[1]);
   weft__widened_store(&v->wide, t);
 }
 
 void weft__image_finish(image_view *v) {
   weft__widened_finish(&v->wide);
-  weft__tensor_clear(&v->turned);
+  weft__tensor_clear(&v->transposed);
 }

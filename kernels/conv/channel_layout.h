@@ -1,4 +1,4 @@
-/* channel_layout.h - images with the channels second turned into images with the channels last, and back. */
+/* channel_layout.h - converts images from NCHW (channels second) to NHWC (channels last), and back. */
 #ifndef WEFT_KERNELS_CONV_CHANNEL_LAYOUT_H
 #define WEFT_KERNELS_CONV_CHANNEL_LAYOUT_H
 
@@ -8,10 +8,10 @@
 void weft__channel_layout_transpose(kernel *k, float *dst, const float *src, int64_t n, int64_t channels,
                                     int64_t pixels);
 
-/* An image tensor of four axes as floats with the channels last: widened and turned only where needed. */
+/* An image tensor of four axes as floats in NHWC; it is widened and transposed only if needed. */
 typedef struct image_view {
   widened wide;
-  weft_tensor turned;
+  weft_tensor transposed;
   float *data; /* (batch, height, width, channels) */
 } image_view;  /* {0} at first; finished on every path */
 

@@ -1,4 +1,5 @@
-/* conv.cuh - a convolution on the card or one of its gradients, for the two ways there are to run it. */
+/* conv.cuh - a convolution on the GPU or one of its gradients, for its two implementations: ops/nn/conv.cu and
+ * cuDNN. */
 #pragma once
 
 #include "kernels/conv/image.cuh"
@@ -15,5 +16,5 @@ struct conv {
 };
 typedef weft_err conv_fn(kernel *k, const conv &c);
 
-/* Runs it with cuDNN if that has it and is faster than `other`; *done false: nothing was done.  (conv_cudnn.cu) */
+/* Runs it with cuDNN if cuDNN can and is faster than `other`; *done is false if it did nothing.  (conv_cudnn.cu) */
 weft_err gpu_cudnn_conv(kernel *k, const conv &c, conv_fn *other, bool *done);

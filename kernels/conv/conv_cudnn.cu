@@ -220,8 +220,9 @@ struct room {
 };
 
 static weft_err turn(kernel *k, const conv &c, void *from, void *to, int64_t rows, int64_t columns) {
-  if (c.type == WEFT_FLOAT) return gpu_turn(k, (const uint32_t *)from, (uint32_t *)to, rows, columns, columns);
-  return gpu_turn(k, (const uint16_t *)from, (uint16_t *)to, rows, columns, columns);
+  if (c.type == WEFT_FLOAT)
+    return gpu_transpose_matrix(k, (const uint32_t *)from, (uint32_t *)to, rows, columns, columns);
+  return gpu_transpose_matrix(k, (const uint16_t *)from, (uint16_t *)to, rows, columns, columns);
 }
 
 static bool execute(kernel *k, const conv &c, int64_t device, part plan, const room &r) {

@@ -29,8 +29,9 @@ void weft__padded_init(padded *m) {
 
 const float *weft__padded_rows(const padded *m, const float *src, int64_t first, int64_t n, float *scratch) {
   if (m->direct) return src + first * m->row;
-  const int64_t c = m->channels, left = most(m->pad[1], 0), skip = most(-m->pad[1], 0);
-  const int64_t width = most(least(m->padded[1] - left, m->size[1] - skip), 0), right = m->padded[1] - left - width;
+  const int64_t c = m->channels, left = conv_max(m->pad[1], 0), skip = conv_max(-m->pad[1], 0);
+  const int64_t width = conv_max(conv_min(m->padded[1] - left, m->size[1] - skip), 0),
+                right = m->padded[1] - left - width;
   for (int64_t i = 0; i < n; i++) {
     const int64_t row = first + i - m->pad[0];
     float *dst = scratch + i * m->row;
@@ -48,8 +49,8 @@ const float *weft__padded_rows(const padded *m, const float *src, int64_t first,
 void weft__padded_inside(const padded *m, int64_t first, int64_t every, int64_t count, int64_t *begin, int64_t *end) {
   /* rows of the image, relative to `first` */
   const int64_t top = m->pad[0] - first, bottom = m->pad[0] + m->size[0] - first;
-  *begin = least(top > 0 ? (top + every - 1) / every : 0, count);
-  *end = most(least(bottom > 0 ? (bottom + every - 1) / every : 0, count), *begin);
+  *begin = conv_min(top > 0 ? (top + every - 1) / every : 0, count);
+  *end = conv_max(conv_min(bottom > 0 ? (bottom + every - 1) / every : 0, count), *begin);
 }
 
 /* ---- a sweep: computes every pixel of a result from a window over an image ---- */
@@ -65,13 +66,13 @@ void weft__sweep_taps_of_row(const sweep *s, int64_t i, int64_t *begin, int64_t 
 void weft__sweep_chunks(sweep *s, int64_t threads, int64_t bytes_of_row) {
   /* parts of an image, enough to keep all threads busy */
   const int64_t parts = (4 * threads + s->c->batch - 1) / s->c->batch;
-  s->chunk = least((s->size[0] + parts - 1) / parts, IMAGE_BYTES / most(bytes_of_row, 1));
-  s->chunk = least(s->size[0], most(1, s->chunk));
+  s->chunk = conv_min((s->size[0] + parts - 1) / parts, IMAGE_BYTES / conv_max(bytes_of_row, 1));
+  s->chunk = conv_min(s->size[0], conv_max(1, s->chunk));
   s->chunks = (s->size[0] + s->chunk - 1) / s->chunk;
 }
 
 void weft__sweep_after(const sweep *s, float *dst, int64_t rows) {
-  const conv_after *after = s->turned ? NULL : s->c->after;
+  const conv_after *after = s->transposed ? NULL : s->c->after;
   if (after) after->part(after->arg, dst, rows * s->stride[0]);
 }
 
@@ -119,13 +120,13 @@ static void sweep_taps(sweep *s) {
  * last. */
 static void pack_panel(const sweep *s, const float *f, int64_t first, int width, float *out) {
   const conv *c = s->c;
-  const int64_t cols = least(width, s->channels - first), in = c->in_ch, oc = c->out_ch;
+  const int64_t cols = conv_min(width, s->channels - first), in = c->in_ch, oc = c->out_ch;
   for (int64_t h = 0; h < s->count[0]; h++)
     for (int64_t w = 0; w < s->count[1]; w++) {
       const float *block = f + (s->key[0][h] * c->at[1].size + s->key[1][w]) * in * oc; /* (in, out) */
-      const int64_t rows = s->turned ? oc : in;
+      const int64_t rows = s->transposed ? oc : in;
       if (cols < width) memset(out, 0, (size_t)(rows * width) * sizeof *out);
-      if (s->turned)
+      if (s->transposed)
         for (int64_t j = 0; j < cols; j++)
           for (int64_t r = 0; r < rows; r++) out[r * width + j] = block[(first + j) * oc + r];
       else
@@ -156,7 +157,7 @@ static void pack_panels(void *arg, int64_t begin, int64_t end) {
 /* Returns the maximum number of terms in one partial sum.  Partial sums over the channels of one tap would have the
  * smallest error.  Twice as many terms have at most 1.4 times that error and cost less time. */
 static int64_t part_terms(const sweep *s) {
-  return s->turned ? least(most(2 * s->image.channels, LEAST_TERMS), MOST_TERMS) : INT64_MAX;
+  return s->transposed ? conv_min(conv_max(2 * s->image.channels, LEAST_TERMS), MOST_TERMS) : INT64_MAX;
 }
 
 typedef struct panel {
@@ -171,7 +172,7 @@ static void sweep_row(const sweep *s, const float *a, float *dst, panel of, int6
   const int width = of.width;
   const float *packed = s->packed + column * s->taps * s->run;
   float spill[TILE_MAX_FLOATS];
-  const int64_t cols = least(width, s->channels - column), terms = part_terms(s);
+  const int64_t cols = conv_min(width, s->channels - column), terms = part_terms(s);
   const int64_t most_rows = weft__tile_rows(s->set, width), blocks = (s->size[1] + most_rows - 1) / most_rows;
   tile t = {.tap = s->tap + begin,
             .a_row = s->step[1] * s->image.channels,
@@ -207,7 +208,7 @@ static void sweep_rows(const sweep *s, const float *a, float *dst, int64_t first
   for (int64_t i = 0; i < n; i++) {
     int64_t top, bottom;
     weft__sweep_taps_of_row(s, first + i, &top, &bottom);
-    const int64_t from = most(begin, top), to = most(least(end, bottom), from);
+    const int64_t from = conv_max(begin, top), to = conv_max(conv_min(end, bottom), from);
     if (begin == 0 || from < to) /* otherwise there is nothing to add */
       sweep_row(s, a + i * s->step[0] * s->image.row, dst + i * s->stride[0], of, from * wide, to * wide, begin > 0);
     if (last) weft__sweep_after(s, dst + i * s->stride[0], 1);
@@ -225,17 +226,17 @@ static void sweep_units(void *arg, int64_t begin, int64_t end) {
     return;
   }
   for (int64_t u = begin; u < end; u++) {
-    const int64_t n = u / s->chunks, first = u % s->chunks * s->chunk, rows = least(s->chunk, s->size[0] - first);
+    const int64_t n = u / s->chunks, first = u % s->chunks * s->chunk, rows = conv_min(s->chunk, s->size[0] - first);
     const float *a = weft__padded_rows(&s->image, s->src + n * s->src_image, first * s->step[0],
                                        (rows - 1) * s->step[0] + last + 1, scratch);
     float *dst = s->dst + n * s->dst_image + first * s->stride[0];
     for (int64_t column = 0; column < s->channels;) {
       const int width = weft__tile_panel(s->set, s->channels - column);
       const int64_t row_bytes = s->count[1] * s->image.channels * width * (int64_t)sizeof(float);
-      const int64_t fit = most(PANEL_BYTES / most(row_bytes, 1), 1);
+      const int64_t fit = conv_max(PANEL_BYTES / conv_max(row_bytes, 1), 1);
       int64_t t = 0;
       do {
-        const int64_t next = least(t + fit, s->count[0]);
+        const int64_t next = conv_min(t + fit, s->count[0]);
         sweep_rows(s, a, dst, first, rows, (panel){column, width}, t, next);
         t = next;
       } while (t < s->count[0]);
@@ -250,18 +251,18 @@ static weft_err sweep_run(kernel *k, sweep *s, const float *f) {
   if (s->size[0] <= 0 || s->size[1] <= 0) return WEFT_OK;
   sweep_taps(s);
   s->infinite = false;
-  const bool square = weft__square_fits(s), row = !square && weft__short_fits(s);
-  if (square) WEFT_TRY(weft__square_sweep(k, s, f));
-  if (row) WEFT_TRY(weft__short_sweep(k, s, f));
+  const bool square = weft__winograd_2d_fits(s), row = !square && weft__winograd_1d_fits(s);
+  if (square) WEFT_TRY(weft__winograd_2d_sweep(k, s, f));
+  if (row) WEFT_TRY(weft__winograd_1d_sweep(k, s, f));
   if ((square || row) && !s->infinite) return WEFT_OK;
   sweep_taps(s); /* again, because the offsets have changed */
   const int64_t depth = s->taps * s->run, lanes = s->set->lanes;
   const int64_t columns = (s->channels + lanes - 1) / lanes * lanes;
   float *packed = NULL;
-  if (!s->turned && weft__tile_panel(s->set, s->channels) == s->channels) {
+  if (!s->transposed && weft__tile_panel(s->set, s->channels) == s->channels) {
     s->packed = f; /* one full panel: the filter already has the packed layout */
   } else {
-    packed = weft__alloc_aligned((size_t)(most(depth * columns, 1)) * sizeof *packed);
+    packed = weft__alloc_aligned((size_t)(conv_max(depth * columns, 1)) * sizeof *packed);
     if (!packed) return WEFT_OOM;
     s->packed = packed;
     const int64_t panels = (columns + weft__tile_width(s->set) - 1) / weft__tile_width(s->set) + 2;
@@ -321,7 +322,7 @@ static void phase_taps(sweep *s, int i, const window_axis *a, int64_t phase) {
 
 weft_err weft__conv_input(kernel *k, const conv *c, const float *f, const float *dy, float *dx) {
   const window_axis *h = &c->at[0], *w = &c->at[1];
-  sweep s = {.src = dy, .channels = c->in_ch, .image = {.channels = c->out_ch}, .turned = true, .step = {1, 1}};
+  sweep s = {.src = dy, .channels = c->in_ch, .image = {.channels = c->out_ch}, .transposed = true, .step = {1, 1}};
   WEFT_TRY(sweep_room(&s, c));
   s.image.size[0] = h->out, s.image.size[1] = w->out;
   s.stride[0] = h->stride * w->in * c->in_ch, s.stride[1] = w->stride * c->in_ch;

@@ -1,7 +1,10 @@
 /* conv_fast.h - what the fast convolutions share: images with their padding, and sweeps over them.
  *
- * A sweep computes every pixel of a result from a window over an image.  conv_fast.c runs it by
- * plain tiles, conv_short.c and conv_square.c with fewer products where the windows move by single pixels. */
+ * A sweep computes every pixel of a result (n, height, width, channels) from a window over an image.  conv_fast.c runs
+ * it with plain tiles.  conv_winograd_1d.c and conv_winograd_2d.c need fewer products, and can run windows that move by
+ * single pixels.
+ *
+ * The kernel's thread owns a sweep.  The threads of the step only read it, except for `failed` and `infinite`. */
 #ifndef WEFT_KERNELS_CONV_CONV_FAST_H
 #define WEFT_KERNELS_CONV_CONV_FAST_H
 
@@ -14,24 +17,24 @@ enum {
   FLOPS_PER_NS = 64
 };
 
-static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t conv_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t conv_max(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static inline int64_t weft__kernel_threads(const kernel *k) {
   return k->step && k->step->intra ? weft__pool_threads(k->step->intra) : 1;
 }
 
-/* How many private sums a filter gradient of so many units of work is taken in: two for each thread, lest all wait for
- * one that was held up, and no more than there is memory for. */
+/* Returns how many partial sums a filter gradient is divided into.  There are two for each thread, so that the others
+ * do not wait long for a slow one, and no more than COPIES_BYTES allows. */
 static inline int64_t weft__filter_copies(int64_t threads, int64_t units, int64_t bytes_each) {
-  return most(1, least(least(threads > 1 ? 2 * threads : 1, units), COPIES_BYTES / bytes_each));
+  return conv_max(1, conv_min(conv_min(threads > 1 ? 2 * threads : 1, units), COPIES_BYTES / bytes_each));
 }
 
-/* The products of a tile in parts of at most `terms`, each added up by itself and then to the others.  A long sum in one
- * piece loses digits as it grows, and what conv_short.c and conv_square.c make of such sums would lose more. */
+/* The products of a tile in parts of at most `terms`, each added up by itself and then to the others.  A long sum in
+ * one piece loses digits as it grows, and what the Winograd convolutions make of such sums would lose more. */
 static inline void weft__tile_in_parts(tile_fn *fn, const tile *whole, int64_t terms) {
   tile t = *whole;
-  const int64_t taps = most(terms / most(t.run, 1), 1), parts = t.run > terms ? (t.run - 1) / terms + 1 : 1;
+  const int64_t taps = conv_max(terms / conv_max(t.run, 1), 1), parts = t.run > terms ? (t.run - 1) / terms + 1 : 1;
   if (t.taps == 0 || (t.taps <= taps && parts == 1)) { /* of no taps: zero, unless it is added */
     fn(&t);
     return;
@@ -39,7 +42,7 @@ static inline void weft__tile_in_parts(tile_fn *fn, const tile *whole, int64_t t
   for (int64_t i = 0; i < whole->taps; i += taps)
     for (int64_t p = 0; p < parts; p++, t.add = true) {
       const int64_t first = whole->run * p / parts;
-      t.tap = whole->tap + i, t.taps = least(taps, whole->taps - i);
+      t.tap = whole->tap + i, t.taps = conv_min(taps, whole->taps - i);
       t.run = whole->run * (p + 1) / parts - first;
       t.a = whole->a + first * whole->a_col;
       t.b = whole->b + (i * whole->run + first) * whole->b_row;
@@ -64,7 +67,7 @@ void weft__padded_inside(const padded *m, int64_t first, int64_t every, int64_t 
 typedef struct sweep {
   const conv *c;
   const tile_set *set;
-  bool turned; /* towards the input: the filter's channels change places */
+  bool transposed; /* the gradient of the input: the two channel axes of the filter are exchanged */
   padded image;
   const float *src;
   int64_t step[2]; /* pixels from one window to the next */
@@ -82,14 +85,14 @@ typedef struct sweep {
   bool infinite;                /* likewise: a result is infinite or no number */
 } sweep;
 
-/* Must the sums round as little as one short sum for each tap?  TensorFlow's gradient towards the input does where it is
- * without oneDNN, which it has on x86_64. */
+/* Returns true if the sums must be rounded as little as one short sum for each tap.  TensorFlow computes the gradient
+ * of the input so where it has no oneDNN, which it has on x86_64. */
 static inline bool weft__sweep_is_exact(const sweep *s) {
 #if defined(__x86_64__)
   (void)s;
   return false;
 #else
-  return s->turned;
+  return s->transposed;
 #endif
 }
 /* The taps [*begin, *end) along the height that meet the image for row i of the result. */
@@ -97,23 +100,23 @@ void weft__sweep_taps_of_row(const sweep *s, int64_t i, int64_t *begin, int64_t 
 /* Rows in a unit of work: few enough bytes, and enough units for all threads. */
 void weft__sweep_chunks(sweep *s, int64_t threads, int64_t bytes_of_row);
 
-/* Is each of n floats finite? */
+/* Returns true if each of n floats is finite. */
 bool weft__all_finite(const float *x, int64_t n);
-/* What follows on `rows` finished rows of the result. */
+/* Calls the convolution's `after` (conv.h), if it has one, for `rows` finished rows of the result. */
 void weft__sweep_after(const sweep *s, float *dst, int64_t rows);
-/* The same for conv_short.c and conv_square.c, whose sums spread an infinite input over results whose windows do not
- * hold it: sets s->infinite if one is in the rows. */
+/* The same for the Winograd convolutions.  Their sums would carry an infinite input into results whose windows do not
+ * contain it, so this sets s->infinite if a result in the rows is infinite or NaN. */
 void weft__sweep_after_sums(sweep *s, float *dst, int64_t rows);
 
-/* conv_short.c: can it run this sweep, and is that worth while?  Runs it.  Where it sets s->infinite, the result is to be
- * computed by plain tiles. */
-bool weft__short_fits(const sweep *s);
-weft_err weft__short_sweep(kernel *k, sweep *s, const float *f);
-/* The same for the gradient towards the filter. */
-bool weft__short_filter_fits(const conv *c, const tile_set *set);
-weft_err weft__short_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df, bool *infinite);
-/* conv_square.c: the same two. */
-bool weft__square_fits(const sweep *s);
-weft_err weft__square_sweep(kernel *k, sweep *s, const float *f);
+/* conv_winograd_1d.c.  fits: returns true if it can run this sweep and is faster than plain tiles.  sweep: runs it; if
+ * it sets s->infinite, the caller must compute the result again with plain tiles. */
+bool weft__winograd_1d_fits(const sweep *s);
+weft_err weft__winograd_1d_sweep(kernel *k, sweep *s, const float *f);
+/* The same for the gradient of the filter. */
+bool weft__winograd_1d_filter_fits(const conv *c, const tile_set *set);
+weft_err weft__winograd_1d_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df, bool *infinite);
+/* conv_winograd_2d.c: the same two functions. */
+bool weft__winograd_2d_fits(const sweep *s);
+weft_err weft__winograd_2d_sweep(kernel *k, sweep *s, const float *f);
 
 #endif

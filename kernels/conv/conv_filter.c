@@ -85,7 +85,7 @@ static weft_err filter_task(const filter_job *j, int64_t copy, int64_t column, i
   int64_t *tap = weft__alloc((size_t)j->chunk * sizeof *tap);
   for (int64_t i = 0; tap && i < j->chunk; i++) tap[i] = i * h->stride * j->image.row;
   for (int64_t u = begin; scratch && tap && u < end; u++) {
-    const int64_t n = u / j->chunks, first = u % j->chunks * j->chunk, rows = least(j->chunk, h->out - first);
+    const int64_t n = u / j->chunks, first = u % j->chunks * j->chunk, rows = conv_min(j->chunk, h->out - first);
     const float *a = weft__padded_rows(&j->image, j->x + n * h->in * w->in * c->in_ch, first * h->stride,
                                        (rows - 1) * h->stride + (h->size - 1) * h->dilation + 1, scratch);
     const float *dy = dy_rows(j, n, first, rows, scratch + image_floats) + column;
@@ -129,14 +129,14 @@ static void filter_plan(filter_job *j, int64_t threads) {
   j->columns = (c->out_ch + lanes - 1) / lanes * lanes;
   j->panels = weft__tile_panels(j->set, c->out_ch);
   const int64_t row_bytes = c->at[1].out * weft__tile_width(j->set) * (int64_t)sizeof(float);
-  j->chunk = least(c->at[0].out, most(1, ROWS_BYTES / row_bytes));
+  j->chunk = conv_min(c->at[0].out, conv_max(1, ROWS_BYTES / row_bytes));
   j->chunks = (c->at[0].out + j->chunk - 1) / j->chunk;
   j->copies = weft__filter_copies(threads, c->batch * j->chunks, depth * j->columns * (int64_t)sizeof(float));
 }
 
 weft_err weft__conv_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df) {
   bool again = true; /* false once the Winograd gradient has computed df */
-  if (weft__short_filter_fits(c, weft__tile_set())) WEFT_TRY(weft__short_filter(k, c, x, dy, df, &again));
+  if (weft__winograd_1d_filter_fits(c, weft__tile_set())) WEFT_TRY(weft__winograd_1d_filter(k, c, x, dy, df, &again));
   if (!again) return WEFT_OK;
   filter_job j = {.c = c, .set = weft__tile_set(), .x = x, .dy = dy, .df = df, .image = {.channels = c->in_ch}};
   const int64_t depth = c->at[0].size * c->at[1].size * c->in_ch;

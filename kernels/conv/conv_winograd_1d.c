@@ -159,11 +159,12 @@ static void rows_fill(const rows_of_sums *r, const float *src, int64_t first, in
 
 /* ---- sweeps ---- */
 
-bool weft__short_fits(const sweep *s) {
+bool weft__winograd_1d_fits(const sweep *s) {
   const int64_t columns = s->count[1];
   return !weft__sweep_is_exact(s) && s->merged && s->step[1] == 1 && (columns == 3 || columns == 5) &&
-         s->image.channels >= FEW_CHANNELS && s->image.channels * least(s->count[0], s->image.size[0]) >= FEW_TERMS &&
-         s->channels >= s->set->lanes && s->size[1] >= 4 && s->c->batch * s->size[0] * s->size[1] >= FEW_PIXELS;
+         s->image.channels >= FEW_CHANNELS &&
+         s->image.channels * conv_min(s->count[0], s->image.size[0]) >= FEW_TERMS && s->channels >= s->set->lanes &&
+         s->size[1] >= 4 && s->c->batch * s->size[0] * s->size[1] >= FEW_PIXELS;
 }
 
 typedef struct short_job {
@@ -179,14 +180,14 @@ typedef struct short_job {
 static void pack_sums(const short_job *j, int64_t first, int width, float *out) {
   const sweep *s = j->s;
   const conv *c = s->c;
-  const int64_t cols = least(width, s->channels - first), oc = c->out_ch, rows = s->image.channels;
+  const int64_t cols = conv_min(width, s->channels - first), oc = c->out_ch, rows = s->image.channels;
   const int64_t columns = s->count[1];
   float g[5 * TILE_MAX_WIDTH] = {0};
   for (int64_t h = 0; h < s->count[0]; h++)
     for (int64_t r = 0; r < rows; r++) {
       for (int64_t w = 0; w < columns; w++) {
         const float *block = j->f + (s->key[0][h] * c->at[1].size + s->key[1][w]) * c->in_ch * oc; /* (in, out) */
-        if (s->turned)
+        if (s->transposed)
           for (int64_t i = 0; i < cols; i++) g[w * width + i] = block[(first + i) * oc + r];
         else
           memcpy(g + w * width, block + r * oc + first, (size_t)cols * sizeof *g);
@@ -247,10 +248,10 @@ static void winograd_1d_multiply(const short_job *j, const rows_of_sums *r, int6
 /* Computes n rows of the result from the products at all points. */
 static void winograd_1d_gather(const sweep *s, const rows_of_sums *r, const float *m, int64_t n, int width,
                                int64_t column, float *dst) {
-  const int64_t cols = least(width, s->channels - column), point = s->chunk * r->groups * width;
+  const int64_t cols = conv_min(width, s->channels - column), point = s->chunk * r->groups * width;
   for (int64_t i = 0; i < n; i++)
     for (int64_t g = 0; g < r->groups; g++)
-      result_sums(m + (i * r->groups + g) * width, point, r->results, least(r->results, s->size[1] - g * r->results),
+      result_sums(m + (i * r->groups + g) * width, point, r->results, conv_min(r->results, s->size[1] - g * r->results),
                   dst + i * s->stride[0] + g * r->results * s->stride[1] + column, s->stride[1], cols);
 }
 
@@ -267,7 +268,7 @@ static void short_units(void *arg, int64_t begin, int64_t end) {
   float *m = r.row + r.image.row;
   r.sums = m + POINTS * products;
   for (int64_t u = begin; u < end; u++) {
-    const int64_t n = u / s->chunks, first = u % s->chunks * s->chunk, rows = least(s->chunk, s->size[0] - first);
+    const int64_t n = u / s->chunks, first = u % s->chunks * s->chunk, rows = conv_min(s->chunk, s->size[0] - first);
     rows_fill(&r, s->src + n * s->src_image, first * s->step[0], j->reach - (s->chunk - rows) * s->step[0]);
     for (int64_t column = 0; column < s->channels;) {
       const int width = weft__tile_panel(s->set, s->channels - column);
@@ -285,7 +286,7 @@ static void short_units(void *arg, int64_t begin, int64_t end) {
   weft__free(r.row);
 }
 
-weft_err weft__short_sweep(kernel *k, sweep *s, const float *f) {
+weft_err weft__winograd_1d_sweep(kernel *k, sweep *s, const float *f) {
   const int64_t c = s->image.channels, lanes = s->set->lanes, columns = (s->channels + lanes - 1) / lanes * lanes;
   short_job j = {.s = s, .f = f, .depth = s->count[0] * c};
   rows_init(&j.rows, &s->image, s->size[1], s->count[1], 0);
@@ -320,7 +321,7 @@ typedef struct short_filter {
   bool failed, infinite; /* any thread may set them to true */
 } short_filter;
 
-bool weft__short_filter_fits(const conv *c, const tile_set *set) {
+bool weft__winograd_1d_filter_fits(const conv *c, const tile_set *set) {
   const window_axis *w = &c->at[1];
   return w->stride == 1 && w->dilation == 1 && (w->size == 3 || w->size == 5) && c->in_ch >= 8 &&
          c->out_ch >= set->lanes && w->out >= FEW_COLUMNS && c->batch * c->at[0].out * w->out >= FEW_PIXELS;
@@ -332,7 +333,7 @@ static void dy_sums(const short_filter *j, const float *dy, int64_t n, int64_t c
   const int64_t oc = j->c->out_ch, w = j->c->at[1].out, point = j->chunk * r->groups * width;
   for (int64_t i = 0; i < n; i++)
     for (int64_t g = 0; g < r->groups; g++)
-      gradient_sums(dy + (i * w + g * r->results) * oc, oc, least(r->results, w - g * r->results), r->results,
+      gradient_sums(dy + (i * w + g * r->results) * oc, oc, conv_min(r->results, w - g * r->results), r->results,
                     out + (i * r->groups + g) * width, point, cols);
 }
 
@@ -395,10 +396,10 @@ static weft_err room_make(const short_filter *j, int width, short_room *room) {
 static void short_unit(const short_filter *j, short_room *room, int64_t u, int64_t column, int width, bool add) {
   const conv *c = j->c;
   const window_axis *h = &c->at[0], *w = &c->at[1];
-  const int64_t n = u / j->chunks, first = u % j->chunks * j->chunk, rows = least(j->chunk, h->out - first);
+  const int64_t n = u / j->chunks, first = u % j->chunks * j->chunk, rows = conv_min(j->chunk, h->out - first);
   rows_fill(&room->rows, j->x + n * h->in * w->in * c->in_ch, first * h->stride, room->rows.rows);
-  dy_sums(j, j->dy + (n * h->out + first) * w->out * c->out_ch + column, rows, least(width, c->out_ch - column), width,
-          room->dy);
+  dy_sums(j, j->dy + (n * h->out + first) * w->out * c->out_ch + column, rows, conv_min(width, c->out_ch - column),
+          width, room->dy);
   for (int64_t at = 0; at < POINTS; at++) add_products(j, room, at, first, rows, width, add);
 }
 
@@ -407,7 +408,7 @@ static weft_err short_task(const short_filter *j, int64_t copy, int64_t column, 
   const conv *c = j->c;
   const int64_t units = c->batch * j->chunks, begin = units * copy / j->copies, end = units * (copy + 1) / j->copies;
   const int64_t depth = POINTS * c->at[0].size * c->in_ch, parts = j->chunk * j->rows.groups / PART_TERMS + 1;
-  const int64_t in_block = most(BLOCK_PARTS / parts, 1);
+  const int64_t in_block = conv_max(BLOCK_PARTS / parts, 1);
   float *sums = j->sums + copy * depth * j->columns + column;
   short_room room = {0};
   const weft_err err = room_make(j, width, &room);
@@ -458,14 +459,15 @@ static void short_plan(short_filter *j, int64_t threads) {
   j->columns = (c->out_ch + lanes - 1) / lanes * lanes;
   j->panels = weft__tile_panels(j->set, c->out_ch);
   const int64_t row_bytes = POINTS * j->rows.groups * (c->in_ch * h->stride + weft__tile_width(j->set)) * bytes;
-  j->chunk = least(h->out, most(1, IMAGE_BYTES / row_bytes));
+  j->chunk = conv_min(h->out, conv_max(1, IMAGE_BYTES / row_bytes));
   j->chunks = (h->out + j->chunk - 1) / j->chunk;
   j->rows.rows = (j->chunk - 1) * h->stride + (h->size - 1) * h->dilation + 1;
   const int64_t copy_bytes = POINTS * h->size * c->in_ch * j->columns * bytes;
   j->copies = weft__filter_copies(threads, c->batch * j->chunks, copy_bytes);
 }
 
-weft_err weft__short_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df, bool *infinite) {
+weft_err weft__winograd_1d_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df,
+                                  bool *infinite) {
   short_filter j = {.c = c, .set = weft__tile_set(), .x = x, .dy = dy, .df = df};
   short_plan(&j, weft__kernel_threads(k));
   const int64_t depth = POINTS * c->at[0].size * c->in_ch;

@@ -29,8 +29,8 @@ static int64_t winograd_2d_halves(int64_t n) { return (n + SQUARE_RESULTS - 1) /
 
 /* Finds which pixels of a patch exist along one axis: the patch has `size` pixels from `first` on, the axis has `n`. */
 static void patch_axis(patch *p, int axis, int64_t first, int64_t n, int size) {
-  p->begin[axis] = weft__int_sat(least(most(-first, 0), size));
-  p->end[axis] = weft__int_sat(most(least(n - first, size), p->begin[axis]));
+  p->begin[axis] = weft__int_sat(conv_min(conv_max(-first, 0), size));
+  p->end[axis] = weft__int_sat(conv_max(conv_min(n - first, size), p->begin[axis]));
 }
 
 static bool are_neighbours(const int64_t *offset, int64_t n) {
@@ -40,7 +40,7 @@ static bool are_neighbours(const int64_t *offset, int64_t n) {
 }
 
 /* Returns the width of the widest panel. */
-static int64_t width_of(const sweep *s) { return least(s->channels, weft__tile_width(s->set)); }
+static int64_t width_of(const sweep *s) { return conv_min(s->channels, weft__tile_width(s->set)); }
 
 static int64_t points_of(const square_sums *m) { return (int64_t)m->points * m->points; }
 
@@ -52,7 +52,7 @@ static const square_sums *sums_of(const sweep *s) {
   return s->count[0] == 3 && exact ? weft__square_sums(s->set, SQUARE_FOUR) : NULL;
 }
 
-bool weft__square_fits(const sweep *s) {
+bool weft__winograd_2d_fits(const sweep *s) {
   const square_sums *m = sums_of(s);
   for (int i = 0; i < 2; i++)
     if (!m || s->step[i] != 1 || !are_neighbours(s->offset[i], s->count[i])) return false;
@@ -88,8 +88,8 @@ static void pack_sums(void *arg, int64_t begin, int64_t end) {
       for (int64_t h = 0; h < taps; h++)
         for (int64_t w = 0; w < taps; w++, to += width) {
           const float *block = j->f + (s->key[0][h] * c->at[1].size + s->key[1][w]) * c->in_ch * oc; /* (in, out) */
-          for (int64_t i = 0; i < width && s->turned; i++) to[i] = block[(first + i) * oc + r];
-          if (!s->turned) memcpy(to, block + r * oc + first, (size_t)width * sizeof *to);
+          for (int64_t i = 0; i < width && s->transposed; i++) to[i] = block[(first + i) * oc + r];
+          if (!s->transposed) memcpy(to, block + r * oc + first, (size_t)width * sizeof *to);
         }
       j->sums->filter(g, width, out + r * width, channels * width, width);
     }
@@ -116,7 +116,7 @@ static void winograd_2d_fill(const square_job *j, const float *src, int64_t firs
 /* Returns the number of terms in one partial sum.  Two partial sums keep the error in bounds, of 64 channels or
  * fewer. */
 static int64_t part_terms(const sweep *s) {
-  return weft__sweep_is_exact(s) ? least(most((s->image.channels + 1) / 2, 16), MOST_TERMS) : INT64_MAX;
+  return weft__sweep_is_exact(s) ? conv_min(conv_max((s->image.channels + 1) / 2, 16), MOST_TERMS) : INT64_MAX;
 }
 
 /* Computes m = u times the panel, at one point. */
@@ -163,7 +163,8 @@ static void square_units(void *arg, int64_t begin, int64_t end) {
   }
   float *m = u + points * point;
   for (int64_t unit = begin; unit < end; unit++) {
-    const int64_t n = unit / s->chunks, first = unit % s->chunks * s->chunk, rows = least(s->chunk, s->size[0] - first);
+    const int64_t n = unit / s->chunks, first = unit % s->chunks * s->chunk,
+                  rows = conv_min(s->chunk, s->size[0] - first);
     float *dst = s->dst + n * s->dst_image + first * s->stride[0];
     winograd_2d_fill(j, s->src + n * s->src_image, first, winograd_2d_halves(rows), u);
     int width;
@@ -179,7 +180,7 @@ static void square_units(void *arg, int64_t begin, int64_t end) {
   weft__free(u);
 }
 
-weft_err weft__square_sweep(kernel *k, sweep *s, const float *f) {
+weft_err weft__winograd_2d_sweep(kernel *k, sweep *s, const float *f) {
   const int64_t c = s->image.channels, across = winograd_2d_halves(s->size[1]);
   const square_sums *sums = sums_of(s);
   const int64_t points = points_of(sums), bytes = points * across * (c + width_of(s)) * (int64_t)sizeof(float);

@@ -169,11 +169,11 @@ static void volume_gather(const volume_job *j, const gather *g) {
 }
 
 /* Output pixels [first, first + count) of a volume as a matrix operand.  Rows are pixels; with the channels second,
- * columns are pixels, and `turned` is set. */
+ * columns are pixels, and `transposed` is set. */
 typedef struct pixels {
   char *data;
   int64_t ld;
-  bool turned;
+  bool transposed;
 } pixels;
 
 static pixels volume_pixels(const volume_job *j, const void *y, int64_t n, int64_t group, int64_t first) {
@@ -198,7 +198,7 @@ static void volume_forward_block(const volume_job *j, int64_t n, int64_t group, 
   const pixels y = volume_pixels(j, j->out, n, group, first);
   gemm g = {.type = v->type, .m = count, .n = j->out_group, .k = depth, .a = rows, .lda = depth};
   g.b = f, g.ldb = v->out_ch, g.c = y.data, g.ldc = y.ld;
-  if (y.turned) { /* c' = b' a' */
+  if (y.transposed) { /* c' = b' a' */
     g.m = j->out_group, g.n = count;
     g.a = f, g.lda = v->out_ch, g.ta = true;
     g.b = rows, g.ldb = depth, g.tb = true;
@@ -236,7 +236,7 @@ static void volume_filter_unit(const volume_job *j, int64_t tap, int64_t group, 
       const char *x = (const char *)j->a + (size_t)(n * j->in_pixels * v->in_ch) * size;
       volume_gather(j, &(gather){x, first, count, tap, tap + 1, group * j->in + first_ch, n_ch, rows});
       const pixels dy = volume_pixels(j, j->b, n, group, first);
-      g.k = count, g.b = dy.data, g.ldb = dy.ld, g.tb = dy.turned;
+      g.k = count, g.b = dy.data, g.ldb = dy.ld, g.tb = dy.transposed;
       weft__gemm_serial(&g);
       g.accumulate = true;
     }
@@ -304,7 +304,7 @@ static void volume_input_unit(const volume_job *j, int64_t n, int64_t group, int
   gemm g = {.type = v->type, .n = n_ch, .k = j->out_group, .tb = true, .ldb = v->out_ch, .c = rows, .ldc = n_ch};
   for (int64_t first = 0; first < j->out_pixels; first += j->block) {
     const pixels dy = volume_pixels(j, j->b, n, group, first);
-    g.m = volume_smaller(j->block, j->out_pixels - first), g.a = dy.data, g.lda = dy.ld, g.ta = dy.turned;
+    g.m = volume_smaller(j->block, j->out_pixels - first), g.a = dy.data, g.lda = dy.ld, g.ta = dy.transposed;
     for (int64_t t = 0; t < j->taps; t++) {
       g.b = (const char *)j->a + (size_t)((t * j->in + first_ch) * v->out_ch + group * j->out_group) * size;
       weft__gemm_serial(&g);

@@ -238,10 +238,10 @@ enum { MOST_SLICES = 256, LEAST_SLICES = 16 };
 
 /* a is stored (k, m).  It is transposed first, so the product needs no transpose flag. */
 static weft_err run_turned(kernel *k, gpu_gemm g) {
-  float *turned = nullptr;
-  WEFT_TRY(gpu_scratch(k, g.m * g.k, &turned));
-  WEFT_TRY(gpu_turn(k, (const float *)g.a, turned, g.k, g.m, g.lda));
-  g.a = turned, g.lda = g.k, g.flip_a = false;
+  float *transposed = nullptr;
+  WEFT_TRY(gpu_scratch(k, g.m * g.k, &transposed));
+  WEFT_TRY(gpu_transpose_matrix(k, (const float *)g.a, transposed, g.k, g.m, g.lda));
+  g.a = transposed, g.lda = g.k, g.flip_a = false;
   return run_plain(k, g);
 }
 

@@ -246,7 +246,7 @@ def idle_ps_mb(column):
 def late_worker_seconds(column):
     """A worker comes a second after the chief: from its start to its 20th step."""
     hosts = make_hosts(1, 2)
-    running = [Process(task(column, "late-worker", hosts, *seat)) for seat in (("ps", 0), ("worker", 0))]
+    running = [Process(task(column, "late-worker", hosts, *role)) for role in (("ps", 0), ("worker", 0))]
     try:
         for address in (hosts["ps"][0], hosts["worker"][0]):
             wait_for_port(address)

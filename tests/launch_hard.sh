@@ -60,11 +60,11 @@ assert status == 0, f"it ended with {status}"
 assert used.ru_maxrss < 400_000, f"it took {used.ru_maxrss} kB"
 P
 
-# 32 tasks, each with a seat of its own.
+# 32 tasks, each of them a task of its own.
 program 'echo "$@"'
 launch 0 --ps 2 --workers 30 --log-dir "$folder/of/many/logs"
 [ "$(grep -c -- '--job_name=' "$folder/out")" = 32 ] || fail "32 tasks printed $(wc -l <"$folder/out") lines"
-[ "$(grep -o -- '--job_name=.*' "$folder/out" | sort -u | wc -l)" = 32 ] || fail "two tasks have one seat"
+[ "$(grep -o -- '--job_name=.*' "$folder/out" | sort -u | wc -l)" = 32 ] || fail "two processes are the same task"
 [ "$(head -1 "$folder/out" | grep -o 'localhost:[0-9]*' | sort -u | wc -l)" = 32 ] || fail "two tasks have one port"
 [ "$(find "$folder/of/many/logs" -name '*.out' -size +0 | wc -l)" = 32 ] || fail "32 tasks left other than 32 logs"
 

@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import tasks  # noqa: E402
 from test_examples import DATA, RESTORED, saved_step  # noqa: E402
 
-SEATS = [("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1)]
+ROLES = [("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1)]
 PROGRAMS = {"distribute_mnist": ("task_index", ["--issync=1", "--train_steps=3000"]),
             "dist_mnist_async": ("task_id", ["--training_steps=3000", "--learning_rate=0.1"])}
 
@@ -24,13 +24,13 @@ class Job:
         self.index, self.options = PROGRAMS[program]
         self.program, self.log = tasks.BUILD / "examples" / program, folder / "log"
         self.cluster, self.seen, self.saved = tasks.Cluster(folder, ps=2), 0, 0
-        self.running = {seat: self.start(seat) for seat in SEATS}
+        self.running = {role: self.start(role) for role in ROLES}
 
-    def start(self, seat):
-        flags = [f.replace("--task_index", f"--{self.index}") for f in self.cluster.flags(*seat)]
-        if seat == ("worker", 0):
+    def start(self, role):
+        flags = [f.replace("--task_index", f"--{self.index}") for f in self.cluster.flags(*role)]
+        if role == ("worker", 0):
             self.seen = 0
-        return self.cluster.add("".join(map(str, seat)), self.program, *flags, *self.options, f"--data_dir={DATA}",
+        return self.cluster.add("".join(map(str, role)), self.program, *flags, *self.options, f"--data_dir={DATA}",
                                 f"--log_dir={self.log}", "--save_model_secs=0.5")
 
     def over(self):
@@ -38,25 +38,25 @@ class Job:
 
     def check(self):
         """Nobody died by itself; what was restored since the last look is not older than the checkpoint there was."""
-        for seat, task in self.running.items():
-            assert not task.process.poll(), f"{seat} ended with {task.process.poll()}:\n{task.output[-2000:]}"
+        for role, task in self.running.items():
+            assert not task.process.poll(), f"{role} ended with {task.process.poll()}:\n{task.output[-2000:]}"
         saved, text = saved_step(self.log), self.running["worker", 0].output
         cut = text.rfind("\n") + 1  # the last line may not be whole
         restored = [int(step) for step in RESTORED.findall(text[self.seen:cut])]
         assert min(restored, default=self.saved) >= self.saved, f"{min(restored)} was restored, {self.saved} was there"
         self.seen, self.saved = cut, saved
 
-    def kill(self, seat):
+    def kill(self, role):
         self.check()
-        self.running[seat].kill()
+        self.running[role].kill()
         time.sleep(random.uniform(0, 1.5))
-        self.running[seat] = self.start(seat)
+        self.running[role] = self.start(role)
 
     def end(self, seconds=900):
         limit = time.monotonic() + seconds
         while not self.over():
             assert time.monotonic() < limit, "still running:\n" + "\n".join(
-                f"{seat}: {task.output[-600:]}" for seat, task in self.running.items() if task.process.poll() is None)
+                f"{role}: {task.output[-600:]}" for role, task in self.running.items() if task.process.poll() is None)
             self.check()
             time.sleep(.2)
         self.check()
@@ -69,12 +69,12 @@ def play(program):
         try:
             job.running["worker", 0].until("Extracting", 60)
             killed = []
-            for seat in random.sample(SEATS, len(SEATS)):
+            for role in random.sample(ROLES, len(ROLES)):
                 time.sleep(random.uniform(.1, 2.5))
                 if any(t.process.poll() is not None for t in job.running.values()):
                     break
-                job.kill(seat)
-                killed.append(seat)
+                job.kill(role)
+                killed.append(role)
             job.end()
             return killed
         finally:

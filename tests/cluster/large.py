@@ -20,8 +20,8 @@ def test_tensors_of_almost_2_gib_travel_between_tasks_and_clients(cluster):
     c.serve("ps", 0), c.serve("worker", 0)
     n = int(1.95 * GIB) // 4
     v, largest, x, some = graph(n)
-    for seat in ("worker", "ps"):  # the master is beside the reader, then beside the variable
-        with tf.Session("grpc://" + c.hosts[seat][0]) as sess:
+    for role in ("worker", "ps"):  # the master is beside the reader, then beside the variable
+        with tf.Session("grpc://" + c.hosts[role][0]) as sess:
             sess.run(v.initializer)
             assert sess.run(largest) == 3
             fetched = sess.run(v)

@@ -71,7 +71,7 @@ class Task:
 
 
 class Cluster:
-    """ps and worker tasks on ports of their own; starts examples/linear or `weft serve` in any seat."""
+    """ps and worker tasks on ports of their own; starts examples/linear or `weft serve` as any task."""
 
     def __init__(self, folder, ps=1, workers=2):
         self.folder, self.tasks = pathlib.Path(folder), []

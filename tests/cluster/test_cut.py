@@ -34,11 +34,11 @@ class Hosts:
     def run(self, host, name, *command, **env):
         return self.cluster.add(name, "ip", "netns", "exec", self.names[host], *command, **env)
 
-    def seat(self, host, job, task, program=LINEAR, steps=10, **env):
+    def start_task(self, host, job, task, program=LINEAR, steps=10, **env):
         return self.run(host, f"{job}{task}", program, *self.cluster.flags(job, task), f"--steps={steps}", **env)
 
     def linear(self, host, steps=10, **env):
-        return self.seat(host, ("ps", "worker")[host], 0, steps=steps, **env)
+        return self.start_task(host, ("ps", "worker")[host], 0, steps=steps, **env)
 
     def pull(self):
         ip("-n", self.names[0], "link", "set", "cable", "down")
@@ -86,8 +86,8 @@ def test_a_host_that_falls_silent_is_noticed_within_two_seconds(hosts):
 def test_a_worker_cut_off_does_not_hold_the_other_up(hosts, program, far):
     """The chief, or the other: worker `far` is alone on the second host.  In step, only a chief can be missed."""
     hosts.cluster.hosts["worker"] = [f"{hosts.address[i == far]}:{2300 + i}" for i in range(2)]
-    hosts.seat(0, "ps", 0, BUILD / "examples" / program)
-    near, away = [hosts.seat(i == far, "worker", i, BUILD / "examples" / program, steps=10**9) for i in (1 - far, far)]
+    hosts.start_task(0, "ps", 0, BUILD / "examples" / program)
+    near, away = [hosts.start_task(i == far, "worker", i, BUILD / "examples" / program, steps=10**9) for i in (1 - far, far)]
     for task in (near, away):
         task.until("step")
     hosts.pull()

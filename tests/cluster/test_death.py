@@ -48,7 +48,7 @@ def test_a_ps_that_restarted_has_no_variables(cluster):
     for w in workers:
         w.wait()
     c.serve("ps", 0)
-    late = c.linear("worker", 1)  # waits for worker 0 to initialise
+    late = c.linear("worker", 1)  # waits for worker 0 to initialize
     time.sleep(0.5)
     assert late.process.poll() is None and "step" not in late.output
     chief = c.linear("worker", 0)

@@ -154,7 +154,7 @@ def saved_step(folder):
     return int(re.search(r'^model_checkpoint_path: ".*-(\d+)"', state.read_text()).group(1)) if state.exists() else 0
 
 
-PROGRAMS = {  # what is run, how it names its seat, a line of its hundredth step, and of its end
+PROGRAMS = {  # what is run, how it names its task, a line of its hundredth step, and of its end
     "distribute_mnist": (["--issync=1", "--train_steps=1000", "--save_model_secs=0.2"], "task_index", "step 100 ", "After 1000 training step(s)"),
     "dist_mnist_async": (["--training_steps=1000", "--learning_rate=0.1", "--save_model_secs=0.2"], "task_id", "After 100 ", "test accuracy"),
 }
@@ -168,11 +168,11 @@ def test_training_goes_on_when_a_task_is_killed_and_started_again(cluster, tmp_p
     c = cluster(ps=2, workers=2)
 
     def start(job, i):
-        seat = [f.replace("--task_index", f"--{index}") for f in c.flags(job, i)]
-        return c.add(f"{job}{i}", tasks.BUILD / "examples" / program, *seat, *options, f"--data_dir={DATA}",
+        role = [f.replace("--task_index", f"--{index}") for f in c.flags(job, i)]
+        return c.add(f"{job}{i}", tasks.BUILD / "examples" / program, *role, *options, f"--data_dir={DATA}",
                      f"--log_dir={tmp_path}/log")
 
-    running = {seat: start(*seat) for seat in [("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1)]}
+    running = {role: start(*role) for role in [("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1)]}
     running["worker", 0].until(hundredth, 100)
     saved = saved_step(tmp_path / "log")
     seen = len(running["worker", 0].output) if victim != ("worker", 0) else 0

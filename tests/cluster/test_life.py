@@ -10,19 +10,19 @@ import time
 import pytest
 from tasks import LINEAR, WEFT, Task
 
-SEATS = [("ps", 0), ("worker", 0), ("worker", 1)]
+ROLES = [("ps", 0), ("worker", 0), ("worker", 1)]
 
 
 @pytest.mark.parametrize("pause", [0, 0.4])
-@pytest.mark.parametrize("order", list(itertools.permutations(SEATS)), ids=lambda o: "-".join(f"{j}{i}" for j, i in o))
+@pytest.mark.parametrize("order", list(itertools.permutations(ROLES)), ids=lambda o: "-".join(f"{j}{i}" for j, i in o))
 def test_every_start_order_ends_with_0(cluster, order, pause):
     c = cluster()
     started = {}
-    for seat in order:
-        started[seat] = c.linear(*seat)
+    for role in order:
+        started[role] = c.linear(*role)
         time.sleep(pause)
-    for seat in SEATS[::-1]:
-        assert started[seat].wait() == 0, started[seat].output
+    for role in ROLES[::-1]:
+        assert started[role].wait() == 0, started[role].output
     slope, offset = re.search(r"^=========> step: 9\n(.*)\n(.*)$", started["worker", 0].output, re.M).groups()
     assert abs(float(slope) - 2) < 0.1 and abs(float(offset) - 10) < 0.1
 
@@ -57,7 +57,7 @@ def test_a_bare_task_serves_job_after_job(cluster):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_every_wait(cluster, number):
     c = cluster()
-    ps, worker = c.linear("ps", 0), c.linear("worker", 1)  # worker 0, which initialises, never comes
+    ps, worker = c.linear("ps", 0), c.linear("worker", 1)  # worker 0, which initializes, never comes
     worker.until("Start master session")
     time.sleep(0.3)
     began = time.monotonic()
@@ -81,17 +81,17 @@ def test_a_launched_job_says_which_signal_ended_it(tmp_path, number, code):
 def test_the_seat_comes_from_tf_config(cluster):
     c = cluster(workers=1)
     config = {"cluster": {"ps": c.hosts["ps"], "worker": c.hosts["worker"]}}
-    seats = [c.add(job, LINEAR, TF_CONFIG=json.dumps({**config, "task": {"type": job, "index": 0}}))
+    roles = [c.add(job, LINEAR, TF_CONFIG=json.dumps({**config, "task": {"type": job, "index": 0}}))
              for job in ("ps", "worker")]
-    assert [s.wait() for s in seats] == [0, 0], [s.output for s in seats]
+    assert [s.wait() for s in roles] == [0, 0], [s.output for s in roles]
 
 
 def test_a_ps_does_not_wait_for_an_evaluator(cluster):
     c = cluster(workers=2)
     config = {"cluster": {"ps": c.hosts["ps"], "worker": c.hosts["worker"][:1], "evaluator": c.hosts["worker"][1:]}}
-    seats = [c.add(job, LINEAR, TF_CONFIG=json.dumps({**config, "task": {"type": job, "index": 0}}), WEFT_JOIN_TIMEOUT="20")
+    roles = [c.add(job, LINEAR, TF_CONFIG=json.dumps({**config, "task": {"type": job, "index": 0}}), WEFT_JOIN_TIMEOUT="20")
              for job in ("ps", "worker")]
-    assert [s.wait() for s in seats] == [0, 0], [s.output for s in seats]
+    assert [s.wait() for s in roles] == [0, 0], [s.output for s in roles]
 
 
 def test_a_task_that_never_comes_is_named(cluster):
@@ -137,8 +137,8 @@ def has_ipv6():
 def test_tasks_on_ipv6_addresses(cluster):
     c = cluster(workers=1)
     c.hosts = {job: [h.replace("localhost", "[::1]") for h in hosts] for job, hosts in c.hosts.items()}
-    seats = [c.linear(job, 0) for job in ("ps", "worker")]
-    assert [s.wait() for s in seats] == [0, 0], [s.output for s in seats]
+    roles = [c.linear(job, 0) for job in ("ps", "worker")]
+    assert [s.wait() for s in roles] == [0, 0], [s.output for s in roles]
 
 
 def test_a_second_task_on_one_port_is_refused(cluster):
@@ -159,7 +159,7 @@ def test_a_second_process_in_one_seat_waits_and_disturbs_nobody(cluster):
     twin.until(f"/job:worker/replica:0/task:0 is another process, at {c.hosts['worker'][0]}")
     assert ps.process.poll() is None and worker.process.poll() is None and "step" not in twin.output
     worker.kill()
-    assert twin.wait() in (0, 1)  # the seat is free: it is let in, if only to hear that the ps cannot reach it
+    assert twin.wait() in (0, 1)  # the task is free: it is let in, if only to hear that the ps cannot reach it
 
 
 def test_a_task_of_another_cluster_is_named(cluster):

@@ -7,10 +7,10 @@ from tasks import BUILD, eventually
 
 
 def start(c, steps):
-    def seat(job, i):
+    def role(job, i):
         return c.add(f"{job}{i}", BUILD / "examples" / "sync", *c.flags(job, i), f"--steps={steps}")
 
-    return seat("ps", 0), [seat("worker", i) for i in range(len(c.hosts["worker"]))]
+    return role("ps", 0), [role("worker", i) for i in range(len(c.hosts["worker"]))]
 
 
 def global_step(task):

@@ -30,7 +30,7 @@ def test_nobody_runs_on_a_mixture_of_old_and_restored_state(cluster, tmp_path, v
         return c.add(f"{job}{i}", sys.executable, PROGRAM, *c.flags(job, i), f"--logdir={tmp_path}/log", f"--style={style}",
                      PYTHONPATH=str(BUILD / "python"))
 
-    running = {seat: start(*seat) for seat in [("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1), ("worker", 2)]}
+    running = {role: start(*role) for role in [("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1), ("worker", 2)]}
     workers = [("worker", i) for i in range(3)]
     for _ in range(4):
         eventually(lambda: all(counted(running[w]) > 3000 for w in workers))

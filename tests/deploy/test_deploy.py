@@ -78,8 +78,8 @@ def test_kubernetes_takes_the_manifest_and_its_pods_train():
             config = env["TF_CONFIG"].replace("$(TASK_INDEX)", str(index))
             # The name that an indexed job gives its pod, in the service's domain.
             name = f"{job['metadata']['name']}-{index}.{service['metadata']['name']}:2222"
-            seat = json.loads(config)
-            assert seat["cluster"][seat["task"]["type"]][index] == name
+            role = json.loads(config)
+            assert role["cluster"][role["task"]["type"]][index] == name
             commands.append((container["command"], config))
     said = train(commands)
     assert len(said) == 4 and all("step: 2" in out for out in said[1:])
@@ -103,8 +103,8 @@ def test_compose_parses_and_trains(tmp_path):
     services = compose_config(path)["services"]
     assert list(services) == ["ps-0", "worker-0", "worker-1", "worker-2"]
     for name, service in services.items():
-        seat = json.loads(service["environment"]["TF_CONFIG"])
-        assert f"{name}:2222" in seat["cluster"][seat["task"]["type"]]
+        role = json.loads(service["environment"]["TF_CONFIG"])
+        assert f"{name}:2222" in role["cluster"][role["task"]["type"]]
     said = train([(s["command"], s["environment"]["TF_CONFIG"]) for s in services.values()])
     assert all("step: 2" in out for out in said[1:])
 
@@ -129,15 +129,15 @@ def test_arguments_survive_quoting(tmp_path):
 
 def test_the_compose_file_of_the_walk_through():
     config = compose_config(ROOT / "deploy" / "compose.yaml")
-    seats = {}
+    roles = {}
     for name, service in config["services"].items():
         flags = dict(f.lstrip("-").split("=", 1) for f in service["entrypoint"][1:] + service["command"])
-        seats[name] = (flags["job_name"], int(flags["task_id"]))
+        roles[name] = (flags["job_name"], int(flags["task_id"]))
         hosts = flags[f"{flags['job_name']}_hosts"].split(",")
         assert hosts[int(flags["task_id"])] == f"{name}:2222"
         assert (ROOT / "examples" / (pathlib.Path(service["entrypoint"][0]).name + ".c")).exists()
         assert service["build"]["dockerfile"] == "deploy/Dockerfile"
-    assert seats == {"tf1": ("ps", 0), "tf2": ("worker", 0), "tf3": ("worker", 1), "tf4": ("worker", 2)}
+    assert roles == {"tf1": ("ps", 0), "tf2": ("worker", 0), "tf3": ("worker", 1), "tf4": ("worker", 2)}
 
 
 def test_systemd_takes_the_unit(tmp_path):

@@ -4,7 +4,7 @@
 
 Each model is run twice from the same numbers, once with all devices and once with device_count={"GPU": 0}.  First
 every float tensor of a training step is fetched and compared; then a few hundred steps are trained, long enough for steps
-to be recorded and replayed, and losses and variables are compared.
+to be captured as a CUDA graph and launched again, and losses and variables are compared.
 """
 import sys
 

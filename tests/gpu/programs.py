@@ -63,8 +63,8 @@ def together(folder, script, tasks, ends, *wanted):
 def cluster(folder, script, *args, wanted, index="task_index", ends=2):
     ports = ["localhost:%d" % p for p in scripts.free_ports(3)]
     hosts = ["--worker_hosts=" + ",".join(ports[:2]), "--ps_hosts=" + ports[2]]
-    seats = [("worker", 0), ("worker", 1), ("ps", 0)]
-    together(folder, script, [["--job_name=" + job, "--%s=%d" % (index, i), *hosts, *args] for job, i in seats], ends, *wanted)
+    roles = [("worker", 0), ("worker", 1), ("ps", 0)]
+    together(folder, script, [["--job_name=" + job, "--%s=%d" % (index, i), *hosts, *args] for job, i in roles], ends, *wanted)
 
 
 def placement(folder):
@@ -118,8 +118,8 @@ def walk_through(folder, script, data):
     """The Docker walk-through's program has flags of its own."""
     flags = ["--port=%d" % scripts.free_ports(1)[0], "--worker-host", "localhost", "localhost", "--data-path=%s" % data,
              "--logdir=%s" % (folder / "log"), "--training-epochs=3"]
-    seats = [("worker", 0), ("worker", 1), ("ps", 0)]
-    together(folder, script, [["--job-name=" + job, "--task-index=%d" % i, *flags] for job, i in seats], 2,
+    roles = [("worker", 0), ("worker", 1), ("ps", 0)]
+    together(folder, script, [["--job-name=" + job, "--task-index=%d" % i, *flags] for job, i in roles], 2,
              r"Step: \d+,  Epoch:  3,  Batch: +\d+ of +\d+,  Cost: \d+\.\d{4},  AvgTime: ", r"Test-Accuracy: \d\.\d\d",
              r"Total Time: \d+\.\d\ds", r"^done$")
 

@@ -1,4 +1,4 @@
-"""TensorFlow 2.15.1 and Weft in the seats of one cluster: real processes of both."""
+"""TensorFlow 2.15.1 and Weft as tasks of one cluster: real processes of both."""
 import os
 import pathlib
 import sys
@@ -25,7 +25,7 @@ def server(cluster):
 
 
 def pytest_addoption(parser):
-    parser.addoption("--every-mix", action="store_true", help="all seats of all mixes, not the telling ones only")
+    parser.addoption("--every-mix", action="store_true", help="every task of every mix, not only a choice")
 
 
 def pytest_collection_modifyitems(config, items):

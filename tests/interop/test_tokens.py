@@ -16,7 +16,7 @@ def test_tensorflows_workers_go_on_without_one_that_died(cluster):
     stay = [start(i, "--steps=150") for i in range(2)]
     dies = start(2, "--steps=150", "--die_at=20")
     assert dies.wait(120) == 9, dies.output
-    # Whoever is there first may take the other along: the chief applies what the workers sent.
+    # The first worker may end the other's step too: the chief applies what the workers sent.
     assert any(w.wait(120) == 0 and "reached 1" in w.output for w in stay), "\n".join(w.output for w in stay)
     ps.until("The token of /job:worker/replica:0/task:2 returns to the queue")
 

@@ -1,4 +1,4 @@
-"""Training with TensorFlow or Weft in each seat: the same programs, every mix."""
+"""Training with TensorFlow or Weft as each task: the same programs, every mix."""
 import os
 import pathlib
 import re

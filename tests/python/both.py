@@ -1,6 +1,6 @@
 """both(program): runs program(tf) with Weft and with TensorFlow, each in a graph of its own, and compares.
 
-A program returns what it wants compared: tensors are run (after the initialisers), anything else is taken as it is.
+A program returns what it wants compared: tensors are run (after the initializers), anything else is taken as it is.
 The nodes that it made must have the same names, ops and inputs, in the same order; `+` makes Add here and AddV2 there.
 """
 import numpy as np

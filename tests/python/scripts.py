@@ -57,17 +57,17 @@ def cluster(script, ps, workers, *args, cwd, index="task_index", lists=("ps_host
     ports = free_ports(ps + workers)
     hosts = ["localhost:%d" % p for p in ports]
     flags = ["--%s=%s" % (name, ",".join(some)) for name, some in zip(lists, (hosts[:ps], hosts[ps:]))]
-    seats = [("ps", i) for i in range(ps)] + [("worker", i) for i in range(workers)]
-    tasks = {seat: start(script, "--job_name=" + seat[0], "--%s=%d" % (index, seat[1]), *flags, *args, cwd=cwd)
-             for seat in seats}
+    roles = [("ps", i) for i in range(ps)] + [("worker", i) for i in range(workers)]
+    tasks = {role: start(script, "--job_name=" + role[0], "--%s=%d" % (index, role[1]), *flags, *args, cwd=cwd)
+             for role in roles}
     found = {}
     try:
-        for seat, task in tasks.items():
+        for role, task in tasks.items():
             out, err = task.communicate(timeout=timeout)
-            found[seat] = task.returncode, out, err
+            found[role] = task.returncode, out, err
     except subprocess.TimeoutExpired:
         for task in tasks.values():
             task.kill()
-        said = {seat: task.communicate() for seat, task in tasks.items() if seat not in found}
+        said = {role: task.communicate() for role, task in tasks.items() if role not in found}
         raise AssertionError("tasks did not end: %s\nended: %s" % (said, found)) from None
     return found

@@ -1,4 +1,4 @@
-"""tf.data in Python: the same elements as TensorFlow's from the same program, one-shot and initialised."""
+"""tf.data in Python: the same elements as TensorFlow's from the same program, one-shot and initialized."""
 import collections
 import signal
 import subprocess
@@ -448,8 +448,8 @@ def test_a_program_trains_on_records_as_tensorflow_does(mnist, tmp_path):
 
 def test_a_cluster_trains_on_records(mnist, tmp_path):
     found = scripts.cluster(scripts.PROGRAMS / "mnist_records.py", 1, 2, "--data=%s" % mnist, "--steps=120", cwd=tmp_path)
-    for seat, (code, _, err) in found.items():
-        assert code == 0, (seat, err)
+    for role, (code, _, err) in found.items():
+        assert code == 0, (role, err)
     # One of them made half of the steps, and knows it.
     assert max(float(out.split()[-1]) for (job, _), (_, out, _) in found.items() if job == "worker") > 0.8
 

@@ -236,23 +236,23 @@ def test_tf_config_says_what_a_task_is(monkeypatch, kind, index):
     assert ours == theirs
 
 
-def run_cluster(folder, cluster, seats):
-    """{seat: (stdout, stderr)} of the tasks of a job, each of which ended well."""
+def run_cluster(folder, cluster, roles):
+    """{role: (stdout, stderr)} of the tasks of a job, each of which ended well."""
     tasks, said = {}, {}
-    for kind, index in seats:
+    for kind, index in roles:
         os.environ["TF_CONFIG"] = json.dumps({"cluster": cluster, "task": {"type": kind, "index": index}})
         try:
             tasks[kind, index] = scripts.start(scripts.PROGRAMS / "estimator_cluster.py", str(folder / "model"), "200", cwd=folder)
         finally:
             del os.environ["TF_CONFIG"]
     try:
-        for seat, task in tasks.items():
-            said[seat] = task.communicate(timeout=150)
+        for role, task in tasks.items():
+            said[role] = task.communicate(timeout=150)
     finally:
         for task in tasks.values():
             task.kill()
-    for seat, task in tasks.items():
-        assert task.returncode == 0, (seat, said)
+    for role, task in tasks.items():
+        assert task.returncode == 0, (role, said)
     return said
 
 
@@ -271,8 +271,8 @@ def test_a_cluster_without_a_chief_is_led_by_its_first_worker(tmp_path):
 @pytest.mark.parametrize("listed", [False, True], ids=["apart", "listed"])
 def test_a_cluster_trains_evaluates_and_exports(tmp_path, listed):
     hosts = ["localhost:%d" % p for p in scripts.free_ports(3 + listed)]  # an evaluator is in some clusters' lists
-    seats = ["ps", "chief", "worker", "evaluator"]
-    found = run_cluster(tmp_path, dict(zip(seats, ([h] for h in hosts))), [(s, 0) for s in seats])
+    roles = ["ps", "chief", "worker", "evaluator"]
+    found = run_cluster(tmp_path, dict(zip(roles, ([h] for h in hosts))), [(s, 0) for s in roles])
     said = {kind: texts for (kind, _), texts in found.items()}
     assert int(re.findall(r"Saving checkpoints for (\d+)", said["chief"][1])[-1]) >= 200, said["chief"]
     assert float(re.search(r"'error': ([\d.e-]+)", said["evaluator"][0]).group(1)) < 0.05, said["evaluator"]

@@ -24,8 +24,8 @@ def test_pictures_by_slim(tmp_path):
 
 def test_a_convolution_on_a_cluster_in_step(tmp_path):
     found = scripts.cluster(scripts.PROGRAMS / "monitored_cnn.py", 2, 2, "--checkpoint_dir=" + str(tmp_path / "saved"), cwd=tmp_path)
-    for seat, (code, out, err) in found.items():
-        assert code == 0, (seat, out, err)
+    for role, (code, out, err) in found.items():
+        assert code == 0, (role, out, err)
     losses = [float(v) for v in re.findall(r"loss (\S+)", found["worker", 0][1])]
     assert losses[-1] < losses[0] / 2, losses
     last = re.findall(r"INFO:tensorflow:Saving checkpoints for (\d+) into", found["worker", 0][2])[-1]
@@ -41,9 +41,9 @@ def with_pictures(folder):
 def test_second_documents_workers_print_its_lines(tmp_path, in_step):
     found = scripts.cluster(scripts.PROGRAMS / "distributed.py", 1, 2, "--train_steps=300", "--issync=%d" % in_step,
                             cwd=with_pictures(tmp_path), timeout=240)
-    for seat, (code, out, err) in found.items():
-        assert code == 0 and "is Python 2" in err, (seat, out[-2000:], err[-2000:])
-        assert "job_name : %s\ntask_index : %d\n" % seat in out
+    for role, (code, out, err) in found.items():
+        assert code == 0 and "is Python 2" in err, (role, out[-2000:], err[-2000:])
+        assert "job_name : %s\ntask_index : %d\n" % role in out
     for worker in range(2):
         out = found["worker", worker][1]
         assert "Worker %d: Session initialization complete.\nTraining begins @ " % worker in out
@@ -86,8 +86,8 @@ def test_a_worker_whose_chief_is_done_ends_with_0(tmp_path, late):
 def test_third_documents_workers_print_its_lines(tmp_path):
     found = scripts.cluster(scripts.PROGRAMS / "docker_example.py", 1, 2, "--epochs=1", cwd=with_pictures(tmp_path),
                             lists=("parameter_servers", "workers"), timeout=240)
-    for seat, (code, out, err) in found.items():
-        assert code == 0 and "is Python 2" in err, (seat, out[-2000:], err[-2000:])
+    for role, (code, out, err) in found.items():
+        assert code == 0 and "is Python 2" in err, (role, out[-2000:], err[-2000:])
     for worker in range(2):
         out, err = found["worker", worker][1:]
         assert "weights/Variable" in out + err and "/job:ps/replica:0/task:0/" in out + err  # device placement
@@ -151,8 +151,8 @@ def test_modules_of_contrib_are_found_at_their_paths(tmp_path):
 @pytest.mark.parametrize("kind", ["AGN", "Model"])
 def test_workers_average_copies_of_a_model(tmp_path, kind):
     found = scripts.cluster(scripts.PROGRAMS / "averaging.py", 1, 2, "--kind=" + kind, cwd=tmp_path)
-    for seat, (code, out, err) in found.items():
-        assert code == 0, (seat, out, err)
+    for role, (code, out, err) in found.items():
+        assert code == 0, (role, out, err)
     for worker in range(2):
         said = re.search(r"worker %d: (\S+) (\S+) (\S+) after (\d+) averages" % worker, found["worker", worker][1])
         assert [abs(float(v) - want) < 0.05 for v, want in zip(said.groups(), (2.0, -1.0, 0.5))] == [True] * 3, said.group()

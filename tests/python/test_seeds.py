@@ -16,8 +16,8 @@ def write(folder, name, text):
 
 
 def ended_well(found):
-    for seat, (code, out, err) in found.items():
-        assert code == 0, (seat, out, err)
+    for role, (code, out, err) in found.items():
+        assert code == 0, (role, out, err)
 
 
 def test_first_document_fits_a_line_over_two_tasks(tmp_path):

@@ -54,8 +54,8 @@ if __name__ == "__main__":
 def test_a_monitored_cluster_trains_and_ends(tmp_path, flags):
     (tmp_path / "program.py").write_text(MONITORED)
     found = scripts.cluster(tmp_path / "program.py", 1, 2, *flags, cwd=tmp_path)
-    for seat, (code, out, err) in found.items():
-        assert code == 0, (seat, out, err)
+    for role, (code, out, err) in found.items():
+        assert code == 0, (role, out, err)
     for i in range(2):
         assert float(found["worker", i][1].split()[-1]) < 1e-3
     assert tf.train.latest_checkpoint(str(tmp_path / "ck"))

@@ -77,7 +77,7 @@ TEST(a_program_may_manage_its_sessions_itself) {
   EXPECT_OK(weft_manager_recover(&other, g, &o, &restored));
   EXPECT(restored);
   weft_session_destroy(other);
-  o.max_wait_secs = .1; /* a session of its own that nobody initialises */
+  o.max_wait_secs = .1; /* a session of its own that nobody initializes */
   EXPECT(weft_manager_wait(&other, g, &o) == WEFT_DEADLINE_EXCEEDED);
   weft_session_destroy(sess), weft_saver_destroy(saver), weft_graph_destroy(g);
 }

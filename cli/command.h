@@ -38,10 +38,11 @@ extern const cli_command *cli_current;          /* the one that runs */
 int cli_missing(const char *argument);
 /* "weft version: unexpected argument 'x'; see 'weft version --help'"; returns USAGE. */
 int cli_unexpected(const char *argument);
-/* "weft serve: --task: invalid index 'x'"; `option` may be NULL, `hint` (a sentence about what is valid) too.  Returns USAGE. */
+/* "weft serve: --task: invalid index 'x'"; `option` may be NULL, `hint` (a sentence about what is valid) too.  Returns
+ * USAGE. */
 int cli_invalid(const char *option, const char *what, const char *value, const char *hint);
-/* "weft help: unknown topic 'x'; did you mean 'y'?", with the closest of n known words if one is close, else the list of
- * all of them.  Returns USAGE. */
+/* "weft help: unknown topic 'x'; did you mean 'y'?", with the closest of n known words if one is close, else the list
+ * of all of them.  Returns USAGE. */
 int cli_unknown(const char *what, const char *value, const char *const *known, int n);
 /* The known word that is meant by another one, of which few letters are wrong.  NULL: none is close. */
 const char *cli_closest(const char *word, const char *const *known, int n);
@@ -62,7 +63,7 @@ const char *cli_option(int argc, char **argv, int *i, const char *name);
 int cli_check_style(const char *style);
 bool cli_number(const char *text, long least, long most, int *out); /* all of the text, within these bounds */
 bool cli_ends_with(const char *s, const char *end);
-/* Is stream 1 or 2 a terminal that wants colour (NO_COLOR is not set)? */
+/* Returns true if stream 1 or 2 is a terminal that shows color, and NO_COLOR is not set. */
 bool cli_colour(int stream);
 /* Raises the soft limit of open descriptors as far as the hard one allows: a task has one for each connection. */
 void cli_raise_descriptors(void);
@@ -86,7 +87,7 @@ bool cli_private_link(const char *path, int port); /* the same for the port of a
 void cli_private_remove(const char *path, int port);
 /* Where this process has no token and there is such a file for a task of the cluster: sets WEFT_TOKEN_FILE. */
 void cli_private_find(const weft_cluster *c);
-/* Has the environment a token, or the three files of TLS? */
+/* Returns true if the environment has a token, or the three files of TLS. */
 bool cli_has_credentials(void);
 
 /* ---- local.c: the clusters of `weft launch` that run on this machine ---- */

@@ -1,7 +1,8 @@
 /* exec.c - `weft exec -- PROGRAM ...`: becomes PROGRAM as the task that Slurm, MPI or TF_CONFIG says this process is.
  *
  * Programs written for TensorFlow are told by flags who they are; launchers say it by variables.  This is the step
- * between: it finds the seat, appends the flags in the spelling the program takes, sets TF_CONFIG, and is gone. */
+ * between: it finds the task, appends the flags in the spelling the program takes, sets TF_CONFIG, and becomes the
+ * program. */
 #include "command.h"
 #include <errno.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* inspect.c - `weft inspect`: recognises what a path is, by name and first bytes, and says what it holds. */
+/* inspect.c - `weft inspect`: recognizes what a path is, by name and first bytes, and says what it holds. */
 #include "inspect.h"
 #include <errno.h>
 #include <glob.h>

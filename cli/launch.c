@@ -1,7 +1,8 @@
 /* launch.c - `weft launch`: a local cluster in one terminal.
  *
  * Starts the tasks on free ports with TensorFlow's flags and TF_CONFIG, shows what each prints behind its name, starts
- * again what dies as often as it was told, and ends as the job ended.  Ctrl-C is passed on; a second one kills. */
+ * failed tasks again as often as it was told, and exits with the result of the job.  Ctrl-C is passed on; a second one
+ * kills. */
 #include "launch.h"
 #include "command.h"
 #include "json.h"
@@ -291,7 +292,7 @@ static bool launch_start_task(launch *l, launch_task *t) {
   return false;
 }
 
-/* Is there such a program?  Said once here, where each task would say it. */
+/* Checks that the program exists, so that the error is printed once and not by each task. */
 static bool can_start(const char *program) {
   char path[4096];
   const char *at = getenv("PATH");
@@ -509,8 +510,8 @@ static void launch_draw_steps(launch *l) {
   launch_draw(&l->look);
 }
 
-/* Reads what is left in the pipes of tasks that have ended.  A child of such a task may hold a pipe open; this does not wait
- * for its end. */
+/* Reads what is left in the pipes of tasks that have ended.  A child of such a task may hold a pipe open; this does not
+ * wait for its end. */
 static void launch_drain(launch *l) {
   for (int i = 0; i < l->n_task; i++) {
     launch_stream *both[] = {&l->task[i].out, &l->task[i].err};

@@ -47,9 +47,10 @@ bool launch_start(launch_task *t, char **args);
 /* Takes the lines at the bottom away, and draws them. */
 void launch_erase(launch_look *look);
 void launch_draw(launch_look *look);
-/* Reads what a stream has, up to a megabyte, so that the others get their turn; prints, keeps and looks at each whole line. */
+/* Reads what a stream has, but at most a megabyte, so that other streams are read too.  Prints, keeps and checks each
+ * complete line. */
 void launch_read(launch_task *t, launch_stream *s, launch_look *look);
-/* Has the process ended?  Sets code: its exit code, or 128 + the signal. */
+/* Returns true if the process has ended, and sets code: its exit code, or 128 + the signal. */
 bool launch_ended(launch_task *t);
 
 #endif

@@ -1,7 +1,8 @@
 /* local.c - the clusters of `weft launch` on this machine, so that `weft top` and `weft check` find them by themselves.
  *
  * Each `weft launch` owns one file, cluster-PID in the folder of this user's files: the cluster on the first line, the
- * program on the second.  It removes the file when it ends.  A file whose process is gone is removed by whoever sees it. */
+ * program on the second.  It removes the file when it ends.  Any command that reads a file of a process that is gone
+ * removes it. */
 #include "command.h"
 #include <dirent.h>
 #include <errno.h>

@@ -56,7 +56,7 @@ int cli_check_python(void) {
                                               "weft_python (without python3-dev there is none)");
 }
 
-/* Is there a script?  Said here in one line, where Python would need a page. */
+/* Checks that the script exists, because the error is one line here and a traceback in Python. */
 static int check_script(int argc, char **argv) {
   struct stat st;
   int i = 1;
@@ -67,7 +67,7 @@ static int check_script(int argc, char **argv) {
   return S_ISDIR(st.st_mode) ? cli_failed(argv[i], "a folder, not a script") : DONE;
 }
 
-/* Is the python3 of PATH the system's own? */
+/* Returns true if the python3 of PATH is the system's own. */
 static bool is_system_python(void) {
   const char *path = getenv("PATH");
   char folders[8 * PATH_MAX], program[PATH_MAX], found[PATH_MAX], own[PATH_MAX], *rest = NULL;

@@ -1,4 +1,4 @@
-/* trace.c - `weft trace`: a step's RunMetadata (a file that Weft or TensorFlow serialised) as tables of ops and nodes,
+/* trace.c - `weft trace`: a step's RunMetadata (a file that Weft or TensorFlow serialized) as tables of ops and nodes,
  * for Chrome's trace viewer (chrome://tracing, ui.perfetto.dev) and for TensorBoard. */
 #include "command.h"
 #include <errno.h>

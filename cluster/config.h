@@ -1,4 +1,4 @@
-/* config.h - reads a ConfigProto into the options of a session. */
+/* config.h - reads a ConfigProto into the options of a session.  The functions keep nothing and have no lock. */
 #ifndef WEFT_CLUSTER_CONFIG_H
 #define WEFT_CLUSTER_CONFIG_H
 
@@ -6,7 +6,7 @@
 #include "tf.pb-c.h"
 
 enum { REWRITE_ON = 1, REWRITE_OFF = 2, REWRITE_AGGRESSIVE = 3 }; /* RewriterConfig.Toggle */
-/* Does the config turn automatic mixed precision on? */
+/* Returns true if the options turn automatic mixed precision on. */
 bool weft__config_mixed_precision(const Tensorflow__GraphOptions *o);
 /* Overwrites the options that the config sets and leaves the others.  The filters are borrowed from the config.
  * config_text is allocated: the caller frees it with weft__free.  Fails only for lack of memory. */

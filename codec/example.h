@@ -1,4 +1,4 @@
-/* example.h - reads serialised tf.train.Example messages where they lie, without building anything.
+/* example.h - reads serialized tf.train.Example messages where they lie, without building anything.
  *
  * A scan names each feature of the message and where its list of values is; a list is counted, then
  * read straight into a tensor.  Every length is checked against what holds it. */
@@ -25,10 +25,10 @@ typedef struct feature {
   weft_dtype type; /* WEFT_STRING, WEFT_FLOAT, WEFT_INT64 */
   bytes list;
 } feature;
-bool weft__feature_read(bytes message, feature *out); /* of a serialised Feature */
+bool weft__feature_read(bytes message, feature *out); /* of a serialized Feature */
 
 /* Calls fn for every entry of map<string, Feature> in a Features message, or of map<string, FeatureList>
- * in a FeatureLists message: the value is the serialised Feature or FeatureList.  False: malformed. */
+ * in a FeatureLists message: the value is the serialized Feature or FeatureList.  False: malformed. */
 typedef void entry_fn(void *arg, bytes key, bytes value);
 bool weft__entries_scan(bytes message, entry_fn *fn, void *arg);
 /* The same over field `field` of an Example (1) or SequenceExample (1: context, 2: feature lists). */

@@ -8,7 +8,7 @@
 typedef struct png_picture {
   const void *pixels; /* rows from the top, channels interleaved; 16-bit samples in this machine's order */
   int64_t width, height;
-  int channels;    /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA */
+  int channels;    /* 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA */
   int bits;        /* 8 or 16 */
   int compression; /* zlib's level, -1 its default */
 } png_picture;

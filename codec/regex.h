@@ -16,7 +16,7 @@ enum { REGEX_MAX_GROUPS = 100 };
 /* INVALID_ARGUMENT "Invalid pattern: a(, error: missing ): a(". */
 weft_err weft__regex_create(regex **out, const char *pattern, size_t size);
 void weft__regex_destroy(regex *r);
-/* Does all of the text match?  Fails only for want of memory. */
+/* Stores true if all of the text matches.  Fails only if memory is short. */
 weft_err weft__regex_full(const regex *r, const char *s, size_t size, bool *matches);
 /* Replaces the first match, or all.  In the rewrite \0..\9 are groups and \\ is a backslash. */
 weft_err weft__regex_replace(const regex *r, const char *s, size_t size, const char *rewrite, size_t rewrite_size,

@@ -32,7 +32,7 @@ bool weft__unicode_read(unicode_encoding e, const unsigned char *s, size_t size,
 void weft__unicode_start(unicode_encoding *e, const unsigned char *s, size_t size, size_t *at);
 /* Writes a character: at most 4 bytes to `out`; returns how many.  UTF-8 has no surrogates: they become U+FFFD. */
 size_t weft__unicode_write(unicode_encoding e, int32_t c, unsigned char *out);
-/* Is c a character: no surrogate, no noncharacter, not out of range? */
+/* Returns true if c is a character: not a surrogate, not a noncharacter, not out of range. */
 bool weft__unicode_is_character(int32_t c);
 /* The script by its number in ICU; -1 if c is out of range. */
 int weft__unicode_script(int32_t c);

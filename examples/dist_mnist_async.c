@@ -7,7 +7,7 @@
  *     dist_mnist_async --job_name=worker --task_id=0 --ps_hosts=tf1:2222 --worker_hosts=tf2:2222,tf3:2222,tf4:2222
  *
  * 784-500-10 with L2 on the weights, a learning rate that decays, and moving averages, which worker 0 keeps.  A
- * supervisor initialises or restores, saves once a minute and recovers when a task is lost; at the end worker 0
+ * supervisor initializes or restores, saves once a minute and recovers when a task is lost; at the end worker 0
  * measures the accuracy and saves.
  * --training_steps=N (50000), --learning_rate=R (0.01), --data_dir=FOLDER (MNIST_data), --log_dir=DIR (log_async),
  * --save_model_secs=S (60), --show_accuracy=yes (no). */

@@ -31,7 +31,7 @@ static void make_points(weft_tensor **xs, weft_tensor **ys) {
   weft_must(weft_tensor_create(ys, WEFT_FLOAT, WEFT_DIMS(100), y));
 }
 
-/* The chief initialises; the others look until that has been done. */
+/* The chief initializes; the others look until that has been done. */
 static void prepare(weft_session *sess, weft_out init, weft_out w, bool chief) {
   if (chief) weft_must(weft_session_run_target(sess, init));
   for (;;) {

@@ -58,7 +58,7 @@ static void *update(void *arg) {
   return NULL;
 }
 
-/* Is everything that ready_for_local_init names initialised? */
+/* Is everything that ready_for_local_init names initialized? */
 static bool is_ready(weft_session *sess, weft_out report) {
   weft_tensor *names;
   if (weft_session_fetch(&names, sess, report) != WEFT_OK) return false;

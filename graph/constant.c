@@ -34,7 +34,7 @@ static weft_tensor *from_static_shape(const weft_graph *g, const weft_node *n, i
 
 static bool constant_partial_shape(const weft_graph *g, weft_out o, shape *out, known_search *a);
 
-/* Is n one element of a vector, x[i]? */
+/* Returns true if n is one element of a vector, x[i]. */
 static bool takes_element(const weft_node *n) {
   return n->op && n->op->known == weft__known_slice && weft__node_int(n, "shrink_axis_mask", 0) == 1;
 }

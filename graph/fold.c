@@ -3,7 +3,7 @@
 
 #include "base/denormal.h"
 
-/* Does a value of this type stand for an object that lives in a step or on a device? */
+/* Returns true if a value of this type refers to an object of a step or of a device. */
 static bool is_object(weft_dtype type) {
   return (int)type > WEFT_REF_BASE || type == WEFT_RESOURCE || type == WEFT_VARIANT;
 }

@@ -1,8 +1,8 @@
 /* gradient.c - builds the gradients of ys by xs: reverse-mode differentiation over the nodes of a graph.
  *
- * The first pass finds the nodes between: a differentiable path leads from an x to the node, and on from it to a y.  The
- * second pass visits each of them after all its consumers between.  It sums the gradients that arrived at the node's
- * outputs, asks the op for the gradients of the inputs, and adds those to the nodes that feed it. */
+ * The first pass finds the nodes between: a differentiable path leads from an x to the node, and on from it to a y.
+ * The second pass visits each of them after all its consumers between.  It sums the gradients that arrived at the
+ * node's outputs, asks the op for the gradients of the inputs, and adds those to the nodes that feed it. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/gradient/gradient_state.h"
@@ -29,7 +29,8 @@ static bool input_reached(const gradient_state *s, const weft_node *n) {
   return false;
 }
 
-/* A node's id is larger than those of its inputs, except for the back edges of loops.  So two or three passes suffice. */
+/* A node's id is larger than those of its inputs, except for the back edges of loops.  So two or three passes
+ * suffice. */
 static void mark_reached(gradient_state *s, int n_x, const weft_out *xs) {
   for (int i = 0; i < n_x; i++) s->reached[xs[i].node] = true;
   for (bool changed = true; changed;) {
@@ -114,8 +115,8 @@ static const op *gradient_op(const weft_node *n) {
   return strcmp(type, n->op_name) == 0 ? n->op : weft__graph_op(n->graph, type);
 }
 
-/* Does the gradient of a node of op o pass slices on as they are?  So does the Enter of an invariant into a loop that is
- * still being built, with the call inside of it. */
+/* Returns true if the gradient of a node of op o passes slices on unchanged.  The Enter of a loop invariant does so
+ * too, while the loop is being built and the call is inside of it. */
 static bool passes_slices(const weft_node *n, const op *o) {
   if (weft__node_is(n, KIND_ENTER) && weft__node_bool(n, "is_constant", false)) return true;
   return o && (o->kind == KIND_IDENTITY || o->kind == KIND_READ || o->grad == weft__gradient_pass);
@@ -154,7 +155,8 @@ static weft_err call_program(gradient_state *s, backprop *b, const grad_value *t
   return weft__b_ok(g);
 }
 
-/* Checks that a gradient fits the type and shape of its input; the gradient's shape may be known better from the input. */
+/* Checks that a gradient fits the type and shape of its input; the gradient's shape may be known better from the
+ * input. */
 static weft_err check_input_gradient(const backprop *b, int i) {
   weft_graph *g = b->graph;
   weft_out d = b->din[i].dense, in = b->in[i];

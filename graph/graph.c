@@ -91,7 +91,7 @@ static weft_err copy_attrs(weft_graph *g, weft_node *n, const node_spec *spec) {
   return WEFT_OK;
 }
 
-/* Is value a, or element i of list a, among the allowed ones? */
+/* Returns true if value a, or element i of list a, is one of the allowed values. */
 static bool allowed_element(const attr_def *d, const attr *a, int i) {
   const attr *ok = &d->allowed;
   for (int j = 0; j < ok->n; j++) {
@@ -181,7 +181,7 @@ static weft_err wrong_count(const weft_node *n) {
                          n->n_in, n->op_name, n->name);
 }
 
-/* Do two arguments take their length from the same attribute (indices:N*int32, data:N*T)? */
+/* Returns true if two arguments take their length from the same attribute (indices:N*int32, data:N*T). */
 static bool same_length(const arg_def *a, const arg_def *b) {
   if (a->number_attr && b->number_attr) return strcmp(a->number_attr, b->number_attr) == 0;
   return a->list_attr && b->list_attr && strcmp(a->list_attr, b->list_attr) == 0;

@@ -1,6 +1,6 @@
 /* metagraph.c - MetaGraphDef in and out.
  *
- * The graph and the collections become ours; everything else stays one serialised MetaGraphDef
+ * The graph and the collections become ours; everything else stays one serialized MetaGraphDef
  * (g->meta) that an export fills in again. */
 #include "graph/metagraph.h"
 #include "base/alloc.h"
@@ -68,7 +68,7 @@ static weft_err prefix_message(ProtobufCMessage *m, const char *prefix, arena *a
   return prefix_saver((Tensorflow__SaverDef *)m, prefix, a);
 }
 
-/* The names inside a serialised definition get the prefix. */
+/* The names inside a serialized definition get the prefix. */
 static weft_err prefix_bytes(const char *list, ProtobufCBinaryData *b, const char *prefix, arena *a) {
   const ProtobufCMessageDescriptor *d = *prefix ? message_of(list) : NULL;
   if (!d) return WEFT_OK;

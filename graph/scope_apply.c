@@ -95,7 +95,7 @@ static bool in_gap(const scope *s, int since, int id) {
   return low > 0 && s->gap[low - 1].begin >= since && id < s->gap[low - 1].end;
 }
 
-/* Was one of n's inputs made inside this scope?  Then it waits already. */
+/* Returns true if one of n's inputs was made inside this scope; n then waits already. */
 static bool input_waits(const scope *s, const scope_entry *e, const weft_node *n, int before) {
   for (int i = 0; i < n->n_in; i++)
     if (n->in[i].node >= e->node && n->in[i].node < before && !in_gap(s, e->node, n->in[i].node)) return true;

@@ -33,7 +33,7 @@ typedef struct bundle_entry {
 } bundle_entry;
 /* NOT_FOUND "Key NAME not found in checkpoint". */
 weft_err weft__bundle_find(bundle_reader *r, bytes name, bundle_entry *out);
-/* Reads a tensor, or a slice of it, into t: initialised, of the right type and shape. */
+/* Reads a tensor, or a slice of it, into t: initialized, of the right type and shape. */
 weft_err weft__bundle_read(bundle_reader *r, bytes name, const slice *s, weft_tensor *t);
 /* Every tensor by name; slices are not listed apart. */
 typedef weft_err bundle_fn(void *arg, bytes name, const bundle_entry *e);

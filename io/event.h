@@ -7,7 +7,7 @@
 /* Makes the folder and a file no other writer has, with the version as its first event.  suffix may be NULL. */
 typedef struct event_file event_file;
 weft_err weft__event_file_create(event_file **out, const char *dir, const char *suffix);
-/* One serialised Event.  The first failure sticks. */
+/* One serialized Event.  The first failure sticks. */
 weft_err weft__event_write(event_file *f, const void *event, size_t size);
 weft_err weft__event_flush(event_file *f);
 const char *weft__event_file_path(const event_file *f);

@@ -1,5 +1,5 @@
-/* file.c - POSIX files.  A writer's temporary name is PATH.tempstateN, as TensorFlow's are.  It is locked (flock) until it
- * has its own name: what lies there unlocked was left by a process that was killed. */
+/* file.c - POSIX files.  A writer's temporary name is PATH.tempstateN, as TensorFlow's are.  It is locked (flock) until
+ * it has its own name: what lies there unlocked was left by a process that was killed. */
 #include "io/file.h"
 
 #include "base/alloc.h"
@@ -137,7 +137,8 @@ static bool is_dots(const char *part, size_t n) {
   return (n == 1 && part[0] == '.') || (n == 2 && part[0] == '.' && part[1] == '.');
 }
 
-/* Did a wildcard match "." or ".."?  Names that begin with a dot are found, as TensorFlow finds them; these are not. */
+/* Returns true if a wildcard matched "." or "..", which are left out.  Other names that begin with a dot are found, as
+ * by TensorFlow. */
 static bool matches_dots(const char *pattern, const char *path) {
   for (;;) {
     size_t n = strcspn(pattern, "/"), m = strcspn(path, "/");
@@ -242,8 +243,8 @@ struct file_writer {
   char buffer[BUFFER];
 };
 
-/* Creates and locks a file.  Tries again if a process that removes stale files took it away in between.  On file systems
- * without locks such a process cannot lock files either, and removes none. */
+/* Creates and locks a file.  Tries again if a process that removes stale files took it away in between.  On file
+ * systems without locks such a process cannot lock files either, and removes none. */
 static int open_locked(const char *path) {
   for (;;) {
     struct stat st;

@@ -26,7 +26,7 @@ typedef struct message {
   int n_piece;
   int64_t room;
   size_t size;  /* in bytes, of all pieces */
-  bool borrows; /* pieces without `release` are borrowed: whoever keeps the message calls weft__message_own */
+  bool borrows; /* pieces without `release` are borrowed: call weft__message_own before the message is kept */
   bool shared;  /* another process can write to some of the pieces */
 } message;
 

@@ -10,7 +10,7 @@
  *                           a second queue costs one more thread switch for each call.
  *   net/grpc/connection.c   a thread-local: the call whose callback runs on this thread.  weft__grpc_response_host is
  *                           called deep in the callback, and the callback's arguments are those of both transports.
- *   net/grpc/name_lookup.c  the lookups that run.  getaddrinfo cannot be cancelled, so a name that hangs must not get a
+ *   net/grpc/name_lookup.c  the lookups that run.  getaddrinfo cannot be canceled, so a name that hangs must not get a
  *                           further thread from each connection that wants it.
  *   net/accept.c            the reserve of descriptors.  RLIMIT_NOFILE counts for the whole process.
  *   net/http.c              the functions of libmicrohttpd, which is loaded once and never changes.
@@ -21,7 +21,7 @@
 
 #include "net/fast/loop.h"
 
-/* The loop group, started with the first user and stopped with the last.  Whoever retains it releases it.
+/* The loop group, started with the first user and stopped with the last.  Each retain needs a release.
  * FAILED_PRECONDITION: it was started before this process was forked; RESOURCE_EXHAUSTED: no thread or descriptor. */
 weft_err weft__transport_retain_loops(loop_group **out);
 void weft__transport_release_loops(

@@ -95,7 +95,8 @@ static size_t size_of(const ProtobufCFieldDescriptor *f) {
   }
 }
 
-/* Is a single field set?  Members of a oneof carry their own mark; others are when they differ from zero. */
+/* Returns true if a field that is not repeated is set.  A member of a oneof has its own mark; others are set if not
+ * zero. */
 static bool is_set(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, const void *at) {
   static const uint8_t zero[sizeof(ProtobufCBinaryData)];
   if (f->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)

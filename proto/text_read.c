@@ -1,7 +1,7 @@
 /* text_read.c - protobuf's text format becomes the bytes of the message it describes.
  *
- * No message is made on the way: what the bytes hold is checked by whoever unpacks them, as if they had come from a file.
- * A field that the descriptor has not is read over, as an unknown one is on the wire. */
+ * No message is made on the way: the code that unpacks the bytes checks what they hold, as if they had come from a
+ * file.  A field that the descriptor has not is read over, as an unknown one is on the wire. */
 #include "base/alloc.h"
 #include "proto/text.h"
 

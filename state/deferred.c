@@ -1,12 +1,12 @@
 /* deferred.c - joins and parts tables, keeps the history of steps, and shares the rows out to threads.
  *
  * Locks: the three variables' locks, in the order of their addresses, guard the rows, the history and `deferred` of the
- * variables.  The members `table` and `data` never change.  An object outlives a wait for locks, because who waits holds a
- * reference; the tables outlive it, because it holds references to them.  The tables refer back to it, and this cycle ends
- * when they are parted: by a reader, a writer, or by the container when all three have left it.
+ * variables.  The members `table` and `data` never change.  An object outlives a wait for locks, because the waiting
+ * thread holds a reference; the tables outlive it, because it holds references to them.  The tables refer back to it,
+ * and this cycle ends when they are parted: by a reader, a writer, or by the container when all three have left it.
  *
- * Bringing tables up to date cannot fail: it needs no memory.  Nobody shares their buffers, since every reader parts the
- * tables first.  A row has one owner among the threads of a loop, its number modulo their count. */
+ * Bringing tables up to date cannot fail: it needs no memory.  Nobody shares their buffers, since every reader parts
+ * the tables first.  A row has one owner among the threads of a loop, its number modulo their count. */
 #include "state/deferred.h"
 
 #include "base/alloc.h"
@@ -176,7 +176,8 @@ static void row_update(deferred_updates *d, int64_t row) {
   d->applied[row] = d->n_step;
 }
 
-/* The newest step, of the rows that it touches.  An index that comes again is added again, in the order of the indices. */
+/* The newest step, of the rows that it touches.  An index that comes again is added again, in the order of the
+ * indices. */
 static void step_parts(void *arg, int64_t begin, int64_t end) {
   const row_loop *l = arg;
   const int64_t n = weft__tensor_count(l->indices);

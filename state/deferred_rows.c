@@ -40,8 +40,8 @@ INLINE void full_step(deferred_step s, float *restrict x, float *restrict m, flo
   }
 }
 
-/* Is every value of the block the same after any further steps?  Compares bits: a denormal value becomes zero in its next
- * step, and -0 may become 0. */
+/* Returns true if no further step changes a value of the block.  Compares bits: a denormal value becomes zero in its
+ * next step, and -0 may become 0. */
 INLINE bool values_stay(const deferred_updates *d, const float *restrict x, const float *restrict m,
                         const float *restrict v) {
   uint32_t differ = 0;

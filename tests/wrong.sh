@@ -39,7 +39,7 @@ s.bind(("127.0.0.1", 0))
 s.listen()
 if os.fork() == 0:
     print(s.getsockname()[1], os.getpid(), flush=True)
-    os.closerange(0, 3)  # whoever reads what the test says waits for the last to close it
+    os.closerange(0, 3)  # the reader of the test's output waits until the last process has closed it
     s.settimeout(120)
     try:
         while True: s.accept()

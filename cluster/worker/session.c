@@ -232,7 +232,7 @@ static weft_err worker_list_part(worker *w, worker_session *s, part *p, char nam
   return err;
 }
 
-/* Does the master ask for automatic mixed precision? */
+/* Returns true if the master asks for automatic mixed precision. */
 static bool worker_is_mixed(const Tensorflow__RegisterGraphRequest *q) {
   return q->graph_options && weft__config_mixed_precision(q->graph_options);
 }

@@ -1,8 +1,8 @@
 /* client.c - the client side of the fast transport: pending calls by number, over one connection.
  *
- * A call is added to the table, watched and sent under the client's lock.  Whoever removes it from the table runs
- * its callback: the response, its token, its deadline, the loss of the connection or the end of the client.  So the
- * callback runs exactly once.
+ * A call is added to the table, watched and sent under the client's lock.  The thread that removes it from the table
+ * runs its callback: the response, its token, its deadline, the loss of the connection or the end of the client.  So
+ * the callback runs exactly once.
  *
  * Lock: the client's, over the table of pending calls.  Under it a watch is added to a token and a frame is sent.
  * Callbacks run without it. */
@@ -39,7 +39,7 @@ struct fast_client {
   fast_client_changed *on_change;
   void *arg;
   atomic_int active;    /* callbacks that run, one for the connection until it is lost, and CLOSING */
-  sync_event idle;      /* open: nothing but CLOSING is left of these */
+  sync_event idle;      /* set when `active` has come down to CLOSING */
   pthread_mutex_t lock; /* guards what follows */
   slot_table calls;     /* the pending calls by their ids */
   bool lost, closing;
@@ -144,7 +144,7 @@ static void client_fail_calls(fast_client *client, client_call *c, weft_err code
 
 static bool client_on_response(fast_client *client, const frame_head *h, const char *text, message *body) {
   pthread_mutex_lock(&client->lock);
-  client_call *c = weft__slot_table_get(&client->calls, h->id); /* NULL: cancelled, or past its deadline */
+  client_call *c = weft__slot_table_get(&client->calls, h->id); /* NULL: canceled, or past its deadline */
   if (c) client_remove_call(client, c);
   pthread_mutex_unlock(&client->lock);
   if (!c) return true;

@@ -331,7 +331,8 @@ static uint64_t frame_piece_size(const uint8_t *sizes, int i, uint64_t *ref) {
   return *ref ? weft__shm_ref_size(size) : size;
 }
 
-/* Do the pieces add up to the body?  *socket_bytes: those of them that come through the socket. */
+/* Returns true if the sizes of the pieces add up to the body.  *socket_bytes: those of them that come through the
+ * socket. */
 static bool conn_sizes_are_valid(const conn *c, const uint8_t *sizes, uint64_t *socket_bytes) {
   uint64_t left = c->head.body, ref;
   *socket_bytes = 0;

@@ -9,17 +9,18 @@
  *
  * Idle means that there is no group: net/transport.c creates it for the first user and destroys it after the last.
  *
- * Who polls.  If the loop's thread and a caller polled the same epoll, each event would wake one of them by chance.
- * So there are two.  The inner epoll watches the sources of the primary loop; a caller polls it.  The outer epoll
- * watches the inner one, and only while no caller polls; the loop's thread polls it.  A change of the poller is thus
- * one epoll_ctl, and wakes no thread.  Until the first caller polls, the loop's thread polls the inner epoll itself,
- * which saves a step.
+ * Which thread polls.  If the loop's thread and a caller polled the same epoll, each event would wake one of them by
+ * chance.  So there are two.  The inner epoll watches the sources of the primary loop; a caller polls it.  The outer
+ * epoll watches the inner one, and only while no caller polls; the loop's thread polls it.  A change of the poller is
+ * thus one epoll_ctl, and wakes no thread.  Until the first caller polls, the loop's thread polls the inner epoll
+ * itself, which saves a step.
  *
- * Who dispatches.  A thread that epoll_wait woke pushes the ready sources into the queue and takes the dispatch lock,
- * if it is free.  If the lock is taken, the thread returns: the holder runs what it pushed, too.  So no thread waits
- * for another's callback.  Events are edge-triggered: reported once, when they happen.  Level-triggered ones would be
- * reported to both threads until the source is read, and the eventfds of the group would have to be read.  Output is
- * watched only while a socket is full, since a unix socket would otherwise wake a thread each time its peer reads.
+ * Which thread dispatches.  A thread that epoll_wait woke pushes the ready sources into the queue and takes the
+ * dispatch lock, if it is free.  If the lock is taken, the thread returns: the holder runs what it pushed, too.  So no
+ * thread waits for another's callback.  Events are edge-triggered: reported once, when they happen.  Level-triggered
+ * ones would be reported to both threads until the source is read, and the eventfds of the group would have to be read.
+ * Output is watched only while a socket is full, since a unix socket would otherwise wake a thread each time its peer
+ * reads.
  *
  * How a caller wakes.  If another thread sets the sync_event of the caller that polls, it writes to the wakeup fd, an
  * eventfd in the inner epoll.  If the loop's thread reads that event first, it writes again.

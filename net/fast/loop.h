@@ -6,8 +6,8 @@
  * threads.
  *
  * A loop group is the set of loops of the process: the primary loop, which callers may poll, and secondary loops
- * beside it where many connections are served.  net/transport.c holds the only group and hands it down to whoever
- * needs it.
+ * beside it where many connections are served.  net/transport.c holds the only group and passes it to the clients and
+ * listeners of the fast transport.
  *
  * Functions may be called on any thread, except where "in a callback" or "not in a callback" says otherwise. */
 #ifndef WEFT_NET_FAST_LOOP_H

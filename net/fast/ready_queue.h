@@ -1,7 +1,7 @@
 /* ready_queue.h - the event sources of one event loop: their keys, and the queue of those that are ready.
  *
  * The queue is last in, first out.  Where more callers wait for a response than the machine has cores, a few of them
- * then work at a time and find their data in the caches; served in turn, each would come back to a cold cache.  Two
+ * then work at a time and find their data in the caches; served first in, first out, each would find a cold cache.  Two
  * rules keep the others from starving.  A source that has been ready for READY_MAX_WAIT_MS is popped before all
  * others.  A source that had more input than one callback reads is deferred: it waits in a second list, first in, first
  * out, which is served when the first one is empty.  The time limit holds for both lists, so that neither a flood of

@@ -117,7 +117,7 @@ static void server_call_respond(call *base, weft_err err, message *response) {
 
 static const char *server_call_peer(call *c) { return ((server_call *)c)->conn->peer; }
 
-/* Returns a call whose token was not fired yet, with a reference and marked as cancelled: the one with this id, or any
+/* Returns a call whose token was not fired yet, with a reference and marked as canceled: the one with this id, or any
  * (0).  NULL: there is none. */
 static server_call *server_conn_next_to_cancel(server_conn *c, uint64_t id) {
   server_call *found = NULL;

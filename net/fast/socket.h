@@ -8,7 +8,7 @@
 #include "base/status.h"
 
 enum { FAST_KEY_SIZE = 16 };
-/* The number of the frames and of the calls that they carry.  Whoever changes either raises it: tasks with unequal numbers
+/* The version of the frames and of the calls in them.  A change of either must raise it: tasks with unequal versions
  * talk by TensorFlow's gRPC calls only. */
 enum { FAST_PROTOCOL = 1 };
 
@@ -21,7 +21,7 @@ weft_err weft__socket_listen_tcp(int *out, const char *host, int *port); /* *por
 /* As weft__accept.  errno EACCES: the process of another user connected to a unix socket, and its connection was
  * closed. */
 int weft__socket_accept(int listen_fd);
-/* Does the peer of this unix socket run as the same user?  If not, errno is EACCES. */
+/* Returns true if the peer of this unix socket runs as the same user.  If not, errno is EACCES. */
 bool weft__socket_is_same_user(int fd);
 
 /* Writes a key as hexadecimal text to buf, which has room for 2 * FAST_KEY_SIZE + 1 characters; returns buf. */

@@ -14,7 +14,7 @@
 #include <grpc/slice.h>
 #include <stdatomic.h>
 
-/* What an event calls; whoever starts a batch keeps one in its struct until `done` was called.  ok is gRPC's. */
+/* What an event calls.  The owner of a batch keeps one in its struct until `done` was called.  ok is gRPC's. */
 typedef struct tag {
   void (*done)(void *arg, bool ok);
   void *arg;

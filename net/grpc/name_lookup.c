@@ -1,4 +1,4 @@
-/* name_lookup.c - getaddrinfo on detached threads, since it can neither be cancelled nor given a deadline.
+/* name_lookup.c - getaddrinfo on detached threads, since it can neither be canceled nor given a deadline.
  *
  * A lookup is counted: its thread holds one reference, each caller another.  The list of running lookups is
  * process-wide; net/transport.h says why.  Lock: lookups_lock, over the list and the results; under it a thread is

@@ -19,7 +19,7 @@ void weft__lookup_result_finish(lookup_result *r);
 
 typedef struct name_lookup name_lookup;
 /* Looks a name up on a thread of its own, which may take long.  Callers that want the same name at the same time share
- * one lookup.  Whoever starts it releases it.  NULL: no memory, or no thread. */
+ * one lookup.  The caller releases it.  NULL: no memory, or no thread. */
 name_lookup *weft__name_lookup_start(const char *host, int port);
 bool weft__name_lookup_result(name_lookup *l, lookup_result *out); /* *out is the caller's copy; false: not yet */
 void weft__name_lookup_release(name_lookup *l);                    /* NULL is fine */

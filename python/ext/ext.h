@@ -58,10 +58,10 @@ PyObject *ext_raise_graph(weft_graph *g);
 /* Makes waits of the library end on Ctrl-C, and some seconds after a SIGTERM that the program handles; called before
  * anything that may wait. */
 void ext_watch_signals(void);
-/* After a call that may have been cancelled by an interrupt of which the program has heard already (it caught
+/* After a call that may have been canceled by an interrupt of which the program has heard already (it caught
  * KeyboardInterrupt and goes on): forgets it, and says that the call should be made again. */
 bool ext_try_again(weft_err err);
-/* What a wait that was cancelled raises: KeyboardInterrupt when that is why, else the error. */
+/* What a wait that was canceled raises: KeyboardInterrupt when that is why, else the error. */
 PyObject *ext_raise_wait(weft_err err);
 
 /* Replaces what a variable holds; the value is taken over. */

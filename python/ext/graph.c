@@ -121,7 +121,7 @@ static int put_shape(weft_builder *b, const char *name, PyObject *value) {
 }
 
 /* One attribute, (name, kind, value): i int, f float, b bool, t type, s bytes, p shape, T tensor, I ints, Y types,
- * A a serialised AttrValue. */
+ * A a serialized AttrValue. */
 static int put_attr(weft_builder *b, PyObject *row) {
   const char *name;
   int kind;

@@ -1,8 +1,8 @@
 /* monitor.c - monitored sessions, and hooks written in Python.
  *
  * A hook of the program is an adapter object (python/weft/train/hooks.py) whose methods are called with plain values:
- * begin(), created(session, coordinator), before(session) -> (outputs, feeds, trace, graphs, stop), after(session, values,
- * metadata) -> stop, end(session). */
+ * begin(), created(session, coordinator), before(session) -> (outputs, feeds, trace, graphs, stop), after(session,
+ * values, metadata) -> stop, end(session). */
 #include "ext.h"
 #include <string.h>
 
@@ -43,7 +43,7 @@ static weft_err finish_call(PyObject *made, PyGILState_STATE state) {
   const bool interrupted = !made && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
   weft_err err = made ? WEFT_OK : ext_python_error();
   Py_XDECREF(made);
-  /* Ctrl-C that Python noticed on its way into the hook: whoever called the library raises it, not an error of the hook. */
+  /* Ctrl-C that Python noticed on its way into the hook: the caller of the library raises it, not an error of the hook. */
   if (interrupted) PyErr_SetInterrupt();
   PyGILState_Release(state);
   return err;

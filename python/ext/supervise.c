@@ -1,4 +1,4 @@
-/* supervise.c - tf.train.Supervisor's half in the library: sessions that are initialised, watched and replaced.
+/* supervise.c - tf.train.Supervisor's half in the library: sessions that are initialized, watched and replaced.
  *
  * What a supervisor uses while it lives (feeds of the init op, functions of the program) is kept beside it. */
 #include "ext.h"

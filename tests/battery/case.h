@@ -32,7 +32,7 @@ typedef struct case_graph {
   weft_node *node;               /* the one under test */
   weft_out feed[MAX_INPUTS];     /* per input: its placeholder */
   weft_out variable[MAX_INPUTS]; /* per input: the variable's output, or WEFT_NONE */
-  int init[MAX_INPUTS], n_init;  /* nodes that initialise variables */
+  int init[MAX_INPUTS], n_init;  /* nodes that initialize variables */
   weft_out read[MAX_INPUTS];     /* per input: where a variable's value can be fetched */
 } case_graph;
 

@@ -544,7 +544,7 @@ def test_same_elements(name, files):
         fetches = [t.name for t in tf.nest.flatten(it.get_next())]
         init = it.initializer.name
     theirs, ours = sessions(graph)
-    for _ in range(2):  # initialised again it begins again
+    for _ in range(2):  # initialized again it begins again
         theirs.run(init)
         ours.run(targets=[init])
         want, code, _ = elements(lambda: theirs.run(fetches))

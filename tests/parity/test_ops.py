@@ -22,7 +22,7 @@ def variants_of(name):
 
 
 def plain_feeds(node):
-    """Feeds of the run itself: inputs that only initialise variables are left out."""
+    """Feeds of the run itself: inputs that only initialize variables are left out."""
     return {n: v for (n, v), i in zip(node.feeds.items(), node.inputs) if not i.is_var}
 
 

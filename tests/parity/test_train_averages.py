@@ -89,7 +89,7 @@ def test_nodes_and_values(resource, counted, debias):
 
 
 def test_an_average_begins_with_a_restored_value():
-    """A variable that is initialised already gives its own value."""
+    """A variable that is initialized already gives its own value."""
     with tf.Graph().as_default() as g:
         w = v1.get_variable("w", [], initializer=v1.constant_initializer(1.))
         v1.assign(w, 7., name="restore")

@@ -18,7 +18,7 @@ SEED = 7
 
 
 class L:
-    """tf.layers with TensorFlow 1's default initializer: TensorFlow 2 behaviour, on in these tests, has another one."""
+    """tf.layers with TensorFlow 1's default initializer: TensorFlow 2 behavior, on in these tests, has another one."""
     flatten, dropout = v1.layers.flatten, v1.layers.dropout
     max_pooling2d, average_pooling2d = v1.layers.max_pooling2d, v1.layers.average_pooling2d
     batch_normalization = v1.layers.batch_normalization

@@ -21,7 +21,7 @@ class RnnOpts(C.Structure):
 
 
 def cell(kind, **kw):
-    """TensorFlow 1's cells; TensorFlow 2 behaviour, on in these tests, would choose another default initializer."""
+    """TensorFlow 1's cells; TensorFlow 2 behavior, on in these tests, would choose another default initializer."""
     make = v1.nn.rnn_cell.BasicLSTMCell if kind == 0 else v1.nn.rnn_cell.GRUCell
     return make(UNITS, **kw) if kind == 0 else make(UNITS, kernel_initializer=v1.glorot_uniform_initializer())
 

@@ -1,4 +1,4 @@
-"""Variables of both kinds: assigning, updating, counting, sharing, and what an uninitialised one says."""
+"""Variables of both kinds: assigning, updating, counting, sharing, and what an uninitialized one says."""
 import numpy as np
 import pytest
 import tensorflow as tf

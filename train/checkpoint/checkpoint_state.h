@@ -18,7 +18,7 @@ weft_err weft__checkpoint_state_read(weft_checkpoint_state **out, const char *di
 weft_err weft__checkpoint_state_write(const char *dir, const char *latest, int n, const char *const *all,
                                       const char *latest_filename, bool relative);
 void weft__checkpoint_state_destroy(weft_checkpoint_state *s);
-/* Are there files of this prefix, of either version? */
+/* Returns true if there are files of this prefix, of either version. */
 bool weft__checkpoint_exists(const char *prefix);
 /* The last one, when its files exist; *out NULL otherwise. */
 weft_err weft__checkpoint_latest(char **out, const char *dir, const char *latest_filename);

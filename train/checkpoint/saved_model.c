@@ -120,7 +120,7 @@ static weft_err sign_outputs(signing *s, const weft_signature *w, Tensorflow__Si
   return WEFT_OK;
 }
 
-/* The signature as a message of the arena's; one that came serialised is read by `given`, freed by the caller. */
+/* The signature as a message of the arena's; one that came serialized is read by `given`, freed by the caller. */
 static weft_err saved_model_sign(signing *s, const weft_signature *w, ProtobufCMessage **given) {
   Tensorflow__MetaGraphDefSignatureDefEntry *e = weft__arena_alloc(&s->a, sizeof *e);
   Tensorflow__SignatureDef *d = weft__arena_alloc(&s->a, sizeof *d);

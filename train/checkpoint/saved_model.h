@@ -13,7 +13,7 @@ weft_err weft__saved_model_add(weft_saved_model *m, weft_graph *g, weft_session 
                                const weft_saved_model_opts *opts);
 weft_err weft__saved_model_write(weft_saved_model *m);
 
-/* *meta (weft__free; may be NULL) is the serialised MetaGraphDef that was imported. */
+/* *meta (weft__free; may be NULL) is the serialized MetaGraphDef that was imported. */
 weft_err weft__saved_model_load(const char *dir, weft_graph *g, weft_session *sess, int n_tag, const char *const *tags,
                                 const char *prefix, uint8_t **meta, size_t *size);
 

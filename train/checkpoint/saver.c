@@ -1,7 +1,7 @@
 /* saver.c - saving and restoring by the nodes a SaverDef names, and keeping the last few checkpoints.
  *
- * No lock is held while nodes run: a run may wait for a lost task to come back, and whoever brings it back restores,
- * and saves, with the same saver.
+ * No lock is held while nodes run: a run may wait for a lost task to come back, and the thread that brings it back
+ * restores, and saves, with the same saver.
  *
  * The nodes are fed an absolute path: the tasks that write and read may have other working directories.  A save runs
  * the nodes (whose files are whole or absent), then writes the MetaGraphDef, then names the checkpoint in the state
@@ -41,7 +41,7 @@ typedef struct saving { /* a save in progress */
 
 struct weft_saver {
   weft_graph *graph;
-  uint8_t *def; /* serialised, as it goes into MetaGraphDefs */
+  uint8_t *def; /* serialized, as it goes into MetaGraphDefs */
   size_t def_size;
   Tensorflow__SaverDef *names;
   bool relative_paths, pad_step;
@@ -254,8 +254,8 @@ static char *absolute_prefix(const char *prefix) {
   return ended;
 }
 
-/* Feeds the absolute form of `path` to the filename node and runs a node, or that of an output.  *result is that output,
- * unless result is NULL. */
+/* Feeds the absolute form of `path` to the filename node and runs a node, or that of an output.  *result is that
+ * output, unless result is NULL. */
 static weft_err run_with_path(const weft_saver *s, weft_session *sess, const char *path, const char *goal,
                               weft_tensor **result) {
   const weft_graph *g = sess->graph;
@@ -470,7 +470,7 @@ weft_err weft__saver_restore(weft_saver *s, weft_session *sess, const char *path
   return err;
 }
 
-/* Can the index be read, and is every file that it names there? */
+/* Returns true if the index can be read and every file that it names exists. */
 static bool checkpoint_is_complete(const char *prefix) {
   table_reader *t = NULL;
   char *index = weft__bundle_index_path(prefix);
@@ -486,7 +486,8 @@ static bool checkpoint_is_complete(const char *prefix) {
   return ok;
 }
 
-/* Is it the files' fault?  Another graph is the program's, and an older checkpoint would not cure it. */
+/* Returns true if the error comes from the files.  If the graph is a different one, an older checkpoint fails as
+ * well. */
 static bool checkpoint_is_damaged(weft_err err, const char *prefix) {
   if (err == WEFT_DATA_LOSS || err == WEFT_OUT_OF_RANGE) return true;
   return err == WEFT_NOT_FOUND && weft__bundle_exists(prefix) && !checkpoint_is_complete(prefix);

@@ -8,7 +8,7 @@
 #include "exec/session.h"
 #include "weft/train.h"
 
-/* The nodes, under the name scope opts->name.  *def is a serialised SaverDef, the caller's to weft__free.  A failure
+/* The nodes, under the name scope opts->name.  *def is a serialized SaverDef, the caller's to weft__free.  A failure
  * leaves the graph as it was. */
 weft_err weft__saver_build(weft_graph *g, const weft_saver_opts *opts, uint8_t **def, size_t *size);
 

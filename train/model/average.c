@@ -2,7 +2,7 @@
  *
  * The average of a variable lies beside it and begins with its value; that of any other value begins with 0, and
  * may be divided by the weight it has so far (zero_debias).  The initial value of the average of a variable is a
- * cond: the variable's own value once there is one, else what it will be initialised to. */
+ * cond: the variable's own value once there is one, else what it will be initialized to. */
 #include "train/model/average.h"
 #include "base/alloc.h"
 #include "graph/scope.h"

@@ -91,7 +91,7 @@ TEST_WITHIN(60, a_batch_has_rows_that_belong_together) {
     weft_tensor_destroy(t[0]), weft_tensor_destroy(t[1]);
   }
   weft__coordinator_request_stop(b.c, WEFT_OK);
-  EXPECT_OK(weft__coordinator_join(b.c, 50, false)); /* enqueues that wait for room are cancelled */
+  EXPECT_OK(weft__coordinator_join(b.c, 50, false)); /* enqueues that wait for room are canceled */
   end(&b);
 }
 
@@ -121,7 +121,7 @@ TEST(an_enqueue_that_fails_stops_the_coordinator) {
   weft_out q = weft__range_producer(b.g, WEFT_NONE, 7, &(weft_producer_opts){.num_epochs = 1});
   (void)q;
   int started;
-  EXPECT_OK(weft__session_create(&b.sess, b.g, NULL)); /* nobody initialised the counter of epochs */
+  EXPECT_OK(weft__session_create(&b.sess, b.g, NULL)); /* nobody initialized the counter of epochs */
   EXPECT_OK(weft__queue_runners_start(b.sess, b.c, NULL, &started));
   EXPECT_ERR(weft__coordinator_join(b.c, 5, false), WEFT_FAILED_PRECONDITION, "uninitialized value");
   end(&b);

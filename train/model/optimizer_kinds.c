@@ -1,4 +1,13 @@
-/* optimizer_kinds.c - the optimizers: what TensorFlow calls their parameters and slots, and the op of each. */
+/* optimizer_kinds.c - the optimizers: what TensorFlow calls their parameters and slots, and the op of each.
+ *
+ * `dense` and `sparse` spell the arguments of the op, one letter each, in the order of its definition:
+ *   v      the variable
+ *   0 1 2  its slots, as `slot` numbers them
+ *   A - H  the parameters: A is param[0], B is param[1], ...
+ *   p q    the two powers of Adam's betas
+ *   g i    the gradient, and for slices the indices of its rows
+ *   s      the global step
+ * So "v0AgB" of Momentum is ApplyMomentum(var, accum, lr, grad, momentum).  The table is constant. */
 #include "train/model/adam.h"
 #include "train/model/optimizer.h"
 #include <math.h>

@@ -11,7 +11,7 @@ weft_out weft__summary_image(weft_graph *g, const char *name, weft_out x, int ma
                              const weft_summary_opts *opts);
 weft_out weft__summary_audio(weft_graph *g, const char *name, weft_out x, weft_out sample_rate, int max_outputs,
                              const weft_summary_opts *opts);
-/* With a serialised SummaryMetadata. */
+/* With a serialized SummaryMetadata. */
 weft_out weft__summary_tensor(weft_graph *g, const char *name, weft_out x, const void *metadata, size_t size,
                               const weft_summary_opts *opts);
 weft_out weft__summary_text(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts);

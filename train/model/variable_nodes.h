@@ -27,7 +27,7 @@ weft_err weft__variable_initial(const weft_graph *g, weft_out v, weft_out *value
 int weft__variables_in(const weft_graph *g, const char *list, weft_out *out, int room);
 /* Adds a variable that some collection knows to another one, once. */
 weft_err weft__variable_add_to(weft_graph *g, const char *list, weft_out v);
-/* Its serialised VariableDef in a list, until something is added there; NULL if it is not in it. */
+/* Its serialized VariableDef in a list, until something is added there; NULL if it is not in it. */
 attr_str *weft__variable_definition(const weft_graph *g, const char *list, weft_out v);
 bool weft__variable_listed(const weft_graph *g, const char *list, weft_out v);
 

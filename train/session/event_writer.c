@@ -1,4 +1,4 @@
-/* event_writer.c - a bounded queue of serialised events, and the thread that empties it.
+/* event_writer.c - a bounded queue of serialized events, and the thread that empties it.
  *
  * A step that logs must not wait for a disk: adding copies the event and returns, unless the queue is full.  The
  * thread flushes when the time has come, whether or not anything was added since. */

@@ -112,7 +112,7 @@ typedef struct logging_hook {
   void *format_arg;
 } logging_hook;
 
-/* As numpy prints one: the fewest digits that tell it from its neighbours, and a point. */
+/* As numpy prints one: the fewest digits that tell it from its neighbors, and a point. */
 static void put_number(text *t, const weft_tensor *x, int64_t i, bool scalar) {
   char digits[64];
   double v = weft__tensor_double(x, i);

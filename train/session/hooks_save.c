@@ -30,7 +30,7 @@ static weft_err open_writing(writing *w, weft_hook *h, const char *who) {
   return w->dir ? weft__monitored_writer(h->owner, w->dir, &w->writer) : WEFT_OK;
 }
 
-/* Is it time, after a run that fetched the step as value i?  *now is the step then. */
+/* Returns true if it is time to save, after a run that fetched the step as value i; *now is that step. */
 static weft_err due_after(writing *w, weft_run_context *c, int i, bool *due, int64_t *now) {
   *due = false;
   if (!weft__timer_due(&w->timer, weft__tensor_int(weft__context_value(c, i), 0) + 1)) return WEFT_OK;

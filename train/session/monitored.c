@@ -1,6 +1,6 @@
 /* monitored.c - hooks around a recovering session.
  *
- * It is a session itself: whoever runs it runs the hooks too.  A run that meets a lost task is tried again below the
+ * It is a session itself: running it runs the hooks too.  A run that meets a lost task is tried again below the
  * hooks (recovering.h), which then see the new session in after_create_session, as TensorFlow's do. */
 #include "train/session/monitored.h"
 

@@ -11,7 +11,7 @@ weft_err weft__queue_runner_add(weft_graph *g, weft_out queue, int n, const weft
 /* Starts the threads of every runner in a collection (NULL: "queue_runners"); *started may be NULL.  The session must
  * outlive them: stop the coordinator and join first. */
 weft_err weft__queue_runners_start(weft_session *sess, weft_coordinator *c, const char *list, int *started);
-/* Of one serialised QueueRunnerDef. */
+/* Of one serialized QueueRunnerDef. */
 weft_err weft__queue_runner_start(weft_session *sess, weft_coordinator *c, const void *def, size_t size, int *started);
 
 #endif

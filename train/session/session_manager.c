@@ -200,7 +200,7 @@ weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, wef
   return err;
 }
 
-/* ---- restoring and initialising ---- */
+/* ---- restoring and initializing ---- */
 
 static weft_err wait_for_checkpoint(const session_manager *m, const prepare_opts *o) {
   waiting w = begin_waiting(m, o);
@@ -266,7 +266,7 @@ static weft_err make_ready(const session_manager *m, const prepare_opts *o, weft
   return err;
 }
 
-/* Is there nothing to do, because the tasks kept their variables? */
+/* Returns true if there is nothing to do, because the tasks kept their variables. */
 static weft_err still_ready(const session_manager *m, const prepare_opts *o, weft_session *sess, bool *yes) {
   text why = {0};
   *yes = false;
@@ -290,7 +290,7 @@ static weft_err prepare_in(const session_manager *m, const prepare_opts *o, weft
 weft_err weft__manager_prepare(const session_manager *m, const prepare_opts *o, weft_session **out) {
   waiting w = begin_waiting(m, o);
   weft_err err;
-  do { /* a task may go, or not have come, while we initialise */
+  do { /* a task may go, or not have come, while we initialize */
     weft_session *sess = NULL;
     err = open_target(m, o, ROLE_CHIEF, &sess);
     if (!err) err = prepare_in(m, o, sess);

@@ -1,7 +1,8 @@
 /* session_manager.h - from a target to a session whose variables have values.
  *
- * The chief restores or initialises; the others wait until it has.  They look every few milliseconds at first and ten
- * times a second later on, so that a worker starts within 0.2 s of the chief; the log is told every recovery_wait_secs. */
+ * The chief restores or initializes; the others wait until it has.  They look every few milliseconds at first and ten
+ * times a second later on, so that a worker starts within 0.2 s of the chief; the log is told every
+ * recovery_wait_secs. */
 #ifndef WEFT_TRAIN_SESSION_SESSION_MANAGER_H
 #define WEFT_TRAIN_SESSION_SESSION_MANAGER_H
 
@@ -40,16 +41,16 @@ typedef struct prepare_opts {
 weft_err weft__manager_prepare(const session_manager *m, const prepare_opts *o, weft_session **out);
 /* OUT_OF_RANGE: the chief has finished and left, so the job is over; the message says so. */
 weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, weft_session **out);
-/* Restores without initialising.  *restored: the model is ready; otherwise the session is open all the same. */
+/* Restores without initializing.  *restored: the model is ready; otherwise the session is open all the same. */
 weft_err weft__manager_recover(const session_manager *m, const prepare_opts *o, weft_session **out, bool *restored);
 /* For the workers that are not the chief: true if err, the last failure, means that the job is over. */
 bool weft__manager_job_over(weft_err err);
 /* A run of such a worker failed: if that is because the chief has closed the queue of tokens, the job is over, and the
  * coordinator is stopped. */
 weft_err weft__manager_run_failed(const session_manager *m, weft_err err);
-/* Has every variable a value?  What is missing goes to `why`. */
+/* Returns true if every variable has a value; `why` names those that have none. */
 weft_err weft__manager_ready(const session_manager *m, weft_session *sess, bool *ready, text *why);
-/* Has the model behind the session lost its values, or the session its tasks? */
+/* Returns true if the variables have lost their values, or the session its tasks. */
 bool weft__manager_lost(const session_manager *m, weft_session *sess);
 /* A copy that owns what it points at, and its end. */
 weft_err weft__config_keep(weft_session_opts *to, const weft_session_opts *from);

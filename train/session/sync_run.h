@@ -5,7 +5,7 @@
 #include "train/session/hook.h"
 #include "train/model/sync.h"
 
-/* The chief's queue runner as a serialised QueueRunnerDef; free it with weft__free. */
+/* The chief's queue runner as a serialized QueueRunnerDef; free it with weft__free. */
 weft_err weft__sync_runner_def(const weft_sync *s, uint8_t **def, size_t *size);
 /* SyncReplicasOptimizer.make_session_run_hook.  tokens -1: as many as gradients make a step. */
 weft_err weft__hook_sync(weft_hook **out, weft_sync *s, bool chief, int tokens);

@@ -62,7 +62,7 @@ def build_raw_serving_input_receiver_fn(features, default_batch_size=None):
 
 
 def build_parsing_serving_input_receiver_fn(feature_spec, default_batch_size=None):
-    """One placeholder of serialised Examples, parsed by this specification."""
+    """One placeholder of serialized Examples, parsed by this specification."""
     def serving_input_receiver_fn():
         serialized = array_ops.placeholder(dtypes.string, [default_batch_size], name="input_example_tensor")
         return ServingInputReceiver(io_ops.parse_example(serialized, feature_spec), {"examples": serialized})

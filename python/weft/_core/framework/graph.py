@@ -298,7 +298,7 @@ class Graph(GraphDetails):
 
     def _set_input(self, node, index, out):
         self._c.set_input(node, index, out)
-        self._readers, self._read_by = {}, 0  # found again when somebody asks
+        self._readers, self._read_by = {}, 0  # computed again at the next request
 
     def _readers_of(self, out):
         with self._lock:

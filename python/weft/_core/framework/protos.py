@@ -1,4 +1,4 @@
-"""TensorFlow's messages that programs touch: names and field numbers; proto.py gives them their behaviour.
+"""TensorFlow's messages that programs touch: names and field numbers; proto.py gives them their behavior.
 
 Written once from the descriptors of TensorFlow 2.15; tests/python/test_protos.py holds it against them.
 """

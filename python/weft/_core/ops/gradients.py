@@ -38,7 +38,7 @@ def _list(x):
 
 
 def _out(x):
-    """A variable is differentiated by its reference, whoever reads it."""
+    """Returns the reference of a variable, by which it is differentiated, no matter which node reads it."""
     return x._ref()._out if isinstance(x, Variable) else convert_to_tensor(x)._out
 
 

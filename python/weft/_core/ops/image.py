@@ -1,4 +1,4 @@
-"""tf.image: decoding, resizing, flipping, colours."""
+"""tf.image: decoding, resizing, flipping, colors."""
 import numpy as np
 
 from weft._core.framework import dtypes, library, wrap

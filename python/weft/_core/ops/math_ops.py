@@ -414,7 +414,7 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims
 
 
 def _einsum_subscripts(equation, inputs):
-    """What each input and the result are labelled with; without an arrow the result has what stands once, in order."""
+    """What each input and the result are labeled with; without an arrow the result has what stands once, in order."""
     left, arrow, out = equation.replace(" ", "").partition("->")
     parts = left.split(",")
     if not left.replace("...", "").replace(",", "").isalpha() and left.replace("...", "").replace(",", "") or not (

@@ -125,7 +125,7 @@ def _element(graph, fetch):
 
 
 def _text(value):
-    """Bytes that are text, as str; serialised messages and the like stay bytes."""
+    """Bytes that are text, as str; serialized messages and the like stay bytes."""
     if isinstance(value, np.ndarray) and value.dtype == object:
         made = np.empty_like(value)
         made.flat = [_text(v) for v in value.flat]

@@ -1,4 +1,4 @@
-"""tf.train.Supervisor: the library initialises, waits, saves and recovers; Python threads may join in."""
+"""tf.train.Supervisor: the library initializes, waits, saves and recovers; Python threads may join in."""
 import contextlib
 import weakref
 

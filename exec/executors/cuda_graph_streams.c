@@ -47,6 +47,8 @@ static weft_err add_input(graph_streams *l, const frame *f, const plan_item *it,
 static weft_err add_accesses(graph_streams *l, const frame *f, int item) {
   const plan_item *it = &f->plan->item[item];
   for (int j = 0; j < it->n_in; j++) WEFT_TRY(add_input(l, f, it, j));
+  /* Copies of a random node, which have one name, draw from one counter on the card. */
+  if (it->op->flags & OP_SEED) WEFT_TRY(streams_add_range(l, it->node->name, 1, true));
   for (int o = 0; o < it->n_out; o++) {
     const buffer *place = f->planned[it->first_out + o];
     if (place && place->memory) WEFT_TRY(streams_add_range(l, place->data, place->size, true));
@@ -75,10 +77,15 @@ static int streams_choose(const graph_streams *l, const int after[CAPTURE_STREAM
   return best;
 }
 
-/* Returns true if the item only passes a value on, and queues nothing. */
-static bool queues_nothing(const plan_item *it) {
+/* Returns true if the item only passes a value on, and queues nothing.  A host's kernel that fills memory of its own queues
+ * copies there: Slice, ConcatV2. */
+static bool queues_nothing(const frame *f, const plan_item *it) {
   bool touches = false;
   if (it->device && it->run != it->op->cpu) return false;
+  for (int o = 0; it->device && o < it->n_out; o++) {
+    const buffer *place = f->planned[it->first_out + o];
+    touches = touches || (place && place->memory && f->layout->alias[it->first_out + o] < 0);
+  }
   for (int j = 0; j < it->n_in; j++)
     touches = touches || it->in[j].wants_ref || weft__out_type(it->node->graph, it->node->in[j]) == WEFT_RESOURCE;
   return !it->device || !touches;
@@ -86,7 +93,7 @@ static bool queues_nothing(const plan_item *it) {
 
 weft_err weft__graph_streams_assign(graph_streams *l, const frame *f, int item) {
   const plan_item *it = &f->plan->item[item];
-  if (queues_nothing(it)) return WEFT_OK;
+  if (queues_nothing(f, it)) return WEFT_OK;
   WEFT_TRY(WEFT_ARRAY_RESERVE(l->stream_of, l->room_step, l->n_step + 1));
   int after[CAPTURE_STREAMS];
   const int first = l->n, next = l->n_step;

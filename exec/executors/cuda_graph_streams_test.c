@@ -130,3 +130,22 @@ TEST(what_is_written_over_an_input_waits_for_its_other_readers) {
   walk(&r, 3);
   EXPECT_EQ_INT(noted.after[2][noted.stream[1]], 1);
 }
+
+/* Ops that only move elements have no kernel of the card's: the host's kernel queues the copies. */
+TEST(a_host_kernel_that_queues_copies_is_ordered_as_a_kernel_and_one_that_hands_on_a_value_is_not) {
+  rig r;
+  const weft_node *n = begin(&r);
+  for (int s = 0; s < ITEMS; s++) put(&r, s, s);
+  item(&r, 0, n, 0, 0);
+  item(&r, 1, n, 1, 1);
+  item(&r, 2, n, 2, 2);
+  r.item[1].run = r.item[2].run = n->op->cpu;
+  r.alias[3] = 0;
+  graph_streams l;
+  weft__graph_streams_init(&l);
+  for (int i = 0; i < 3; i++) EXPECT_OK(weft__graph_streams_assign(&l, &r.frame, i));
+  weft__graph_streams_finish(&l);
+  weft__graph_destroy(r.g);
+  EXPECT_EQ_INT(noted.n, 2);
+  EXPECT_EQ_INT(noted.after[1][noted.stream[0]], 0);
+}

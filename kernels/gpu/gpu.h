@@ -106,6 +106,7 @@ typedef struct gpu_host {
   weft_err (*window)(const kernel *k, const int64_t in[2], const int64_t size[2], gpu_window *w);
   /* From now on, CPU kernels that only move elements (weft__strided_copy_run) move them on the card with this. */
   void (*use_mover)(gpu_mover *move);
+  weft_err (*run_cpu)(kernel *k); /* runs the CPU's kernel of the node, which looks at no element on the card */
   /* And those that add up what is given to them one by one (the gradients of tensor arrays) do so with this. */
   void (*use_adder)(gpu_adder *add);
   /* From now on, chains of elementwise ops run as one kernel; and the chain that k runs. */

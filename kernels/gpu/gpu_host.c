@@ -235,6 +235,8 @@ static void host_use_mover(gpu_mover *move) { atomic_store(&mover, move); }
 
 gpu_mover *weft__gpu_mover(void) { return atomic_load(&mover); }
 
+static weft_err host_run_cpu(kernel *k) { return k->op->cpu(k); }
+
 static _Atomic(gpu_adder *) adder;
 
 static void host_use_adder(gpu_adder *add) { atomic_store(&adder, add); }
@@ -282,6 +284,7 @@ const gpu_host *weft__gpu_host(void) {
       .out_ref = host_out_ref,
       .window = host_window,
       .use_mover = host_use_mover,
+      .run_cpu = host_run_cpu,
       .use_adder = host_use_adder,
       .use_chains = host_use_chains,
       .chain = host_chain,

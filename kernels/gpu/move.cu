@@ -2,7 +2,7 @@
  *
  * These kernels read shapes, axes and paddings in host memory and call weft__strided_copy_run, which comes here if
  * the node is on a GPU. (gpu_everywhere.c has the ops that move nothing.) A copy uses the widest elements that its
- * runs, strides and addresses allow. */
+ * runs, strides and addresses allow. Ops with one copy per input or output make all of them in one launch. */
 #include "kernels/elementwise/elementwise.cuh"
 
 /* Operand 0 of the axes is the source, operand 1 the destination. */
@@ -72,6 +72,111 @@ static weft_err run(kernel *k, const move_job &j) {
   }
 }
 
+/* ---- several copies in one launch ---- */
+
+enum { MOVE_PIECES = 40 };
+
+struct move_piece { /* rows of elements that follow each other on both sides */
+  char *dst;
+  const char *src;
+  uint32_t first; /* its elements among those of all pieces */
+  divisor run;    /* elements of a row */
+  int64_t to, from; /* steps between rows, in elements */
+};
+struct move_pieces {
+  int n;
+  move_piece piece[MOVE_PIECES];
+};
+
+template <class T>
+__global__ void __launch_bounds__(GPU_THREADS) pieces_kernel(uint32_t n, const __grid_constant__ move_pieces all) {
+  GPU_EACH(i, n) {
+    int p = 0;
+    while (p + 1 < all.n && all.piece[p + 1].first <= (uint32_t)i) p++;
+    const move_piece &at = all.piece[p];
+    const uint32_t local = (uint32_t)i - at.first, row = divided(local, at.run), column = local - row * at.run.d;
+    ((T *)at.dst)[row * at.to + column] = ((const T *)at.src)[row * at.from + column];
+  }
+}
+
+/* The copies of a kernel that makes several; its thread gathers them here while the CPU's kernel asks for them. */
+static thread_local struct {
+  bool on;
+  int n;
+  int64_t count; /* bytes */
+  move_job job[MOVE_PIECES];
+} gathered;
+
+/* Returns true if the copy is rows whose elements follow each other. */
+static bool is_piece(const move_job &j) {
+  const int in = j.rank - 1;
+  return j.src && j.rank <= 2 && j.to[in] == (int64_t)j.size && j.from[in] == (int64_t)j.size;
+}
+
+/* The widest element that all gathered copies consist of. */
+static size_t gathered_width() {
+  uint64_t all = 0;
+  for (int i = 0; i < gathered.n; i++) {
+    const move_job &j = gathered.job[i];
+    all |= (uint64_t)(uintptr_t)j.dst | (uint64_t)(uintptr_t)j.src | (uint64_t)(j.dim[j.rank - 1] * (int64_t)j.size);
+    if (j.rank == 2) all |= (uint64_t)j.to[0] | (uint64_t)j.from[0];
+  }
+  size_t width = 16;
+  while (all % width) width /= 2;
+  return width;
+}
+
+template <class T> static weft_err launch_pieces(kernel *k) {
+  move_pieces all = {};
+  uint32_t n = 0;
+  for (int i = 0; i < gathered.n; i++) {
+    const move_job &j = gathered.job[i];
+    const int64_t run = j.dim[j.rank - 1] * (int64_t)j.size / (int64_t)sizeof(T), rows = j.rank == 2 ? j.dim[0] : 1;
+    move_piece &p = all.piece[all.n++];
+    p.dst = j.dst, p.src = j.src, p.first = n, p.run = divisor_of(run);
+    p.to = j.rank == 2 ? j.to[0] / (int64_t)sizeof(T) : 0;
+    p.from = j.rank == 2 ? j.from[0] / (int64_t)sizeof(T) : 0;
+    n += (uint32_t)(run * rows);
+  }
+  pieces_kernel<T><<<gpu_blocks(n, 2), GPU_THREADS, 0, gpu_stream(k)>>>(n, all);
+  return gpu_launched(k);
+}
+
+static weft_err move_gathered(kernel *k) {
+  weft_err err = WEFT_OK;
+  if (gathered.n == 1) err = run(k, gathered.job[0]);
+  if (gathered.n > 1) switch (gathered_width()) {
+    case 1: err = launch_pieces<uint8_t>(k); break;
+    case 2: err = launch_pieces<uint16_t>(k); break;
+    case 4: err = launch_pieces<uint32_t>(k); break;
+    case 8: err = launch_pieces<uint64_t>(k); break;
+    default: err = launch_pieces<uint4>(k);
+    }
+  gathered.n = 0;
+  gathered.count = 0;
+  return err;
+}
+
+static weft_err gather_job(kernel *k, const move_job &j) {
+  int64_t bytes = (int64_t)j.size;
+  for (int d = 0; d < j.rank; d++) bytes *= j.dim[d];
+  if (!is_piece(j) || bytes > INT32_MAX) return run(k, j);
+  if (gathered.n == MOVE_PIECES || gathered.count + bytes > INT32_MAX) WEFT_TRY(move_gathered(k));
+  gathered.job[gathered.n++] = j;
+  gathered.count += bytes;
+  return WEFT_OK;
+}
+
+/* Runs the CPU's kernel, and then all the copies that it asked for. */
+static weft_err many_gpu(kernel *k) {
+  gathered.on = true;
+  gathered.n = 0;
+  gathered.count = 0;
+  const weft_err err = weft__gpu->run_cpu(k);
+  gathered.on = false;
+  return err ? err : move_gathered(k);
+}
+
 static weft_err move(kernel *k, size_t size, void *dst, const void *src, int rank, const int64_t *dim,
                      const int64_t *dst_step, const int64_t *src_step) {
   move_job j = {size, (char *)dst, (const char *)src, rank};
@@ -79,13 +184,16 @@ static weft_err move(kernel *k, size_t size, void *dst, const void *src, int ran
     return gpu_fail(k, WEFT_UNIMPLEMENTED, "a copy along %d axes, more than %d", rank, EACH_MAX_AXES);
   for (int d = 0; d < rank; d++) j.dim[d] = dim[d], j.to[d] = dst_step[d], j.from[d] = src_step[d];
   widen(&j);
-  return run(k, j);
+  return gathered.on ? gather_job(k, j) : run(k, j);
 }
 
 gpu_mover *weft__gpu_mover() { return move; }
 
 #define MOVES(op, host)                                                                                                \
   { op, nullptr, GPU_PLAIN, host }
+
+#define MOVES_MANY(op, host)                                                                                           \
+  { op, many_gpu, GPU_PLAIN, host }
 
 GPU_OPS(move) = {
     MOVES("Slice", "begin size"),
@@ -94,12 +202,12 @@ GPU_OPS(move) = {
     MOVES("Pad", "paddings"),
     MOVES("PadV2", "paddings"),
     MOVES("MirrorPad", "paddings"),
-    MOVES("Concat", "concat_dim"),
-    MOVES("ConcatV2", "axis"),
-    MOVES("Pack", nullptr),
-    MOVES("Split", "split_dim"),
-    MOVES("SplitV", "size_splits split_dim"),
-    MOVES("Unpack", nullptr),
+    MOVES_MANY("Concat", "concat_dim"),
+    MOVES_MANY("ConcatV2", "axis"),
+    MOVES_MANY("Pack", nullptr),
+    MOVES_MANY("Split", "split_dim"),
+    MOVES_MANY("SplitV", "size_splits split_dim"),
+    MOVES_MANY("Unpack", nullptr),
     MOVES("Transpose", "perm"),
     MOVES("Tile", "multiples"),
     MOVES("BroadcastTo", "shape"),

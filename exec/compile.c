@@ -13,6 +13,7 @@
 #include "exec/passes/relu_pool_swap.h"
 #include "exec/passes/order.h"
 #include "exec/passes/owned_inputs.h"
+#include "exec/passes/unroll.h"
 #include "exec/executors/cuda_graph.h"
 #include "exec/passes/copy_insertion.h"
 #include "exec/executors/staged.h"
@@ -136,6 +137,18 @@ static weft_err number_slots(maker *m) {
   return m->known && m->value ? WEFT_OK : WEFT_OOM;
 }
 
+/* Copies of a node in an unrolled loop have one state, as the iterations of the loop would have: random numbers go on. */
+static weft_err prepare_item(const maker *m, plan_item *it) {
+  const weft_node *n = it->node;
+  const int first = m->p->unrolled ? m->p->unrolled->first_copy[n->id] : n->id;
+  if (first != n->id && m->item_of[first] >= 0) {
+    it->state = m->p->item[m->item_of[first]].state;
+    it->shares_state = true;
+    return WEFT_OK;
+  }
+  return n->op->prepare ? n->op->prepare(n, &it->state) : WEFT_OK;
+}
+
 static weft_err add_item(maker *m, const weft_node *n) {
   WEFT_ASSERT(m->p->n_item < m->n_order && m->item_of[n->id] < 0);
   plan_item *it = &m->p->item[m->p->n_item];
@@ -158,7 +171,7 @@ static weft_err add_item(maker *m, const weft_node *n) {
     it->stage = m->stage[n->id];
   else if (n->op->flags & (OP_CONTROL_FLOW | OP_ASYNC))
     m->p->executor = PLAN_DATAFLOW;
-  return n->op->prepare ? n->op->prepare(n, &it->state) : WEFT_OK;
+  return prepare_item(m, it);
 }
 
 static weft_err make_items(maker *m) {
@@ -328,6 +341,14 @@ weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, 
     m = (maker){.p = p, .g = p->mixed->graph, .r = &p->mixed->request, .where = &rewritten};
     pthread_mutex_lock(&m.g->lock);
   }
+  plan_devices unrolled;
+  if (!err && m.where) err = weft__unroll(&p->unrolled, m.g, m.r, m.where);
+  if (p->unrolled) {
+    pthread_mutex_unlock(&m.g->lock);
+    unrolled = (plan_devices){where->device, p->unrolled->of_node, false};
+    m = (maker){.p = p, .g = p->unrolled->graph, .r = &p->unrolled->request, .where = &unrolled};
+    pthread_mutex_lock(&m.g->lock);
+  }
   p->graph = m.g;
   if (!err) err = make_plan(&m);
   pthread_mutex_unlock(&m.g->lock);
@@ -351,8 +372,9 @@ void weft__plan_destroy(plan *p) {
   weft__frames_destroy(p);
   weft__dataflow_destroy_idle(p);
   for (int i = 0; i < p->n_item; i++)
-    if (p->item[i].op->unprepare) p->item[i].op->unprepare(p->item[i].state);
+    if (p->item[i].op->unprepare && !p->item[i].shares_state) p->item[i].op->unprepare(p->item[i].state);
   for (int i = 0; i < p->n_constant; i++) weft__tensor_clear(&p->constant[i]);
+  weft__unrolled_graph_destroy(p->unrolled);
   weft__mixed_graph_destroy(p->mixed);
   weft__arena_finish(&p->arena);
   pthread_mutex_destroy(&p->lock);

@@ -27,6 +27,7 @@ typedef struct plan_item { /* one node to run */
   uint64_t host_in, host_out; /* of a GPU's item: arguments (< 64) that are in host memory */
   bool no_capture;            /* of a GPU's item: the host decides something in every run, so it cannot be captured */
   void *state;                /* from op->prepare, owned by the plan */
+  bool shares_state;          /* the state belongs to an earlier item: a copy of the same node (exec/passes/unroll.h) */
   plan_input *in;
   int n_in, n_out;
   int first_out; /* its outputs are the slots first_out .. first_out + n_out - 1 */
@@ -77,7 +78,9 @@ typedef struct plan_staged { /* what the staged executor knows besides */
 typedef struct plan {
   const weft_graph *graph;
   struct mixed_graph *mixed; /* which the graph belongs to, if it was rewritten; else NULL */
-  device **device;           /* the GPUs that its items run on */
+  struct unrolled_graph
+      *unrolled;   /* as `mixed`: made from that, or from the program's graph, if its loops are unrolled */
+  device **device; /* the GPUs that its items run on */
   int n_device;
   atomic_int
       sync_runs;    /* how many more runs launch each GPU kernel by itself and wait for it, so that an error names its

@@ -116,23 +116,34 @@ enum {
 /* What an op is to the graph and to the passes, where that is more than its kernel.  A Ref op has the kind of its twin. */
 typedef enum op_kind {
   KIND_PLAIN,
-  KIND_CONST,       /* its output is the attribute `value` */
-  KIND_PLACEHOLDER, /* its output must be fed */
-  KIND_ARGUMENT,    /* its output is an argument of the function in whose body it is */
-  KIND_IDENTITY,    /* its output is its input */
-  KIND_VARIABLE,    /* its output refers to a variable */
-  KIND_HANDLE,      /* its output is the handle of a variable */
-  KIND_READ,        /* its output is the value of the variable that input 0 is the handle of */
-  KIND_SUM,         /* its output is the sum of its inputs, which have one shape */
-  KIND_ZEROS,       /* its output is zeros of its input's shape */
-  KIND_POP,         /* its output was pushed on a stack of the step */
-  KIND_SHAPE,       /* its output is its input's shape, */
-  KIND_SHAPE_N,     /* ... its outputs are its inputs' shapes, */
-  KIND_SIZE,        /* ... how many elements its input has, */
-  KIND_RANK,        /* ... how many axes it has */
-  KIND_SEND,        /* hands its input to another part of the step */
-  KIND_RECV,        /* its output comes from another part of the step */
-  KIND_SWITCH,      /* from here on control flow (OP_CONTROL_FLOW) */
+  KIND_CONST,          /* its output is the attribute `value` */
+  KIND_PLACEHOLDER,    /* its output must be fed */
+  KIND_ARGUMENT,       /* its output is an argument of the function in whose body it is */
+  KIND_IDENTITY,       /* its output is its input */
+  KIND_VARIABLE,       /* its output refers to a variable */
+  KIND_HANDLE,         /* its output is the handle of a variable */
+  KIND_READ,           /* its output is the value of the variable that input 0 is the handle of */
+  KIND_SUM,            /* its output is the sum of its inputs, which have one shape */
+  KIND_ZEROS,          /* its output is zeros of its input's shape */
+  KIND_NO_OP,          /* does nothing */
+  KIND_ARRAY,          /* makes a TensorArray of the step, */
+  KIND_ARRAY_GRADIENT, /* ... makes or finds the array of its gradients, */
+  KIND_ARRAY_WRITE,    /* ... writes an element, */
+  KIND_ARRAY_READ,     /* ... reads one, */
+  KIND_ARRAY_SCATTER,  /* ... writes rows to elements, */
+  KIND_ARRAY_GATHER,   /* ... reads elements as rows, */
+  KIND_ARRAY_SIZE,     /* ... its output is how many elements it has */
+  KIND_CLOSE,          /* lets go of the values of a TensorArray or a stack */
+  KIND_STACK,          /* makes a stack of the step, */
+  KIND_PUSH,           /* ... pushes a value on it */
+  KIND_POP,            /* ... its output was pushed on it */
+  KIND_SHAPE,          /* its output is its input's shape, */
+  KIND_SHAPE_N,        /* ... its outputs are its inputs' shapes, */
+  KIND_SIZE,           /* ... how many elements its input has, */
+  KIND_RANK,           /* ... how many axes it has */
+  KIND_SEND,           /* hands its input to another part of the step */
+  KIND_RECV,           /* its output comes from another part of the step */
+  KIND_SWITCH,         /* from here on control flow (OP_CONTROL_FLOW) */
   KIND_MERGE,
   KIND_ENTER,
   KIND_EXIT,

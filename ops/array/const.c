@@ -165,7 +165,7 @@ OPS(const) = {
     {"RefIdentity(input:&T) -> (output:&T) | T:type ; uninit", "The variable itself.", .flags = OP_FORWARDS,
      .kind = KIND_IDENTITY, .infer = each_infer, .cpu = ref_identity_cpu, .grad = each_grad,
      .cases = ref_identity_cases, .anywhere = ""},
-    {"NoOp() -> ()", "Nothing: a place to hang control edges on.", .infer = weft__infer_none, .cpu = no_op_cpu,
-     .cases = no_op_cases, .anywhere = "*"},
+    {"NoOp() -> ()", "Nothing: a place to hang control edges on.", .kind = KIND_NO_OP, .infer = weft__infer_none,
+     .cpu = no_op_cpu, .cases = no_op_cases, .anywhere = "*"},
     {0},
 };

@@ -209,15 +209,15 @@ static weft_err push_infer(infer *s) {
 
 OPS(stack) = {
     {"StackV2(max_size:int32) -> (handle:resource) | elem_type:type stack_name:string='' ; stateful",
-     "A stack for this step.", .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = stack_cpu,
+     "A stack for this step.", .kind = KIND_STACK, .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = stack_cpu,
      .anywhere = "max_size"},
     {"Stack() -> (handle:&string) | elem_type:type stack_name:string='' ; stateful",
      "A stack for this step, by reference.", .flags = OP_STEP_OBJECT, .infer = handle_infer, .cpu = stack_cpu,
      .no_grad = true},
     ASKS("StackPush", ", elem:T", "output:T", " | T:type swap_memory:bool=false", "Pushes a value and hands it on.",
-         KIND_PLAIN, push_infer, push_cpu, "elem? output?"),
+         KIND_PUSH, push_infer, push_cpu, "elem? output?"),
     ASKS("StackPop", "", "elem:elem_type", " | elem_type:type", "Takes the value pushed last.", KIND_POP,
          weft__infer_none, pop_cpu, "elem?"),
-    ASKS("StackClose", "", "", "", "Lets go of the values.", KIND_PLAIN, weft__infer_none, close_cpu, ""),
+    ASKS("StackClose", "", "", "", "Lets go of the values.", KIND_CLOSE, weft__infer_none, close_cpu, ""),
     {.scenario = "tests/parity/test_old_names.py"},
 };

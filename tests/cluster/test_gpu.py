@@ -208,3 +208,17 @@ def test_an_illegal_address_has_its_nodes_name_and_a_new_process_recovers(tmp_pa
     first, second = text.split("starting it again")[:2]
     assert re.search(r"{{node \S+}} to {{node \S+}}.*an illegal memory access", first), text
     assert re.search(r"Sum {{node \S+}}: running on the GPU: an illegal memory access", second), text
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_loops_whose_rounds_are_known_are_unrolled_and_compute_the_same(card):
+    run = subprocess.run([sys.executable, "-m", "weft", pathlib.Path(__file__).parents[1] / "gpu" / "loops.py"],
+                         capture_output=True, text=True, timeout=100, env=environment(WEFT_CUDA_PLUGIN=card))
+    assert run.returncode == 0, run.stderr
+    lines = [line.split(" ", 2) for line in run.stdout.splitlines()]
+    assert {name: how for name, how, _ in lines} == {
+        "lstm": "unrolled", "gru": "unrolled", "nested": "unrolled", "trains_inside": "unrolled",
+        "reads_one_row_often": "unrolled", "zero_rounds": "unrolled", "until_small": "loops", "unknown_length": "loops"}
+    assert all(equal == "same" or (equal == "near" and card != "simulated") for _, _, equal in lines), run.stdout
+    said = re.findall("cannot be unrolled: (.*)", run.stderr)
+    assert said == ["the condition 'while/LoopCond' depends on data"], run.stderr

@@ -183,13 +183,11 @@ static bool graph_note_inputs(cuda_graph *r, const frame *f, const plan_gpu_segm
   return good;
 }
 
-static bool segment_read_after(const plan *p, const plan_gpu_segment *s, int slot) {
+/* Marks the slots that are read after the segment. */
+static void segment_mark_read_after(const plan *p, const plan_gpu_segment *s, bool *read) {
   for (int i = s->to; i < p->n_item; i++)
-    for (int j = 0; j < p->item[i].n_in; j++)
-      if (p->item[i].in[j].slot == slot) return true;
-  for (int i = 0; i < p->n_fetch; i++)
-    if (p->fetch_slot[i] == slot) return true;
-  return false;
+    for (int j = 0; j < p->item[i].n_in; j++) read[p->item[i].in[j].slot] = true;
+  for (int i = 0; i < p->n_fetch; i++) read[p->fetch_slot[i]] = true;
 }
 
 static weft_err graph_make_room(cuda_graph *r, const frame *f, const plan_gpu_segment *s) {
@@ -206,13 +204,13 @@ static weft_err graph_make_room(cuda_graph *r, const frame *f, const plan_gpu_se
 
 /* Notes the outputs that are read after the segment.  Those on the device must be in the frame's arena, since other
  * memory may belong to another tensor in the next run.  Those in host memory are steady, and copied. */
-static bool graph_note_outputs(cuda_graph *r, const frame *f, const plan_gpu_segment *s) {
+static bool graph_note_read_outputs(cuda_graph *r, const frame *f, const plan_gpu_segment *s, const bool *read) {
   for (int i = s->from; i < s->to; i++) {
     const plan_item *it = &f->plan->item[i];
     for (int o = 0; o < it->n_out && !(it->op->flags & OP_ONCE); o++) {
       const int slot = it->first_out + o;
       const value *v = &f->slot[slot];
-      if (!segment_read_after(f->plan, s, slot)) continue;
+      if (!read[slot]) continue;
       const bool host = v->t.buf && !v->t.buf->memory;
       if (v->t.buf && !host && !v->t.buf->transient) return false;
       graph_slot *p = &r->out[r->n_out];
@@ -222,6 +220,14 @@ static bool graph_note_outputs(cuda_graph *r, const frame *f, const plan_gpu_seg
     }
   }
   return true;
+}
+
+static bool graph_note_outputs(cuda_graph *r, const frame *f, const plan_gpu_segment *s) {
+  bool *read = weft__alloc_zero((size_t)f->plan->n_slot + 1, sizeof *read);
+  if (read) segment_mark_read_after(f->plan, s, read);
+  const bool noted = read && graph_note_read_outputs(r, f, s, read);
+  weft__free(read);
+  return noted;
 }
 
 static bool graph_variables_stayed(const cuda_graph *r) {

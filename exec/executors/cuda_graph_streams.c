@@ -14,6 +14,7 @@ void weft__graph_streams_init(graph_streams *l) {
 void weft__graph_streams_finish(graph_streams *l) {
   weft__free(l->list);
   weft__free(l->stream_of);
+  weft__free(l->before);
 }
 
 static weft_err streams_add_range(graph_streams *l, const void *at, size_t bytes, bool write) {
@@ -56,16 +57,37 @@ static weft_err add_accesses(graph_streams *l, const frame *f, int item) {
   return WEFT_OK;
 }
 
-/* Per stream: the last step that the accesses from `first` on must wait for. */
-static void find_conflicts(const graph_streams *l, int first, int after[CAPTURE_STREAMS]) {
-  for (int i = 0; i < CAPTURE_STREAMS; i++) after[i] = -1;
-  for (int i = first; i < l->n; i++)
-    for (int j = 0; j < first; j++) {
-      const access *a = &l->list[i], *b = &l->list[j];
-      if ((!a->write && !b->write) || a->begin >= b->end || b->begin >= a->end) continue;
-      int *at = &after[l->stream_of[b->step]];
-      if (b->step > *at) *at = b->step;
+/* Returns true if every step up to `upto` is known to come before. */
+static bool all_known(const graph_streams *l, const int known[CAPTURE_STREAMS], int upto) {
+  for (int i = 0; i < CAPTURE_STREAMS; i++)
+    if (known[i] < upto && known[i] < l->tail[i]) return false;
+  return true;
+}
+
+static bool conflicts(const graph_streams *l, int first, const access *b) {
+  for (int i = first; i < l->n; i++) {
+    const access *a = &l->list[i];
+    if ((a->write || b->write) && a->begin < b->end && b->begin < a->end) return true;
+  }
+  return false;
+}
+
+/* Per stream: the last step that the accesses from `first` on must wait for, and in `known` the last one that comes before
+ * them thereby.  A step that another one waits for need not be named. */
+static void find_conflicts(const graph_streams *l, int first, int after[CAPTURE_STREAMS], int known[CAPTURE_STREAMS]) {
+  for (int i = 0; i < CAPTURE_STREAMS; i++) after[i] = known[i] = -1;
+  for (int j = first - 1; j >= 0; j--) {
+    const access *b = &l->list[j];
+    const int stream = l->stream_of[b->step];
+    if (b->step <= known[stream]) {
+      if (all_known(l, known, b->step)) return;
+      continue;
     }
+    if (!conflicts(l, first, b)) continue;
+    after[stream] = b->step;
+    for (int i = 0; i < CAPTURE_STREAMS; i++)
+      if (l->before[b->step].last[i] > known[i]) known[i] = l->before[b->step].last[i];
+  }
 }
 
 static int streams_choose(const graph_streams *l, const int after[CAPTURE_STREAMS]) {
@@ -95,11 +117,17 @@ weft_err weft__graph_streams_assign(graph_streams *l, const frame *f, int item) 
   const plan_item *it = &f->plan->item[item];
   if (queues_nothing(f, it)) return WEFT_OK;
   WEFT_TRY(WEFT_ARRAY_RESERVE(l->stream_of, l->room_step, l->n_step + 1));
-  int after[CAPTURE_STREAMS];
+  WEFT_TRY(WEFT_ARRAY_RESERVE(l->before, l->room_before, l->n_step + 1));
+  int after[CAPTURE_STREAMS], known[CAPTURE_STREAMS];
   const int first = l->n, next = l->n_step;
   WEFT_TRY(add_accesses(l, f, item));
-  find_conflicts(l, first, after);
-  const int stream = streams_choose(l, after);
+  find_conflicts(l, first, after, known);
+  const int stream = streams_choose(l, after), last = l->tail[stream];
+  for (int i = 0; i < CAPTURE_STREAMS; i++) {
+    const int earlier = last >= 0 ? l->before[last].last[i] : -1;
+    l->before[next].last[i] = earlier > known[i] ? earlier : known[i];
+  }
+  l->before[next].last[stream] = next;
   l->stream_of[next] = stream;
   l->tail[stream] = next;
   l->n_step++;

@@ -14,13 +14,18 @@ typedef struct access { /* of one captured item (a step), to bytes of the device
   bool write;
 } access;
 
+typedef struct steps_before { /* per stream: the last step that comes before a step, or the step itself; -1: none */
+  int last[CAPTURE_STREAMS];
+} steps_before;
+
 typedef struct graph_streams {
   access *list;
   int n;
   int64_t room;
   int n_step;
-  int *stream_of; /* per step */
-  int64_t room_step;
+  int *stream_of;       /* per step */
+  steps_before *before; /* per step */
+  int64_t room_step, room_before;
   int tail[CAPTURE_STREAMS]; /* the last step of each; -1: none */
 } graph_streams;
 

@@ -14,7 +14,7 @@
 #include "exec/passes/unrolled_graph.h"
 #include "graph/frames.h"
 
-enum { UNROLL_MAX_NODES = 60000, UNROLL_MAX_KNOWN = 1 << 16 }; /* nodes of the new graph; bytes of a known value */
+enum { UNROLL_MAX_NODES = 20000, UNROLL_MAX_KNOWN = 1 << 16 }; /* nodes of the new graph; bytes of a known value */
 
 typedef struct symbol {
   weft_out out;              /* of the new graph; node < 0: none yet */

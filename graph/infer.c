@@ -7,18 +7,36 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+/* What errors of the rule that this thread runs show of its inputs, beside their values. */
+typedef struct infer_notes {
+  shape *as_shape; /* of inputs that were read as shapes: what is known of them */
+  bool *is_shape;
+  struct infer_notes *outer;
+} infer_notes;
+static _Thread_local infer_notes *notes;
+
+static weft_err infer_run(infer *s, infer_notes *mine) {
+  mine->outer = notes;
+  notes = mine;
+  weft_err err = s->node->op->infer(s);
+  notes = mine->outer;
+  return err;
+}
+
 weft_err weft__infer_node(weft_node *n) {
   size_t room = (size_t)(n->n_in ? n->n_in : 1);
-  shape *in = weft__alloc_zero(room, sizeof *in);
+  shape *in = weft__alloc_zero(2 * room, sizeof *in);
+  bool *is_shape = weft__alloc_zero(room, sizeof *is_shape);
   weft_tensor **held = weft__alloc_zero(room, sizeof *held);
-  weft_err err = in && held ? WEFT_OK : WEFT_OOM;
+  weft_err err = in && held && is_shape ? WEFT_OK : WEFT_OOM;
   if (!err) {
     for (int i = 0; i < n->n_in; i++) in[i] = *weft__out_shape(n->graph, n->in[i]);
     infer s = {n, n->graph, n->n_in, n->n_out, in, n->out_shape, held};
-    err = n->op->infer(&s);
+    err = infer_run(&s, &(infer_notes){in + room, is_shape, NULL});
     for (int i = 0; i < n->n_in; i++) weft_tensor_destroy(held[i]);
   }
   weft__free(held);
+  weft__free(is_shape);
   weft__free(in);
   return err;
 }
@@ -31,7 +49,8 @@ const weft_tensor *weft__infer_value(infer *s, int i) {
   return v && s->in[i].rank >= 0 && weft__shape_compatible(&s->in[i], &v->shape) ? v : NULL;
 }
 
-weft_err weft__infer_shape_value(infer *s, int i, shape *out) {
+/* Input i as a shape, -1 for an element that is not known; values below that are left to the caller. */
+static weft_err infer_read_shape(infer *s, int i, shape *out) {
   *out = SHAPE_UNKNOWN;
   const weft_tensor *v = weft__infer_value(s, i);
   if (!v) {
@@ -46,12 +65,40 @@ weft_err weft__infer_shape_value(infer *s, int i, shape *out) {
   if (count > WEFT_MAX_RANK)
     return weft__infer_fail(s, "a shape of %lld dimensions is over the limit of %d", (long long)count, WEFT_MAX_RANK);
   out->rank = weft__int_sat(count);
-  for (int d = 0; d < out->rank; d++) {
-    out->dim[d] = weft__tensor_int(v, d);
-    if (out->dim[d] < -1)
-      return weft__infer_fail(s, "Dimension size %lld of a shape must not be negative", (long long)out->dim[d]);
-  }
+  for (int d = 0; d < out->rank; d++) out->dim[d] = weft__tensor_int(v, d);
   return WEFT_OK;
+}
+
+weft_err weft__infer_shape_value(infer *s, int i, shape *out) {
+  WEFT_TRY(infer_read_shape(s, i, out));
+  for (int d = 0; d < out->rank; d++)
+    if (out->dim[d] < -1)
+      return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid value in tensor used for shape: %lld", (long long)out->dim[d]);
+  notes->is_shape[i] = true;
+  notes->as_shape[i] = *out;
+  return WEFT_OK;
+}
+
+enum { SHOWN_INPUTS = 16, SHOWN_ELEMENTS = 20 };
+
+/* Appends the values of the inputs that the rule asked for, as TensorFlow shows them. */
+static void infer_values_text(const infer *s, text *out) {
+  int shown = 0;
+  for (int i = 0; i < s->n_in && i < SHOWN_INPUTS; i++) {
+    if (!s->held[i] || notes->is_shape[i]) continue;
+    text value = {0};
+    weft__tensor_print(&value, s->held[i], SHOWN_ELEMENTS); /* in brackets, which are left out */
+    const char *inner = value.size > 2 ? weft__text_get(&value) + 1 : "";
+    weft__text_printf(out, "%sinput[%d] = <%.*s>", shown++ ? ", " : " and with computed input tensors: ", i,
+                      value.size > 2 ? weft__int_sat((int64_t)value.size - 2) : 0, inner);
+    weft__text_finish(&value);
+  }
+  shown = 0;
+  for (int i = 0; i < s->n_in && i < SHOWN_INPUTS; i++)
+    if (notes->is_shape[i] && notes->as_shape[i].rank >= 0)
+      weft__text_printf(out, "%sinput[%d] = %s",
+                        shown++ ? ", " : " and with input tensors computed as partial shapes: ", i,
+                        weft__shape_text(&notes->as_shape[i]));
 }
 
 #undef weft__infer_fail
@@ -62,8 +109,9 @@ weft_err weft__infer_fail(infer *s, const char *fmt, ...) {
   vsnprintf(what, sizeof what, fmt, args);
   va_end(args);
   text shapes = {0};
-  for (int i = 0; i < s->n_in && i < 16; i++)
+  for (int i = 0; i < s->n_in && i < SHOWN_INPUTS; i++)
     weft__text_printf(&shapes, "%s%s", i ? ", " : "", weft__shape_text(&s->in[i]));
+  infer_values_text(s, &shapes);
   weft_err err = weft__fail(WEFT_INVALID_ARGUMENT, "%s for '%s' (op: '%s') with input shapes: %s.", what, s->node->name,
                             s->node->op_name, weft__text_get(&shapes));
   weft__text_finish(&shapes);
@@ -94,9 +142,14 @@ weft_err weft__infer_same(infer *s) {
 }
 
 weft_err weft__infer_broadcast(infer *s) {
-  if (weft__shape_broadcast(&s->out[0], &s->in[0], &s->in[1]) == WEFT_OK) return WEFT_OK;
-  return weft__infer_fail(s, "Dimensions must be equal, but are %s and %s", weft__shape_text(&s->in[0]),
-                          weft__shape_text(&s->in[1]));
+  const shape *a = &s->in[0], *b = &s->in[1];
+  if (weft__shape_broadcast(&s->out[0], a, b) == WEFT_OK) return WEFT_OK;
+  int rank = a->rank < b->rank ? a->rank : b->rank, d = rank; /* counted from the end: the first pair that differs */
+  while (d > 1 && (a->dim[a->rank - d] < 0 || b->dim[b->rank - d] < 0 || a->dim[a->rank - d] == 1 ||
+                   b->dim[b->rank - d] == 1 || a->dim[a->rank - d] == b->dim[b->rank - d]))
+    d--;
+  return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)a->dim[a->rank - d],
+                          (long long)b->dim[b->rank - d]);
 }
 
 weft_err weft__infer_scalar(infer *s) {
@@ -127,11 +180,10 @@ weft_err weft__infer_none(infer *s) {
 }
 
 weft_err weft__infer_merge_all(infer *s) {
-  shape all = SHAPE_UNKNOWN;
-  for (int i = 0; i < s->n_in; i++)
-    if (weft__shape_merge(&all, &all, &s->in[i]) != WEFT_OK)
-      return weft__infer_fail(s, "From merging shape %d with other shapes: %s and %s are not compatible", i,
-                              weft__shape_text(&all), weft__shape_text(&s->in[i]));
+  shape all = s->n_in ? s->in[s->n_in - 1] : SHAPE_UNKNOWN;
+  for (int i = s->n_in - 2; i >= 0; i--) /* from the last, as TensorFlow counts them in the text */
+    if (weft__shape_merge(&all, &s->in[i], &all) != WEFT_OK)
+      return weft__infer_fail(s, "%s\n\tFrom merging shape %d with other shapes.", weft__error_message(), i);
   s->out[0] = all;
   return WEFT_OK;
 }

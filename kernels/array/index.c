@@ -22,9 +22,17 @@ const char *weft__index_where(const shape *s, int rank, int64_t i, char *buf, si
   return buf;
 }
 
-const char *weft__index_text(const weft_tensor *t, int64_t row, int64_t n, char *buf, size_t size) {
+static const char *index_join(const weft_tensor *t, int64_t row, int64_t n, const char *sep, char *buf, size_t size) {
   size_t end = (size_t)snprintf(buf, size, "[");
-  for (int64_t i = 0; i < n; i++) end = index_add(buf, size, end, i ? ", " : "", weft__index_at(t, row * n + i));
+  for (int64_t i = 0; i < n; i++) end = index_add(buf, size, end, i ? sep : "", weft__index_at(t, row * n + i));
   if (end < size) snprintf(buf + end, size - end, "]");
   return buf;
+}
+
+const char *weft__index_text(const weft_tensor *t, int64_t row, int64_t n, char *buf, size_t size) {
+  return index_join(t, row, n, ", ", buf, size);
+}
+
+const char *weft__index_tight_text(const weft_tensor *t, int64_t row, int64_t n, char *buf, size_t size) {
+  return index_join(t, row, n, ",", buf, size);
 }

@@ -31,5 +31,7 @@ static inline int64_t weft__index_row(const weft_tensor *t, int64_t row, int64_t
 const char *weft__index_where(const shape *s, int rank, int64_t i, char *buf, size_t size);
 /* "[3, 5]": row `row` of n indices.  Returns buf. */
 const char *weft__index_text(const weft_tensor *t, int64_t row, int64_t n, char *buf, size_t size);
+/* Without blanks, "[1,2]", as the checks of sparse tensors spell it. */
+const char *weft__index_tight_text(const weft_tensor *t, int64_t row, int64_t n, char *buf, size_t size);
 
 #endif

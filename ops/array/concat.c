@@ -38,6 +38,14 @@ static weft_err concat_rank(infer *s, int first, int n, int *rank) {
   return WEFT_OK;
 }
 
+static shape without_axis(const shape *s, int axis) {
+  shape out = *s;
+  if (s->rank <= 0) return out;
+  out.rank--;
+  for (int d = axis; d < out.rank; d++) out.dim[d] = s->dim[d + 1];
+  return out;
+}
+
 static weft_err concat_dims(infer *s, int first, int n, int rank, int axis) {
   shape *out = &s->out[0];
   shape rest = SHAPE_UNKNOWN;
@@ -46,9 +54,11 @@ static weft_err concat_dims(infer *s, int first, int n, int rank, int axis) {
     shape other = s->in[i], before = rest;
     int64_t size = other.rank < 0 ? -1 : other.dim[axis];
     if (other.rank >= 0) other.dim[axis] = -1;
-    if (weft__shape_merge(&rest, &before, &other) != WEFT_OK)
-      return weft__infer_fail(s, "Dimensions must be equal, but are %s and %s", weft__shape_text(&before),
-                              weft__shape_text(&other));
+    if (weft__shape_merge(&rest, &before, &other) != WEFT_OK) {
+      const shape a = without_axis(&before, axis), b = without_axis(&other, axis);
+      (void)weft__shape_merge(&rest, &a, &b); /* fails again, and says which dimension without the axis */
+      return weft__infer_fail(s, "%s", weft__error_message());
+    }
     total = weft__shape_dim_add(total, size);
   }
   *out = rest;

@@ -201,16 +201,17 @@ static weft_err expand_cpu(kernel *k) {
 
 /* ---- Squeeze ---- */
 
-/* Finds the axes to remove: those in squeeze_dims, or all of size 1 if there are none.  Fails if an axis is not in
- * range; *bad is that axis. */
+/* Finds the axes to remove: those in squeeze_dims, or all of size 1 if there are none.  Fails if one of squeeze_dims is
+ * not in range; *bad is its place in the list. */
 static weft_err squeeze_axes(const weft_node *n, int rank, bool *gone, bool *named, int64_t *bad) {
   const attr *a = weft__node_attr(n, "squeeze_dims");
   *named = a && a->is_list && a->n > 0;
   for (int d = 0; d < rank; d++) gone[d] = false;
   for (int i = 0; *named && i < a->n; i++) {
-    *bad = a->is[i];
-    if (*bad < -rank || *bad >= rank) return WEFT_INVALID_ARGUMENT;
-    gone[*bad < 0 ? *bad + rank : *bad] = true;
+    const int64_t axis = a->is[i];
+    *bad = i;
+    if (axis < -rank || axis >= rank) return WEFT_INVALID_ARGUMENT;
+    gone[axis < 0 ? axis + rank : axis] = true;
   }
   return WEFT_OK;
 }
@@ -240,7 +241,7 @@ static weft_err squeeze_cpu(kernel *k) {
   int64_t bad = 0;
   if (squeeze_axes(k->node, in->rank, gone, &named, &bad) != WEFT_OK)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Tried to squeeze dim index %lld for tensor with %d dimensions.",
-                             (long long)bad, in->rank);
+                             (long long)weft__node_attr(k->node, "squeeze_dims")->is[bad], in->rank);
   shape out = SHAPE_SCALAR;
   for (int d = 0; d < in->rank; d++) {
     if (named && gone[d] && in->dim[d] != 1)

@@ -42,8 +42,7 @@ static weft_err stitch_infer(infer *s) {
       if (index->dim[d] >= 0 && data->dim[d] >= 0 && index->dim[d] != data->dim[d])
         return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)data->dim[d],
                                 (long long)index->dim[d]);
-    if (weft__shape_merge(&rest, &before, &tail) != WEFT_OK)
-      return weft__infer_fail(s, "Shapes are %s and %s", weft__shape_text(&before), weft__shape_text(&tail));
+    if (weft__shape_merge(&rest, &before, &tail) != WEFT_OK) return weft__infer_fail(s, "%s", weft__error_message());
   }
   if (rest.rank < 0 || rest.rank == WEFT_MAX_RANK) return WEFT_OK;
   s->out[0].rank = rest.rank + 1;

@@ -154,11 +154,11 @@ static void solve_all(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-static weft_err lu_solve(kernel *k, system_job *j, const shape *out) {
+static weft_err lu_solve(kernel *k, system_job *j, const shape *out, const char *what) {
   j->adjoint = weft__node_bool(k->node, "adjoint", false);
   weft__kernel_loop(k, j->a.count, 100 + weft__matrix_cost(&j->a, j->a.rows, j->a.rows, j->a.rows / 3 + j->x.cols),
                     solve_all, j);
-  if (atomic_load(&j->singular)) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input matrix is not invertible.");
+  if (atomic_load(&j->singular)) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s is not invertible.", what);
   return weft__matrices_store(k, 0, out, &j->x);
 }
 
@@ -171,7 +171,7 @@ static weft_err inverse_cpu(kernel *k) {
     const matrix eye = weft__matrix_at(&j.x, b);
     for (int64_t i = 0; i < eye.rows; i++) weft__matrix_set(&eye, i, i, 1);
   }
-  if (!err) err = lu_solve(k, &j, &k->in[0]->shape);
+  if (!err) err = lu_solve(k, &j, &k->in[0]->shape, "Input");
   weft__matrices_clear(&j.a);
   weft__matrices_clear(&j.x);
   return err;
@@ -211,7 +211,7 @@ static weft_err solve_cpu(kernel *k) {
                              weft__shape_text(&k->in[0]->shape), weft__shape_text(b));
   weft_err err = weft__matrices_load(k, 0, &j.a);
   if (!err) err = weft__matrices_load(k, 1, &j.x);
-  if (!err) err = lu_solve(k, &j, b);
+  if (!err) err = lu_solve(k, &j, b, "Input matrix");
   weft__matrices_clear(&j.a);
   weft__matrices_clear(&j.x);
   return err;

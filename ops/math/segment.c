@@ -212,15 +212,22 @@ static weft_err unsorted_prod_cpu(kernel *k) { return segment_unsorted(k, PROD);
 static weft_err unsorted_max_cpu(kernel *k) { return segment_unsorted(k, MAX); }
 static weft_err unsorted_min_cpu(kernel *k) { return segment_unsorted(k, MIN); }
 
+static weft_err unsorted_misfit(infer *s, const shape *data, const shape *ids) {
+  for (int d = 0; d < data->rank && d < ids->rank; d++)
+    if (data->dim[d] >= 0 && ids->dim[d] >= 0 && data->dim[d] != ids->dim[d])
+      return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)data->dim[d],
+                              (long long)ids->dim[d]);
+  return weft__infer_fail(s, "data.shape = %s does not start with segment_ids.shape = %s", weft__shape_text(data),
+                          weft__shape_text(ids));
+}
+
 static weft_err unsorted_infer(infer *s) {
   const shape *data = &s->in[0], *ids = &s->in[1];
   WEFT_TRY(weft__infer_rank(s, 2, 0, NULL));
   if (data->rank < 0 || ids->rank < 0) return WEFT_OK;
   shape head = *data;
   head.rank = ids->rank;
-  if (data->rank < ids->rank || !weft__shape_compatible(&head, ids))
-    return weft__infer_fail(s, "data.shape = %s does not start with segment_ids.shape = %s", weft__shape_text(data),
-                            weft__shape_text(ids));
+  if (data->rank < ids->rank || !weft__shape_compatible(&head, ids)) return unsorted_misfit(s, data, ids);
   const weft_tensor *segments = weft__infer_value(s, 2);
   const int64_t n = segments ? weft__tensor_int(segments, 0) : -1;
   if (segments && n < 0)
@@ -251,7 +258,7 @@ static weft_err check_sorted(const kernel *k, const int64_t *id, int64_t n) {
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "segment id %lld is too large", (long long)id[n - 1]);
   const int64_t segments = n > 0 ? id[n - 1] + 1 : 0;
   for (int64_t i = 0; i < n; i++) {
-    if (i > 0 && id[i] < id[i - 1])
+    if (i + 1 < n && id[i + 1] < id[i])
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "segment ids are not increasing");
     if (id[i] < 0 || id[i] >= segments)
       return weft__kernel_fail(

@@ -103,9 +103,8 @@ static weft_err select_infer(infer *s) {
   const shape *c = &s->in[0];
   if (c->rank <= 0 || both.rank < 0) return WEFT_OK;
   if (c->rank == 1 && both.rank >= 1) {
-    if (c->dim[0] >= 0 && both.dim[0] >= 0 && c->dim[0] != both.dim[0])
-      return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)c->dim[0],
-                              (long long)both.dim[0]);
+    shape rows = SHAPE1(both.dim[0]);
+    if (weft__shape_merge(&rows, c, &rows)) return weft__infer_fail(s, "%s", weft__error_message());
     return WEFT_OK;
   }
   if (weft__shape_merge(&s->out[0], c, &both)) return weft__infer_fail(s, "%s", weft__error_message());

@@ -377,9 +377,7 @@ static weft_err norm_grad_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 0, rank, &dy));
   WEFT_TRY(weft__infer_rank(s, 1, rank, &x));
   for (int i = 2; i <= 4; i++) WEFT_TRY(weft__infer_rank(s, i, 1, NULL));
-  if (weft__shape_merge(&x, &x, &dy) != WEFT_OK)
-    return weft__infer_fail(s, "Dimensions must be equal, but are %s and %s", weft__shape_text(&dy),
-                            weft__shape_text(&x));
+  if (weft__shape_merge(&x, &x, &dy) != WEFT_OK) return weft__infer_fail(s, "%s", weft__error_message());
   s->out[0] = x;
   s->out[1] = s->out[2] = SHAPE1(x.dim[axis]);
   s->out[3] = s->out[4] = SHAPE1(0);

@@ -265,6 +265,10 @@ static weft_err conv_input_infer(infer *s) {
   WEFT_TRY(weft__window_infer(&w, s));
   WEFT_TRY(weft__infer_rank(s, 1, 4, &f));
   WEFT_TRY(weft__infer_rank(s, 2, 4, &dy));
+  const int64_t depth = dy.dim[w.channel];
+  if (depth >= 0 && f.dim[3] >= 0 && depth != f.dim[3])
+    return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)depth,
+                            (long long)f.dim[3]);
   WEFT_TRY(shape_input_infer(s, 0, "input_sizes", &x));
   if (x.rank == 2) x = weft__image_shape(&w, dy.dim[0], x.dim[0], x.dim[1], f.dim[2]);
   if (x.rank < 0) x = SHAPE4(dy.dim[0], -1, -1, -1);

@@ -131,9 +131,7 @@ static weft_err lrn_grad_infer(infer *s) {
   shape all = SHAPE4(-1, -1, -1, -1), one;
   for (int i = 0; i < 3; i++) {
     WEFT_TRY(weft__infer_rank(s, i, 4, &one));
-    if (weft__shape_merge(&all, &all, &one) != WEFT_OK)
-      return weft__infer_fail(s, "Dimensions must be equal, but are %s and %s", weft__shape_text(&all),
-                              weft__shape_text(&one));
+    if (weft__shape_merge(&all, &all, &one) != WEFT_OK) return weft__infer_fail(s, "%s", weft__error_message());
   }
   s->out[0] = all;
   return WEFT_OK;

@@ -107,7 +107,10 @@ static weft_err multinomial_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 1, 0, &unused));
   const weft_tensor *samples = weft__infer_value(s, 1);
   const int64_t n = samples ? weft__tensor_int(samples, 0) : -1;
-  s->out[0] = SHAPE2(logits.dim[0], n < 0 ? -1 : n);
+  if (samples && n < 0)
+    return weft__infer_fail(s, "Dimension size, given by scalar input 1, must be non-negative but is %lld",
+                            (long long)n);
+  s->out[0] = SHAPE2(logits.dim[0], n);
   return WEFT_OK;
 }
 

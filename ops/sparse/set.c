@@ -85,7 +85,7 @@ static weft_err check_order(kernel *k, const weft_tensor *indices) {
     if (weft__sparse_compare(row + (i - 1) * depth, row + i * depth, depth) > 0)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                                "indices[%lld] = %s is out of order. Many sparse ops require sorted indices.",
-                               (long long)i, weft__index_text(indices, i, depth, where, sizeof where));
+                               (long long)i, weft__index_tight_text(indices, i, depth, where, sizeof where));
   return WEFT_OK;
 }
 

@@ -109,8 +109,10 @@ static weft_err sqrt_n_cpu(kernel *k) { return sparse_segment_forward(k, SQRT_N)
 
 static weft_err forward_infer(infer *s) {
   WEFT_TRY(weft__infer_rank_at_least(s, 0, 1));
-  WEFT_TRY(weft__infer_rank(s, 1, 1, NULL));
-  WEFT_TRY(weft__infer_rank(s, 2, 1, NULL));
+  shape indices, ids;
+  WEFT_TRY(weft__infer_rank(s, 1, 1, &indices));
+  WEFT_TRY(weft__infer_rank(s, 2, 1, &ids));
+  if (weft__shape_merge(&ids, &indices, &ids)) return weft__infer_fail(s, "%s", weft__error_message());
   if (s->n_in > 3) WEFT_TRY(weft__infer_rank(s, 3, 0, NULL));
   const weft_tensor *segments = s->n_in > 3 ? weft__infer_value(s, 3) : NULL;
   if (segments && weft__tensor_int(segments, 0) < 0)

@@ -44,7 +44,7 @@ static weft_err check_places(kernel *k, const shape *out, int64_t n, int64_t dep
     if (at < 0 && !validate)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Indices are not valid (out of bounds).  Shape: %s",
                                weft__shape_text(out));
-    weft__index_text(t, i, depth, text, sizeof text);
+    weft__index_tight_text(t, i, depth, text, sizeof text);
     if (at < 0)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "indices[%lld] = %s is out of bounds: need 0 <= index < %s",
                                (long long)i, text, weft__shape_text(out));

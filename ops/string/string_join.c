@@ -18,8 +18,7 @@ static weft_err join_infer(infer *s) {
     if (out.rank == 0)
       out = s->in[i];
     else if (weft__shape_merge(&out, &before, &s->in[i]) != WEFT_OK)
-      return weft__infer_fail(s, "Shapes must be equal, but are %s and %s", weft__shape_text(&before),
-                              weft__shape_text(&s->in[i]));
+      return weft__infer_fail(s, "%s", weft__error_message());
   }
   s->out[0] = unknown && out.rank == 0 ? SHAPE_UNKNOWN : out;
   return WEFT_OK;

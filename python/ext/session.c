@@ -368,7 +368,8 @@ weft_err ext_python_error(void) {
   PyErr_Fetch(&type, &value, &trace);
   PyErr_NormalizeException(&type, &value, &trace);
   PyObject *name = type ? PyObject_GetAttrString(type, "__name__") : NULL;
-  PyObject *text = name && value ? PyUnicode_FromFormat("%U: %S", name, value) : NULL;
+  const bool plain = name && PyUnicode_CompareWithASCIIString(name, "WrongResult") == 0; /* script_ops.py */
+  PyObject *text = plain ? PyObject_Str(value) : name && value ? PyUnicode_FromFormat("%U: %S", name, value) : NULL;
   const char *message = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
   PyObject *code = value ? PyObject_GetAttrString(value, "error_code") : NULL; /* tf.errors keep their codes */
   long number = code && PyLong_Check(code) ? PyLong_AsLong(code) : WEFT_UNKNOWN;

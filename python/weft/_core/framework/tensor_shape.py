@@ -182,6 +182,8 @@ class TensorShape:
             raise ValueError("Shape %s must have rank %d" % (self, rank))
 
     def with_rank(self, rank):
+        if self.ndims not in (None, rank):
+            raise ValueError("Shape %s must have rank %d" % (self, rank))
         return self.merge_with(unknown_shape(rank))
 
     def with_rank_at_least(self, rank):

@@ -35,6 +35,8 @@ def _loss(kind, labels, predictions, weights, scope, collection, reduction, smoo
         raise ValueError("predictions must not be None.")
     predictions = convert_to_tensor(predictions)
     labels = convert_to_tensor(labels) if kind.startswith("sparse") else _like(labels, predictions)
+    if not kind.startswith("sparse"):
+        predictions.shape.assert_is_compatible_with(labels.shape)
     return _made(kind, labels, predictions, weights, scope, collection, reduction, smoothing, delta, epsilon, axis)
 
 

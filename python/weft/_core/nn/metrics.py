@@ -1,9 +1,14 @@
 """tf.metrics: (value over all batches so far, op that takes one in)."""
 from weft import _weft
-from weft._core.framework import dtypes
+from weft._core.framework import dtypes, errors
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import get_default_graph
 from weft._core.ops.variables import resource_wanted
+
+
+def _squeezed(shape):
+    """A shape without a last axis of size 1, which metrics leave out of account."""
+    return shape[:-1] if shape.ndims and shape.as_list()[-1] in (1, None) else shape
 
 
 def _metric(kind, labels, predictions, weights, collections, updates, name, thresholds=0):
@@ -13,10 +18,15 @@ def _metric(kind, labels, predictions, weights, collections, updates, name, thre
     if kind in ("accuracy",) and labels.dtype.base_dtype != predictions.dtype.base_dtype:
         from weft._core.ops.math_ops import cast
         predictions = cast(predictions, labels.dtype.base_dtype)
+    if kind != "mean" and not _squeezed(predictions.shape).is_compatible_with(_squeezed(labels.shape)):
+        predictions.shape.assert_is_compatible_with(labels.shape)
     given = -1 if weights is None else convert_to_tensor(weights, dtypes.float32)._out
     graph._c.variables_resource(resource_wanted(None))
-    with graph._made_by_library():
-        value, update = _weft.metric(graph._c, kind, labels._out, predictions._out, given, thresholds, name)
+    try:
+        with graph._made_by_library():
+            value, update = _weft.metric(graph._c, kind, labels._out, predictions._out, given, thresholds, name)
+    except errors.InvalidArgumentError as e:  # TensorFlow's builders say so with Python's own class
+        raise ValueError(e.message) from None
     value, update = graph._tensor(value), graph._tensor(update)
     graph.add_to_collections(collections or [], value)
     graph.add_to_collections(updates or [], update)

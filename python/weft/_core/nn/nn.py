@@ -149,12 +149,21 @@ def sparse_softmax_cross_entropy_with_logits(*args, **kwargs):
         if labels.shape.ndims is not None and logits.shape.ndims is not None and labels.shape.ndims != logits.shape.ndims - 1:
             raise ValueError("`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: labels.shape=%s of rank %s and "
                              "logits.shape=%s of rank %s" % (labels.shape, labels.shape.ndims, logits.shape, logits.shape.ndims))
+        if logits.shape.ndims is not None and not labels.shape.is_compatible_with(logits.shape[:-1]):
+            raise ValueError("`labels.shape` must equal `logits.shape` except for the last dimension. Received: labels.shape=%s "
+                             "and logits.shape=%s" % (labels.shape, logits.shape))
         static = array_ops.shape(labels)
         if logits.shape.ndims == 2:
             return op("SparseSoftmaxCrossEntropyWithLogits", given.get("name"), features=logits, labels=labels)[0]
         flat = op("SparseSoftmaxCrossEntropyWithLogits", features=_flat_outer(logits),
                   labels=array_ops.reshape(labels, [-1]))[0]
         return array_ops.reshape(flat, static)
+
+
+def _check_shapes_equal(logits, labels):
+    """Shapes that broadcast are refused too: a column and a row would make a matrix of losses."""
+    if not labels.shape.is_compatible_with(logits.shape):
+        raise ValueError("`logits` and `labels` must have the same shape, received (%s vs %s)." % (logits.shape, labels.shape))
 
 
 def sigmoid_cross_entropy_with_logits(*args, **kwargs):
@@ -167,6 +176,7 @@ def sigmoid_cross_entropy_with_logits(*args, **kwargs):
     with name_scope(given.get("name"), "logistic_loss", [given["logits"], given["labels"]]) as scope:
         logits = convert_to_tensor(given["logits"], name="logits")
         labels = convert_to_tensor(given["labels"], logits.dtype.base_dtype, name="labels")
+        _check_shapes_equal(logits, labels)
         zeros = array_ops.zeros_like(logits)
         positive = op("GreaterEqual", x=logits, y=zeros)
         high = op("Select", condition=positive, t=logits, e=zeros)
@@ -179,6 +189,7 @@ def weighted_cross_entropy_with_logits(labels=None, logits=None, pos_weight=None
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")
         labels = convert_to_tensor(labels, logits.dtype.base_dtype, name="labels")
+        _check_shapes_equal(logits, labels)
         weight = 1 + (pos_weight - 1) * labels
         return op("Add", scope, x=(1 - labels) * logits,
                   y=weight * (math_ops.log1p(math_ops.exp(-math_ops.abs(logits))) + relu(-logits)))  # noqa: F821
@@ -224,7 +235,7 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
             raise ValueError("dropout: x must be a tensor of floating-point numbers, since it is scaled, got %s" % x.dtype.name)
         if is_number(rate):
             if not 0 <= rate < 1:
-                raise ValueError("rate must be a scalar tensor or a float in the range [0, 1), got %g" % rate)
+                raise ValueError("`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate=%s" % rate)
             if rate == 0:
                 random_ops.own_seed(seed)  # as TensorFlow: an op seed is used up although nothing is drawn
                 return x

@@ -213,6 +213,8 @@ def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=No
         _cache_weights(outer)
         flat = [convert_to_tensor(x) for x in flatten(inputs)]
         flat = flat if time_major else [_time_first(x) for x in flat]
+        for x in flat:
+            x.shape.with_rank_at_least(3)
         lengths = _lengths(sequence_length)
         if lengths is not None:
             if lengths.shape.ndims not in (None, 1):
@@ -222,7 +224,7 @@ def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=No
         rows = array_ops.shape(flat[0])[1] if batch is None else batch
         if initial_state is None:
             if dtype is None:
-                raise ValueError("If there is no initial_state, you must give a dtype.")
+                raise ValueError("If no initial_state is provided, argument `dtype` must be specified")
             make = getattr(cell, "get_initial_state", None)
             initial_state = cell.zero_state(rows, dtype) if make is None else make(inputs=None, batch_size=rows, dtype=dtype)
         lengths = None if lengths is None else _checked_lengths(lengths, rows)

@@ -315,6 +315,11 @@ def gather_rows_count(dense_shape):
     return slice_helper(convert_to_tensor(dense_shape), 0)
 
 
+def _below_zero(shape):
+    """Whether a list of sizes has one below zero."""
+    return isinstance(shape, (list, tuple, np.ndarray)) and any(isinstance(d, (int, np.integer)) and d < 0 for d in shape)
+
+
 def _shape_tensor(shape, name="shape"):
     if isinstance(shape, Tensor):
         return shape
@@ -322,6 +327,8 @@ def _shape_tensor(shape, name="shape"):
         return convert_to_tensor(shape)
     if isinstance(shape, (list, tuple)) and any(isinstance(d, Tensor) for d in shape):
         return stack([convert_to_tensor(d, dtypes.int32) if not isinstance(d, Tensor) else d for d in shape], name=name)
+    if _below_zero(shape):  # the shape rule of the op says what is wrong with it, or the op when it runs
+        return constant(shape, dtypes.int32, name=name)
     dims = tensor_shape.as_shape(shape).as_list()
     if None in dims:
         raise ValueError("Cannot convert a partially known TensorShape to a Tensor: %s" % tensor_shape.as_shape(shape))
@@ -347,7 +354,7 @@ def _whole(shape, dtype, name, value):
             value = True
         if not isinstance(shape, Tensor) and not hasattr(shape, "_ref"):
             try:
-                dims = tensor_shape.as_shape(shape)
+                dims = tensor_shape.unknown_shape() if _below_zero(shape) else tensor_shape.as_shape(shape)
                 if dims.is_fully_defined() and (dims.num_elements() < 1000):
                     return constant(value, dtype, shape=dims.as_list(), name=scope)
             except TypeError:

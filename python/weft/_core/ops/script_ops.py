@@ -4,13 +4,15 @@ import threading
 import numpy as np
 
 from weft import _weft
-from weft._core.framework import errors
+from weft._core.framework import dtypes, errors
 from weft._core.framework.build import add_op, triple
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.gradient_registry import RegisterGradient
 from weft._core.framework.graph import Operation, get_default_graph
 from weft._core.ops.array_ops import zeros_like
 from weft._core.ops.immediate import Call
+
+_C_NAMES = {"float32": "float", "float64": "double", "float16": "half"}  # others are called as in Python
 
 _functions, _lock = {}, threading.Lock()
 
@@ -21,6 +23,10 @@ interrupted = []  # Ctrl-C in a function that the library called: the run that i
 # The codes of exceptions, as TensorFlow has them; any other is UNKNOWN, and those of tf.errors keep their own.
 _CODES = {ValueError: errors.INVALID_ARGUMENT, TypeError: errors.INVALID_ARGUMENT, StopIteration: errors.OUT_OF_RANGE,
           NotImplementedError: errors.UNIMPLEMENTED, MemoryError: errors.RESOURCE_EXHAUSTED}
+
+
+class WrongResult(errors.InvalidArgumentError):
+    """A function did not return what was promised.  The library shows the message without the name of the class."""
 
 
 def _call(token, inputs):
@@ -40,21 +46,21 @@ def _results(token, inputs):
     fn, types = _functions[token]
     made = fn(*inputs)
     if not isinstance(made, (list, tuple)):
-        made = [] if made is None and not types else [made]
+        made = [] if made is None else [made]
     if len(made) != len(types):
-        raise ValueError("%s returns: %d values, but expects to see %d values." % (token, len(made), len(types)))
-    out = []
-    for value, dtype in zip(made, types):
-        if value is None:
-            raise ValueError("%s returned None, but %s was promised" % (token, dtype.name))
-        array = np.asarray(value)
-        given = np.asarray(value, order="C") if dtype.as_datatype_enum != 7 else value
-        if dtype.as_datatype_enum != 7 and array.dtype != np.dtype(dtype.as_numpy_dtype):
-            if array.dtype.kind != np.dtype(dtype.as_numpy_dtype).kind and isinstance(value, (np.ndarray, np.generic)):
-                raise TypeError("%s returned %s, but %s was promised" % (token, array.dtype, dtype.name))
-            given = array.astype(dtype.as_numpy_dtype)
-        out.append(triple(given, dtype)[0])
-    return out
+        raise WrongResult(None, None, "%s returns %d values, but expects to see %d values." % (
+            token, len(made), len(types)))
+    return [triple(_typed(token, i, value, dtype), dtype)[0] for i, (value, dtype) in enumerate(zip(made, types))]
+
+
+def _typed(token, i, value, dtype):
+    """Result i of a function.  It has to be of the type that was promised: a Python float is a double, as in numpy."""
+    array = np.asarray(value, order="C")
+    text = array.dtype.kind in "SUO"
+    if text != (dtype == dtypes.string) or not text and array.dtype != np.dtype(dtype.as_numpy_dtype):
+        raise WrongResult(None, None, "%d-th value returned by %s is %s, but expects %s" % (
+            i, token, *[_C_NAMES.get(t.name, t.name) for t in (dtypes.string if text else as_dtype(array.dtype), dtype)]))
+    return value if text else array
 
 
 def _node(kind, func, inp, types, name, **more):

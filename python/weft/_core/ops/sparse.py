@@ -33,6 +33,9 @@ class SparseTensor:
             self._indices = convert_to_tensor(indices, dtypes.int64, name="indices")
             self._values = convert_to_tensor(values, name="values")
             self._shape = convert_to_tensor(dense_shape, dtypes.int64, name="dense_shape")
+        at, values_at, rank = self._indices.shape.with_rank(2), self._values.shape.with_rank(1), self._shape.shape.with_rank(1)
+        at.dims[0].assert_is_compatible_with(values_at.dims[0])
+        at.dims[1].assert_is_compatible_with(rank.dims[0])
 
     @property
     def indices(self):

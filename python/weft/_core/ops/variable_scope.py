@@ -263,7 +263,7 @@ def _initial(name, shape, dtype, initializer, validate_shape, partition_info):
     if initializer is None:
         initializer = init_ops.default_for(dtype, name)
         if shape is None:
-            raise ValueError("Shape of a new variable (%s) must be fully defined, but instead was <unknown>." % name)
+            raise ValueError("Variable %s did not get an initializer, so its `shape` argument must be specified." % name)
     if isinstance(initializer, type):
         initializer = initializer()
     if not callable(initializer):  # a value: it gives shape and type

@@ -97,7 +97,7 @@ weft_err weft__channel_create(channel **out, const char *address, const channel_
   pthread_mutex_init(&c->clients_lock, NULL);
   c->address = weft__strdup(address);
   c->pid = getpid();
-  c->wants_fast = opts && opts->keepalive;
+  c->wants_fast = opts && opts->fast;
   weft_err err =
       c->address ? weft__grpc_connection_create(&c->grpc, address, opts ? opts : &(channel_opts){0}) : WEFT_OOM;
   if (err == WEFT_OK) {

@@ -38,9 +38,7 @@ bool weft__grpc_listener_destroy(grpc_listener *l);
 enum {
   ERROR_TEXT_MAX = 3072,     /* longer messages are cut, as TF does; more does not fit a header */
   CLOSE_WAIT_MS = 5000,      /* how long a listener waits for its handlers */
-  PING_TIMEOUT_MS = 1000,    /* without a response to a ping the peer is dead */
   CALLBACK_SLOW_MS = 150,    /* when a callback takes longer, a second thread polls meanwhile */
-  PING_INTERVAL_MS = 700,    /* with PING_TIMEOUT_MS below the 2 s in which a death is noticed */
   CONNECT_TIMEOUT_MS = 5000, /* of one attempt */
   RETRY_MIN_MS = 20,         /* after the first failed attempt */
   RETRY_MAX_MS = 150,        /* so that a task that appears is used within 0.2 s */

@@ -58,7 +58,7 @@ void weft__listener_destroy(listener *l);
 typedef struct channel channel; /* to one address; connects when first used, and again after a failure */
 typedef struct channel_opts {
   security security;
-  bool keepalive; /* pings, and the fast transport where the peer has it: only for peers known to be Weft */
+  bool fast; /* the fast transport where the peer has it: only for peers known to be Weft */
 } channel_opts;
 /* address: "host:port"; copied.  INVALID_ARGUMENT: it is not that, or the certificate cannot be read. */
 weft_err weft__channel_create(channel **out, const char *address, const channel_opts *opts);

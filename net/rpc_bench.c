@@ -151,7 +151,7 @@ int main(int argc, char **argv) {
   snprintf(address, sizeof address, "127.0.0.1:%d", port);
   for (int fast = 0; fast < 2; fast++) {
     channel *c;
-    must(weft__channel_create(&c, address, &(channel_opts){.keepalive = fast}));
+    must(weft__channel_create(&c, address, &(channel_opts){.fast = fast}));
     while (weft__channel_is_fast(c) != fast) usleep(1000);
     printf("%s\n", fast ? "the fast transport" : "gRPC");
     pull(c, "empty", "/bench/0", seconds, 0);

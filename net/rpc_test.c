@@ -5,6 +5,7 @@
 #include "base/interrupt.h"
 #include "tests/ports.h"
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -99,7 +100,7 @@ static void serve(service *s, int port, const security *how) {
 
 static channel *connect_to(const char *address, const security *how) {
   channel *c;
-  channel_opts opts = {.security = how ? *how : (security){0}, .keepalive = fast};
+  channel_opts opts = {.security = how ? *how : (security){0}, .fast = fast};
   EXPECT_OK(weft__channel_create(&c, address, &opts));
   return c;
 }
@@ -468,7 +469,7 @@ TEST(a_listener_without_the_fast_way_is_called_by_grpc) {
   memset(&s, 0, sizeof s);
   EXPECT_OK(weft__listener_create(&s.listener, &(listener_opts){.host = "127.0.0.1", .only_grpc = true}, handle, &s));
   snprintf(s.address, sizeof s.address, "127.0.0.1:%d", weft__listener_port(s.listener));
-  EXPECT_OK(weft__channel_create(&c, s.address, &(channel_opts){.keepalive = true}));
+  EXPECT_OK(weft__channel_create(&c, s.address, &(channel_opts){.fast = true}));
   for (int i = 0; i < 20; i++) EXPECT_OK(ask(c, "/test/echo", NULL));
   EXPECT(!weft__channel_is_fast(c));
   weft__channel_destroy(c);
@@ -595,6 +596,47 @@ TEST(a_certificate_that_cannot_be_read_is_refused) {
              WEFT_INVALID_ARGUMENT, "certificate");
 }
 #endif
+
+/* How often the thread was put to sleep; 0 for gRPC's own threads, which have names of their own. */
+static int thread_switches(const char *tid, const char *program) {
+  char path[300], line[200] = "", name[64] = "";
+  int n, switches = 0;
+  snprintf(path, sizeof path, "/proc/self/task/%s/status", tid);
+  FILE *f = fopen(path, "r");
+  while (f && fgets(line, sizeof line, f)) {
+    (void)sscanf(line, "Name: %63s", name);
+    if (sscanf(line, "voluntary_ctxt_switches: %d", &n) == 1) switches = n;
+  }
+  if (f) fclose(f);
+  return strcmp(name, program) == 0 ? switches : 0;
+}
+
+static int our_switches(void) {
+  char program[64] = "";
+  int all = 0;
+  FILE *f = fopen("/proc/self/comm", "r");
+  if (f && fscanf(f, "%63s", program) != 1) program[0] = 0;
+  if (f) fclose(f);
+  DIR *tasks = opendir("/proc/self/task");
+  for (struct dirent *e; tasks && (e = readdir(tasks));)
+    if (e->d_name[0] != '.') all += thread_switches(e->d_name, program);
+  if (tasks) closedir(tasks);
+  return all;
+}
+
+/* Both ends are in this process: the polling threads of both transports, the backup poller, the acceptor, this thread. */
+TEST_BOTH(20, an_idle_connection_wakes_few_threads) {
+  service s;
+  serve(&s, 0, NULL);
+  channel *c = reach(&s, NULL);
+  EXPECT_OK(ask(c, "/test/echo", NULL));
+  usleep(500000);
+  const int before = our_switches();
+  usleep(800000);
+  EXPECT(our_switches() - before <= 4);
+  weft__channel_destroy(c);
+  weft__listener_destroy(s.listener);
+}
 
 TEST(garbage_on_the_port_does_no_harm) {
   service s;

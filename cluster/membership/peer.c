@@ -179,7 +179,7 @@ static void peer_forget_connection(peer *p) {
 static void peer_set_kind(peer *p, peer_kind kind) {
   if (kind == p->kind) return;
   p->kind = kind;
-  if (kind == PEER_WEFT) peer_forget_connection(p); /* the next one has pings */
+  if (kind == PEER_WEFT) peer_forget_connection(p); /* the next one may use the fast transport */
 }
 
 void weft__peer_note_greeting(peer *p, bool restarted) {

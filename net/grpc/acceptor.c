@@ -35,7 +35,8 @@
 enum {
   LISTEN_SOCKETS_MAX = 8,
   UNAUTH_TIMEOUT_MS = 30000,
-  CHECK_INTERVAL_MS = 100,
+  UNAUTH_CHECK_MS = 1000,
+  RETRY_MS = 100, /* after a connection that could not be accepted */
   CALLER_TIMEOUT_MS = 20000,
   ACCEPT_BATCH = 64
 };
@@ -212,7 +213,7 @@ static bool acceptor_accept(acceptor *a, int listen_fd) {
 static void acceptor_pause(acceptor *a, int error) {
   int n = weft__accept_log_add(&a->failed, 1);
   if (n) weft__log(LOG_WARNING, "%s: a connection could not be accepted: %s; trying again", a->where, strerror(error));
-  nanosleep(&(struct timespec){0, CHECK_INTERVAL_MS * NS_PER_MS}, NULL);
+  nanosleep(&(struct timespec){0, RETRY_MS * NS_PER_MS}, NULL);
 }
 
 static void *acceptor_thread(void *arg) {
@@ -221,12 +222,12 @@ static void *acceptor_thread(void *arg) {
   for (;;) {
     struct pollfd p[LISTEN_SOCKETS_MAX + 1] = {{.fd = a->wakeup_fd, .events = POLLIN}};
     for (int i = 0; i < a->n_listen_fd; i++) p[i + 1] = (struct pollfd){.fd = a->listen_fd[i], .events = POLLIN};
-    poll(p, (nfds_t)a->n_listen_fd + 1, weft__acceptor_has_unauthenticated(a) ? CHECK_INTERVAL_MS : -1);
+    poll(p, (nfds_t)a->n_listen_fd + 1, weft__acceptor_has_unauthenticated(a) ? UNAUTH_CHECK_MS : -1);
     if (p[0].revents) return NULL;
     for (int i = 0; i < a->n_listen_fd; i++)
       if (p[i + 1].revents && !acceptor_accept(a, a->listen_fd[i])) acceptor_pause(a, errno);
     int64_t now = weft__clock_now_ns();
-    if (now - checked_ns < CHECK_INTERVAL_MS * NS_PER_MS) continue;
+    if (now - checked_ns < UNAUTH_CHECK_MS * NS_PER_MS) continue;
     checked_ns = now;
     acceptor_log_evictions(a, acceptor_evict_late(a));
   }

@@ -270,7 +270,7 @@ static grpc_channel_credentials *client_credentials(const security *s) {
   return grpc_ssl_credentials_create(s->ca, &pair, NULL, NULL);
 }
 
-static void client_args_init(core_args *a, bool keepalive) {
+static void client_args_init(core_args *a) {
   weft__core_args_common(a);
   weft__core_args_add(a, GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, RETRY_MIN_MS);
   weft__core_args_add(a, GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, RETRY_MAX_MS);
@@ -278,11 +278,6 @@ static void client_args_init(core_args *a, bool keepalive) {
   weft__core_args_add(a, GRPC_ARG_ENABLE_HTTP_PROXY, 0); /* http_proxy is meant for the web, not for a cluster */
   weft__core_args_add(a, GRPC_ARG_ENABLE_RETRIES, 0);
   weft__core_args_add(a, GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1); /* not shared with other channels */
-  if (!keepalive) return;
-  weft__core_args_add(a, GRPC_ARG_KEEPALIVE_TIME_MS, PING_INTERVAL_MS);
-  weft__core_args_add(a, GRPC_ARG_KEEPALIVE_TIMEOUT_MS, PING_TIMEOUT_MS);
-  weft__core_args_add(a, GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  weft__core_args_add(a, GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0); /* 0: any number */
 }
 
 static void client_args_add_text(core_args *a, const char *key, const char *value) {
@@ -293,7 +288,7 @@ static void client_args_add_text(core_args *a, const char *key, const char *valu
 
 static weft_err direct_connection_open(direct_connection *conn, const char *host, const channel_opts *opts) {
   core_args args;
-  client_args_init(&args, opts->keepalive);
+  client_args_init(&args);
   if (host) client_args_add_text(&args, GRPC_SSL_TARGET_NAME_OVERRIDE_ARG, host); /* the name in the certificate */
   if (host) client_args_add_text(&args, GRPC_ARG_DEFAULT_AUTHORITY, conn->address);
   WEFT_TRY(weft__core_retain(&conn->queue));

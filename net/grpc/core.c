@@ -33,6 +33,7 @@ static struct {
   bool has_backup;
   bool stopping;              /* guarded by backup_lock */
   atomic_uint callback_phase; /* odd while a callback runs on the polling thread */
+  atomic_bool backup_sleeps;  /* the backup poller waits for the next callback; cleared under backup_lock */
 } core;
 
 static void core_dispatch(const grpc_event *e) {
@@ -42,33 +43,55 @@ static void core_dispatch(const grpc_event *e) {
   t->done(t->arg, e->success);
 }
 
+static pthread_mutex_t backup_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t backup_wake = PTHREAD_COND_INITIALIZER;
+
+static void core_wake_backup(void) {
+  pthread_mutex_lock(&backup_lock);
+  atomic_store(&core.backup_sleeps, false);
+  pthread_cond_signal(&backup_wake);
+  pthread_mutex_unlock(&backup_lock);
+}
+
 static void *core_poll_thread(void *queue) {
   for (;;) {
     grpc_event e = grpc_completion_queue_next(queue, gpr_inf_future(GPR_CLOCK_REALTIME), NULL);
     if (e.type == GRPC_QUEUE_SHUTDOWN) return NULL;
-    atomic_fetch_add_explicit(&core.callback_phase, 1, memory_order_relaxed);
+    atomic_fetch_add(&core.callback_phase, 1); /* before the flag is read: core_backup_interval does the reverse */
+    if (atomic_load(&core.backup_sleeps)) core_wake_backup();
     core_dispatch(&e);
     atomic_fetch_add_explicit(&core.callback_phase, 1, memory_order_relaxed);
   }
 }
 
 /* ---- the backup poller: a callback that takes long must not make the process look dead to its peers, so a second
- * thread polls until the callback returns ---- */
+ * thread polls until the callback returns.  While there are no callbacks it sleeps, so that an idle process stays
+ * idle ---- */
 
-static pthread_mutex_t backup_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t backup_wake = PTHREAD_COND_INITIALIZER;
+/* How long the backup poller waits, in ms, if the phase was `seen` and is `now`; -1: until a callback begins. */
+static int64_t core_backup_interval(unsigned seen, unsigned now) {
+  if (now != seen || (now & 1)) return CALLBACK_SLOW_MS;
+  atomic_store(&core.backup_sleeps, true);
+  if (atomic_load(&core.callback_phase) == now) return -1;
+  atomic_store(&core.backup_sleeps, false);
+  return CALLBACK_SLOW_MS;
+}
 
+/* Returns true if gRPC is being shut down, which ends the wait. */
 static bool core_stops_within(int64_t ms) {
-  struct timespec until = weft__clock_deadline(ms * NS_PER_MS);
+  struct timespec until = weft__clock_deadline(ms < 0 ? -1 : ms * NS_PER_MS);
   pthread_mutex_lock(&backup_lock);
-  while (!core.stopping && pthread_cond_clockwait(&backup_wake, &backup_lock, CLOCK_MONOTONIC, &until) == 0) continue;
+  while (!core.stopping && (ms >= 0 || atomic_load(&core.backup_sleeps)) &&
+         pthread_cond_clockwait(&backup_wake, &backup_lock, CLOCK_MONOTONIC, &until) == 0)
+    continue;
   bool stopping = core.stopping;
   pthread_mutex_unlock(&backup_lock);
   return stopping;
 }
 
 static void *core_backup_thread(void *queue) {
-  for (unsigned seen = 0; !core_stops_within(CALLBACK_SLOW_MS);) {
+  int64_t interval = CALLBACK_SLOW_MS;
+  for (unsigned seen = 0; !core_stops_within(interval);) {
     unsigned now = atomic_load_explicit(&core.callback_phase, memory_order_relaxed);
     while (now == seen && (now & 1) && now == atomic_load_explicit(&core.callback_phase, memory_order_relaxed)) {
       gpr_timespec until =
@@ -76,6 +99,7 @@ static void *core_backup_thread(void *queue) {
       grpc_event e = grpc_completion_queue_next(queue, until, NULL);
       core_dispatch(&e);
     }
+    interval = core_backup_interval(seen, now);
     seen = now;
   }
   return NULL;

@@ -22,6 +22,7 @@
 
 enum {
   REQUESTED_CALLS = 8, /* in advance */
+  PEER_PING_MS = 350,  /* how often a peer may ping */
   CALLER_PING_MS = 10000,
   CALLER_DEAD_MS = 20000,
   HANDSHAKE_MS = 10000
@@ -295,8 +296,8 @@ static grpc_server *listener_create_server(grpc_listener *l) {
   weft__core_args_common(&args);
   weft__core_args_add(&args, GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS);
   weft__core_args_add(&args, GRPC_ARG_HTTP2_MAX_PING_STRIKES,
-                      0); /* Weft's peers ping often; 0: no peer is disconnected for it */
-  weft__core_args_add(&args, GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, PING_INTERVAL_MS / 2);
+                      0); /* Weft's peers before 0.2 ping often; 0: no peer is disconnected for it */
+  weft__core_args_add(&args, GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, PEER_PING_MS);
   weft__core_args_add(&args, GRPC_ARG_KEEPALIVE_TIME_MS, CALLER_PING_MS); /* notices a caller whose host is gone */
   weft__core_args_add(&args, GRPC_ARG_KEEPALIVE_TIMEOUT_MS, CALLER_DEAD_MS);
   weft__core_args_add(&args, GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);

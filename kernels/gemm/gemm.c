@@ -1,16 +1,17 @@
 /* gemm.c - one matrix product: chooses the library or kernel that computes it, and splits it over threads.
  *
- * Float goes to oneDNN on x86 and to OpenBLAS elsewhere.  It goes to our own microkernels if it is small or has few
- * columns, or if neither library was built in.  Double and complex go to OpenBLAS if it supports the processor.  For
+ * Float goes to oneDNN on x86.  Elsewhere it goes to our packed microkernel, or to OpenBLAS where packing costs more than
+ * it saves.  It goes to our other microkernels if it is small or has few columns, or if neither library was built in.  Double and complex go to OpenBLAS if it supports the processor.  For
  * an unknown processor OpenBLAS uses the code of the oldest one, and our plain loops are twice as fast.  Integers
  * use only the plain loops.  The longer side of the result is split, so that the operand that every thread reads
  * completely is the smaller one.
  *
- * Cycle with kernels/gemm/gemm_narrow, kernels/gemm/gemm_plain, kernels/gemm/gemm_tile: gemm.c chooses among these
- * ways to multiply, and each is given the `gemm` declared here. */
+ * Cycle with kernels/gemm/gemm_narrow, kernels/gemm/gemm_packed, kernels/gemm/gemm_plain, kernels/gemm/gemm_tile:
+ * gemm.c chooses among these ways to multiply, and each is given the `gemm` declared here. */
 #include "kernels/gemm/gemm.h"
 #include "base/cast.h"
 #include "kernels/gemm/gemm_narrow.h"
+#include "kernels/gemm/gemm_packed.h"
 #include "kernels/gemm/gemm_plain.h"
 #include "kernels/gemm/gemm_tile.h"
 #include <limits.h>
@@ -106,6 +107,7 @@ void weft__gemm_serial(const gemm *g) {
     weft__gemm_narrow(g);
     return;
   }
+  if (g->type == WEFT_FLOAT && weft__gemm_packed(g)) return;
   if (by_library(g)) return;
   if (g->type == WEFT_FLOAT)
     weft__gemm_tile(g);

@@ -2,6 +2,7 @@
 #include "kernels/gemm/gemm.h"
 #include "base/pool.h"
 #include "kernels/gemm/gemm_narrow.h"
+#include "kernels/gemm/gemm_packed.h"
 #include "kernels/gemm/gemm_plain.h"
 #include "kernels/gemm/gemm_tile.h"
 #include "kernels/gemm/microkernel.h"
@@ -76,6 +77,25 @@ TEST(narrow_products_run_along_the_large_operand) {
   check_product(narrow_if_it_is, WEFT_FLOAT, 21, 10, 1030, false, false, false);
   EXPECT(weft__gemm_narrow_has(&(gemm){.type = WEFT_FLOAT, .m = 784, .n = 10, .k = 100, .ta = true}));
   EXPECT(weft__gemm_narrow_has(&(gemm){.type = WEFT_FLOAT, .m = 100, .n = 10, .k = 784}));
+}
+
+static int packed; /* products that were */
+
+static void packed_if_possible(const gemm *g) {
+  const bool was = weft__gemm_packed(g);
+  packed += was;
+  if (!was) weft__gemm_tile(g);
+}
+
+TEST(packed_operands_give_the_same_product) {
+  static const int sizes[][3] = {{8, 64, 79}, {11, 100, 300}, {400, 70, 20}, {96, 64, 257}, {33, 79, 513}};
+  check_all(packed_if_possible, WEFT_FLOAT);
+  packed = 0;
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+    for (int flags = 0; flags < 8; flags++)
+      check_product(packed_if_possible, WEFT_FLOAT, sizes[s][0], sizes[s][1], sizes[s][2], flags & 1, flags & 2,
+                    flags & 4);
+  EXPECT_EQ_INT(packed, weft__tile_set()->packed ? 40 : 0);
 }
 
 TEST(plain_loops_multiply_floats_doubles_and_integers) {

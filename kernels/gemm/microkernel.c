@@ -207,7 +207,30 @@ DEFINE_6(plain, body4, , 4)
     {NAMED_12(plain, kind, 1)}, {NAMED_12(plain, kind, 2)}, { NAMED_6(plain, kind, 4) }                                \
   }
 DEFINE_DOTS(plain, dots4, , 4)
-static const tile_set plain_set = {"vec4", 4, {12, 12, 6}, PLAIN_ROWS(row), PLAIN_ROWS(col), 4, NAMED_DOTS(plain)};
+/* 16 accumulators suffice: four multipliers with a latency of four cycles. */
+WEFT_FMA static void plain_packed(const tile *t) {
+  WEFT_FMA_BODY enum { LANES = 4, VECTORS = PACKED_WIDTH / LANES };
+  vec4 acc[PACKED_ROWS][VECTORS];
+  UNROLL for (int p = 0; p < PACKED_ROWS; p++) { UNROLL for (int v = 0; v < VECTORS; v++) acc[p][v] = (vec4){0}; }
+  const float *a = t->a, *b = t->b;
+  for (int64_t r = 0; r < t->run; r++, a += PACKED_ROWS, b += PACKED_WIDTH) {
+    vec4 right[VECTORS];
+    const vec4 left = *(const vec4 *)a;
+    UNROLL for (int v = 0; v < VECTORS; v++) right[v] = *(const vec4 *)(b + v * LANES);
+    UNROLL for (int p = 0; p < PACKED_ROWS; p++) {
+      UNROLL for (int v = 0; v < VECTORS; v++) acc[p][v] += right[v] * left[p];
+    }
+  }
+  UNROLL for (int p = 0; p < PACKED_ROWS; p++) {
+    UNROLL for (int v = 0; v < VECTORS; v++) {
+      vec4 *c = (vec4 *)(t->c + p * t->c_row + v * LANES);
+      if (t->add) acc[p][v] += *c;
+      *c = acc[p][v];
+    }
+  }
+}
+static const tile_set plain_set = {"vec4",          4, {12, 12, 6},       PLAIN_ROWS(row),
+                                   PLAIN_ROWS(col), 4, NAMED_DOTS(plain), plain_packed};
 
 const tile_set *const *weft__tile_sets(void) {
   static const tile_set *const sets[] = {&plain_set, NULL};

@@ -8,6 +8,9 @@
  *
  *   c[p][j] (+)= sum over r < run of a[p * a_row + r] * b[j * b_row + r]     for j below its columns
  *
+ * A packed tile has PACKED_ROWS rows and PACKED_WIDTH columns, a_row 1, a_col PACKED_ROWS, b_row PACKED_WIDTH and one tap.
+ * It reads a whole vector of a at once.
+ *
  * Which instructions are used is decided here and nowhere else: a tile set for each instruction
  * set, written once with the compilers' vector types, and the widest that the processor has is
  * taken.  Measured against im2col with OpenBLAS and against oneDNN: docs/decisions.md. */
@@ -18,6 +21,7 @@
 #include <stdint.h>
 
 enum { TILE_MAX_ROWS = 14, TILE_MAX_WIDTH = 64, TILE_MAX_FLOATS = 448, DOT_MAX_COLUMNS = 5 };
+enum { PACKED_ROWS = 4, PACKED_WIDTH = 16 };
 
 typedef struct tile {
   const float *a;
@@ -42,6 +46,7 @@ typedef struct tile_set {
   tile_fn *by_col[3][TILE_MAX_ROWS]; /* a_row is 1 */
   int dot_rows;                      /* of every dot tile */
   tile_fn *dot[DOT_MAX_COLUMNS];     /* by columns - 1; taps are not read */
+  tile_fn *packed;                   /* NULL: a library is faster, or there are too few registers; taps are not read */
 } tile_set;
 
 /* The best for this processor. */

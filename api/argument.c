@@ -1,4 +1,4 @@
-/* argument.c - the errors for a NULL or a negative count that a program must not pass. */
+/* argument.c - the errors for invalid arguments: NULL, a negative count, a handle of another graph. */
 #include "api/argument.h"
 #include "graph/graph.h"
 #include <string.h>

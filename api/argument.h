@@ -1,13 +1,13 @@
-/* argument.h - how public functions refuse arguments that a program must not pass: NULL for a required pointer, a
- * negative count.  The message names the function and the parameter.  tests/misuse.py calls them all so.
+/* argument.h - how public functions reject invalid arguments: NULL for a required pointer, or a negative count.  The
+ * message names the function and the parameter. tests/misuse.py calls every function with such arguments.
  *
- * A function begins with these:
+ * A function begins with these macros:
  *   API_NEED(p)          returns INVALID_ARGUMENT
- *   API_NEED_OUT(g, p)   fails the graph and returns WEFT_NONE
- *   API_NEED_OR(p, r)    makes the message this thread's and returns r; r is empty in a void function
- *   API_NEED_ON(g, p)    fails the graph and returns from a void function
- *   API_NEED_IN(b, p)    fails the builder and returns from a void function: without this the node would be made, and an
- *                        attribute that was refused would silently have its default
+ *   API_NEED_OUT(g, p)   records the failure in the graph and returns WEFT_NONE
+ *   API_NEED_OR(p, r)    sets this thread's message and returns r; r is empty in a void function
+ *   API_NEED_ON(g, p)    records the failure in the graph and returns from a void function
+ *   API_NEED_IN(b, p)    records the failure in the builder and returns from a void function; otherwise the node would
+ *                        be made, and a rejected attribute would silently have its default
  *   API_ARRAY...         the same for n elements at p, where p may be NULL if n is 0
  *   API_OF, API_ALL_OF   the same for a handle, or n handles, of another graph
  *   API_OPTS...          the same for an option struct whose size this library cannot read */
@@ -19,14 +19,14 @@
 
 weft_err weft__argument_null(const char *function, const char *parameter);
 weft_err weft__argument_count(const char *function, const char *parameter, int64_t n);
-/* Makes the failure the graph's, which may be NULL. */
+/* Records the failure in the graph, which may be NULL.  Returns WEFT_NONE. */
 weft_out weft__argument_fail(weft_graph *g, weft_err err);
-/* The same for the builder's, which may be NULL. */
+/* Records the failure in the builder, which may be NULL. */
 void weft__builder_refuse(weft_builder *b, weft_err err);
 
-/* Reads the program's option struct: *opts stays as it is if its size is 0 (the layout of 0.2.0) or `known`.  A struct of
- * another size is copied to own, which is zero: an older one leaves the rest zero, a newer one may set no field that this
- * library does not know. */
+/* Reads the program's option struct. *opts stays unchanged if its size is 0 (the layout of 0.2.0) or `known`.  A
+ * struct of another size is copied to own, which is zeroed: fields that an older struct lacks stay zero, and a newer
+ * struct must not set a field that this library does not know. */
 weft_err weft__options_read(const char *type, void *own, size_t known, const void **opts);
 
 #define API_NEED(p)                                                                                                    \
@@ -78,10 +78,10 @@ weft_err weft__options_read(const char *type, void *own, size_t known, const voi
     }                                                                                                                  \
   } while (0)
 
-/* INVALID_ARGUMENT if one of n handles at x is from another graph. */
+/* Returns INVALID_ARGUMENT if one of n handles at x is from another graph. */
 weft_err weft__argument_graph(const char *function, const char *parameter, const weft_graph *g, int n,
                               const weft_out *x);
-/* The handle x, or the n handles at x, are of graph g.  Ops check their inputs by themselves. */
+/* Checks that the handle x, or the n handles at x, belong to graph g.  Ops check their inputs themselves. */
 #define API_OF(g, x)                                                                                                   \
   do { WEFT_TRY(weft__argument_graph(__func__, #x, g, 1, &(x))); } while (0)
 #define API_ALL_OF(g, n, x)                                                                                            \
@@ -105,7 +105,7 @@ weft_err weft__argument_graph(const char *function, const char *parameter, const
     if (of_err_) return weft__argument_fail(g, of_err_);                                                               \
   } while (0)
 
-/* The program's options, of any version; `opts` is the parameter and may be NULL. */
+/* Reads the program's options, of any version. `opts` is the parameter and may be NULL. */
 #define API_OPTS_READ(type, opts)                                                                                      \
   type own_##opts = {0};                                                                                               \
   const void *given_##opts = opts;                                                                                     \
@@ -124,7 +124,7 @@ weft_err weft__argument_graph(const char *function, const char *parameter, const
     return;                                                                                                            \
   }
 
-/* n elements at p, where a count that is not positive means none (of a shape: an unknown rank). */
+/* Checks n elements at p.  A count <= 0 means none (for a shape: an unknown rank). */
 #define API_ITEMS(n, p)                                                                                                \
   do {                                                                                                                 \
     if ((n) > 0 && !(p)) return weft__argument_null(__func__, #p);                                                     \

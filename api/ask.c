@@ -1,7 +1,8 @@
 /* ask.c - asks a server for its identity and status, from outside its cluster.
  *
- * Its devices tell which task it is.  Then it is greeted in its own name: a Weft task answers that with its version and
- * state and notes nothing, since nobody else spoke; TensorFlow does not know the method. */
+ * The names of its devices tell which task it is.  Then we send it a Hello whose sender and receiver are both that
+ * task.  A Weft task answers with its version and state and does not record the Hello, because it seems to come from
+ * itself.  TensorFlow answers UNIMPLEMENTED. */
 #include "api/argument.h"
 #include "base/cast.h"
 #include "base/clock.h"
@@ -116,7 +117,8 @@ weft_err weft_task_status_ask(weft_task_status *out, const char *address, int64_
   ProtobufCMessage *m = NULL;
   WEFT_TRY(weft__credentials_find(&who, NULL, NULL, NULL, NULL));
   weft_err err = weft__channel_create(&c, address, &(channel_opts){.security = who.security});
-  /* Connects first, so that the halfway point between question and answer is when it looked at its clock. */
+  /* Connects before the report is requested.  Then the server reads its clock about halfway between request and
+   * response. */
   if (!err) err = ask_task(c, GET_STATUS, &nothing, timeout_ms, &tensorflow__get_status_response__descriptor, &m);
   if (m) protobuf_c_message_free_unpacked(m, NULL);
   if (!err) err = ask_report(out, c, timeout_ms);

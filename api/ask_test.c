@@ -33,7 +33,7 @@ TEST(a_fresh_task_says_that_it_has_done_nothing) {
   EXPECT(isnan(status.loss));
   EXPECT(status.checkpoint_age_s < 0);
   EXPECT(status.resident > 0);
-  EXPECT(fabs(status.skew_s) < 30); /* its clock is ours */
+  EXPECT(fabs(status.skew_s) < 30); /* it runs on our machine, so its clock is ours */
   EXPECT_EQ_STR(status.waits, "");
   weft_server_destroy(s);
 }
@@ -90,7 +90,7 @@ TEST_WITHIN(90, a_task_says_whom_it_waits_for_and_why) {
   EXPECT(pthread_create(&thread, NULL, wait_for_worker, sess) == 0);
   weft_task_status status = ask(s);
   while (!strstr(status.waits, "worker:0 (") || strstr(status.waits, "not answered yet")) status = ask(s);
-  EXPECT_CONTAINS(status.waits, "onnect"); /* refused, in the words of the transport */
+  EXPECT_CONTAINS(status.waits, "onnect"); /* the transport's message of a refused connection */
   weft_interrupt();
   pthread_join(thread, NULL);
   weft_session_destroy(sess);

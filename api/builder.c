@@ -1,4 +1,4 @@
-/* builder.c - a node of any op, put together call by call. */
+/* builder.c - builds a node of any op, call by call. */
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -12,7 +12,7 @@ enum { MAX_ATTRS = 64 };
 
 struct weft_builder {
   weft_graph *g;
-  arena arena; /* of everything given */
+  arena arena; /* owns all arguments */
   const char *op, *name, *device;
   weft_out *in;
   int *control;
@@ -186,7 +186,7 @@ void weft_builder_attr(weft_builder *b, const char *name, const void *attr_value
 
 void weft_builder_attrs(weft_builder *b, const char *attrs) {
   if (!b || b->failed) return;
-  const op *o = weft__op_find(b->g->ops, b->op); /* an unknown op is left for finish to refuse */
+  const op *o = weft__op_find(b->g->ops, b->op); /* finish reports an unknown op */
   if (o) builder_fail(b, weft__attrs_read(&o->opdef, attrs, &b->arena, b->attr, MAX_ATTRS, &b->n_attr));
 }
 

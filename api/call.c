@@ -1,4 +1,4 @@
-/* call.c - functions of the program that a graph may call. */
+/* call.c - registers functions of the program that a graph may call. */
 #include "ops/control/py_func.h"
 
 void weft_call_set(weft_call_fn *fn, void *arg) { weft__call_set(fn, arg); }

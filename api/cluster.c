@@ -1,4 +1,4 @@
-/* cluster.c - cluster specs, and which task of one this process is. */
+/* cluster.c - the public functions of cluster specs, and the task of this process. */
 #include "api/argument.h"
 #include "weft/cluster.h"
 

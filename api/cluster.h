@@ -1,4 +1,4 @@
-/* cluster.h - a program's cluster: the one of cluster/ under a public name. */
+/* cluster.h - the public type of a cluster; it wraps that of cluster/. */
 #ifndef WEFT_API_CLUSTER_H
 #define WEFT_API_CLUSTER_H
 

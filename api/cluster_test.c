@@ -21,7 +21,8 @@ static weft_server *local(void) {
   return s;
 }
 
-/* The same server under a name that is not its target: reached over the wire, as from another process. */
+/* Returns an address of the server that differs from its target, so that a session uses the network, as from another
+ * process. */
 static const char *by_wire(const weft_server *s) {
   static char target[100];
   snprintf(target, sizeof target, "grpc://127.0.0.1:%s", strrchr(weft_server_target(s), ':') + 1);
@@ -341,7 +342,7 @@ TEST(a_client_waits_for_its_server) {
   char text[100], target[120];
   snprintf(text, sizeof text, "local=127.0.0.1:%s", strrchr(weft_server_target(first), ':') + 1);
   snprintf(target, sizeof target, "grpc://%s", text + 6);
-  weft_server_destroy(first); /* its port is free now */
+  weft_server_destroy(first); /* frees its port for the next server */
   EXPECT_OK(weft_cluster_parse(&c, text));
   EXPECT_OK(weft_server_create(&s, c, &(weft_server_opts){.job = "local", .start = WEFT_NO}));
   weft_session *sess = open_at(g, target);
@@ -360,14 +361,14 @@ TEST(a_client_waits_for_its_server) {
   weft_graph_destroy(g);
 }
 
-/* Two servers, each a task of the same cluster. */
+/* Starts two servers, each a task of the same cluster. */
 static void make_pair(weft_server **a, const char *job_a, weft_server **b, const char *job_b) {
   weft_server *first = local(), *second = local();
   weft_cluster *c;
   char text[100];
   snprintf(text, sizeof text, "%s=localhost:%s;%s=localhost:%s", job_a, strrchr(weft_server_target(first), ':') + 1,
            job_b, strrchr(weft_server_target(second), ':') + 1);
-  weft_server_destroy(first), weft_server_destroy(second); /* their ports are free now */
+  weft_server_destroy(first), weft_server_destroy(second); /* frees their ports */
   EXPECT_OK(weft_cluster_parse(&c, text));
   EXPECT_OK(weft_server_create(a, c, &(weft_server_opts){.job = job_a}));
   EXPECT_OK(weft_server_create(b, c, &(weft_server_opts){.job = job_b}));
@@ -393,7 +394,7 @@ TEST(two_tasks_in_one_process_make_a_cluster) {
   weft_server_destroy(worker), weft_server_destroy(ps);
 }
 
-/* A cluster of three tasks of one job, of which the first has left while the others watched. */
+/* Starts a cluster of three tasks of one job.  The first has left, and the others have noticed it. */
 static weft_cluster *three_tasks(weft_server *task[3]) {
   weft_cluster *c;
   char spec[100];
@@ -418,11 +419,11 @@ TEST_WITHIN(60, a_session_that_needs_a_task_which_has_left_names_it_within_secon
   weft_out seven = weft_add(g, weft_scalar(g, WEFT_FLOAT, 3), weft_scalar(g, WEFT_FLOAT, 4));
   weft_scope_pop(g);
   weft_server_destroy(task[2]), weft_server_destroy(task[0]);
-  EXPECT_OK(weft_server_create(&task[2], c, &(weft_server_opts){.job = "worker", .task = 2})); /* it came late */
+  EXPECT_OK(weft_server_create(&task[2], c, &(weft_server_opts){.job = "worker", .task = 2})); /* it starts late */
   double began = seconds_now();
   weft_session *sess = open_at(g, weft_server_target(task[2]));
   EXPECT_ERR(run(sess, seven), WEFT_FAILED_PRECONDITION, "/job:worker/replica:0/task:0, which said goodbye");
-  EXPECT(seconds_now() - began > 3 && seconds_now() - began < 20); /* 5 s; the rest is a busy machine's */
+  EXPECT(seconds_now() - began > 3 && seconds_now() - began < 20); /* 5 s, plus the delay of a busy machine */
   weft_session_destroy(sess);
   weft_server_destroy(task[1]), weft_server_destroy(task[2]);
   weft_cluster_destroy(c), weft_graph_destroy(g);

@@ -1,4 +1,4 @@
-/* collection.c - named lists of a graph, as programs use them. */
+/* collection.c - the public functions of a graph's collections. */
 #include "api/argument.h"
 #include "graph/collection.h"
 

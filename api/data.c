@@ -1,4 +1,4 @@
-/* data.c - files of training data, as programs read them. */
+/* data.c - the public functions that read files of training data. */
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "base/log.h"
@@ -28,7 +28,7 @@ weft_err weft_cifar10_read(weft_tensor **images, weft_tensor **labels, const cha
               : weft__fail(WEFT_INVALID_ARGUMENT, "weft_cifar10_read: no path");
 }
 
-/* ---- samples: those of io/samples.h by another name ---- */
+/* ---- samples: wrappers of io/samples.h ---- */
 
 static samples_opts read_opts(const weft_samples_opts *o, int classes) {
   static const weft_samples_opts standard = {0};
@@ -93,7 +93,7 @@ static weft_err read_file(weft_tensor **out, const char *folder, const char *par
   return err;
 }
 
-/* Rows from `first` on go to *rest, those before to *head; both may be NULL. */
+/* Puts the rows before `first` into *head and the others into *rest.  Both may be NULL. */
 static weft_err read_part(samples **rest, samples **head, const char *folder, const char *part, int64_t first,
                           const samples_opts *o) {
   weft_tensor *images = NULL, *labels = NULL;

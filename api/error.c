@@ -1,4 +1,4 @@
-/* error.c - errors, the log and interrupts, as programs see them. */
+/* error.c - the public functions of errors, the log and interrupts. */
 #include "base/alloc.h"
 #include "base/interrupt.h"
 #include "base/log.h"
@@ -23,7 +23,7 @@ weft_err weft_fail(weft_err err, const char *message) {
   return err == WEFT_OK ? WEFT_OK : weft__rpc_error(weft__fail(err, "%s", message ? message : ""));
 }
 
-/* Returns true for errors that an interrupt brings: those of this task, and of the others that end with it. */
+/* Returns true if the error follows from an interrupt, in this task or in other tasks that end with it. */
 static bool is_of_interrupt(weft_err err) {
   return weft__interrupt_count() > 0 && (err == WEFT_CANCELLED || err == WEFT_UNAVAILABLE || err == WEFT_ABORTED);
 }
@@ -32,7 +32,7 @@ void weft_must(weft_err err) {
   if (err == WEFT_OK) return;
   if (is_of_interrupt(err)) {
     fprintf(stderr, "interrupted\n");
-    exit(130); /* as shells say it of a program that Ctrl-C ended */
+    exit(130); /* the exit status that shells use for a program that Ctrl-C ended */
   }
   fprintf(stderr, "%s: %s\n", weft_error_name(err), weft_error_message());
   exit(1);
@@ -40,7 +40,8 @@ void weft_must(weft_err err) {
 
 void weft_log_set(weft_log_fn *fn, void *arg) { weft__log_set_callback(fn, arg); }
 
-/* TensorFlow's variables: the least level that is shown (0: information), and whether debugging is. */
+/* Applies TensorFlow's variables: TF_CPP_MIN_LOG_LEVEL is the lowest level shown (0: info); TF_CPP_MIN_VLOG_LEVEL >
+ * 0 shows debug messages. */
 static bool is_shown(int level) {
   const char *least = getenv("TF_CPP_MIN_LOG_LEVEL"), *debugging = getenv("TF_CPP_MIN_VLOG_LEVEL");
   return level > 0 ? level > (least ? atoi(least) : 0) : debugging && atoi(debugging) > 0;

@@ -1,4 +1,4 @@
-/* function.c - functions of a graph's library. */
+/* function.c - the public functions of a graph's function library. */
 #include "api/argument.h"
 #include "weft/function.h"
 #include "base/alloc.h"

@@ -67,7 +67,7 @@ weft_err weft_graph_export_meta(void **out, size_t *size, const weft_graph *g) {
   return weft__metagraph_export((weft_graph *)(uintptr_t)g, NULL, (uint8_t **)out, size);
 }
 
-/* ---- looking around -------------------------------------------------------------------------------- */
+/* ---- reading ---------------------------------------------------------------------------------------- */
 
 weft_out weft_graph_find(const weft_graph *g, const char *tensor_name) {
   API_NEED_OUT(NULL, g);
@@ -204,7 +204,8 @@ void weft_scope_unpark(weft_graph *g, weft_parked *p) {
 
 /* ---- functions of the program that are called while nodes are added ---- */
 
-/* The changed edges are read once the node is added: they are the graph's. */
+/* Lets the program change the edges of a new node.  The arrays belong to the graph's arena, because they are read
+ * after this call returns. */
 static weft_err adapt_edges(void *arg, node_spec *spec) {
   weft_graph *g = arg;
   weft_err (*hook)(void *, node_spec *) = g->adapt;

@@ -1,4 +1,5 @@
-/* handle_test.c - handles of another graph, option structs of other versions, refused names, scopes and graph files. */
+/* handle_test.c - tests handles of another graph, option structs of other versions, invalid names, scopes and graph
+ * files. */
 #include "weft/weft.h"
 
 #include "tests/check.h"
@@ -8,7 +9,7 @@
 
 /* ---- handles know their graph ---- */
 
-typedef struct two { /* a graph, and an output of another that has the same number */
+typedef struct two { /* a graph, and an output of another graph with the same number */
   weft_graph *g, *other;
   weft_out own, foreign;
 } two;
@@ -56,7 +57,7 @@ TEST(a_session_refuses_feeds_fetches_and_targets_of_another_graph) {
   weft_session *s;
   weft_tensor *got = NULL, *one;
   EXPECT_OK(weft_session_create(&s, t.g, NULL));
-  EXPECT_OK(weft_session_fetch(&got, s, t.own)); /* its plan is kept, and must not serve the other handle */
+  EXPECT_OK(weft_session_fetch(&got, s, t.own)); /* its plan is cached and must not be used for the other handle */
   weft_tensor_destroy(got);
   EXPECT_ERR(weft_session_fetch(&got, s, t.foreign), WEFT_INVALID_ARGUMENT, "fetch 0 is from another graph");
   EXPECT(got == NULL);
@@ -69,7 +70,7 @@ TEST(a_session_refuses_feeds_fetches_and_targets_of_another_graph) {
   two_destroy(&t);
 }
 
-/* ---- the first cause ---- */
+/* ---- the first error ---- */
 
 TEST(a_fetch_of_a_refused_op_says_why_it_was_refused) {
   weft_graph *g;
@@ -126,7 +127,7 @@ TEST(unknown_names_suggest_the_right_ones) {
 
 /* ---- option structs of other versions ---- */
 
-typedef struct later_opts { /* what a later version may have */
+typedef struct later_opts { /* a struct of a later version */
   weft_session_opts now;
   int64_t added;
 } later_opts;

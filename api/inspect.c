@@ -1,4 +1,4 @@
-/* inspect.c - what files of records, Events and Examples hold, for programs that look at them or make them. */
+/* inspect.c - the public functions that read and write files of records, Events and Examples. */
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "base/arena.h"
@@ -39,7 +39,7 @@ weft_err weft_records_each(const char *path, weft_record_fn *fn, void *arg) {
   return err;
 }
 
-/* A public writer is one of io/record.h by another name. */
+/* A public writer is a writer of io/record.h under another name. */
 weft_err weft_record_writer_create(weft_record_writer **out, const char *path) {
   API_NEED(out);
   API_NEED(path);
@@ -56,7 +56,8 @@ weft_err weft_record_writer_close(weft_record_writer *w) { return weft__record_w
 
 /* ---- graphs as text ---- */
 
-/* DT_FLOAT, DT_INT32_REF: the only names of numbers that a GraphDef has; a SaverDef has a version. */
+/* Converts an enum name of a GraphDef or SaverDef to its number: a type such as DT_FLOAT or DT_INT32_REF, or a
+ * version of a SaverDef (LEGACY, V1, V2).  These are the only enums in such files. */
 static bool type_number(const char *name, int32_t *number) {
   static const char *const versions[] = {"LEGACY", "V1", "V2"};
   char spelt[32] = {0};
@@ -92,7 +93,8 @@ static bool ends_with(const char *s, const char *end) {
   return n >= m && strcmp(s + n - m, end) == 0;
 }
 
-/* Text has no control characters but white space, which every binary GraphDef has: lengths and tags. */
+/* Returns true if the file is text: it has no control characters except white space.  A binary GraphDef always has
+ * others, in its tags and lengths. */
 static bool is_text(const char *data, size_t size) {
   for (size_t i = 0; i < size; i++)
     if ((unsigned char)data[i] < ' ' && !strchr("\t\n\r", data[i])) return false;
@@ -129,7 +131,8 @@ weft_err weft_graph_import_file(weft_graph *g, const char *path, const char *pre
 
 /* ---- events ---- */
 
-/* A number, or a tensor of one, as TensorFlow 2 writes it; anything else is no scalar. */
+/* Reads a scalar of a Summary: a number, or a tensor of one number as TensorFlow 2 writes it. *is_scalar is false
+ * for anything else. */
 static weft_err read_scalar(const Tensorflow__SummaryValue *v, double *value, bool *is_scalar) {
   *is_scalar = v->value_case == TENSORFLOW__SUMMARY_VALUE__VALUE_SIMPLE_VALUE;
   if (*is_scalar) *value = (double)v->simple_value;
@@ -209,7 +212,7 @@ weft_err weft_example_features(const void *example, size_t size, weft_feature_fn
   return err;
 }
 
-/* Calls fn with the steps of one list, as tensors that live until it returns. */
+/* Calls fn with the steps of one list, as tensors that are valid until it returns. */
 static weft_err show_list(const Tensorflow__FeatureListsFeatureListEntry *entry, weft_feature_list_fn *fn, void *arg) {
   const size_t n = entry->value ? entry->value->n_feature : 0;
   weft_tensor **steps = weft__alloc_zero(n + 1, sizeof *steps);
@@ -239,7 +242,7 @@ weft_err weft_sequence_example_features(const void *example, size_t size, weft_f
   return err;
 }
 
-typedef struct feature { /* what one feature is packed from */
+typedef struct feature { /* the source of one packed feature */
   Tensorflow__FeaturesFeatureEntry entry;
   Tensorflow__Feature value;
   Tensorflow__BytesList strings;

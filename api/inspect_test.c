@@ -1,4 +1,4 @@
-/* inspect_test.c - Examples and Events through files and back. */
+/* inspect_test.c - writes Examples and Events to files and reads them back. */
 #include "tests/check.h"
 #include "tests/scratch.h"
 #include "weft/train.h"
@@ -121,7 +121,7 @@ static weft_err on_event(void *arg, const void *record, size_t size) {
 }
 
 TEST(scalars_of_events) {
-  /* {step: 3, summary: {value: {tag: "loss", simple_value: 0.5}}}; a scalar tensor instead; one that is too short */
+  /* {step: 3, summary: {value: {tag: "loss", simple_value: 0.5}}}; the same with a scalar tensor; a truncated one */
   static const char plain[] = "\x10\x03\x2a\x0d\x0a\x0b\x0a\x04loss\x15\0\0\0\x3f",
                     tensor[] = "\x10\x05\x2a\x12\x0a\x10\x0a\x04loss\x42\x08\x08\x01\x22\x04\0\0\0\x3f",
                     broken[] = "\x10\x05\x2a\x10\x0a\x0e\x0a\x04loss\x42\x06\x08\x01\x22\x02\0\0";
@@ -129,7 +129,7 @@ TEST(scalars_of_events) {
   seen s = {0};
   EXPECT_OK(weft_record_writer_create(&w, test_path("events")));
   EXPECT_OK(weft_record_write(w, plain, sizeof plain - 1));
-  EXPECT_OK(weft_record_write(w, "\x1a\x01x", 3)); /* a file_version */
+  EXPECT_OK(weft_record_write(w, "\x1a\x01x", 3)); /* an Event with a file_version */
   EXPECT_OK(weft_record_writer_close(w));
   EXPECT_OK(weft_records_each(test_path("events"), on_event, &s));
   EXPECT_EQ_INT(s.records, 2);
@@ -158,7 +158,7 @@ TEST(an_events_file_of_another_program_is_reported_with_the_offset) {
   EXPECT_OK(weft_record_write(w,
                               "\x1a\x0d"
                               "brain.Event:2",
-                              15)); /* the version, as an Event has it */
+                              15)); /* the version field of an Event */
   EXPECT_OK(weft_record_write(w, "{\"loss\": 0.5}", 13));
   EXPECT_OK(weft_record_writer_close(w));
   EXPECT_ERR(weft_records_each(path, on_event, &s), WEFT_INVALID_ARGUMENT, "other: the record at byte 31");

@@ -1,4 +1,4 @@
-/* math.c - the ops of weft.h that most programs use, built with graph/build.h. */
+/* math.c - the public functions of the most common ops, built with graph/build.h. */
 #include "api/argument.h"
 #include "graph/build.h"
 #include "graph/scope.h"
@@ -36,7 +36,7 @@ weft_out weft_zeros(weft_graph *g, weft_dtype dtype, int rank, const int64_t *di
   return weft__b_fill(g, weft__b_ints(g, dims, rank), weft__b_scalar(g, dtype, 0));
 }
 
-/* A random op over a constant shape, its seeds drawn from the graph's. */
+/* Adds a random op with a constant shape and seeds drawn from the graph's seed. */
 static weft_out random_node(weft_graph *g, const char *type, int rank, const int64_t *dims) {
   int64_t seed, seed2;
   weft_out s = weft__b_ints(g, dims, rank);
@@ -114,7 +114,7 @@ weft_out weft_reshape(weft_graph *g, weft_out x, int rank, const int64_t *dims) 
   return weft__b_reshape(g, x, weft__b_ints(g, dims, rank));
 }
 
-/* The axes 0 .. rank-1 of x: a constant when the rank is known. */
+/* Returns the axes 0 .. rank-1 of x: a constant if the rank is known. */
 static weft_out every_axis(weft_graph *g, weft_out x) {
   if (x.node < 0) return x;
   int rank = weft__out_shape(g, x)->rank;

@@ -1,4 +1,4 @@
-/* node_test.c - the functions that front ends of other languages use to look into a graph and change it. */
+/* node_test.c - tests the functions with which front ends of other languages read and change a graph. */
 #include "tests/check.h"
 #include <string.h>
 

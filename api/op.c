@@ -1,4 +1,4 @@
-/* op.c - the public functions that list the table of ops, for programs and tests. */
+/* op.c - the public functions that list the op table, for programs and tests. */
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "base/text.h"

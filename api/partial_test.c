@@ -1,4 +1,5 @@
-/* partial_test.c - partial runs and callables, in this process, on a server of this process, and by its protocol. */
+/* partial_test.c - tests partial runs and callables: in this process, on a server of this process, and over the
+ * network. */
 #include "weft/weft.h"
 
 #include "tests/check.h"
@@ -6,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct program { /* count is added to v before r1 = a + b; r2 = r1 * c; other = a + a */
+typedef struct program { /* v += count runs before r1 = a + b; r2 = r1 * c; other = a + a */
   weft_graph *g;
   weft_out a, b, c, v, count, r1, r2, other, init;
 } program;
@@ -73,7 +74,7 @@ static weft_partial_run *setup(weft_session *s, const program *p) {
   return run;
 }
 
-/* ---- what holds in every kind of session ---- */
+/* ---- checks for every kind of session ---- */
 
 static void each_node_runs_once(weft_session *s, const program *p) {
   float x = 0;
@@ -132,7 +133,7 @@ static void two_runs_at_a_time_and_one_left_behind(weft_session *s, const progra
   EXPECT_NEAR(x, 60, 0);
   weft_session_partial_destroy(one);
   weft_session_partial_destroy(two);
-  weft_session_partial_destroy(left); /* which waits for its feeds */
+  weft_session_partial_destroy(left); /* it waits for its feeds */
 }
 
 static void a_callable_runs_often(weft_session *s, const program *p) {

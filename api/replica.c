@@ -1,4 +1,4 @@
-/* replica.c - device functions: replica_device_setter, and a program's own. */
+/* replica.c - device functions: replica_device_setter, and functions of the program. */
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "graph/build.h"
@@ -21,7 +21,7 @@ void weft_scope_push_replica(weft_graph *g, weft_replica *r) {
   weft__b_pushed(g, weft__scope_push_device_fn(g, weft__replica_setter_device, r));
 }
 
-/* ---- a program's own ------------------------------------------------------------------------------- */
+/* ---- functions of the program ---------------------------------------------------------------------- */
 
 typedef struct device_call {
   weft_device_fn *fn;
@@ -40,7 +40,8 @@ void weft_scope_push_device_fn(weft_graph *g, weft_device_fn *fn, void *arg) {
   API_NEED_OR(g, );
   API_NEED_ON(g, fn);
 
-  device_call *c = weft__arena_alloc(&g->arena, sizeof *c); /* scopes may be entered often, but not in a loop */
+  /* lives as long as the graph: scopes are entered often, but not in a loop */
+  device_call *c = weft__arena_alloc(&g->arena, sizeof *c);
   if (c) *c = (device_call){fn, arg};
   weft__b_pushed(g, c ? weft__scope_push_device_fn(g, call_program, c) : WEFT_OOM);
 }

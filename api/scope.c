@@ -1,4 +1,4 @@
-/* scope.c - variable scopes, as programs use them. */
+/* scope.c - the public functions of variable scopes. */
 #include "api/argument.h"
 #include "api/initial.h"
 #include "graph/build.h"

@@ -1,4 +1,4 @@
-/* scope_test.c - variable scopes and collections through the public header. */
+/* scope_test.c - tests variable scopes and collections through the public header. */
 #include "tests/check.h"
 
 static float run_scalar(weft_graph *g, weft_out init, weft_out x) {

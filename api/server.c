@@ -1,4 +1,4 @@
-/* server.c - servers, as programs make them; what the options leave open comes from the environment. */
+/* server.c - the public functions of servers.  Options that are not set come from the environment. */
 #include "api/argument.h"
 #include "cluster/server.h"
 

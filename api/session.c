@@ -1,4 +1,4 @@
-/* session.c - sessions, as programs run them. */
+/* session.c - the public functions of sessions. */
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "cluster/open.h"
@@ -18,9 +18,9 @@ weft_err weft_session_close(weft_session *sess) {
 }
 void weft_session_destroy(weft_session *sess) { weft__session_destroy(sess); }
 
-enum { FEW = 16 }; /* lists up to here need no memory */
+enum { FEW = 16 }; /* lists up to this length need no allocation */
 
-/* The request's lists in the form the session takes them. */
+/* The lists of a request, in the form that the session expects. */
 typedef struct lists {
   weft_out *feed;
   const weft_tensor **fed;
@@ -46,7 +46,8 @@ static void lists_finish(lists *l) {
   weft__free(l->target);
 }
 
-/* Fails unless all handles are of the session's graph.  Plans are found by node numbers alone, so every run checks. */
+/* Fails unless all handles belong to the session's graph.  Plans are looked up by node numbers only, so every run
+ * checks. */
 static weft_err check_graph(const weft_session *sess, const weft_request *r) {
   for (int i = 0; i < r->n_feed; i++) WEFT_TRY(weft__out_of(sess->graph, r->feeds[i].to, "feed", i));
   for (int i = 0; i < r->n_fetch; i++) WEFT_TRY(weft__out_of(sess->graph, r->fetches[i], "fetch", i));
@@ -54,7 +55,7 @@ static weft_err check_graph(const weft_session *sess, const weft_request *r) {
   return WEFT_OK;
 }
 
-/* A handle that is WEFT_NONE because the graph refused an op: says why it was refused. */
+/* If the handle is WEFT_NONE because the graph rejected an op, fails with the reason. */
 static weft_err output_refused(const weft_session *sess, weft_out o, const char *what, int i) {
   if (o.node >= 0) return WEFT_OK;
   weft_err err = weft__b_ok(sess->graph);
@@ -69,7 +70,7 @@ static weft_err check_refused(const weft_session *sess, const weft_request *r) {
   return WEFT_OK;
 }
 
-/* Fills in the lists; *out is the request that they make.  Values are read only where `values` says so. */
+/* Fills the lists and makes *out the request with them.  Values are read only if `values` is set. */
 static weft_err lists_read(lists *l, const weft_session *sess, const weft_request *r, bool values, plan_request *out) {
   WEFT_TRY(lists_room(l, r->n_feed, r->n_target));
   WEFT_TRY(check_refused(sess, r));
@@ -169,7 +170,7 @@ static weft_err check_partial(const weft_request *r) {
                     "weft_session_partial_run: the request sets '%s', which a partial run has not", wrong);
 }
 
-/* The step may read a feed after the call, when its memory may be the caller's again: so feeds are copied. */
+/* Copies the feeds, because the step may read them after the call returns, when the caller may reuse the memory. */
 static weft_err call_with_copies(partial_run *p, const plan_request *r, const weft_tensor **fed,
                                  weft_tensor **fetched) {
   weft_tensor *copy = weft__alloc_zero((size_t)r->n_feed + 1, sizeof *copy);
@@ -216,7 +217,7 @@ void weft_session_partial_destroy(weft_partial_run *run) {
 struct weft_callable {
   callable *made;
   const weft_graph *graph;
-  weft_out feed[]; /* made->n_feed of them */
+  weft_out feed[]; /* made->n_feed elements */
 };
 
 weft_err weft_session_callable_create(weft_callable **out, weft_session *sess, const weft_request *request) {
@@ -240,7 +241,7 @@ weft_err weft_session_callable_create(weft_callable **out, weft_session *sess, c
   return err;
 }
 
-/* The values of the feeds, which are those of create in the same order. */
+/* Collects the values of the feeds, which must be those of create in the same order. */
 static weft_err callable_values(const weft_callable *c, const weft_request *r, const weft_tensor **fed) {
   for (int i = 0; i < r->n_feed; i++) {
     const weft_out is = r->feeds[i].to;

@@ -1,4 +1,4 @@
-/* tensor.c - tensors from and to the program's memory. */
+/* tensor.c - the public functions of tensors: creating them from the program's memory and reading them. */
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "base/arena.h"
@@ -47,7 +47,7 @@ weft_err weft_tensor_adopt(weft_tensor **out, weft_dtype dtype, int rank, const 
   WEFT_TRY(weft__buffer_adopt(&b, dtype, data, size, release, arg));
   weft_tensor *t = weft__alloc_zero(1, sizeof *t);
   if (!t) {
-    b->release = NULL; /* the memory stays the caller's */
+    b->release = NULL; /* the caller keeps the memory */
     weft__free(b);
     return WEFT_OOM;
   }
@@ -67,7 +67,7 @@ weft_err weft_tensor_borrow(weft_tensor **out, weft_dtype dtype, int rank, const
   API_ITEMS(size, data);
 
   WEFT_TRY(weft_tensor_adopt(out, dtype, rank, dims, data, size, NULL, NULL));
-  (*out)->buf->transient = true; /* as memory of a step is: copied by whatever outlives it */
+  (*out)->buf->transient = true; /* like memory of a step: whatever outlives the step copies it */
   return WEFT_OK;
 }
 

@@ -1,4 +1,4 @@
-/* trace.c - step stats as JSON for Chrome's trace viewer: a row for each thread, a span for each node. */
+/* trace.c - step stats as JSON for Chrome's trace viewer: one row per thread, one span per node. */
 #include "api/argument.h"
 #include "api/trace.h"
 #include "base/alloc.h"
@@ -7,10 +7,11 @@
 #include "proto/scan.h"
 #include <string.h>
 
-/* A file may have any times; the sum of two must not overflow. */
+/* Clamps a time of a file, so that the sum of two does not overflow. */
 static int64_t within_reason(int64_t ns) { return ns < 0 ? 0 : ns > INT64_MAX / 2 ? INT64_MAX / 2 : ns; }
 
-/* Times in nanoseconds came later: older writers left them zero.  The op's name is in "node = Op(inputs)". */
+/* Reads the span of a node.  Older writers leave the times in nanoseconds zero.  The op's name is in "node =
+ * Op(inputs)". */
 span weft__trace_span(const Tensorflow__NodeExecStats *n) {
   const char *begin = strstr(n->timeline_label, " = "), *end = begin ? strchr(begin, '(') : NULL;
   span s = {.op = end ? begin + 3 : "op", .op_size = end ? weft__int_sat(end - begin - 3) : 2};
@@ -26,7 +27,7 @@ int64_t weft__trace_bytes(const Tensorflow__NodeExecStats *n) {
   return (int64_t)(total & INT64_MAX);
 }
 
-/* Microseconds with three decimals: a double would lose the last of a wall clock's nanoseconds. */
+/* Writes microseconds with three decimals.  A double would lose the last digits of a wall clock time in nanoseconds. */
 static void put_us(text *t, const char *key, int64_t ns) {
   weft__text_printf(t, "\"%s\": %lld.%03lld, ", key, (long long)(ns / 1000), (long long)(ns % 1000));
 }

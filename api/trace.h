@@ -1,4 +1,4 @@
-/* trace.h - what the two forms of step stats, JSON and tables, read alike. */
+/* trace.h - functions that both forms of step stats, JSON and tables, use. */
 #ifndef WEFT_API_TRACE_H
 #define WEFT_API_TRACE_H
 
@@ -6,12 +6,12 @@
 #include "tf.pb-c.h"
 
 typedef struct span {
-  const char *op; /* inside the node's label, not ended by NUL */
+  const char *op; /* points into the node's label; not NUL-terminated */
   int op_size;
   int64_t begin_ns, length_ns;
 } span;
 
 span weft__trace_span(const Tensorflow__NodeExecStats *n);
-int64_t weft__trace_bytes(const Tensorflow__NodeExecStats *n); /* that it allocated, with all allocators */
+int64_t weft__trace_bytes(const Tensorflow__NodeExecStats *n); /* bytes allocated, with all allocators */
 
 #endif

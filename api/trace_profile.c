@@ -1,8 +1,8 @@
-/* trace_profile.c - step stats as the files that TensorBoard's profile plug-in shows: an XSpace for each task, in
+/* trace_profile.c - step stats as files for TensorBoard's profile plug-in: an XSpace for each task, in
  * DIR/plugins/profile/TIME.
  *
- * An XSpace has a plane for each device, a plane a line for each thread, a line an event for each node that ran.  Its
- * messages are few and flat, so they are written here byte by byte and not from a .proto file. */
+ * An XSpace has a plane for each device, a plane has a line for each thread, and a line has an event for each node
+ * that ran.  The messages are few and flat, so this file writes them byte by byte, without a .proto file. */
 #include "api/argument.h"
 #include "api/trace.h"
 #include "base/alloc.h"
@@ -18,7 +18,7 @@
 
 enum { STAT_BYTES = 1 }; /* the only stat of an event: bytes that the node allocated */
 
-/* An entry of a map from numbers to named messages. */
+/* Writes an entry of a map from numbers to named messages. */
 static void put_named(text *t, int field, int64_t id, const char *name, size_t size) {
   text entry = {0}, value = {0};
   weft__put_int(&value, 1, id);
@@ -33,7 +33,7 @@ static void put_named(text *t, int field, int64_t id, const char *name, size_t s
 typedef struct event {
   span span;
   const Tensorflow__NodeExecStats *node;
-  int64_t id; /* of its metadata */
+  int64_t id; /* number of its metadata */
 } event;
 
 static int by_thread_and_time(const void *x, const void *y) {
@@ -53,7 +53,7 @@ static void put_event(text *line, const event *e, int64_t begin_ns) {
   weft__put_message(line, 4, &one);
 }
 
-/* The n events of one thread, in order. */
+/* Writes the n events of one thread, in order. */
 static void put_line(text *plane, const event *e, size_t n, int64_t begin_ns) {
   text line = {0}, name = {0};
   weft__put_int(&line, 1, e->node->thread_id);
@@ -64,7 +64,7 @@ static void put_line(text *plane, const event *e, size_t n, int64_t begin_ns) {
   weft__put_message(plane, 3, &line);
 }
 
-/* "node:Op", by which TensorBoard knows ops. */
+/* Writes the name "node:Op", by which TensorBoard recognizes ops. */
 static void put_event_name(text *plane, const event *e) {
   text name = {0};
   weft__text_printf(&name, "%s:%.*s", e->node->node_name, e->span.op_size, e->span.op);
@@ -101,7 +101,7 @@ static weft_err put_plane(text *space, const Tensorflow__DeviceStepStats *dev, i
 
 /* ---- files ---- */
 
-/* The length of "/job:worker/replica:0/task:0" in the name of a device. */
+/* Returns the length of "/job:worker/replica:0/task:0" in the name of a device. */
 static int task_length(const char *device) {
   const char *end = strstr(device, "/device:");
   return weft__int_sat(end ? (size_t)(end - device) : strlen(device));
@@ -111,7 +111,7 @@ static bool same_task(const char *a, const char *b) {
   return task_length(a) == task_length(b) && strncmp(a, b, (size_t)task_length(a)) == 0;
 }
 
-/* "job_worker_replica_0_task_0.xplane.pb" */
+/* Writes a file such as "job_worker_replica_0_task_0.xplane.pb". */
 static weft_err write_space(const char *folder, const char *device, text *space) {
   const int n = task_length(device);
   char *name = weft__sprintf("%.*s.xplane.pb", n ? n - 1 : 4, n ? device + 1 : "host");
@@ -142,7 +142,7 @@ static weft_err write_tasks(const char *folder, const Tensorflow__StepStats *sta
   return WEFT_OK;
 }
 
-/* TensorBoard looks for profiles in folders that have an event file. */
+/* Writes an empty events file, because TensorBoard looks for profiles only in folders that have one. */
 static weft_err write_empty_events(const char *dir) {
   weft_event_writer *w;
   WEFT_TRY(weft_event_writer_create(&w, dir, &(weft_event_writer_opts){.suffix = ".profile-empty"}));

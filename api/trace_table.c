@@ -1,5 +1,4 @@
-/* trace_table.c - step stats as a table for people or as JSON: for every device which ops took the time, then which
- * nodes. */
+/* trace_table.c - step stats as a table or as JSON: for each device the ops that took the most time, then the nodes. */
 #include "api/argument.h"
 #include "api/trace.h"
 #include "base/alloc.h"
@@ -10,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The spans that have one key: an op's name or a node's. */
+/* The total of all spans with one key: the name of an op or of a node. */
 typedef struct row {
   const char *key;
   int size;
-  int64_t count, bytes; /* bytes: what the kernels allocated */
+  int64_t count, bytes; /* bytes: allocated by the kernels */
   double us;
 } row;
 
@@ -68,7 +67,7 @@ static void put_json_rows(text *t, const char *list, const char *key, const row 
 
 typedef struct table_form {
   bool json;
-  size_t limit; /* of the nodes; 0: none */
+  size_t limit; /* number of nodes to list; 0: none */
 } table_form;
 
 static void put_head(text *t, const table_form *form, const char *device, size_t n, double span_us, double total_us) {

@@ -1,9 +1,9 @@
-/* trace_test.c - step stats as tables and as JSON, through the public header. */
+/* trace_test.c - tests step stats as tables and as JSON, through the public header. */
 #include "tests/check.h"
 #include "tf.pb-c.h"
 #include "weft/train.h"
 
-/* A RunMetadata of one device, in a tensor of bytes. */
+/* Packs a RunMetadata of one device into a tensor of bytes. */
 static weft_tensor *pack(size_t *size, Tensorflow__NodeExecStats *node, size_t n) {
   Tensorflow__RunMetadata meta = TENSORFLOW__RUN_METADATA__INIT;
   Tensorflow__StepStats stats = TENSORFLOW__STEP_STATS__INIT;

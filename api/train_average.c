@@ -1,4 +1,4 @@
-/* train_average.c - moving averages, as programs ask for them. */
+/* train_average.c - the public functions of moving averages. */
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "train/model/average.h"
@@ -48,7 +48,8 @@ const char *weft_average_name(weft_average *a, weft_out value) {
   return weft__average_name(a, value, &name) == WEFT_OK ? name : NULL;
 }
 
-/* Trainable and averaged variables get the names of their averages, the others their own. */
+/* Returns true for trainable and averaged variables.  They are restored from their averages, the others from
+ * themselves. */
 static bool goes_by_average(const weft_graph *g, weft_out v) {
   return weft__variable_listed(g, "trainable_variables", v) || weft__variable_listed(g, "moving_average_variables", v);
 }
@@ -59,7 +60,7 @@ static bool name_is_among(const char *name, int n, const char *const *names) {
   return false;
 }
 
-/* First the variables with the name of an average, then those whose name is still free. */
+/* Lists first the variables that have an average's name, then those whose names are still free. */
 static int put_names(weft_average *a, int n, const weft_out *all, weft_out *variables, const char **names) {
   int used = 0;
   for (int pass = 0; pass < 2; pass++)

@@ -1,9 +1,9 @@
-/* train_given_test.c - outputs that are none, and memory that runs out: errors, never worse. */
+/* train_given_test.c - tests that invalid outputs and failing allocations give errors and nothing worse. */
 #include "base/alloc.h"
 #include "tests/check.h"
 #include "weft/train.h"
 
-/* Every call that takes outputs, with one that the graph does not have. */
+/* Calls every function that takes outputs with an output that the graph does not have. */
 TEST(outputs_of_nowhere_are_refused) {
   weft_graph *g;
   weft_optimizer *o;
@@ -59,7 +59,7 @@ TEST(outputs_of_nowhere_are_refused) {
   weft_graph_destroy(g);
 }
 
-/* A small network with everything that makes variables. */
+/* Builds a small network with everything that makes variables. */
 static weft_out network(weft_graph *g, weft_optimizer **o, weft_average **a) {
   weft_layer_opts relu = {.activation = "Relu", .l2 = .01};
   weft_out x = weft_zeros(g, WEFT_FLOAT, WEFT_DIMS(2, 3)), y = weft_layer_dense(g, x, 4, &relu), state[2];
@@ -73,7 +73,7 @@ static weft_out network(weft_graph *g, weft_optimizer **o, weft_average **a) {
   return weft_optimizer_minimize(*o, loss, step, 0, NULL, NULL, NULL);
 }
 
-/* The n-th allocation fails, for many n: the call says so and everything can be destroyed. */
+/* Lets the n-th allocation fail, for many n: the call reports it, and everything can be destroyed. */
 TEST_WITHIN(120, memory_may_run_out_anywhere) {
   bool done = false;
   for (long n = 1; !done && n < 40000; n = n < 300 ? n + 1 : n + n / 20) {

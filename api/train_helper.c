@@ -1,9 +1,10 @@
-/* train_helper.c - helpers by their names, as front ends ask for them. */
+/* train_helper.c - the public function that calls helpers by name, for front ends. */
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "train/model/helper.h"
 
-/* Returns the operands as terms.  NULL: no memory, or an output of another graph; the graph keeps the failure. */
+/* Returns the operands as terms.  Returns NULL if memory is short or an output belongs to another graph; the graph
+ * records the failure. */
 static term *take_operands(weft_graph *g, const char *kind, int n, const weft_operand *in) {
   term *t = weft__alloc(((size_t)n + 1) * sizeof *t);
   bool good = weft__named_keep(g, t ? WEFT_OK : WEFT_OOM);

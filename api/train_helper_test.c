@@ -1,4 +1,5 @@
-/* train_helper_test.c - helpers by name build what the typed functions build, and refuse what they cannot. */
+/* train_helper_test.c - tests that helpers called by name build the same graph as the typed functions, and reject
+ * invalid calls. */
 #include "tests/check.h"
 #include "weft/train.h"
 #include <string.h>
@@ -10,7 +11,7 @@ static weft_graph *graph_with(weft_out *x) {
   return g;
 }
 
-/* The two graphs export as the same bytes. */
+/* Expects that the two graphs export to the same bytes. */
 static void expect_same(weft_graph *a, weft_graph *b) {
   void *x = NULL, *y = NULL;
   size_t n = 0, m = 0;

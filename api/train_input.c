@@ -1,4 +1,4 @@
-/* train_input.c - coordinators, queue runners and input pipelines, as programs call them. */
+/* train_input.c - the public functions of coordinators, queue runners and input pipelines. */
 #include "api/argument.h"
 #include "train/session/coordinator.h"
 #include "train/model/input.h"

@@ -1,4 +1,4 @@
-/* train_layer.c - layers, as programs ask for them. */
+/* train_layer.c - the public functions of layers. */
 #include "api/argument.h"
 #include "api/initial.h"
 #include "train/model/embedding.h"

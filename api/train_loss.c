@@ -1,4 +1,4 @@
-/* train_loss.c - losses and metrics, as programs ask for them. */
+/* train_loss.c - the public functions of losses and metrics. */
 #include "api/argument.h"
 #include "train/model/loss.h"
 #include "train/model/metric.h"

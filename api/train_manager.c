@@ -1,4 +1,5 @@
-/* train_manager.c - sessions whose variables have values, for programs that supervise themselves. */
+/* train_manager.c - the public functions that open sessions with initialized variables, for programs without a
+ * Supervisor. */
 #include "api/argument.h"
 #include "train/session/session_manager.h"
 #include "weft/supervise.h"

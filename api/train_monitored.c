@@ -1,4 +1,4 @@
-/* train_monitored.c - hooks and monitored sessions, as programs call them. */
+/* train_monitored.c - the public functions of hooks and monitored sessions. */
 #include "api/argument.h"
 #include "train/session/monitored.h"
 #include "train/session/sync_run.h"

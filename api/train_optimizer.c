@@ -1,4 +1,4 @@
-/* train_optimizer.c - gradients, clipping and optimizers, as programs ask for them. */
+/* train_optimizer.c - the public functions of gradients, clipping and optimizers. */
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "train/model/clip.h"
@@ -16,7 +16,7 @@ static bool of_graph(weft_graph *g, const weft_gradient *d) {
   return true;
 }
 
-/* Returns NULL if memory is short or a gradient is of another graph; the graph keeps the failure. */
+/* Returns NULL if memory is short or a gradient belongs to another graph; the graph records the failure. */
 static grad_value *gradients_from_public(weft_graph *g, int n, const weft_gradient *d) {
   grad_value *in = weft__alloc_zero((size_t)n + 1, sizeof *in);
   bool good = weft__named_keep(g, in ? WEFT_OK : WEFT_OOM);

@@ -1,4 +1,4 @@
-/* train_profiler_test.c - the profiler hook through the public calls. */
+/* train_profiler_test.c - tests the profiler hook through the public functions. */
 #include "io/file.h"
 #include "tests/check.h"
 #include "tests/scratch.h"

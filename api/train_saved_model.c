@@ -1,4 +1,4 @@
-/* train_saved_model.c - models to serve, as programs ask for them. */
+/* train_saved_model.c - the public functions of SavedModels. */
 #include "api/argument.h"
 #include "train/checkpoint/saved_model.h"
 

@@ -1,4 +1,4 @@
-/* train_saved_model_test.c - a model is written, and loaded into another graph with its variables. */
+/* train_saved_model_test.c - writes a SavedModel and loads it, with its variables, into another graph. */
 #include "tests/check.h"
 #include "tests/scratch.h"
 #include "weft/supervise.h"

@@ -1,4 +1,4 @@
-/* train_saver.c - savers and checkpoints, as programs call them. */
+/* train_saver.c - the public functions of savers and checkpoints. */
 #include "api/argument.h"
 #include "train/checkpoint/checkpoint_reader.h"
 #include "train/checkpoint/checkpoint_state.h"

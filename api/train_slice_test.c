@@ -1,10 +1,11 @@
-/* train_slice_test.c - pieces of a variable are saved as one tensor, their slots too, and read into another cut. */
+/* train_slice_test.c - tests that the partitions of a variable and of its slots are saved as one tensor and restored
+ * into another partitioning. */
 #include "tests/check.h"
 #include "tests/scratch.h"
 #include "weft/supervise.h"
 #include <stdio.h>
 
-/* "e" of 5 rows of 2, in pieces of these many rows. */
+/* Creates "e", 5 rows of 2, in partitions with these numbers of rows. */
 static void cut(weft_graph *g, int n, const int64_t *rows, weft_out *piece) {
   int64_t at = 0, full[] = {5, 2};
   weft_initial init = {.kind = WEFT_INIT_CONSTANT, .a = 3};
@@ -32,7 +33,7 @@ static void save_in_two(const char *path) {
   weft_out piece[2];
   EXPECT_OK(weft_graph_create(&g));
   weft_initial three = {.kind = WEFT_INIT_CONSTANT, .a = 3};
-  EXPECT_OK(weft_get_variable_parts(g, "e", WEFT_FLOAT, WEFT_DIMS(5, 2), 0, 2, &three, true, piece)); /* 3 and 2 */
+  EXPECT_OK(weft_get_variable_parts(g, "e", WEFT_FLOAT, WEFT_DIMS(5, 2), 0, 2, &three, true, piece)); /* 3 and 2 rows */
   weft_out loss = weft_add(g, weft_sum(g, weft_square(g, piece[0])), weft_sum(g, weft_square(g, piece[1])));
   EXPECT_OK(weft_optimizer_create(&o, g, "Adagrad", NULL));
   EXPECT_OK(weft_optimizer_set(o, "learning_rate", 0.5));

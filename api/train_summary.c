@@ -1,4 +1,4 @@
-/* train_summary.c - summaries and events files, as programs call them. */
+/* train_summary.c - the public functions of summaries and events files. */
 #include "api/argument.h"
 #include "train/session/event_writer.h"
 #include "train/model/summary.h"

@@ -1,4 +1,4 @@
-/* train_supervisor.c - the Supervisor, as programs call it. */
+/* train_supervisor.c - the public functions of the Supervisor. */
 #include "api/argument.h"
 #include "train/session/queue_runner.h"
 #include "train/session/supervisor.h"

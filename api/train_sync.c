@@ -1,4 +1,4 @@
-/* train_sync.c - synchronous training, as programs ask for it. */
+/* train_sync.c - the public functions of synchronous training. */
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "train/model/sync.h"

@@ -1,4 +1,4 @@
-/* train_test.c - training through the public header alone. */
+/* train_test.c - tests training through the public header only. */
 #include "tests/check.h"
 #include "tests/scratch.h"
 #include "weft/supervise.h"
@@ -77,7 +77,7 @@ TEST(a_program_may_manage_its_sessions_itself) {
   EXPECT_OK(weft_manager_recover(&other, g, &o, &restored));
   EXPECT(restored);
   weft_session_destroy(other);
-  o.max_wait_secs = .1; /* a session of its own that nobody initializes */
+  o.max_wait_secs = .1; /* a separate session that nobody initializes */
   EXPECT(weft_manager_wait(&other, g, &o) == WEFT_DEADLINE_EXCEEDED);
   weft_session_destroy(sess), weft_saver_destroy(saver), weft_graph_destroy(g);
 }

@@ -1,4 +1,4 @@
-/* train_variable.c - variables and the global step, as programs ask for them. */
+/* train_variable.c - the public functions of variables and the global step. */
 #include "api/argument.h"
 #include "api/initial.h"
 #include "graph/build.h"

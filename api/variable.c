@@ -1,8 +1,8 @@
-/* variable.c - variables as programs make them, and the nodes that treat all of them at once.
+/* variable.c - the public functions that create variables, and nodes that use all variables at once.
  *
- * A variable is TensorFlow's: a VariableV2 `name`, its `name/Assign` and its `name/read`, listed as a
- * VariableDef in the collections that savers and other programs look at.  So weft_trainable and
- * weft_initializer also see what came with an imported MetaGraphDef. */
+ * A variable has TensorFlow's form: a VariableV2 `name`, its `name/Assign` and its `name/read`, listed as a
+ * VariableDef in the collections that savers and other programs read.  So weft_trainable and weft_initializer also
+ * find the variables of an imported MetaGraphDef. */
 #include "api/argument.h"
 #include "base/alloc.h"
 #include "graph/build.h"
@@ -79,7 +79,7 @@ weft_out weft_variable(weft_graph *g, const char *name, weft_out initial, bool t
   return v;
 }
 
-/* Variable i of a list; NULL when it cannot be read. */
+/* Returns variable i of a list, or NULL if it cannot be parsed. */
 static Tensorflow__VariableDef *variable_def(const collection *list, int i) {
   ProtobufCMessage *m = NULL;
   if (weft__proto_unpack(&m, &tensorflow__variable_def__descriptor, list->s[i].data, list->s[i].size) != WEFT_OK)
@@ -110,7 +110,7 @@ int weft_trainable(const weft_graph *g, weft_out *out, int room) {
   return found;
 }
 
-/* A NoOp that runs after these nodes. */
+/* Adds a NoOp that runs after these nodes. */
 static weft_out run_after(weft_graph *g, const char *name, int n, const int *ids) {
   return weft__b_add_node(g, &(node_spec){.op = "NoOp", .name = name, .n_control = n, .control = ids});
 }

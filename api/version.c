@@ -1,11 +1,12 @@
-/* version.c - the version, as the build was told it, and the libraries that it found. */
+/* version.c - the version of the build and of the libraries that it uses. */
 #include "weft/weft.h"
 
 #include <protobuf-c/protobuf-c.h>
 #include <pthread.h>
 #include <stdio.h>
 #ifdef WEFT_HAVE_OPENBLAS
-extern char *openblas_get_config(void); /* cblas.h, whose prototypes differ from one distribution to the next */
+/* declared here because the prototypes of cblas.h differ between distributions */
+extern char *openblas_get_config(void);
 #endif
 #ifdef WEFT_HAVE_DNNL
 #include <oneapi/dnnl/dnnl.h>
@@ -33,7 +34,7 @@ const char *weft_version(void) { return WEFT_VERSION; }
 
 static char libraries[1024];
 
-/* A line: version NULL, this build was made without it. */
+/* Adds a line.  If version is NULL, this build does not have the library. */
 static void version_add(const char *name, const char *version, const char *what_for) {
   static size_t used;
   const int n = snprintf(libraries + used, sizeof libraries - used, "  %-14s %-28.28s %s\n", name,
@@ -44,7 +45,7 @@ static void version_add(const char *name, const char *version, const char *what_
 static void list_libraries(void) {
   const char *blas = NULL, *dnnl = NULL, *png = NULL, *jpeg = NULL, *zlib = NULL, *grpc = NULL, *http = NULL;
 #ifdef WEFT_HAVE_OPENBLAS
-  char blas_text[32] = "found"; /* of "OpenBLAS 0.3.21 NO_LAPACKE ..." */
+  char blas_text[32] = "found"; /* from "OpenBLAS 0.3.21 NO_LAPACKE ..." */
   sscanf(openblas_get_config(), "OpenBLAS %31s", blas_text);
   blas = blas_text;
 #endif
@@ -68,7 +69,7 @@ static void list_libraries(void) {
   zlib = zlibVersion();
 #endif
 #ifdef WEFT_HAVE_GRPC
-  char grpc_text[64]; /* the library reports the version of its core and not the release that packages name */
+  char grpc_text[64]; /* the library reports the version of its core, not of the release */
   snprintf(grpc_text, sizeof grpc_text, "%s%score %s", WEFT_GRPC_RELEASE, *WEFT_GRPC_RELEASE ? ", " : "",
            grpc_version_string());
   grpc = grpc_text;

@@ -1,4 +1,4 @@
-/* example.c - the wire format of Example, read in place. */
+/* example.c - parses the wire format of Example in place. */
 #include "codec/example.h"
 #include "base/alloc.h"
 #include "base/cast.h"
@@ -40,7 +40,7 @@ bool weft__wire_next(bytes *in, uint32_t *field, int *wire, bytes *value, uint64
   case WIRE_FIXED64: return example_take(in, 8, value);
   case WIRE_FIXED32: return example_take(in, 4, value);
   case WIRE_BYTES: return read_varint(in, number) && example_take(in, *number, value);
-  default: return false; /* groups are not part of the format */
+  default: return false; /* groups are not supported */
   }
 }
 
@@ -58,7 +58,7 @@ bool weft__feature_read(bytes message, feature *out) {
   return true;
 }
 
-/* One entry of a map: a key and a value, in any order; a key may be left out when empty. */
+/* Parses one entry of a map: a key and a value, in any order.  An empty key may be omitted. */
 static bool entry_scan(bytes entry, entry_fn *fn, void *arg) {
   bytes key = {entry.at, entry.at}, value = {0}, found;
   uint32_t field;
@@ -98,9 +98,9 @@ bool weft__example_scan(bytes message, uint32_t wanted, entry_fn *fn, void *arg)
   return true;
 }
 
-/* ---- lists of values: packed or not, in any mixture ---- */
+/* ---- lists of values: packed, unpacked or mixed ---- */
 
-/* Varints end where the top bit is clear, within ten bytes. */
+/* Counts the varints.  A varint ends at a byte whose top bit is clear, after at most ten bytes. */
 static int64_t count_varints(bytes packed) {
   int64_t n = 0;
   int run = 0;

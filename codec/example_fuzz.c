@@ -1,4 +1,4 @@
-/* example_fuzz.c - bytes read as an Example: what is counted can be read, within the bytes given. */
+/* example_fuzz.c - parses the bytes as an Example and checks that all counted values can be read inside the bytes. */
 #include "base/alloc.h"
 #include "codec/example.h"
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static void read_feature(void *arg, bytes key, bytes message) {
   if (!weft__feature_read(message, &f) || f.type == WEFT_INVALID) return;
   const int64_t n = weft__feature_count(&f);
   if (n < 0) return;
-  if (n > all->end - all->at) abort(); /* every value takes a byte at least */
+  if (n > all->end - all->at) abort(); /* every value takes at least one byte */
   const size_t each = weft__dtype_size(f.type);
   char *out = weft__alloc_zero((size_t)n + 1, each);
   if (out && weft__feature_values(&f, out) == WEFT_OK && f.type == WEFT_STRING)

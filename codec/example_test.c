@@ -1,4 +1,4 @@
-/* example_test.c - what the reader of Examples finds, and what it refuses. */
+/* example_test.c - tests the features that the parser of Examples finds and the messages that it rejects. */
 #include "codec/example.h"
 #include "base/alloc.h"
 #include "tests/check.h"

@@ -1,7 +1,7 @@
-/* gif.c - GIF files: frames of palette indices, packed with LZW, each drawn over the one before.
+/* gif.c - GIF files: frames of palette indices, compressed with LZW, each drawn over the previous one.
  *
- * The size of the result is that of the first frame; later frames are placed inside it and cut off
- * at its edges.  A file that ends after whole frames gives those frames. */
+ * The first frame determines the size of the result.  Later frames are placed inside it and cut off at its edges.  A
+ * truncated file gives the frames that are complete. */
 #include "codec/image.h"
 
 #include "base/alloc.h"
@@ -12,7 +12,7 @@ typedef struct bytes {
   size_t left;
 } bytes;
 
-/* n bytes, or NULL at the end. */
+/* Returns the next n bytes, or NULL at the end. */
 static const unsigned char *gif_take(bytes *b, size_t n) {
   if (n > b->left) return NULL;
   const unsigned char *p = b->at;
@@ -23,18 +23,19 @@ static const unsigned char *gif_take(bytes *b, size_t n) {
 
 static int gif_word(const unsigned char *p) { return p[0] | p[1] << 8; }
 
-/* ---- LZW: codes of growing width out of sub-blocks of at most 255 bytes ---- */
+/* ---- LZW: codes of increasing width from sub-blocks of at most 255 bytes ---- */
 
 enum {
   CODES = 4096,
-  INDICES_PER_BYTE = 2731 /* at most: 4096 of a code of 12 bits; a shorter code of w bits stands for 2^w or fewer */
+  /* at most: a code of 12 bits stands for 4096 indices; a code of w < 12 bits for 2^w or fewer */
+  INDICES_PER_BYTE = 2731
 };
 
 typedef struct lzw {
   bytes *in;
   int block; /* bytes left of the current sub-block */
   uint32_t bits;
-  int count; /* bits in `bits` */
+  int count; /* valid bits in `bits` */
   uint16_t prefix[CODES];
   unsigned char suffix[CODES], stack[CODES];
 } lzw;
@@ -64,7 +65,7 @@ static int next_code(lzw *z, int width) {
   return code;
 }
 
-/* Writes the string of `code` to out; returns its length and, in *first, its first index. */
+/* Writes the string of `code` to out.  Returns its length and, in *first, its first index. */
 static int64_t gif_expand(lzw *z, int code, int clear, unsigned char *out, int64_t room, unsigned char *first) {
   int depth = 0;
   while (code >= clear + 2 && depth < CODES - 1) {
@@ -78,7 +79,7 @@ static int64_t gif_expand(lzw *z, int code, int clear, unsigned char *out, int64
   return n;
 }
 
-/* Exactly `count` indices.  False: the data end early or make no sense. */
+/* Reads exactly `count` indices.  Returns false if the data is truncated or invalid. */
 static bool lzw_read(bytes *in, unsigned char *out, int64_t count, lzw *z) {
   const unsigned char *least = gif_take(in, 1);
   if (!least || *least < 1 || *least > 8) return false;
@@ -97,7 +98,8 @@ static bool lzw_read(bytes *in, unsigned char *out, int64_t count, lzw *z) {
     if (code > next || (code == next && previous < 0)) return false;
     if (previous >= 0 && next < CODES) {
       z->prefix[next] = (uint16_t)previous;
-      if (code == next) z->suffix[next] = first; /* the string just being made: it ends as it began */
+      /* the string that is being defined: it ends with its own first index */
+      if (code == next) z->suffix[next] = first;
     }
     const int64_t at = done;
     done += gif_expand(z, code, clear, out + done, count - done, &first);
@@ -105,7 +107,7 @@ static bool lzw_read(bytes *in, unsigned char *out, int64_t count, lzw *z) {
     if (next == 1 << width && width < 12) width++;
     previous = code;
   }
-  return gif_take(in, (size_t)z->block) != NULL; /* what is left of the sub-block */
+  return gif_take(in, (size_t)z->block) != NULL; /* skips the rest of the sub-block */
 }
 
 static bool skip_blocks(bytes *in) {
@@ -129,10 +131,10 @@ typedef struct frame {
 
 typedef struct gif {
   bytes in;
-  int64_t room;                 /* frames for which the picture has memory */
-  const unsigned char *palette; /* the global one; NULL: none */
+  int64_t room;                 /* frames allocated */
+  const unsigned char *palette; /* the global palette, or NULL */
   int colors;
-  int transparent; /* of the frame to come */
+  int transparent; /* of the next frame */
   lzw *lzw;
 } gif;
 
@@ -153,7 +155,7 @@ static bool gif_extension(gif *g) {
   return skip_blocks(&g->in);
 }
 
-/* The frame whose descriptor comes next, its indices decoded (weft__free). */
+/* Reads the next frame and decodes its indices, which the caller frees (weft__free). */
 static weft_err gif_frame(gif *g, frame *f, bool *whole) {
   const unsigned char *p = gif_take(&g->in, 9);
   *whole = false;
@@ -167,7 +169,7 @@ static weft_err gif_frame(gif *g, frame *f, bool *whole) {
   }
   if (!f->palette || f->width == 0 || f->height == 0) return WEFT_OK;
   const int64_t count = (int64_t)f->width * f->height;
-  if ((size_t)(count / INDICES_PER_BYTE) > g->in.left) return WEFT_OK; /* the data must end early */
+  if ((size_t)(count / INDICES_PER_BYTE) > g->in.left) return WEFT_OK; /* so many pixels cannot be in so few bytes */
   if (count > DECODED_IMAGE_MAX)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid GIF data: a frame of %d x %d", f->width, f->height);
   f->indices = weft__alloc((size_t)count);
@@ -177,7 +179,7 @@ static weft_err gif_frame(gif *g, frame *f, bool *whole) {
   return WEFT_OK;
 }
 
-/* Row `i` of an interlaced frame, in the order of the file, belongs at this row of the picture. */
+/* Returns the row of the image for row `i` of an interlaced frame, in file order. */
 static int64_t interlaced_row(int64_t i, int64_t height) {
   static const int start[] = {0, 4, 2, 1}, step[] = {8, 8, 4, 2};
   for (int pass = 0; pass < 4; pass++) {
@@ -199,7 +201,7 @@ static void gif_draw(const frame *f, int left, int top, unsigned char *pixels, i
   }
 }
 
-/* Adds the frame to the picture: a copy of the one before, drawn over. */
+/* Adds the frame to the image: a copy of the previous one, with the frame drawn over it. */
 static weft_err add_frame(gif *g, decoded_image *out, const frame *f) {
   if (!out->pixels) {
     *out = (decoded_image){.frames = 1, .height = f->height, .width = f->width, .channels = 3, .bits = 8};
@@ -212,7 +214,7 @@ static weft_err add_frame(gif *g, decoded_image *out, const frame *f) {
   if (size > DECODED_IMAGE_MAX / (out->frames + 1))
     return weft__fail(WEFT_INVALID_ARGUMENT, "Invalid GIF data: over %lld frames of %lld x %lld",
                       (long long)out->frames, (long long)out->height, (long long)out->width);
-  if (out->frames == g->room) { /* twice as much: with one frame more each time, many frames would be copied often */
+  if (out->frames == g->room) { /* doubles the room, so that many frames are not copied often */
     const int64_t most = DECODED_IMAGE_MAX / size, room = g->room < most / 2 ? 2 * g->room : most;
     unsigned char *larger = weft__realloc(out->pixels, (size_t)(size * room));
     if (!larger) return WEFT_OOM;

@@ -1,4 +1,4 @@
-/* hash.c - MurmurHash64A, FarmHash's Fingerprint64 and SipHash-2-4; all read words least byte first. */
+/* hash.c - MurmurHash64A, FarmHash's Fingerprint64 and SipHash-2-4.  All read little-endian words. */
 #include "codec/hash.h"
 #include <string.h>
 
@@ -20,7 +20,7 @@ static uint32_t half_word(const char *s) {
   return v;
 }
 
-/* The n < 8 last bytes as a word. */
+/* Returns the last n < 8 bytes as a word. */
 static uint64_t hash_tail(const char *s, size_t n) {
   uint64_t v = 0;
   for (size_t i = n; i-- > 0;) v = v << 8 | (unsigned char)s[i];
@@ -95,7 +95,7 @@ typedef struct farm_state {
   two_words v, w;
 } farm_state;
 
-/* One block of 64 bytes; the last has another multiplier and weighs some words nine times. */
+/* Processes one block of 64 bytes.  The last block has another multiplier and weights some words by nine. */
 static void farm_block(farm_state *f, const char *s, uint64_t mul, uint64_t weight) {
   f->x = hash_rotate(f->x + f->y + f->v.a + hash_word(s + 8), 37) * mul;
   f->y = hash_rotate(f->y + f->v.b + hash_word(s + 48), 42) * mul;

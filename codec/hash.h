@@ -10,7 +10,7 @@
 uint64_t weft__hash_murmur(const char *s, size_t n);                            /* MurmurHash64A */
 uint64_t weft__hash_farm(const char *s, size_t n);                              /* FarmHash's Fingerprint64 */
 uint64_t weft__hash_sip(const char *s, size_t n, uint64_t key0, uint64_t key1); /* SipHash-2-4 */
-/* The hash of two hashes in this order, made as MurmurHash64A makes one of two words. */
+/* Combines two hashes, in this order, as MurmurHash64A does with two words. */
 uint64_t weft__hash_join(uint64_t a, uint64_t b);
 
 #endif

@@ -1,4 +1,4 @@
-/* image.c - room for pixels, and the simplest of the formats: BMP. */
+/* image.c - allocation of decoded images, and the simplest format: BMP. */
 #include "codec/image.h"
 #include "base/cast.h"
 
@@ -29,8 +29,8 @@ static int64_t image_little(const unsigned char *p, int bytes) {
 enum { BMP_HEADER = 34 };
 
 typedef struct bmp {
-  int64_t offset, width, height, row; /* row: bytes from one to the next */
-  int channels;                       /* in the file */
+  int64_t offset, width, height, row; /* row: bytes from one row to the next */
+  int channels;                       /* number in the file */
   bool top_down;
 } bmp;
 
@@ -48,7 +48,7 @@ static weft_err bmp_header(bmp *b, const unsigned char *p, size_t size) {
     return weft__fail(WEFT_INVALID_ARGUMENT, "BMP of width %lld, height %lld, offset %lld", (long long)b->width,
                       (long long)b->height, (long long)b->offset);
   b->row = (b->width * bits + 31) / 32 * 4;
-  /* The last row need not be padded. */
+  /* The last row may lack its padding. */
   const int64_t needed = b->offset + b->row * (b->height - 1) + b->width * b->channels;
   if (needed > (int64_t)size)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Incomplete bmp content, should be at least %lld bytes, was %zu bytes",
@@ -57,7 +57,7 @@ static weft_err bmp_header(bmp *b, const unsigned char *p, size_t size) {
 }
 
 static void bmp_pixel(const unsigned char *in, int from, unsigned char *out, int to) {
-  static const int order[] = {2, 1, 0, 3}; /* blue, green, red in the file */
+  static const int order[] = {2, 1, 0, 3}; /* the file has blue, green, red */
   for (int c = 0; c < to; c++) {
     if (from == 1)
       out[c] = c == 3 ? 255 : in[0];

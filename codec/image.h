@@ -1,10 +1,10 @@
-/* image.h - files of pixels, decoded: what the decoders of PNG, JPEG, GIF and BMP have in common.
+/* image.h - decoded images: the common interface of the decoders of PNG, JPEG, GIF and BMP.
  *
- * A decoder is given bytes it must not trust.  Whatever they hold, it returns an error or a whole
- * picture; it never reads past them and never asks for more memory than DECODED_IMAGE_MAX samples.  Its time is bounded
- * by the samples of the result and by the bytes of the file: a JPEG may not announce more pixels, or go over them more
- * often, than its bytes can explain (jpeg.c), a GIF's frame has no more pixels than its bytes can hold (gif.c), and of a
- * PNG only the chunks that are used are unpacked (png_decode.c). */
+ * The bytes are not trusted.  Whatever they contain, a decoder returns an error or a complete image, never reads
+ * past the end, and never allocates more than DECODED_IMAGE_MAX samples.  Its time is bounded by the samples of the
+ * result and the bytes of the file.  A JPEG may not announce more pixels, or pass over them more often, than its
+ * size can explain (jpeg.c).  A GIF frame has no more pixels than its bytes can hold (gif.c).  Only the needed
+ * chunks of a PNG are decompressed (png_decode.c). */
 #ifndef WEFT_CODEC_IMAGE_H
 #define WEFT_CODEC_IMAGE_H
 
@@ -15,25 +15,25 @@
 typedef struct decoded_image {
   int64_t frames, height, width;
   int channels;
-  int bits;     /* 8 or 16; 16-bit samples in this machine's order */
+  int bits;     /* 8 or 16; 16-bit samples in the byte order of this machine */
   void *pixels; /* (frames, height, width, channels); weft__free */
 } decoded_image;
 
-/* Memory for the sizes set in p, zeroed.  INVALID_ARGUMENT when they are not positive or too large. */
+/* Allocates zeroed memory for the sizes in p.  Returns INVALID_ARGUMENT if they are not positive or too large. */
 weft_err weft__decoded_image_alloc(decoded_image *p);
 
-/* channels: 1, 3, 4, or 0 for what the file has. */
+/* channels: 1, 3, 4, or 0 for the number in the file. */
 weft_err weft__png_decode(decoded_image *out, const void *data, size_t size, int channels, bool sixteen);
 
 typedef struct jpeg_options {
   int channels; /* 0, 1 or 3 */
-  int ratio;    /* 1, 2, 4 or 8: shrink by that while decoding */
+  int ratio;    /* 1, 2, 4 or 8: reduce the size by this factor while decoding */
   bool fancy_upscaling, accurate;
-  bool recover;     /* a file that ends early is filled up */
-  float acceptable; /* the part of the rows that must be there */
+  bool recover;     /* fill the rest of a truncated file */
+  float acceptable; /* the fraction of the rows that must be present */
 } jpeg_options;
 weft_err weft__jpeg_decode(decoded_image *out, const void *data, size_t size, const jpeg_options *o);
-/* out: height, width and components, from the header alone. */
+/* Reads height, width and components from the header only. */
 weft_err weft__jpeg_size(const void *data, size_t size, int64_t *out);
 
 weft_err weft__bmp_decode(decoded_image *out, const void *data, size_t size, int channels); /* 0, 3 or 4 */

@@ -1,4 +1,4 @@
-/* image_test.c - pictures survive being written and read; broken files cost an error, never more. */
+/* image_test.c - tests that images survive encoding and decoding, and that broken files only give errors. */
 #include "base/alloc.h"
 #include "base/memory_limit.h"
 #include "base/text.h"
@@ -80,7 +80,8 @@ TEST(a_jpeg_that_ends_early_is_refused_or_filled_up) {
 #endif
 
 #if WEFT_HAVE_JPEG
-/* A progressive file of 16 x 16 gray pixels that announces other sizes and has its first scan `times` more times. */
+/* Makes a progressive file of 16 x 16 gray pixels that announces another size and repeats its first scan `times`
+ * times. */
 static void make_progressive(text *out, int height, int width, int times) {
   const uint8_t pixels[16 * 16] = {0};
   text file = {0};
@@ -120,7 +121,7 @@ TEST(a_jpeg_of_many_short_scans_is_refused) {
   make_progressive(&file, 4096, 4096, 300);
   EXPECT_ERR(weft__jpeg_decode(&p, file.data, file.size, &plain), WEFT_INVALID_ARGUMENT, "Invalid JPEG data");
   weft__text_finish(&file);
-  make_progressive(&file, 16, 16, 300); /* which cost nothing */
+  make_progressive(&file, 16, 16, 300); /* these cost nothing */
   EXPECT_OK(weft__jpeg_decode(&p, file.data, file.size, &plain));
   weft__free(p.pixels);
   weft__text_finish(&file);
@@ -133,7 +134,7 @@ static void add_word(text *out, uint32_t v) {
   weft__text_add(out, b, 4);
 }
 
-/* A text chunk of 7 MB, packed. */
+/* Adds a compressed text chunk of 7 MB. */
 static void add_long_text(text *out) {
   enum { LONG = 7 << 20 };
   text chunk = {0};
@@ -176,7 +177,7 @@ TEST(text_in_a_png_is_not_unpacked) {
 }
 #endif
 
-/* A GIF of one frame of 2 x 2 pixels and a BMP of 2 x 1, byte by byte. */
+/* A GIF with one frame of 2 x 2 pixels and a BMP of 2 x 1, byte by byte. */
 static const char gif[] = "GIF89a\x02\0\x02\0\xf1\0\0\0\0\0\xff\0\0\0\xff\0\x09\x08\x07,\0\0\0\0\x02\0\x02\0\0"
                           "\x02\x03\x44\x34\x05\0;";
 static const char bmp[] = "BM\x3e\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x02\0\0\0\x01\0\0\0\x01\0\x18\0\0\0\0\0\x08\0\0\0"
@@ -198,7 +199,7 @@ TEST(a_gif_takes_no_memory_for_a_frame_that_its_bytes_cannot_hold) {
   decoded_image p;
   EXPECT_OK(weft__memory_limit_set("64M"));
   EXPECT_OK(weft__gif_decode(&p, file, sizeof file, false));
-  EXPECT_EQ_INT(p.frames, 1); /* as of any file that ends early */
+  EXPECT_EQ_INT(p.frames, 1); /* like any truncated file */
   weft__free(p.pixels);
 }
 
@@ -210,7 +211,7 @@ TEST(a_bmp_gives_red_before_blue) {
   weft__free(p.pixels);
 }
 
-/* Any result will do, as long as it is one: the sanitizers watch. */
+/* Decodes with every decoder.  Any result is fine; the sanitizers check memory accesses. */
 static void read_as_all(const char *data, size_t size) {
   decoded_image p;
   (void)weft__png_decode(&p, data, size, 0, false);
@@ -228,7 +229,7 @@ static void break_file(const char *data, size_t size) {
   char *copy = malloc(size);
   uint32_t state = 1;
   for (size_t cut = 0; cut < size; cut += 1 + size / 40) {
-    memcpy(copy, data, cut); /* so that a sanitizer sees a read past the cut */
+    memcpy(copy, data, cut); /* an exact copy, so that a sanitizer sees a read past the cut */
     read_as_all(copy, cut);
   }
   for (int i = 0; i < 400; i++) {

@@ -1,5 +1,5 @@
-/* jpeg.c - JPEG through libjpeg, which reports errors by a callback that must not return: ours jumps
- * back to the one function that called setjmp, which frees everything. */
+/* jpeg.c - JPEG through libjpeg. libjpeg reports errors by a callback that must not return.  Ours jumps back to the
+ * function that called setjmp, which frees everything. */
 #include "codec/image.h"
 
 #include "base/alloc.h"
@@ -36,7 +36,7 @@ static struct jpeg_error_mgr *errors_init(errors *e) {
 
 typedef struct input {
   struct jpeg_source_mgr base;
-  bool recover; /* at the end of the bytes, pretend that the file ended there */
+  bool recover; /* treat the end of the bytes as the end of the file */
 } input;
 
 static void on_init(j_decompress_ptr info) { (void)info; }
@@ -62,15 +62,15 @@ static void on_skip(j_decompress_ptr info, long n) {
   in->bytes_in_buffer -= (size_t)n;
 }
 
-/* A file of few bytes must not cost much time or memory.  A block of 64 pixels takes at least one bit of a file that is
- * whole, so larger pictures than that are refused before memory is taken for them.  A progressive file goes over the
- * picture once for each of its scans, of which each may be a few bytes long; the samples that it visits are counted. */
+/* A small file must not cost much time or memory.  A block of 64 pixels takes at least one bit of a complete file,
+ * so larger images are rejected before memory is allocated.  A progressive file passes over the image once for each
+ * scan, and a scan may have only a few bytes; so we count the samples that are visited. */
 enum { SMALL_PIXELS = 1 << 24, PIXELS_PER_BYTE = 1024, SMALL_VISITS = 1 << 26, VISITS_PER_BYTE = 1 << 16 };
 #define MAX_VISITS ((int64_t)1 << 33)
 
 typedef struct monitor {
   struct jpeg_progress_mgr base; /* must be first: libjpeg passes a pointer to it, which is cast back */
-  int64_t visits, most;          /* samples visited so far; how many may be */
+  int64_t visits, most;          /* samples visited so far, and their limit */
 } monitor;
 
 /* Called before each row of blocks is read. */
@@ -94,11 +94,11 @@ typedef struct reader {
   monitor monitor;
   size_t size; /* bytes of the file */
   decoded_image *out;
-  unsigned char *row; /* one row of four inks, where there are four */
-  int64_t rows;       /* read so far */
+  unsigned char *row; /* one row of CMYK samples, if the file has four components */
+  int64_t rows;       /* rows read so far */
 } reader;
 
-/* Four inks to three lights.  Adobe's files hold them inverted. */
+/* Converts CMYK to RGB.  Adobe's files store inverted values. */
 static void from_inks(const unsigned char *in, unsigned char *out, int64_t width, bool inverted) {
   for (int64_t x = 0; x < width; x++)
     for (int c = 0; c < 3; c++) {
@@ -107,7 +107,7 @@ static void from_inks(const unsigned char *in, unsigned char *out, int64_t width
     }
 }
 
-/* Before libjpeg takes memory for a progressive picture. */
+/* Checks the size before libjpeg allocates memory for a progressive image. */
 static weft_err check_size(const reader *r, const jpeg_options *o) {
   const int64_t width = r->info.image_width, height = r->info.image_height, pixels = width * height;
   if (pixels * r->info.num_components > DECODED_IMAGE_MAX)
@@ -119,7 +119,7 @@ static weft_err check_size(const reader *r, const jpeg_options *o) {
   return WEFT_OK;
 }
 
-/* May be left by longjmp at any call into libjpeg. */
+/* longjmp may leave this function at any call into libjpeg. */
 static weft_err read_all(reader *r, const jpeg_options *o) {
   j_decompress_ptr info = &r->info;
   jpeg_read_header(info, TRUE);
@@ -162,7 +162,7 @@ static weft_err jpeg_guarded(reader *r, const jpeg_options *o) {
   return read_all(r, o);
 }
 
-/* A reader of these bytes; NULL if there is no memory. */
+/* Creates a reader of these bytes.  Returns NULL if memory is short. */
 static reader *reader_create(const void *data, size_t size, bool recover) {
   reader *r = weft__alloc_zero(1, sizeof *r);
   if (!r) return NULL;
@@ -258,7 +258,7 @@ static void set_encoding(j_compress_ptr info, const jpeg_encoding *e) {
 }
 
 static void write_xmp(j_compress_ptr info, const jpeg_encoding *e) {
-  static const char name[] = "http://ns.adobe.com/xap/1.0/"; /* with its NUL */
+  static const char name[] = "http://ns.adobe.com/xap/1.0/"; /* includes its NUL */
   if (e->xmp_size == 0) return;
   jpeg_write_m_header(info, JPEG_APP0 + 1, (unsigned)(sizeof name + e->xmp_size));
   for (size_t i = 0; i < sizeof name; i++) jpeg_write_m_byte(info, name[i]);

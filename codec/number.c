@@ -1,4 +1,4 @@
-/* number.c - reading numbers from text. */
+/* number.c - parses numbers from text. */
 #include "codec/number.h"
 #include "base/cast.h"
 #include <errno.h>
@@ -24,7 +24,7 @@ static const char *skip_digits(const char *s) {
   return s;
 }
 
-/* What TensorFlow takes for a number; strtod would take more ("infinity", "nan(1)", "0x1p3"). */
+/* Returns true if TensorFlow accepts the text as a float. strtod accepts more ("infinity", "nan(1)", "0x1p3"). */
 static bool is_float(const char *s) {
   if (*s == '+' || *s == '-') s++;
   if (strcasecmp(s, "inf") == 0 || strcasecmp(s, "nan") == 0) return true;
@@ -69,7 +69,7 @@ bool weft__number_read(text *room, const char *data, size_t size, weft_dtype typ
   while (to > from && is_space(data[to - 1])) to--;
   room->size = 0;
   if (from == to) return false;
-  weft__text_add(room, data + from, to - from); /* for the NUL at its end */
+  weft__text_add(room, data + from, to - from); /* for the terminating NUL */
   const char *s = weft__text_get(room);
   if (room->failed || strlen(s) != room->size) return false;
   if (type == WEFT_INT32 || type == WEFT_INT64) return read_int(s, type, out);

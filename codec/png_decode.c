@@ -1,5 +1,5 @@
-/* png_decode.c - PNG through libpng, which reports errors by longjmp: what it may jump over lives in
- * a struct of the caller, and is freed in the one function that called setjmp. */
+/* png_decode.c - PNG through libpng. libpng reports errors by longjmp.  So all state is in a struct of the caller,
+ * and the function that called setjmp frees it. */
 #include "codec/image.h"
 
 #include "base/alloc.h"
@@ -36,17 +36,18 @@ typedef struct reader {
   png_infop info;
   png_bytep *rows;
   decoded_image *out;
-  int channels; /* wanted; 0: as in the file */
+  int channels; /* number of channels; 0: as in the file */
   bool sixteen, doubled;
 } reader;
 
-/* Chunks that no result depends on.  libpng would unpack up to a thousand of them, of up to 8 MB each, and keep them. */
+/* Skips chunks that do not affect the result. libpng would decompress and keep up to a thousand of them, of up to 8
+ * MB each. */
 static void skip_chunks(png_structp png) {
   static const png_byte unused[] = "tEXt\0zTXt\0iTXt\0iCCP\0sPLT\0eXIf\0hIST\0pCAL\0sCAL\0tIME";
   png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, unused, sizeof unused / 5);
 }
 
-/* Tells libpng what to make of the pixels, once the header is known. */
+/* Sets libpng's transformations of the pixels, after the header is known. */
 static void set_transforms(reader *r) {
   png_structp png = r->png;
   const int color = png_get_color_type(png, r->info), depth = png_get_bit_depth(png, r->info);
@@ -64,7 +65,7 @@ static void set_transforms(reader *r) {
   else if (!alpha)
     png_set_strip_alpha(png);
   if (depth == 16 && !r->sixteen) png_set_strip_16(png);
-  if (depth == 16 && r->sixteen) png_set_swap(png); /* PNG is big-endian, both our machines are not */
+  if (depth == 16 && r->sixteen) png_set_swap(png); /* PNG is big-endian; our machines are little-endian */
   if (channels >= 3 && !has_color) png_set_gray_to_rgb(png);
   if (channels < 3 && has_color) png_set_rgb_to_gray(png, PNG_ERROR_ACTION_NONE, 0.299, 0.587);
   png_set_interlace_handling(png);
@@ -72,14 +73,14 @@ static void set_transforms(reader *r) {
   r->doubled = r->sixteen && depth < 16;
 }
 
-/* Spreads bytes at the front of the buffer over its 16-bit samples: v becomes v * 257. */
+/* Widens the bytes at the front of the buffer to 16-bit samples in place: v becomes v * 257. */
 static void double_bytes(const decoded_image *p) {
   uint16_t *wide = p->pixels;
   const unsigned char *narrow = p->pixels;
   for (int64_t i = p->height * p->width * p->channels - 1; i >= 0; i--) wide[i] = (uint16_t)(narrow[i] * 257);
 }
 
-/* May be left by longjmp at any call into libpng. */
+/* longjmp may leave this function at any call into libpng. */
 static weft_err read_all(reader *r) {
   png_read_info(r->png, r->info);
   set_transforms(r);

@@ -1,5 +1,5 @@
-/* png_encode.c - PNG through libpng, which reports errors by longjmp: everything it may jump over is
- * freed in the one function that called setjmp. */
+/* png_encode.c - PNG through libpng. libpng reports errors by longjmp, so the function that called setjmp frees
+ * everything. */
 #include "codec/png_encode.h"
 
 #ifdef WEFT_HAVE_PNG
@@ -36,7 +36,7 @@ static void write_picture(png_structp png, png_infop info, const png_picture *p)
                PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_set_compression_level(png, p->compression);
   png_write_info(png, info);
-  if (p->bits == 16) png_set_swap(png); /* PNG is big-endian, both our machines are not */
+  if (p->bits == 16) png_set_swap(png); /* PNG is big-endian; our machines are little-endian */
   const size_t row = (size_t)p->width * (size_t)p->channels * (size_t)(p->bits / 8);
   for (int64_t y = 0; y < p->height; y++) png_write_row(png, (png_const_bytep)p->pixels + (size_t)y * row);
   png_write_end(png, NULL);

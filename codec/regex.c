@@ -1,7 +1,7 @@
-/* regex.c - running a pattern: a list of instructions, and all its threads in step over the text.
+/* regex.c - compiles a pattern to instructions and runs all threads of the automaton in parallel over the text.
  *
- * At each rune the machine holds the set of instructions it could be at, in order of preference
- * (so alternatives and greed mean what they do in Perl), each with the places of its groups. */
+ * At each rune, the machine holds the set of instructions where a thread may be, in order of preference, so that
+ * alternatives and greediness have Perl's meaning.  Each thread has the positions of its groups. */
 #include "codec/regex.h"
 
 #include "base/alloc.h"
@@ -10,10 +10,10 @@
 #include <string.h>
 
 typedef enum inst_kind {
-  I_SET,    /* one rune of `set`, then x */
-  I_SPLIT,  /* x, else y */
-  I_SAVE,   /* note the place in slot `arg`, then x */
-  I_ASSERT, /* a regex_kind in `arg` holds here, then x */
+  I_SET,    /* matches one rune of `set`, then goes to x */
+  I_SPLIT,  /* goes to x, or else to y */
+  I_SAVE,   /* stores the position in slot `arg`, then goes to x */
+  I_ASSERT, /* checks the regex_kind in `arg`, then goes to x */
   I_MATCH
 } inst_kind;
 
@@ -29,10 +29,10 @@ struct regex {
   int n;
   int64_t capacity;
   int groups;
-  bool failed; /* no memory while compiling */
+  bool failed; /* out of memory while compiling */
 };
 
-/* ---- compiling: each function appends code that falls through to what is appended next ---- */
+/* ---- compiling: each function appends code that continues with the next instruction appended ---- */
 
 static int regex_emit(regex *r, inst i) {
   if (WEFT_ARRAY_RESERVE(r->code, r->capacity, r->n + 1)) {
@@ -40,17 +40,17 @@ static int regex_emit(regex *r, inst i) {
     return 0;
   }
   r->code[r->n] = i;
-  r->code[r->n].x += r->n + 1; /* x and y are given from the next instruction */
+  r->code[r->n].x += r->n + 1; /* x and y are relative to the next instruction */
   r->code[r->n].y += r->n + 1;
   return r->n++;
 }
 
 static void regex_compile(regex *r, const regex_node *n);
 
-/* A split whose second way is set later; the first goes on. */
+/* Emits a split whose second target is set later; the first is the next instruction. */
 static int emit_split(regex *r) { return regex_emit(r, (inst){I_SPLIT, 0, 0, 0, NULL}); }
 
-/* Lets split s lead, besides to the next instruction, to `other`; the preferred way first. */
+/* Sets the other target of split s; `prefer_next` says whether the next instruction is preferred. */
 static void regex_join(regex *r, int s, int other, bool prefer_next) {
   if (r->failed) return;
   r->code[s].x = prefer_next ? s + 1 : other;
@@ -59,7 +59,7 @@ static void regex_join(regex *r, int s, int other, bool prefer_next) {
 
 static void compile_times(regex *r, const regex_node *n) {
   for (int i = 0; i < n->min && !r->failed; i++) regex_compile(r, n->left);
-  if (n->max < 0) { /* again: split over, body, jump back */
+  if (n->max < 0) { /* loop: split past the body, body, jump back */
     int s = emit_split(r);
     regex_compile(r, n->left);
     int back = regex_emit(r, (inst){I_SPLIT, 0, 0, 0, NULL});
@@ -136,7 +136,7 @@ void weft__regex_destroy(regex *r) {
 
 typedef struct thread_list {
   int n, *at;    /* instructions, most preferred first */
-  size_t *saved; /* slots of each thread */
+  size_t *saved; /* saved slots of each thread */
 } thread_list;
 
 typedef struct machine {
@@ -146,19 +146,19 @@ typedef struct machine {
   int slots;
   thread_list now, next;
   int *mark;  /* per instruction: the last step it was added in */
-  int *stack; /* instructions still to be followed, and slots to be put back */
+  int *stack; /* instructions still to be followed, and slots to be restored */
   size_t *held, *best;
   int step;
-  void *room; /* what all of the above lies in */
+  void *room; /* the allocation that holds all of the above */
 } machine;
 
 #define NOWHERE ((size_t)-1)
 
-/* One allocation for everything a run needs. */
+/* Makes one allocation for everything that a run needs. */
 static weft_err machine_init(machine *m, const regex *r, const char *s, size_t size, bool groups) {
   size_t n = (size_t)r->n, slots = groups ? 2 * (size_t)(r->groups + 1) : 0;
   *m = (machine){.r = r, .s = s, .size = size, .slots = weft__int_sat(slots)};
-  size_t places = 2 * n * slots + 2 * slots + 2 * n; /* saved of both lists, held, best, values put back */
+  size_t places = 2 * n * slots + 2 * slots + 2 * n; /* saved slots of both lists, held, best, values to restore */
   void *room = weft__alloc(places * sizeof(size_t) + 8 * n * sizeof(int) + 1);
   if (!room) return WEFT_OOM;
   m->room = room;
@@ -194,8 +194,8 @@ static bool regex_holds(const machine *m, int kind, size_t at) {
   }
 }
 
-/* Adds the thread at instruction pc and all it leads to without reading, in order of preference.  A negative entry
- * on the stack puts a slot back once everything behind its change has been followed. */
+/* Adds the thread at instruction pc and all threads that it leads to without reading a rune, in order of preference.
+ * A negative entry on the stack restores a slot after everything that follows its change has been added. */
 static void add_thread(machine *m, thread_list *to, int pc, size_t at) {
   size_t *undo = m->best + m->slots;
   int top = 0, undos = 0;
@@ -235,7 +235,8 @@ static bool in_set(const rune_set *set, int rune) {
   return set->negated;
 }
 
-/* Steps every thread over the rune at `at`.  True: a match was kept in best, and less preferred threads were cut. */
+/* Advances every thread over the rune at `at`.  Returns true if a match was stored in best and less preferred
+ * threads were dropped. */
 static bool step_threads(machine *m, size_t at, int rune, int length, bool to_the_end) {
   bool found = false;
   m->step++;
@@ -260,14 +261,16 @@ static bool step_threads(machine *m, size_t at, int rune, int length, bool to_th
   return found;
 }
 
-/* Looks for a match from `from` on; best[0], best[1] are its ends.  Anchored: only at `from`, to the end of the text. */
+/* Searches for a match from `from` on. best[0] and best[1] are its ends. `anchored`: it must span `from` to the end
+ * of the text. */
 static bool regex_search(machine *m, size_t from, bool anchored) {
   bool found = false;
   m->now.n = 0;
   m->step++;
   for (size_t at = from;;) {
     int length = 0, rune = at < m->size ? weft__rune(m->s + at, m->size - at, &length) : -1;
-    if (!found && (at == from || !anchored)) { /* a match may also begin here, after those begun before */
+    /* a match may also begin here, with lower preference than earlier ones */
+    if (!found && (at == from || !anchored)) {
       for (int i = 0; i < m->slots; i++) m->held[i] = NOWHERE;
       if (m->slots) m->held[0] = at;
       add_thread(m, &m->now, 0, at);
@@ -290,7 +293,7 @@ weft_err weft__regex_full(const regex *r, const char *s, size_t size, bool *matc
 
 /* ---- replacing ---- */
 
-/* The highest group a rewrite names. */
+/* Returns the highest group number in a rewrite. */
 static int highest_group(const char *rewrite, size_t size) {
   int most = 0;
   for (size_t i = 0; i + 1 < size; i++) {
@@ -301,7 +304,7 @@ static int highest_group(const char *rewrite, size_t size) {
   return most;
 }
 
-/* Appends the rewrite of the match in best; false at a backslash that means nothing. */
+/* Appends the rewrite of the match in best.  Returns false if a backslash has no meaning. */
 static bool rewrite_match(const machine *m, const char *rewrite, size_t size, text *out) {
   for (size_t i = 0; i < size; i++) {
     if (rewrite[i] != '\\') {
@@ -325,7 +328,7 @@ static void add_from(const machine *m, size_t from, size_t to, text *out) {
   if (to > from) weft__text_add(out, m->s + from, to - from);
 }
 
-/* An empty match right behind the last one does not count: the rune there is copied instead. */
+/* Replaces all matches.  An empty match directly after another match is ignored, and the next rune is copied. */
 static void replace_all(machine *m, const char *rewrite, size_t rewrite_size, text *out) {
   size_t at = 0, last_end = NOWHERE;
   while (at <= m->size && regex_search(m, at, false)) {

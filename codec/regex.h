@@ -1,7 +1,7 @@
 /* regex.h - regular expressions in RE2's syntax, on UTF-8.
  *
- * Matching takes time in proportion to pattern times text, whatever the pattern: no backtracking.
- * Left out of RE2's syntax: \C, Unicode classes (\pN) and case folding beyond ASCII. */
+ * Matching takes time proportional to pattern size times text size for every pattern, because there is no
+ * backtracking.  Not supported: \C, Unicode classes (\pN) and case folding beyond ASCII. */
 #ifndef WEFT_CODEC_REGEX_H
 #define WEFT_CODEC_REGEX_H
 
@@ -13,12 +13,12 @@ typedef struct regex regex;
 
 enum { REGEX_MAX_GROUPS = 100 };
 
-/* INVALID_ARGUMENT "Invalid pattern: a(, error: missing ): a(". */
+/* Returns INVALID_ARGUMENT "Invalid pattern: a(, error: missing ): a(" if the pattern is invalid. */
 weft_err weft__regex_create(regex **out, const char *pattern, size_t size);
 void weft__regex_destroy(regex *r);
-/* Stores true if all of the text matches.  Fails only if memory is short. */
+/* Sets *matches if the whole text matches.  Fails only if memory is short. */
 weft_err weft__regex_full(const regex *r, const char *s, size_t size, bool *matches);
-/* Replaces the first match, or all.  In the rewrite \0..\9 are groups and \\ is a backslash. */
+/* Replaces the first match, or all.  In the rewrite, \0..\9 are groups and \\ is a backslash. */
 weft_err weft__regex_replace(const regex *r, const char *s, size_t size, const char *rewrite, size_t rewrite_size,
                              bool all, text *out);
 
@@ -39,7 +39,7 @@ typedef enum regex_kind {
   RE_CAT,   /* left, right */
   RE_ALT,   /* left, right */
   RE_TIMES, /* left, min..max times (max < 0: any), greedy or not */
-  RE_GROUP, /* left, kept as group `min` */
+  RE_GROUP, /* left, captured as group `min` */
   RE_BEGIN_TEXT,
   RE_END_TEXT,
   RE_BEGIN_LINE,
@@ -56,9 +56,9 @@ typedef struct regex_node {
   bool greedy;
 } regex_node;
 
-/* The tree of a pattern, in the arena.  *why is RE2's description of what is wrong. */
+/* Parses a pattern to a tree in the arena. *why is RE2's description of an error. */
 weft_err weft__regex_parse(arena *a, const char *pattern, size_t size, regex_node **out, int *groups, text *why);
-/* The rune at s (size > 0) and its length; -1 with length 1 where the bytes are no UTF-8. */
+/* Returns the rune at s (size > 0) and its length; -1 and length 1 if the bytes are not UTF-8. */
 int weft__rune(const char *s, size_t size, int *length);
 
 #endif

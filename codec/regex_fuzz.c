@@ -1,6 +1,7 @@
-/* regex_fuzz.c - a pattern, a rewrite and a text, each ended by a line feed: a match, a new text, or an error.
+/* regex_fuzz.c - a pattern, a rewrite and a text, each ended by a line feed: expects a match, a new text, or an
+ * error.
  *
- * Patterns and texts are cut at 64 and 512 bytes: matching takes time in proportion to their product, by promise. */
+ * Patterns and texts are cut at 64 and 512 bytes, because matching takes time proportional to their product. */
 #include "codec/regex.h"
 #include <string.h>
 
@@ -11,7 +12,7 @@ typedef struct line {
   size_t size;
 } line;
 
-/* The bytes up to the next line feed, at most `most` of them; *data goes past it. */
+/* Returns the bytes up to the next line feed, at most `most` of them, and advances *data past it. */
 static line next_line(const uint8_t **data, size_t *left, size_t most) {
   const uint8_t *from = *data, *feed = *left ? memchr(from, '\n', *left) : NULL;
   const size_t size = feed ? (size_t)(feed - from) : *left, step = feed ? size + 1 : size;

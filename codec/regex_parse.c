@@ -1,7 +1,7 @@
-/* regex_parse.c - from the text of a pattern to its tree, by recursive descent.
+/* regex_parse.c - parses the text of a pattern to a tree, by recursive descent.
  *
- * The descent is bounded, as is everything a repetition multiplies, so that no pattern can exhaust
- * the stack or memory.  The words of the errors are RE2's. */
+ * The depth of recursion and the sizes that repetitions multiply are bounded, so that no pattern can exhaust the
+ * stack or memory.  The error messages are RE2's. */
 #include "base/alloc.h"
 #include "codec/regex.h"
 
@@ -36,7 +36,7 @@ int weft__rune(const char *s, size_t size, int *length) {
   return rune;
 }
 
-/* ---- small tools ---- */
+/* ---- helpers ---- */
 
 static regex_node *regex_refuse(parser *p, const char *what, const char *from, const char *to) {
   if (p->err == WEFT_OK) {
@@ -71,7 +71,7 @@ static bool regex_skip(parser *p, const char *word) {
   return true;
 }
 
-/* The next rune of the pattern. */
+/* Reads the next rune of the pattern. */
 static int regex_take(parser *p) {
   int length, rune = weft__rune(p->s, (size_t)(p->end - p->s), &length);
   if (rune < 0) regex_refuse(p, "invalid UTF-8", NULL, NULL);
@@ -82,7 +82,7 @@ static int regex_take(parser *p) {
 /* ---- sets of runes ---- */
 
 static void set_add(parser *p, rune_set *set, int low, int high) {
-  if ((set->n & (set->n - 1)) == 0) { /* room doubles at each power of two */
+  if ((set->n & (set->n - 1)) == 0) { /* the capacity doubles at each power of two */
     rune_range *room = weft__arena_alloc(p->arena, (size_t)(set->n ? 2 * set->n : 1) * sizeof *room);
     if (!room) {
       p->err = WEFT_OOM;
@@ -107,7 +107,7 @@ static void set_add_folded(parser *p, rune_set *set, int low, int high) {
   if (a <= z) set_add(p, set, a + 32, z + 32);
 }
 
-/* The ranges of a named class, as pairs of runes. */
+/* Returns the ranges of a named class, as pairs of runes. */
 static const char *class_pairs(int letter) {
   switch (letter) {
   case 'd': return "09";
@@ -117,7 +117,7 @@ static const char *class_pairs(int letter) {
   }
 }
 
-/* Adds the pairs, or all that is not in them; the pairs ascend. */
+/* Adds the ranges, or everything outside them if negated.  The ranges ascend. */
 static void add_pairs(parser *p, rune_set *set, const char *pairs, size_t n, bool negated) {
   int from = 0;
   for (size_t i = 0; i < n; i += 2) {
@@ -130,7 +130,7 @@ static void add_pairs(parser *p, rune_set *set, const char *pairs, size_t n, boo
   if (negated) set_add(p, set, from, MAX_RUNE);
 }
 
-/* \d \S ... at the place: adds it and returns true. */
+/* If \d, \S, ... comes next, adds it and returns true. */
 static bool perl_class(parser *p, rune_set *set) {
   if (p->end - p->s < 2 || p->s[0] != '\\') return false;
   int letter = p->s[1];
@@ -141,7 +141,7 @@ static bool perl_class(parser *p, rune_set *set) {
   return true;
 }
 
-/* [:alpha:] inside a class. */
+/* Parses [:alpha:] inside a class. */
 static bool posix_class(parser *p, rune_set *set) {
   static const struct {
     const char *name, *pairs;
@@ -178,7 +178,7 @@ static int hex_digit(int c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* \xFF or \x{10FFFF}, past the x; -1 if it is neither. */
+/* Parses \xFF or \x{10FFFF}, after the x.  Returns -1 if it is neither. */
 static int hex_rune(parser *p) {
   int v = 0, digits = 0;
   bool braced = regex_skip(p, "{");
@@ -190,7 +190,7 @@ static int hex_rune(parser *p) {
   return digits < (braced ? 1 : 2) || v > MAX_RUNE ? -1 : v;
 }
 
-/* A backslash and what it means as one rune. */
+/* Parses a backslash escape that stands for one rune. */
 static int regex_escaped(parser *p) {
   static const char letters[] = "aftnrv", meant[] = "\a\f\t\n\r\v";
   const char *from = p->s++;
@@ -221,7 +221,7 @@ static int class_rune(parser *p, const char *open) {
   return *p->s == '\\' ? regex_escaped(p) : regex_take(p);
 }
 
-/* [...] */
+/* Parses [...]. */
 static regex_node *bracket(parser *p) {
   const char *open = p->s++;
   regex_node *n = regex_make(p, RE_SET, NULL, NULL);
@@ -256,11 +256,11 @@ static regex_node *any_rune(parser *p) {
   return n;
 }
 
-/* ---- pieces ---- */
+/* ---- atoms ---- */
 
 static regex_node *alternatives(parser *p);
 
-/* (?i) (?i-s:...) : true once the flags are read; *scoped when a group of their own follows. */
+/* Parses (?i) or (?i-s:...).  Returns true after the flags; *scoped is set if a group with these flags follows. */
 static bool read_flags(parser *p, const char *open, bool *scoped) {
   int sign = 1, flags = p->flags;
   for (; regex_more(p); p->s++) {
@@ -282,7 +282,7 @@ static bool read_flags(parser *p, const char *open, bool *scoped) {
   return p->err == WEFT_OK;
 }
 
-/* Past "(?P<": the name and its bracket. */
+/* After "(?P<": skips the name and its bracket. */
 static void skip_name(parser *p, const char *open) {
   const char *name = p->s;
   while (regex_more(p) &&
@@ -300,7 +300,7 @@ static regex_node *regex_group(parser *p) {
     number = ++p->groups;
   } else if (regex_skip(p, "?")) {
     if (!read_flags(p, open, &scoped)) return NULL;
-    if (!scoped) return regex_make(p, RE_EMPTY, NULL, NULL); /* the flags hold to the end of the enclosing group */
+    if (!scoped) return regex_make(p, RE_EMPTY, NULL, NULL); /* the flags apply to the end of the enclosing group */
   } else {
     number = ++p->groups;
   }
@@ -319,7 +319,7 @@ static regex_node *regex_group(parser *p) {
 
 static regex_node **regex_append(parser *p, regex_kind kind, regex_node **at, regex_node *one);
 
-static regex_node *regex_quoted(parser *p) { /* past \Q */
+static regex_node *regex_quoted(parser *p) { /* after \Q */
   regex_node *all = NULL, **at = &all;
   while (regex_more(p) && p->err == WEFT_OK && !regex_skip(p, "\\E"))
     at = regex_append(p, RE_CAT, at, literal(p, regex_take(p)));
@@ -364,7 +364,7 @@ static bool regex_digits(parser *p, int *v) {
   return p->s > from;
 }
 
-/* {2} {2,} {2,5}: anything else is literal text. */
+/* Parses {2} {2,} {2,5}; anything else is literal text. */
 static bool braces(parser *p, int *min, int *max) {
   const char *from = p->s++;
   bool ok = regex_digits(p, min);
@@ -385,7 +385,7 @@ static bool repetition(parser *p, int *min, int *max) {
   return true;
 }
 
-/* How many runes a tree can ask for at most is what repetition multiplies: bounded, as in RE2. */
+/* Returns the maximum number of runes that a tree can match, which repetitions multiply.  It is bounded, as in RE2. */
 static long regex_weight(const regex_node *n) {
   long sum = 0;
   for (; n && (n->kind == RE_CAT || n->kind == RE_ALT); n = n->right) sum += 1 + regex_weight(n->left);
@@ -413,7 +413,7 @@ static regex_node *regex_repeated(parser *p) {
   return times;
 }
 
-/* Appends to a list that grows at its right end, so that its length is not a depth. */
+/* Appends to a list that grows at its right end, so that its length does not add depth. */
 static regex_node **regex_append(parser *p, regex_kind kind, regex_node **at, regex_node *one) {
   if (!*at) {
     *at = one;

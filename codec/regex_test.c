@@ -1,4 +1,4 @@
-/* regex_test.c - patterns matched, replaced and refused as RE2 does. */
+/* regex_test.c - tests that patterns match, replace and fail as in RE2. */
 #include "codec/regex.h"
 #include "tests/check.h"
 

@@ -1,6 +1,7 @@
 /* unicode.c - UTF-8, UTF-16, UTF-32, ASCII and Latin-1.
  *
- * Of invalid UTF-8, the longest part that could begin a character counts as one error, as the Unicode standard advises. */
+ * In invalid UTF-8, the longest sequence that could begin a character counts as one error, as the Unicode standard
+ * recommends. */
 #include "codec/unicode.h"
 #include "base/cast.h"
 #include <string.h>
@@ -37,7 +38,7 @@ bool weft__unicode_is_character(int32_t c) {
   return !(c >= 0xFDD0 && (c <= 0xFDEF || (c & 0xFFFE) == 0xFFFE));
 }
 
-/* The range of the second byte of a sequence tells overlong forms and surrogates apart. */
+/* Returns the valid range of the second byte of a sequence, which excludes overlong forms and surrogates. */
 static void second_range(unsigned char first, unsigned char *low, unsigned char *high) {
   *low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
   *high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;

@@ -1,6 +1,6 @@
 /* unicode_script.c - the script of each character, from the Unicode character database (Scripts.txt).
  *
- * A number of the table is the first character of a range, shifted by 8 bits, and the script of the range. */
+ * Each number of the table is the first character of a range, shifted left by 8 bits, plus the script of the range. */
 #include "codec/unicode.h"
 #include "base/cast.h"
 

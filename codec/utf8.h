@@ -1,4 +1,4 @@
-/* utf8.h - counting characters the way TensorFlow's string ops do: every byte that continues none begins one. */
+/* utf8.h - counts characters as TensorFlow's string ops do: every byte that is not a continuation byte begins one. */
 #ifndef WEFT_CODEC_UTF8_H
 #define WEFT_CODEC_UTF8_H
 

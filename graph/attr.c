@@ -1,6 +1,6 @@
-/* attr.c - values of attributes: copying, comparing, and letting go of their tensors.
+/* attr.c - values of attributes: copies and compares them, and releases their tensors.
  *
- * Everything but a tensor is bytes in an arena and dies with it, so release is about tensors only. */
+ * Everything except tensors is in an arena and is freed with it, so release only concerns tensors. */
 #include "graph/attr.h"
 #include "base/arena.h"
 
@@ -8,7 +8,7 @@ static weft_err no_memory(const char *name) {
   return weft__fail(WEFT_RESOURCE_EXHAUSTED, "no memory for attribute '%s'", name ? name : "");
 }
 
-/* Bytes, with a NUL after them so that they also read as a C string. */
+/* Copies bytes and appends a NUL, so that they can be used as a C string. */
 static bool copy_str(attr_str *dst, attr_str src, arena *a) {
   dst->data = weft__arena_strndup(a, src.data ? src.data : "", src.size);
   dst->size = src.size;
@@ -38,7 +38,7 @@ static bool copy_list(attr *dst, const attr *src, arena *a) {
     if (!(dst->tensors = copy_array(src->tensors, src->n, sizeof *src->tensors, a))) return false;
     for (int i = 0; i < src->n; i++) weft_tensor_retain(dst->tensors[i]);
     return true;
-  default: return true; /* an empty list of we do not know what */
+  default: return true; /* an empty list of unknown kind */
   }
 }
 
@@ -119,7 +119,7 @@ static bool same_item(const attr *a, const attr *b, int i) {
 
 bool weft__attr_equal(const attr *a, const attr *b) {
   if (a->is_list != b->is_list) return false;
-  if (a->is_list && a->n == 0 && b->n == 0) return true; /* bytes of an empty list do not say of what */
+  if (a->is_list && a->n == 0 && b->n == 0) return true; /* the bytes of an empty list do not tell its kind */
   if (a->kind != b->kind) return false;
   if (!a->is_list) return same_single(a, b);
   if (a->n != b->n) return false;

@@ -1,8 +1,7 @@
-/* attr.h - the attributes of a node, as values that own nothing: their memory is the arena's.
+/* attr.h - the attributes of a node, as values that own nothing: an arena owns their memory.
  *
- * Tensors inside attributes are heap tensors retained by the graph.  What Weft does not look into
- * (functions, tensors of types it cannot hold) stays an opaque serialised AttrValue and is written
- * back as it came. */
+ * Tensors in attributes are heap tensors that the graph retains.  Values that Weft does not interpret (functions,
+ * tensors of unsupported types) stay opaque serialized AttrValues and are exported unchanged. */
 #ifndef WEFT_GRAPH_ATTR_H
 #define WEFT_GRAPH_ATTR_H
 
@@ -18,7 +17,7 @@ typedef enum attr_kind {
   ATTR_TYPE,
   ATTR_SHAPE,
   ATTR_TENSOR,
-  ATTR_FUNC, /* held as ATTR_OPAQUE bytes */
+  ATTR_FUNC, /* stored as ATTR_OPAQUE bytes */
   ATTR_OPAQUE
 } attr_kind;
 
@@ -31,7 +30,7 @@ typedef struct attr {
   const char *name;
   attr_kind kind;
   bool is_list;
-  int n; /* elements when is_list */
+  int n; /* number of elements if is_list */
   union {
     attr_str s; /* also the bytes of ATTR_OPAQUE */
     int64_t i;
@@ -45,12 +44,12 @@ typedef struct attr {
     float *fs;
     bool *bs;
     weft_dtype *types;
-    shape *shapes; /* n of them */
+    shape *shapes; /* n elements */
     weft_tensor **tensors;
   };
 } attr;
 
-/* Shorthands for building: (attr[]){A_TYPE("T", WEFT_FLOAT), A_INT("axis", 0)} */
+/* Shorthands for building lists: (attr[]){A_TYPE("T", WEFT_FLOAT), A_INT("axis", 0)} */
 #define A_INT(n_, v) ((attr){.name = (n_), .kind = ATTR_INT, .i = (v)})
 #define A_FLOAT(n_, v) ((attr){.name = (n_), .kind = ATTR_FLOAT, .f = (v)})
 #define A_BOOL(n_, v) ((attr){.name = (n_), .kind = ATTR_BOOL, .b = (v)})
@@ -64,9 +63,9 @@ typedef struct attr {
 #define A_STRS(n_, v, c) ((attr){.name = (n_), .kind = ATTR_STRING, .is_list = true, .n = (c), .ss = (v)})
 
 struct arena;
-/* Deep copy into the arena; tensors are retained (released by weft__attr_release). */
+/* Makes a deep copy in the arena.  Tensors are retained; weft__attr_release releases them. */
 weft_err weft__attr_copy(attr *dst, const attr *src, struct arena *a);
-void weft__attr_release(attr *a); /* drops tensor references only */
+void weft__attr_release(attr *a); /* releases only tensors */
 bool weft__attr_equal(const attr *a, const attr *b);
 
 #endif

@@ -1,13 +1,13 @@
-/* attr_proto.c - attributes to and from AttrValue.
+/* attr_proto.c - converts attributes to and from AttrValue.
  *
- * A oneof writes its member even when it is zero, which peers rely on (b = false must be there).
- * Values that no op of ours reads (functions, placeholders, handles and variants in tensors, lists
- * that mix kinds) are kept as the bytes they came in, so that they go out unchanged. */
+ * The member of a oneof is written even if it is zero, because peers rely on it (b = false must be present).  Values
+ * that no op of ours reads (functions, placeholders, handles and variants in tensors, lists of mixed kinds) are kept
+ * as bytes, so that they are exported unchanged. */
 #include "graph/attr_proto.h"
 #include "base/cast.h"
 #include "tensor/tensor_proto.h"
 
-/* A few bytes of TensorProto may stand for any number of elements; this many bytes are believed. */
+/* A few bytes of a TensorProto may stand for any number of elements.  Up to this many bytes are accepted. */
 #define EXPANSION_LIMIT ((int64_t)1 << 30)
 
 static void *arena_take(void *a, size_t size) { return weft__arena_alloc(a, size ? size : 1); }
@@ -21,7 +21,7 @@ static weft_err no_memory(const char *name) {
   return weft__fail(WEFT_RESOURCE_EXHAUSTED, "no memory for attribute '%s'", name);
 }
 
-/* ---- from ---- */
+/* ---- from AttrValue ---- */
 
 static weft_err keep_opaque(attr *out, const Tensorflow__AttrValue *v, arena *a) {
   size_t size = tensorflow__attr_value__get_packed_size(v);
@@ -159,7 +159,7 @@ weft_err weft__attr_keep_proto(attr *out, const char *name, const Tensorflow__At
   return v ? keep_opaque(out, v, a) : WEFT_OK;
 }
 
-/* ---- to ---- */
+/* ---- to AttrValue ---- */
 
 static weft_err write_shape(Tensorflow__TensorShapeProto **out, const shape *s, arena *a) {
   if (!(*out = weft__arena_alloc(a, sizeof **out))) return no_memory("shape");
@@ -208,7 +208,7 @@ static weft_err write_items(Tensorflow__AttrValueListValue *l, const attr *in, v
 
 static weft_err write_list(Tensorflow__AttrValue *out, const attr *in, arena *a) {
   Tensorflow__AttrValueListValue *l = weft__arena_alloc(a, sizeof *l);
-  /* The widest item of any kind: a ProtobufCBinaryData. */
+  /* Sized for the widest item of any kind, a ProtobufCBinaryData. */
   void *items = weft__arena_alloc(a, (size_t)in->n * sizeof(ProtobufCBinaryData) + 1);
   if (!l || !items) return no_memory(in->name ? in->name : "");
   tensorflow__attr_value_list_value__init(l);

@@ -1,11 +1,11 @@
-/* attr_text.c - one attribute after the other, each read as the default of a definition of its own. */
+/* attr_text.c - parses attributes in text form, each like the default value in an op definition. */
 #include "graph/attr_text.h"
 
 #include "base/cast.h"
 #include <ctype.h>
 #include <stdio.h>
 
-/* The end of the attribute that begins at `at`: a space outside quotes and brackets. */
+/* Returns the end of the attribute that begins at `at`: a space outside quotes and brackets. */
 static const char *attr_end(const char *at) {
   int depth = 0;
   bool quote = false;

@@ -1,4 +1,4 @@
-/* build.c - nodes added by name, for code that reads as mathematics. */
+/* build.c - functions that add nodes by op name, so that code reads like a formula. */
 #include "graph/build.h"
 
 #include "base/alloc.h"
@@ -51,7 +51,7 @@ weft_out weft__b_fill(weft_graph *g, weft_out dims, weft_out v) { return weft__b
 weft_out weft__b_transpose(weft_graph *g, weft_out x, weft_out perm) { return weft__b_binary(g, "Transpose", x, perm); }
 
 weft_out weft__b_const_adopt(weft_graph *g, weft_tensor *t) {
-  if (!t) { /* the failure that made it NULL is this thread's message */
+  if (!t) { /* the failure that made it NULL is this thread's error message */
     weft__status_update(&g->sticky, WEFT_RESOURCE_EXHAUSTED);
     return WEFT_NONE;
   }
@@ -149,7 +149,7 @@ weft_err weft__backprop_none(backprop *b) {
 
 void weft__b_pushed(weft_graph *g, weft_err err) {
   weft__status_update(&g->sticky, err);
-  if (err) weft__scope_push_control(g, 0, NULL); /* changes nothing; it is what the caller will pop */
+  if (err) weft__scope_push_control(g, 0, NULL); /* an empty scope, so that the caller has something to pop */
 }
 
 void weft__b_push_name(weft_graph *g, const char *name) { weft__b_pushed(g, weft__scope_push_name(g, name)); }

@@ -1,7 +1,7 @@
-/* collection.c - named lists that travel with a graph.
+/* collection.c - named lists that belong to a graph.
  *
- * A list of messages is indexed by the node that each names first, so that the definition of one variable among
- * thousands is found without reading the others. */
+ * A list of messages is indexed by the node that each message names first, so that the definition of one variable
+ * among thousands is found without parsing the others. */
 #include "graph/collection.h"
 #include <string.h>
 
@@ -41,14 +41,14 @@ static bool read_varint(const unsigned char **p, const unsigned char *end, uint6
   return false;
 }
 
-/* The node that field 1 of a message names: VariableDef and QueueRunnerDef begin so. */
+/* Finds the node that field 1 of a message names.  VariableDef and QueueRunnerDef begin with that field. */
 static bool node_named(attr_str item, attr_str *node) {
   const unsigned char *p = (const unsigned char *)item.data, *end = p + item.size;
   uint64_t tag, size;
   while (p < end && read_varint(&p, end, &tag)) {
     const uint64_t kind = tag & 7;
     if (kind == 0 && !read_varint(&p, end, &size)) return false;
-    size = kind == 0 ? 0 : kind == 1 ? 8 : 4; /* of a number of fixed length */
+    size = kind == 0 ? 0 : kind == 1 ? 8 : 4; /* skips a fixed-size number */
     if (kind == 2 && !read_varint(&p, end, &size)) return false;
     if (kind == 3 || kind == 4 || kind > 5 || size > (uint64_t)(end - p)) return false;
     if (tag == (1 << 3 | 2)) {
@@ -61,7 +61,7 @@ static bool node_named(attr_str item, attr_str *node) {
   return false;
 }
 
-/* The slot of that node: the one that holds its item, or an empty one. */
+/* Returns the slot with the item of that node, or the empty slot for it. */
 static int *slot_of(const collection *c, attr_str node) {
   const uint32_t mask = (uint32_t)c->slots - 1;
   uint64_t h = 0;
@@ -79,7 +79,7 @@ static void index_item(collection *c, int i) {
   attr_str node;
   if (!node_named(c->s[i], &node)) return;
   int *slot = slot_of(c, node);
-  if (*slot == 0) *slot = i + 1; /* the first of that node */
+  if (*slot == 0) *slot = i + 1; /* only the first item of a node is indexed */
 }
 
 static void index_again(collection *c) {
@@ -87,7 +87,7 @@ static void index_again(collection *c) {
   for (int i = 0; c->slots && i < c->n; i++) index_item(c, i);
 }
 
-/* Twice as many slots as the list has room for items. */
+/* Allocates an index with twice as many slots as the list has capacity. */
 static weft_err index_room(weft_graph *g, collection *c) {
   if (c->slots >= 2 * c->capacity) return WEFT_OK;
   int *slot = weft__arena_alloc(&g->arena, 2 * (size_t)c->capacity * sizeof *slot);
@@ -108,7 +108,7 @@ void weft__collection_cut(collection *c, int n) {
   index_again(c);
 }
 
-/* The list with room for one more. */
+/* Returns the list with capacity for one more item. */
 static weft_err collection_reserve(weft_graph *g, const char *list, collection_kind kind, collection **out) {
   WEFT_TRY(weft__collection_make(g, list, kind, out));
   collection *c = *out;

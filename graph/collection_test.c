@@ -1,4 +1,4 @@
-/* collection_test.c - definitions found by the node that they name. */
+/* collection_test.c - tests that definitions are found by the node that they name. */
 #include "graph/collection.h"
 #include "tests/check.h"
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 static const op_table no_ops;
 
-/* A message whose field 1 is `name`; `before` puts field 2, a number, in front of it. */
+/* Adds a message whose field 1 is `name`.  With `before`, field 2, a number, precedes it. */
 static weft_err add(weft_graph *g, const char *list, const char *name, bool before) {
   char message[300];
   size_t n = 0;

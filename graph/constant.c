@@ -1,8 +1,8 @@
-/* constant.c - what is known of a value before anything runs.
+/* constant.c - finds values that are known before anything runs.
  *
- * Shape rules ask for the values of shape-like inputs.  Small stateless subgraphs over constants
- * are run with the ops' own kernels; a vector that is only partly known (the batch size is not) is
- * followed through the few ops that programs build shapes with. */
+ * Shape rules need the values of inputs that are shapes.  Small stateless subgraphs of constants are run with the
+ * ops' own kernels.  Vectors that are only partly known (the batch size is not) are followed through the few ops
+ * that programs use to build shapes. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/fold.h"
@@ -11,12 +11,12 @@
 enum { MAX_DEPTH = 24, MAX_ELEMENTS = 4096, MAX_LOOKS = 512, MAX_BYTES = MAX_ELEMENTS * 16 };
 
 struct known_search {
-  int depth, budget; /* nodes that may still be looked at */
+  int depth, budget; /* limits for the nodes that may still be visited */
 };
 
 static weft_tensor *constant_value(const weft_graph *g, weft_out o, known_search *a);
 
-/* Shape, Size and Rank know their answer from the static shape alone. */
+/* Computes Shape, Size and Rank from the static shape. */
 static weft_tensor *from_static_shape(const weft_graph *g, const weft_node *n, int slot) {
   weft_tensor *t = NULL;
   if (slot >= n->n_in) return NULL;
@@ -39,7 +39,7 @@ static bool takes_element(const weft_node *n) {
   return n->op && n->op->known == weft__known_slice && weft__node_int(n, "shrink_axis_mask", 0) == 1;
 }
 
-/* x[i] of a vector that is known at i, if not elsewhere: a dimension of a shape. */
+/* Returns x[i] of a vector if element i is known, even if others are not: a dimension of a shape. */
 static weft_tensor *known_element(const weft_graph *g, weft_out o, known_search *a) {
   const weft_node *n = g->node[o.node];
   const shape *of_vector = n->n_in ? weft__out_shape(g, n->in[0]) : NULL;
@@ -58,7 +58,7 @@ static weft_tensor *known_element(const weft_graph *g, weft_out o, known_search 
 
 static bool tensor_is_small(const weft_tensor *t) { return t && weft__tensor_count(t) <= MAX_ELEMENTS; }
 
-/* Runs n's kernel on the given inputs; the wanted output, or NULL. */
+/* Runs n's kernel on the given inputs.  Returns the wanted output, or NULL. */
 static weft_tensor *run_once(const weft_node *n, weft_tensor **in, int slot) {
   value out[FOLD_MAX_OUT] = {{.dead = false}};
   weft_tensor *result = NULL;
@@ -102,9 +102,10 @@ weft_tensor *weft__graph_constant(const weft_graph *g, weft_out o) {
   return constant_value(g, o, &a);
 }
 
-/* ---- vectors that are partly known ------------------------------------------------------------ */
+/* ---- partly known vectors ---------------------------------------------------------------------- */
 
-/* A scalar that is an element of a partly known vector: x[i] with constant i.  -1 if not known. */
+/* Returns a scalar that is an element of a partly known vector: x[i] with constant i.  Returns -1 if it is not
+ * known. */
 static int64_t constant_element(const weft_graph *g, weft_out o, known_search *a) {
   const weft_node *n = g->node[o.node];
   int64_t result = -1;
@@ -156,7 +157,7 @@ bool weft__known_concat(known_search *a, const weft_graph *g, weft_out o, shape 
   return true;
 }
 
-/* x[begin:end] of a vector, with steps of one. */
+/* Finds x[begin:end] of a vector, with stride 1. */
 bool weft__known_slice(known_search *a, const weft_graph *g, weft_out o, shape *out) {
   const weft_node *n = g->node[o.node];
   shape of;
@@ -194,7 +195,8 @@ static bool constant_partial_shape(const weft_graph *g, weft_out o, shape *out, 
   if (a->depth >= MAX_DEPTH || --a->budget < 0) return false;
   a->depth++;
   const weft_node *n = g->node[o.node];
-  const int kept = a->budget / 2; /* for the op's rule: the search for the whole value must not use up everything */
+  /* reserved for the op's rule: the search for the whole value must not use the whole budget */
+  const int kept = a->budget / 2;
   a->budget -= kept;
   weft_tensor *t = constant_value(g, o, a);
   a->budget = (a->budget > 0 ? a->budget : 0) + kept;
@@ -207,7 +209,7 @@ static bool constant_partial_shape(const weft_graph *g, weft_out o, shape *out, 
   weft_tensor_destroy(t);
   a->depth--;
   const shape *mine = weft__out_shape(g, o);
-  if (!ok && mine->rank == 1 && mine->dim[0] >= 0 && mine->dim[0] <= WEFT_MAX_RANK) { /* at least its rank is known */
+  if (!ok && mine->rank == 1 && mine->dim[0] >= 0 && mine->dim[0] <= WEFT_MAX_RANK) { /* at least the length is known */
     out->rank = weft__int_sat(mine->dim[0]);
     for (int i = 0; i < out->rank; i++) out->dim[i] = -1;
     ok = true;

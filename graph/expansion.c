@@ -1,16 +1,17 @@
-/* expansion.c - which functions a body is called by, and how many bodies a graph has. */
+/* expansion.c - tracks which functions call a body, and how many bodies a graph has. */
 #include "graph/expansion.h"
 
 #include "base/alloc.h"
 #include "base/text.h"
 #include "tensor/tensor.h"
 
-/* One call within others.  A graph that is not a function's has one of depth 0, which counts for all below it. */
+/* One call in a chain of calls.  A graph that is not a function's body has a chain of depth 0, which counts all
+ * instances below it. */
 struct call_chain {
   object base;
   struct call_chain *caller; /* a reference; NULL at depth 0 */
   int depth;
-  atomic_int instances; /* at depth 0: of functions called by functions */
+  atomic_int instances; /* at depth 0: the number of functions called by functions */
   char name[];
 };
 
@@ -36,7 +37,7 @@ static weft_err chain_create(call_chain **out, call_chain *caller, const char *n
   return WEFT_OK;
 }
 
-/* "Function f calls itself: f -> g -> f" */
+/* Fails with "Function f calls itself: f -> g -> f". */
 static weft_err fail_cycle(const call_chain *c, const char *name) {
   const char *names[FUNCTION_MAX_DEPTH + 1];
   int n = 0;
@@ -68,7 +69,7 @@ static call_chain *root_of(call_chain *c) {
 }
 
 static weft_err check_count(call_chain *from, const char *name) {
-  if (from->depth == 0) return WEFT_OK; /* as many as the graph has nodes: no more than was sent */
+  if (from->depth == 0) return WEFT_OK; /* not counted: there are at most as many as the graph has nodes */
   if (atomic_fetch_add(&root_of(from)->instances, 1) < FUNCTION_MAX_INSTANCES) return WEFT_OK;
   atomic_fetch_sub(&root_of(from)->instances, 1);
   return weft__fail(WEFT_RESOURCE_EXHAUSTED,

@@ -1,4 +1,4 @@
-/* export.c - nodes of a graph become a GraphDef. */
+/* export.c - converts nodes of a graph to a GraphDef. */
 #include "base/alloc.h"
 #include "graph/attr_proto.h"
 #include "graph/graphdef.h"
@@ -7,10 +7,10 @@
 
 static weft_err export_oom(void) { return weft__fail(WEFT_OOM, "no memory to export a graph"); }
 
-/* A C string handed to protobuf-c, which only reads it. */
+/* Casts a C string for protobuf-c, which only reads it. */
 static char *export_string(const char *s) { return (char *)(uintptr_t)s; }
 
-/* "a", "a:1" or, with slot -1, "^a". */
+/* Formats an input: "a", "a:1" or, with slot -1, "^a". */
 static char *input_text(const char *name, int slot, arena *a) {
   if (slot == 0) return export_string(name);
   char *s = weft__arena_alloc(a, strlen(name) + 16);

@@ -1,9 +1,9 @@
-/* fold.c - runs kernels outside of steps, for plans and shape rules. */
+/* fold.c - runs kernels outside steps, for plans and shape rules. */
 #include "graph/fold.h"
 
 #include "base/denormal.h"
 
-/* Returns true if a value of this type refers to an object of a step or of a device. */
+/* Returns true if a value of this type stands for an object that lives in a step or on a device. */
 static bool is_object(weft_dtype type) {
   return (int)type > WEFT_REF_BASE || type == WEFT_RESOURCE || type == WEFT_VARIANT;
 }
@@ -47,7 +47,7 @@ weft_err weft__node_fold(const weft_node *n, const weft_tensor *const *in, value
               .out = out,
               .limit = limit};
   weft_err err = n->op->prepare ? n->op->prepare(n, &k.state) : WEFT_OK;
-  const uint64_t mode = weft__denormal_flush(); /* as where it would have run */
+  const uint64_t mode = weft__denormal_flush(); /* the same mode as in a step */
   if (!err) err = n->op->cpu(&k);
   weft__denormal_restore(mode);
   if (n->op->unprepare) n->op->unprepare(k.state);

@@ -1,7 +1,8 @@
-/* frames.c - the loops and branches of a graph, found from its nodes alone.
+/* frames.c - finds the loops and branches of a graph from its nodes.
  *
- * A node is in the frame and branch of its inputs, so passes over the nodes in order of their ids find both.  Only back
- * edges of loops come from nodes with larger ids; what they would add is known from the loop's entry. */
+ * A node is in the frame and branch of its inputs, so passes over the nodes in order of their ids find both.  Only
+ * the back edges of loops come from nodes with larger ids.  They can be ignored, because the entry of the loop
+ * already determines its frame and branch. */
 #include "graph/frames.h"
 #include <string.h>
 
@@ -33,7 +34,7 @@ static weft_err find_frame(frames *f, int parent, const char *name, int *out, ar
   return WEFT_OK;
 }
 
-/* The frame of the first input that has one; -1 if none has yet. */
+/* Returns the frame of the first input whose frame is known, or -1. */
 static int input_home(const frames *f, const weft_node *n) {
   if (n->n_in == 0 && n->n_control == 0) return 0;
   for (int i = 0; i < n->n_in; i++)
@@ -43,7 +44,7 @@ static int input_home(const frames *f, const weft_node *n) {
   return -1;
 }
 
-/* Into a loop that is one. */
+/* Returns true for an Enter into a loop that is complete. */
 static bool is_enter(const frames *f, const weft_node *n) {
   return weft__node_is(n, KIND_ENTER) && !(f->open && f->open[n->id]);
 }
@@ -77,7 +78,7 @@ static weft_err settle_homes(frames *f, const weft_graph *g, arena *a) {
 /* ---- the parts of a loop ---- */
 
 static weft_err add_id(int **list, int *n, int id, arena *a) {
-  if ((*n & (*n - 1)) == 0) { /* full at every power of two */
+  if ((*n & (*n - 1)) == 0) { /* a power of two: the list is full */
     int *more = weft__arena_alloc(a, (size_t)(*n ? 2 * *n : 1) * sizeof *more);
     if (!more) return frames_oom();
     if (*n) memcpy(more, *list, (size_t)*n * sizeof *more);
@@ -111,7 +112,7 @@ static weft_err collect_parts(frames *f, const weft_graph *g, arena *a) {
   return WEFT_OK;
 }
 
-/* A Merge of an Enter and a NextIteration carries a variable of its loop. */
+/* Returns true for a Merge of an Enter and a NextIteration, which carries a variable of its loop. */
 static bool is_var_merge(const weft_graph *g, const weft_node *n, loop_var *v) {
   *v = (loop_var){-1, n->id, -1, -1, -1};
   if (!weft__node_is(n, KIND_MERGE)) return false;
@@ -229,7 +230,7 @@ static weft_err settle_branch(frames *f, const weft_graph *g, const weft_node *n
   loop_var v;
   int *alive = &f->alive[n->id];
   loop_frame *into = &f->frame[f->home[n->id]];
-  if (is_enter(f, n)) { /* inside the frame it starts anew */
+  if (is_enter(f, n)) { /* in the frame, branches start anew */
     into->branch = deeper_branch(f, into->branch, weft__frames_branch(f, g, n->in[0]));
     *alive = 0;
   } else if (weft__node_is(n, KIND_EXIT) && f->home[n->in[0].node] > 0)
@@ -243,9 +244,9 @@ static weft_err settle_branch(frames *f, const weft_graph *g, const weft_node *n
   return make_branch(f, *alive, weft__out_behind_identity(g, n->in[1]), 1, a);
 }
 
-/* A loop in which no Merge has got its NextIteration yet is still being built. */
+/* Finds loops that are still being built: no Merge of theirs has its NextIteration yet. */
 static weft_err find_open(frames *f, const weft_graph *g, arena *a) {
-  map round = {0}; /* the names of those that go round */
+  map round = {0}; /* the names of frames that have a NextIteration */
   loop_var v;
   weft_err err = WEFT_OK;
   f->open = weft__arena_alloc(a, (size_t)(f->n_node + 1) * sizeof *f->open);
@@ -270,7 +271,7 @@ weft_err weft__frames_find(frames *f, const weft_graph *g, bool open, arena *a) 
   WEFT_TRY(collect_parts(f, g, a));
   WEFT_TRY(find_vars(f, g, a));
   WEFT_TRY(make_branch(f, -1, WEFT_NONE, 0, a));
-  for (int i = 0; i < f->n_node; i++) /* outside of loops nobody asks */
+  for (int i = 0; i < f->n_node; i++) /* branches outside loops are not used */
     if (f->home[i] > 0 || weft__node_is(g->node[i], KIND_EXIT)) WEFT_TRY(settle_branch(f, g, g->node[i], a));
   return WEFT_OK;
 }

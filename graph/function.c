@@ -1,7 +1,8 @@
-/* function.c - from a FunctionDef to a graph.
+/* function.c - converts a FunctionDef to a graph.
  *
- * The library is unpacked afresh for each function: attributes that stand for the caller's ("T" of a polymorphic
- * function) are filled in where they lie, edges are renamed, and the result is imported as any GraphDef is. */
+ * The library is unpacked anew for each function, and the result is modified in place.  Attributes that stand for
+ * the caller's (such as T of a polymorphic function) are filled in and edges are renamed; then the nodes are
+ * imported like any GraphDef. */
 #include "graph/function.h"
 #include "base/alloc.h"
 #include "base/cast.h"
@@ -17,11 +18,11 @@ typedef Tensorflow__AttrValue attr_value;
 
 typedef struct maker {
   function *f;
-  weft_graph *g; /* whose library it is */
+  weft_graph *g; /* the owner of the library */
   arena tmp;
   const Tensorflow__NameAttrList *call;
   const function_def *def;
-  map args;  /* argument -> its number among the flat ones, plus 1 */
+  map args;  /* argument -> its number in the flat list, plus 1 */
   map nodes; /* name -> node_def */
   Tensorflow__GraphDef graph;
   node_def *arg_nodes;
@@ -31,7 +32,7 @@ typedef struct maker {
 static weft_err function_oom(void) { return weft__fail(WEFT_OOM, "no memory for a function"); }
 static void *function_alloc(maker *m, size_t size) { return weft__arena_alloc(&m->tmp, size ? size : 1); }
 
-/* ---- which function ---- */
+/* ---- finding the function ---- */
 
 static attr_value *unpack_attr(const weft_node *n, const char *name, arena *a) {
   const attr *at = weft__node_attr(n, name);
@@ -58,7 +59,8 @@ int weft__function_count(const weft_node *n, const char *name) {
   return count;
 }
 
-/* name: the function's; NULL: the attribute's, or the op's where that has no such attribute. */
+/* `name` is the function's name.  If it is NULL, it is in the attribute, or is the op's name if there is no such
+ * attribute. */
 static weft_err find_def(maker *m, const weft_node *n, const char *attr_name, int which, const char *name) {
   if (!name && n->op && !weft__opdef_attr(&n->op->opdef, attr_name)) name = n->op_name;
   m->call = name ? weft__function_call_of(n, name, &m->tmp) : func_of(unpack_attr(n, attr_name, &m->tmp), which);
@@ -102,7 +104,8 @@ static weft_err fill_in(maker *m, attr_value **v) {
   if (!with)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Function %s is called without its attr '%s'", m->call->name,
                       (*v)->placeholder);
-  /* Attributes that name functions with attributes could grow with every call of a chain. */
+  /* Counts these bytes, because attributes that name functions with attributes could grow with every call of a
+   * chain. */
   m->filled_in += tensorflow__attr_value__get_packed_size(with);
   if (m->filled_in > FUNCTION_MAX_ATTR_BYTES)
     return weft__fail(WEFT_RESOURCE_EXHAUSTED, "Function %s takes more than %d bytes of attributes from its caller",
@@ -175,7 +178,7 @@ static weft_err read_args(maker *m) {
 
 /* ---- edges ---- */
 
-/* How many tensors output i of a node is. */
+/* Returns the number of tensors in output i of a node. */
 static int count_of(const node_def *n, const op *o, int i) {
   const arg_def *d = &o->opdef.out[i];
   const char *name = d->number_attr ? d->number_attr : d->list_attr;
@@ -187,7 +190,7 @@ static int count_of(const node_def *n, const op *o, int i) {
   return a && a->has_default ? weft__int_sat(a->is_list ? a->fallback.n : a->fallback.i) : 0;
 }
 
-/* The number among a node's outputs that "output:index" has. */
+/* Finds the number of "output:index" in the flat list of a node's outputs. */
 static weft_err flat_slot(const maker *m, const node_def *n, const char *output, size_t length, long index,
                           long *slot) {
   const op *o = weft__graph_op(m->g, n->op);
@@ -203,7 +206,7 @@ static weft_err flat_slot(const maker *m, const node_def *n, const char *output,
                     n->name, n->op, weft__int_sat(length), output);
 }
 
-/* "node:output:index", "argument" or "^node" as a graph spells it; the result is the arena's. */
+/* Converts "node:output:index", "argument" or "^node" to the form that graphs use.  The arena owns the result. */
 static weft_err graph_edge(maker *m, const char *edge, char **out) {
   char *name = weft__arena_strndup(&m->tmp, edge, strcspn(edge, ":"));
   if (!name) return function_oom();
@@ -242,7 +245,7 @@ static weft_err read_nodes(maker *m) {
   return WEFT_OK;
 }
 
-/* ---- the ends ---- */
+/* ---- arguments and results ---- */
 
 static weft_err find_rets(maker *m) {
   const Tensorflow__OpDef *s = m->def->signature;

@@ -1,4 +1,4 @@
-/* function_def.c - from a graph to a FunctionDef: edges get the names of arguments and outputs. */
+/* function_def.c - converts a graph to a FunctionDef: edges get the names of arguments and outputs. */
 #include "base/alloc.h"
 #include "graph/attr_proto.h"
 #include "graph/function.h"
@@ -12,7 +12,7 @@ typedef struct writer {
   arena arena;
   Tensorflow__FunctionDef def;
   Tensorflow__OpDef signature;
-  map names;      /* of arguments and results so far */
+  map names;      /* used names of arguments and results */
   char **arg;     /* per input: its name */
   bool *left_out; /* per node */
 } writer;
@@ -32,7 +32,7 @@ static bool is_arg_node(const writer *w, int node) {
   return false;
 }
 
-/* A letter, then small letters, digits and _; no two alike. */
+/* Makes a unique name of a letter followed by lowercase letters, digits and _. */
 static weft_err plain_name(writer *w, const char *from, char **out) {
   size_t length = strlen(from);
   char *name = function_def_alloc(w, length + 16), *end = name;
@@ -44,7 +44,7 @@ static weft_err plain_name(writer *w, const char *from, char **out) {
   return weft__map_put(&w->names, name, name);
 }
 
-/* "argument" or "node:output:index". */
+/* Formats an edge: "argument" or "node:output:index". */
 static weft_err edge_text(writer *w, weft_out o, char **out) {
   const weft_node *n = w->body->node[o.node];
   int arg = arg_of(w, o);
@@ -75,7 +75,7 @@ static weft_err arg_def_of(writer *w, weft_out o, char *name, Tensorflow__OpDefA
   return WEFT_OK;
 }
 
-/* The shape of an argument goes along as an attribute of it. */
+/* Stores the shape of an argument as an attribute of it. */
 static weft_err shape_attr(writer *w, int i, Tensorflow__FunctionDefArgAttrEntry **out) {
   Tensorflow__FunctionDefArgAttrEntry *e = function_def_alloc(w, sizeof *e);
   Tensorflow__FunctionDefArgAttrs *attrs = function_def_alloc(w, sizeof *attrs);
@@ -134,7 +134,7 @@ static weft_err write_rets(writer *w) {
   return WEFT_OK;
 }
 
-/* Marks a node as needed and pushes it, once, so that its inputs are marked as well. */
+/* Marks a node as needed and pushes it once, so that its inputs are marked too. */
 static void function_def_need(writer *w, int node, int *todo, int *n) {
   if (!w->left_out[node] || is_arg_node(w, node)) return;
   w->left_out[node] = false;
@@ -156,7 +156,7 @@ static weft_err choose_nodes(writer *w) {
   return WEFT_OK;
 }
 
-/* Control edges from the nodes of arguments are dropped: arguments are available from the start. */
+/* Drops control edges from argument nodes, because arguments are available from the start. */
 static weft_err write_edges(writer *w, const weft_node *n, Tensorflow__NodeDef *def) {
   size_t kept = (size_t)n->n_in;
   for (int i = 0; i < n->n_in; i++) WEFT_TRY(edge_text(w, n->in[i], &def->input[i]));

@@ -1,9 +1,9 @@
 /* function_op.c - functions of a graph's library as ops, and functions that are gradients of others.
  *
- * TensorFlow 1 calls a function (a Defun) by a node whose op is the function's name.  Such a node gets an op of its own:
- * PartitionedCall's row with the signature of the function.  The gradient of a function is what the library's
- * GradientDef names, or else its own body continued backwards: the arguments, then a gradient for each result, give a
- * gradient for each argument. */
+ * TensorFlow 1 calls a function (a Defun) by a node whose op is the function's name.  Such a node gets its own op:
+ * the row of PartitionedCall with the signature of the function.  The gradient of a function is the one that a
+ * GradientDef of the library names.  Otherwise it is its own body extended by the gradient nodes: it takes the
+ * arguments and a gradient for each result, and returns a gradient for each argument. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/attr_proto.h"
@@ -16,8 +16,8 @@
 /* ---- a function as an op ---- */
 
 static bool read_arg(const Tensorflow__OpDefArgDef *from, arg_def *to, arena *a) {
-  if (*from->number_attr || *from->type_list_attr) return false;                        /* no Defun has these */
-  if (!*from->type_attr && weft__dtype_size((weft_dtype)from->type) == 0) return false; /* it has no type at all */
+  if (*from->number_attr || *from->type_list_attr) return false;                        /* a Defun never has these */
+  if (!*from->type_attr && weft__dtype_size((weft_dtype)from->type) == 0) return false; /* not a valid type */
   to->name = weft__arena_strdup(a, from->name);
   to->type = (weft_dtype)from->type;
   to->type_attr = *from->type_attr ? weft__arena_strdup(a, from->type_attr) : NULL;
@@ -36,7 +36,7 @@ static bool read_signature(opdef *d, const Tensorflow__OpDef *s, arena *a) {
   for (size_t i = 0; i < s->n_output_arg; i++)
     if (!read_arg(s->output_arg[i], &d->out[d->n_out++], a)) return false;
   for (size_t i = 0; i < s->n_attr; i++) {
-    if (strcmp(s->attr[i]->type, "type") != 0) continue; /* only types say what the arguments are */
+    if (strcmp(s->attr[i]->type, "type") != 0) continue; /* only type attributes determine the arguments */
     attr_def *t = &d->attr[d->n_attr++];
     t->name = weft__arena_strdup(a, s->attr[i]->name);
     t->kind = ATTR_TYPE;
@@ -50,7 +50,7 @@ weft_err weft__function_op(const op **out, const op_table *ops, const Tensorflow
   const op *call = weft__op_find(ops, "PartitionedCall");
   opdef d = {0};
   *out = NULL;
-  if (!call || weft__op_find(ops, signature->name)) return WEFT_OK; /* an op of that name is meant then */
+  if (!call || weft__op_find(ops, signature->name)) return WEFT_OK; /* then the name means that op */
   if (!read_signature(&d, signature, a)) return WEFT_OK;
   op *made = weft__arena_alloc(a, sizeof *made);
   if (!made) return WEFT_OOM;
@@ -76,7 +76,7 @@ static weft_out result_gradient(function *f, int i, int index) {
   return weft__b_node(g, "_Arg", "gradient_of_result", 0, NULL, 2, attrs);
 }
 
-/* Adds the gradient of the body to the body, and returns the gradients of the arguments instead of the results. */
+/* Adds the gradient nodes to the body, which then returns the gradients of the arguments, not the results. */
 static weft_err append_gradient(function *f) {
   weft_graph *g = f->body;
   const size_t n_arg = (size_t)f->n_arg, n_ret = (size_t)f->n_ret;
@@ -90,7 +90,8 @@ static weft_err append_gradient(function *f) {
   WEFT_TRY(weft__gradients(g, f->n_ret, f->ret, f->n_arg, f->arg, arg + n_arg, NULL, d));
   for (int i = 0; i < f->n_arg; i++) {
     ret[i] = weft__gradient_dense(g, &d[i]);
-    if (ret[i].node < 0 && weft__out_type(g, f->arg[i]) == WEFT_RESOURCE) ret[i] = f->arg[i]; /* nobody reads it */
+    /* a placeholder that nothing reads */
+    if (ret[i].node < 0 && weft__out_type(g, f->arg[i]) == WEFT_RESOURCE) ret[i] = f->arg[i];
     if (ret[i].node < 0) ret[i] = weft__b_zeros_like(g, f->arg[i]);
   }
   f->arg = arg;
@@ -119,7 +120,7 @@ weft_err weft__function_gradient(function **out, const weft_node *n, const char 
   return err;
 }
 
-/* ---- how nodes name functions ---- */
+/* ---- attributes that name functions ---- */
 
 weft_err weft__function_attr(attr *out, const char *attr_name, const weft_node *n, arena *a) {
   const attr *own = weft__opdef_attr(&n->op->opdef, attr_name) ? weft__node_attr(n, attr_name) : NULL;

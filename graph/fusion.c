@@ -1,4 +1,4 @@
-/* fusion.c - the forms of updates, and what kernels of two nodes share. */
+/* fusion.c - the forms of updates, and functions that fused kernels share. */
 #include "graph/fusion.h"
 
 #include "base/alloc.h"

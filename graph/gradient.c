@@ -18,7 +18,7 @@ bool weft__trainable(weft_dtype t) {
   return c == CLASS_FLOAT || c == CLASS_COMPLEX || c == CLASS_OBJECT;
 }
 
-/* ---- what lies between ---- */
+/* ---- the nodes between xs and ys ---- */
 
 static bool input_reached(const gradient_state *s, const weft_node *n) {
   if (n->no_back_prop) return false;
@@ -41,7 +41,7 @@ static void mark_reached(gradient_state *s, int n_x, const weft_out *xs) {
 }
 
 static void mark_between(gradient_state *s, int n_y, const weft_out *ys) {
-  int top = 0, *stack = s->queue.item; /* free until the walk begins */
+  int top = 0, *stack = s->queue.item; /* its memory is free until the traversal begins */
   for (int i = 0; i < n_y; i++)
     if (s->reached[ys[i].node] && !s->between[ys[i].node]) s->between[stack[top++] = ys[i].node] = true;
   while (top) {
@@ -104,7 +104,7 @@ static weft_err no_gradient(const weft_node *n) {
                     n->name, n->op_name);
 }
 
-/* The op by which a node is differentiated: its own, unless a gradient scope said otherwise. */
+/* Returns the op whose gradient a node uses: its own, unless a gradient scope overrides it. */
 static const char *gradient_type(const weft_node *n) {
   const attr_str given = weft__node_str(n, "_gradient_op_type");
   return given.size ? given.data : n->op_name;
@@ -115,8 +115,8 @@ static const op *gradient_op(const weft_node *n) {
   return strcmp(type, n->op_name) == 0 ? n->op : weft__graph_op(n->graph, type);
 }
 
-/* Returns true if the gradient of a node of op o passes slices on unchanged.  The Enter of a loop invariant does so
- * too, while the loop is being built and the call is inside of it. */
+/* Returns true if the gradient of a node of op o passes slices on unchanged.  So does the Enter of an invariant into
+ * a loop that is still being built, if this call is in the loop too. */
 static bool passes_slices(const weft_node *n, const op *o) {
   if (weft__node_is(n, KIND_ENTER) && weft__node_bool(n, "is_constant", false)) return true;
   return o && (o->kind == KIND_IDENTITY || o->kind == KIND_READ || o->grad == weft__gradient_pass);
@@ -133,7 +133,7 @@ static weft_err call_op(backprop *b) {
   return weft__b_ok(b->graph);
 }
 
-/* The program's gradient function, which makes what it likes: in a backward loop it is brought there. */
+/* Calls the program's gradient function, which may add any nodes.  In a backward loop, its inputs are brought there. */
 static weft_err call_program(gradient_state *s, backprop *b, const grad_value *total) {
   weft_graph *g = s->g;
   weft_gradient *d = weft__arena_alloc(&s->a, (size_t)(b->n_in + b->n_out + 1) * sizeof *d);
@@ -163,7 +163,7 @@ static weft_err check_input_gradient(const backprop *b, int i) {
   weft_dtype type = weft__out_type(g, in);
   if (d.node < 0 || type == WEFT_RESOURCE || type == WEFT_VARIANT || weft__out_type(g, d) == WEFT_VARIANT)
     return WEFT_OK;
-  if (weft__out_type(g, d) != type && is_known(b->node)) /* TF does not look at what a program's function makes */
+  if (weft__out_type(g, d) != type && is_known(b->node)) /* TF does not check the result of a program's function */
     return weft__fail(
         WEFT_INVALID_ARGUMENT, "Gradient type %s generated for input %d of '%s' (op type: %s), which is of type %s",
         weft__dtype_name(weft__out_type(g, d)), i, b->node->name, b->node->op_name, weft__dtype_name(type));
@@ -249,7 +249,7 @@ static weft_err gradient_differentiate(gradient_state *s, backprop *b, const gra
   return pass_on(s, b);
 }
 
-/* A gradient function of the program is given zeros for outputs that got no gradient. */
+/* Gives a gradient function of the program zeros for outputs without a gradient. */
 static weft_err fill_with_zeros(gradient_state *s, const backprop *b, grad_value *total) {
   for (int i = 0; i < b->n_out && !is_known(b->node) && s->g->gradient_fn; i++) {
     const bool none = total[i].dense.node < 0 && total[i].indices.node < 0;
@@ -259,7 +259,7 @@ static weft_err fill_with_zeros(gradient_state *s, const backprop *b, grad_value
   return weft__b_ok(s->g);
 }
 
-/* Inside the name scope of the node's gradients, and beside the node if asked for. */
+/* Differentiates in the name scope of the node's gradients, and colocated with the node if requested. */
 static weft_err differentiate_here(gradient_state *s, backprop *b, grad_value *total) {
   weft_graph *g = s->g;
   WEFT_TRY(fill_with_zeros(s, b, total));
@@ -294,7 +294,7 @@ static weft_err do_node(gradient_state *s, weft_node *n) {
   return differentiate_here(s, &b, total);
 }
 
-/* ---- the walk ---- */
+/* ---- the traversal ---- */
 
 void weft__gradient_enqueue(gradient_state *s, int node) {
   if (s->queued[node] || s->pending[node] > 0 || !s->between[node]) return;
@@ -310,7 +310,7 @@ static void release_inputs(gradient_state *s, const weft_node *n) {
     return;
   }
   for (int i = 0; i < n->n_in && !is_machinery(s, n); i++) {
-    if (n->in[i].node >= s->n) continue; /* its own gradient gave the node that input */
+    if (n->in[i].node >= s->n) continue; /* the node got this input from its own gradient */
     s->pending[n->in[i].node]--;
     weft__gradient_enqueue(s, n->in[i].node);
   }
@@ -335,14 +335,14 @@ weft_err weft__gradient_walk(gradient_state *s, weft_err (*start)(gradient_state
   return WEFT_OK;
 }
 
-/* TF passes a given gradient through a node of its own. */
+/* Passes a given gradient through a separate node, as TF does. */
 static weft_out given_grad_y(gradient_state *s, weft_out given, int i) {
   char name[32];
   snprintf(name, sizeof name, "grad_ys_%d", i);
   return weft__b_node(s->g, "Identity", name, 1, &given, 0, NULL);
 }
 
-/* Ones of y's shape. */
+/* Returns ones of y's shape. */
 static weft_out default_grad_y(gradient_state *s, weft_out y, int i) {
   weft_graph *g = s->g;
   char name[32];
@@ -396,7 +396,7 @@ static weft_err gradient_start(gradient_state *s, void *arg) {
   return WEFT_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole call ---- */
 
 static weft_err gradient_prepare(gradient_state *s) {
   size_t n = (size_t)s->n + 1, outs = 0;
@@ -427,13 +427,13 @@ static weft_err check_outs(const weft_graph *g, const char *what, int n, const w
   return WEFT_OK;
 }
 
-/* Loops and branches are looked for only where there are loops: branches alone need no help. */
+/* Looks for loops and branches only if there are loops; branches alone need no special treatment. */
 static weft_err find_loops(gradient_state *s) {
   bool any = false;
   for (int i = 0; i < s->n && !any; i++) any = weft__node_is(s->g->node[i], KIND_ENTER);
   if (!any) return WEFT_OK;
   WEFT_TRY(weft__frames_find(&s->frames, s->g, s->outer_adapt != NULL, &s->a));
-  if (s->frames.n_frame < 2) return WEFT_OK; /* all are still being built */
+  if (s->frames.n_frame < 2) return WEFT_OK; /* all loops are still being built */
   s->loop_pending = weft__arena_alloc(&s->a, (size_t)s->frames.n_frame * sizeof *s->loop_pending);
   if (!s->loop_pending) return gradient_oom();
   s->g->adapt = weft__gradient_adapt;
@@ -484,7 +484,7 @@ weft_err weft__gradients(weft_graph *g, int n_y, const weft_out *ys, int n_x, co
   g->adapt = s.outer_adapt;
   g->adapt_arg = s.outer_arg;
   if (err != WEFT_OK) {
-    weft__b_clear(g); /* what stuck is what we return */
+    weft__b_clear(g); /* the recorded error is what we return */
     weft__graph_rewind(g, &before);
   }
   weft__arena_finish(&s.a);

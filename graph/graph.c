@@ -1,7 +1,6 @@
-/* graph.c - adding a node: everything is checked and inferred on the side, then put in at once.
+/* graph.c - adds nodes: a node is checked and inferred as a draft, then added in one step.
  *
- * The draft of a node lives in the graph's arena from the start; a refused one leaves some bytes
- * there and nothing else. */
+ * The draft is in the graph's arena from the start; a rejected one leaves only unused bytes there. */
 #include "graph/graph.h"
 
 #include "base/alloc.h"
@@ -17,7 +16,7 @@
 weft_err weft__graph_create(weft_graph **out, const op_table *ops) {
   weft_graph *g = weft__alloc_zero(1, sizeof *g);
   if (!g) return WEFT_OOM;
-  pthread_mutexattr_t recursive; /* a device function called while adding may look at the graph */
+  pthread_mutexattr_t recursive; /* recursive: a device function called while a node is added may read the graph */
   pthread_mutexattr_init(&recursive);
   pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
   pthread_mutex_init(&g->lock, &recursive);
@@ -58,7 +57,7 @@ static attr *draft_attr(weft_node *n, const char *name) {
   return found ? &n->attr[found - n->attr] : NULL;
 }
 
-/* The draft has room for every attribute of the definition besides those given. */
+/* Appends an attribute.  The draft has room for every attribute of the definition besides those given. */
 static attr *append_attr(weft_node *n, const attr *a) {
   n->attr[n->n_attr] = *a;
   return &n->attr[n->n_attr++];
@@ -71,7 +70,7 @@ static weft_err copy_attrs(weft_graph *g, weft_node *n, const node_spec *spec) {
   for (int i = 0; i < spec->n_attr; i++) {
     const attr *a = &spec->attr[i];
     const attr_def *d = n->op ? weft__opdef_attr(&n->op->opdef, a->name) : NULL;
-    if (n->op && !d && a->name[0] != '_' && !spec->exact) /* TF imports what it does not know */
+    if (n->op && !d && a->name[0] != '_' && !spec->exact) /* TF accepts unknown attributes in imports */
       return weft__fail_node(WEFT_INVALID_ARGUMENT,
                              "NodeDef mentions attr '%s' not in Op<name=%s>; NodeDef: {{node %s}}", a->name, n->op_name,
                              n->name);
@@ -91,7 +90,7 @@ static weft_err copy_attrs(weft_graph *g, weft_node *n, const node_spec *spec) {
   return WEFT_OK;
 }
 
-/* Returns true if value a, or element i of list a, is one of the allowed values. */
+/* Returns true if value a, or element i of list a, is an allowed value. */
 static bool allowed_element(const attr_def *d, const attr *a, int i) {
   const attr *ok = &d->allowed;
   for (int j = 0; j < ok->n; j++) {
@@ -138,7 +137,7 @@ static weft_err check_attr(const weft_node *n, const attr_def *d, const attr *a)
   return d->allowed.kind != ATTR_NONE ? check_allowed(n, d, a) : WEFT_OK;
 }
 
-/* Adds the defaults of what is not given, then checks everything. */
+/* Adds the defaults of missing attributes, then checks all attributes. */
 static weft_err finish_attrs(weft_graph *g, weft_node *n) {
   const opdef *def = &n->op->opdef;
   for (int i = 0; i < def->n_attr; i++) {
@@ -159,13 +158,13 @@ static weft_err finish_attrs(weft_graph *g, weft_node *n) {
 
 /* ---- inputs against arguments ---------------------------------------------------------------- */
 
-/* How many inputs argument i takes, when its attributes say so; -1 when they are yet to be inferred. */
+/* Returns the number of inputs of argument i if its attributes give it, or -1 if it must be inferred. */
 static int argument_count(weft_node *n, const arg_def *d) {
   const attr *a;
   if (d->number_attr) {
     a = draft_attr(n, d->number_attr);
     if (!a || a->kind != ATTR_INT) return -1;
-    return a->i >= 0 && a->i <= 1 << 16 ? weft__int_sat(a->i) : -2; /* -2: no input list has so many */
+    return a->i >= 0 && a->i <= 1 << 16 ? weft__int_sat(a->i) : -2; /* -2: no input list has this many */
   }
   if (d->list_attr) {
     a = draft_attr(n, d->list_attr);
@@ -187,7 +186,8 @@ static bool same_length(const arg_def *a, const arg_def *b) {
   return a->list_attr && b->list_attr && strcmp(a->list_attr, b->list_attr) == 0;
 }
 
-/* The count of argument `which`: as its attributes say, or its share of what the other arguments leave over. */
+/* Finds the count of argument `which`: from its attributes, or its share of the inputs that other arguments leave
+ * over. */
 static weft_err infer_count(weft_node *n, int which, int *count) {
   const opdef *def = &n->op->opdef;
   *count = argument_count(n, &def->in[which]);
@@ -200,7 +200,7 @@ static weft_err infer_count(weft_node *n, int which, int *count) {
       continue;
     }
     int c = argument_count(n, &def->in[i]);
-    if (c < 0) return wrong_count(n); /* two open lists: their lengths must be given */
+    if (c < 0) return wrong_count(n); /* two lists of unknown length: their lengths must be given */
     others += c;
   }
   int left = n->n_in - others;
@@ -218,7 +218,7 @@ static weft_err type_mismatch(const weft_graph *g, const weft_node *n, int i, co
                     ref);
 }
 
-/* The type argument d must have; taken from the first input when the attribute is still open. */
+/* Finds the required type of argument d.  If the attribute is not set yet, it is that of the first input. */
 static weft_err argument_type(weft_node *n, const arg_def *d, weft_dtype seen, weft_dtype *want) {
   *want = d->type;
   if (d->type != WEFT_INVALID) return WEFT_OK;
@@ -253,7 +253,7 @@ static weft_err match_argument(weft_graph *g, weft_node *n, const arg_def *d, in
       want = list->types[i - first];
     else
       WEFT_TRY(argument_type(n, d, seen, &want));
-    if (seen == WEFT_INVALID) continue; /* from an op this build does not know */
+    if (seen == WEFT_INVALID) continue; /* from an unknown op */
     if (seen != want || (d->is_ref && !weft__out_is_ref(g, n->in[i]))) return type_mismatch(g, n, i, d, want);
   }
   return WEFT_OK;
@@ -307,7 +307,7 @@ static weft_err make_outputs(weft_graph *g, weft_node *n) {
   return WEFT_OK;
 }
 
-/* ---- the door ----------------------------------------------------------------------------------- */
+/* ---- adding a node ------------------------------------------------------------------------------- */
 
 static weft_err copy_edges(weft_graph *g, weft_node *n, const node_spec *spec) {
   for (int i = 0; i < spec->n_in; i++) {
@@ -323,7 +323,8 @@ static weft_err copy_edges(weft_graph *g, weft_node *n, const node_spec *spec) {
       return weft__fail(WEFT_INVALID_ARGUMENT, "Control input %d of node '%s' is not a node of this graph", i, n->name);
   n->n_in = spec->n_in;
   n->in = weft__arena_copy(&g->arena, spec->in, sizeof *n->in * (size_t)spec->n_in);
-  for (int i = 0; n->in && i < n->n_in; i++) n->in[i].graph = 0; /* nodes are copied from graph to graph */
+  /* nodes are copied between graphs, so handles in them have no tag */
+  for (int i = 0; n->in && i < n->n_in; i++) n->in[i].graph = 0;
   n->n_control = spec->n_control;
   n->control = weft__arena_copy(&g->arena, spec->control, sizeof *n->control * (size_t)spec->n_control);
   return n->in && n->control ? WEFT_OK : WEFT_OOM;
@@ -465,7 +466,7 @@ weft_err weft__graph_extend_node(weft_graph *g, weft_node *n, int n_more, const 
   return err;
 }
 
-/* Twice the room: thousands may be added one by one. */
+/* Doubles the capacity, because thousands may be added one by one. */
 static weft_err grow_control(weft_graph *g, weft_node *n) {
   const int room = n->n_control < 4 ? 4 : 2 * n->n_control;
   int *grown = weft__arena_alloc(&g->arena, sizeof *grown * (size_t)room);

@@ -1,4 +1,4 @@
-/* graphdef_test.c - messages where TensorFlow has one are its words. */
+/* graphdef_test.c - tests import and export; where TensorFlow has an error message, ours must be the same. */
 #include "graph/graphdef.h"
 #include "base/alloc.h"
 #include "graph/attr_proto.h"
@@ -78,7 +78,7 @@ static void put_attr(draft *d, Tensorflow__NodeDef *n, const attr *a) {
   EXPECT_OK(weft__attr_to_proto(draft_attr(d, n, a->name), a, &d->a));
 }
 
-/* Through bytes, as a file would come. */
+/* Imports it as bytes, as from a file. */
 static weft_err import(weft_graph *g, draft *d, const import_opts *o) {
   size_t size = tensorflow__graph_def__get_packed_size(&d->def);
   uint8_t *bytes = malloc(size + 1);
@@ -98,7 +98,7 @@ static void expect_refused(draft *d, const char *message) {
   EXPECT_EQ_INT(g->n_node, 1);
   EXPECT_EQ_INT(g->generation, generation);
   EXPECT(weft__graph_find(g, "a") == NULL);
-  EXPECT_EQ_STR(test_no_op(g, "a")->name, "a"); /* its name is free again */
+  EXPECT_EQ_STR(test_no_op(g, "a")->name, "a"); /* its name is not taken any more */
   test_graph_destroy(g);
 }
 
@@ -273,7 +273,7 @@ TEST(scopes_reach_imported_nodes) {
   EXPECT_OK(import(g, d, NULL));
   EXPECT_EQ_STR(weft__graph_find(g, "n")->device, "/job:x/device:CPU:0");
   EXPECT_EQ_STR(weft__graph_find(g, "a")->device, "/job:x");
-  EXPECT_EQ_INT(weft__graph_find(g, "b")->n_control, 1); /* although its input waits: so does TF */
+  EXPECT_EQ_INT(weft__graph_find(g, "b")->n_control, 1); /* although its input already waits, as in TF */
   test_graph_destroy(g);
 }
 
@@ -322,7 +322,7 @@ static void expect_same_nodes(const Tensorflow__GraphDef *a, const Tensorflow__G
   }
 }
 
-/* Exports g, imports that into a fresh graph, and exports again. */
+/* Exports g, imports the result into a new graph, and exports again. */
 static void expect_round_trip(weft_graph *g) {
   uint8_t *bytes[2];
   size_t size[2];
@@ -386,7 +386,7 @@ TEST(zero_values_are_written) {
   test_graph_destroy(g);
 }
 
-/* A node of an op nobody knows, with a function attribute and a field from the future. */
+/* Adds a node of an unknown op, with a function attribute and an unknown field. */
 static void draft_mystery(draft *d) {
   static const uint8_t future[] = {3, 'a', 'b', 'c'}; /* length-prefixed */
   Tensorflow__NodeDef *m = draft_node(d, "mystery", "Mystery", "a", 0);
@@ -540,7 +540,7 @@ TEST(a_few_bytes_cannot_ask_for_all_the_memory) {
   weft__arena_finish(&a);
 }
 
-/* Fails the n-th allocation of an import, for every n; the graph stays as it was until one goes through. */
+/* Lets the n-th allocation of an import fail, for every n.  The graph stays unchanged until an import succeeds. */
 TEST_WITHIN(60, every_failed_allocation_of_an_import_is_an_error) {
   weft_graph *g = test_graph();
   draft *d = draft_new();

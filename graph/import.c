@@ -1,10 +1,10 @@
-/* import.c - a GraphDef becomes nodes of a graph: all of them, or none.
+/* import.c - converts a GraphDef to nodes of a graph: all of them, or none.
  *
- * There are three passes.  The first gives every node its final name.  The second resolves the input strings to nodes, and
- * counts for each node the inputs that are not added yet.  The third adds nodes whose inputs are all added, in the order
- * of the file where possible, so that a sorted GraphDef keeps its order.  The back edge of a loop (NextIteration to Merge)
- * does not count.  Until it is known, the Merge has another of its inputs in its place; its shape stays unknown, because
- * it may change from iteration to iteration. */
+ * There are three passes.  The first gives every node its final name.  The second resolves the input strings to
+ * nodes, and counts for each node the inputs that are not added yet.  The third adds nodes whose inputs are all
+ * added, in the order of the file where possible, so that a sorted GraphDef keeps its order.  The back edge of a
+ * loop (NextIteration to Merge) is not counted.  Until its source is added, the Merge has another of its inputs in
+ * that position.  The shape of the Merge stays unknown, because it may change from iteration to iteration. */
 #include "graph/import.h"
 #include "base/cast.h"
 #include "base/alloc.h"
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The most outputs that a node of an unknown op may have. */
+/* The maximum number of outputs of a node of an unknown op. */
 enum { OPAQUE_OUTPUTS = 4096 };
 
 static weft_err import_oom(void) { return weft__fail(WEFT_OOM, "no memory to import a graph"); }
@@ -62,7 +62,7 @@ static weft_err read_names(importer *im) {
 
 /* ---- edges ---- */
 
-/* "name:12" is cut in two; "name" has slot 0; a control edge has slot -1. */
+/* Splits "name:12" into name and slot. "name" has slot 0; a control edge has slot -1. */
 static bool split_input(const char *input, char *name, size_t size, int *slot) {
   const char *colon = strrchr(input, ':');
   size_t digits = colon ? strlen(colon + 1) : 0, length = strlen(input);
@@ -80,7 +80,7 @@ static bool split_input(const char *input, char *name, size_t size, int *slot) {
   return true;
 }
 
-/* The entry of the caller's map for this edge, or NULL. */
+/* Returns the entry of the caller's map for this edge, or NULL. */
 static const import_map *import_mapped(importer *im, const char *name, int slot) {
   for (int i = 0; i < im->opts->n_map; i++) {
     char key[WEFT_NAME_MAX];
@@ -186,7 +186,7 @@ static const Tensorflow__OpDefAttrDef *producer_attr(const importer *im, const c
   return NULL;
 }
 
-/* An attribute newer than our definition that only says what its writer takes as the default. */
+/* Returns true for an attribute that our definition does not have, if its value is the writer's default. */
 static weft_err is_new_default(importer *im, const import_item *it, const op *o, const attr *a, bool *yes) {
   *yes = false;
   if (!o || weft__opdef_attr(&o->opdef, a->name)) return WEFT_OK;
@@ -206,7 +206,7 @@ static void import_modernize(const importer *im, const import_item *it, attr *a)
     a->shape->rank = -1;
 }
 
-/* "loc:@a" becomes "loc:@prefix/a" along with a itself. */
+/* Renames "loc:@a" to "loc:@prefix/a", as a itself is renamed. */
 static weft_err rename_class(importer *im, const import_item *it, attr *a) {
   if (strcmp(a->name, "_class") != 0 || a->kind != ATTR_STRING || !a->is_list) return WEFT_OK;
   for (int i = 0; i < a->n; i++) {
@@ -238,7 +238,7 @@ static void release_attrs(attr *list, int n) {
   for (int i = 0; i < n; i++) weft__attr_release(&list[i]);
 }
 
-/* The attributes of a node but `_output_shapes`, which goes to *shapes. */
+/* Reads the attributes of a node, except `_output_shapes`, which goes to *shapes. */
 static weft_err read_attrs(importer *im, const import_item *it, const op *o, attr *list, int *n, attr *shapes) {
   for (size_t i = 0; i < it->def->n_attr; i++) {
     attr a = {0};
@@ -261,8 +261,8 @@ static weft_err read_attrs(importer *im, const import_item *it, const op *o, att
 
 /* ---- nodes ---- */
 
-/* TensorFlow's client adds outputs to If and While when it differentiates them, which a session that has the node does
- * not see. */
+/* Explains a missing output: TensorFlow's client adds outputs to If and While when it differentiates them, but a
+ * session that already has the node does not see them. */
 static const char *missing_output_hint(const weft_node *from) {
   const bool calls =
       weft__node_attr(from, "then_branch") || weft__node_attr(from, "body") || weft__node_attr(from, "branches");
@@ -279,7 +279,7 @@ static weft_err edge_out(const importer *im, const import_item *it, const import
   return WEFT_OK;
 }
 
-/* Fills in the inputs of spec; a back edge gets the first forward input's output for now. */
+/* Sets the inputs of spec.  A back edge temporarily gets the first forward input. */
 static weft_err edges_to_spec(importer *im, const import_item *it, node_spec *spec) {
   weft_out *in = weft__arena_alloc(&im->tmp, sizeof *in * (size_t)(it->n_in + 1)), forward = WEFT_NONE;
   int *control = weft__arena_alloc(&im->tmp, sizeof *control * (size_t)(it->n_edge - it->n_in + 1)), n_control = 0;
@@ -303,8 +303,8 @@ static weft_err edges_to_spec(importer *im, const import_item *it, node_spec *sp
   return WEFT_OK;
 }
 
-/* Takes the shapes of `_output_shapes` where they are known better than ours.  Those of handles are skipped: TensorFlow
- * writes the shapes that handles had when they were strings. */
+/* Uses the shapes of `_output_shapes` where they are more precise than ours.  Those of handles are skipped:
+ * TensorFlow writes the shapes that handles had when they were strings. */
 static weft_err refine_shapes(const import_item *it, const attr *shapes) {
   for (int i = 0; i < shapes->n && i < it->node->n_out; i++) {
     if (weft__dtype_class(it->node->out_type[i]) == CLASS_OBJECT) continue;
@@ -361,7 +361,7 @@ static weft_err add_item(importer *im, import_item *it) {
   return err == WEFT_OK ? finish_node(im, it, &shapes) : err;
 }
 
-/* A heap of item numbers, the smallest on top. */
+/* A heap of item numbers with the smallest at the top. */
 static void ready_push(importer *im, int at) {
   int i = im->n_ready++;
   for (; i > 0 && im->ready[(i - 1) / 2] > at; i = (i - 1) / 2) im->ready[i] = im->ready[(i - 1) / 2];
@@ -405,7 +405,7 @@ static weft_err add_all(importer *im) {
   return close_loops(im);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole import ---- */
 
 static weft_err return_one(importer *im, const char *wanted, weft_out *out) {
   char name[WEFT_NAME_MAX];
@@ -463,7 +463,7 @@ static weft_err import_prepare(importer *im) {
 }
 
 static weft_err import_all(importer *im) {
-  WEFT_TRY(weft__library_merge(im->g, im->def->library)); /* nodes may call its functions by name */
+  WEFT_TRY(weft__library_merge(im->g, im->def->library)); /* before the nodes, which may call its functions by name */
   WEFT_TRY(import_prepare(im));
   WEFT_TRY(add_all(im));
   for (int i = 0; i < im->opts->n_return; i++) WEFT_TRY(return_one(im, im->opts->returns[i], &im->opts->returned[i]));

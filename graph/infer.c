@@ -1,4 +1,4 @@
-/* infer.c - shape rules: how they are run, and the rules that many ops share. */
+/* infer.c - runs shape rules, and has the rules that many ops share. */
 #include "graph/infer.h"
 
 #include "base/alloc.h"
@@ -44,8 +44,8 @@ weft_err weft__infer_node(weft_node *n) {
 const weft_tensor *weft__infer_value(infer *s, int i) {
   if (!s->held[i]) s->held[i] = weft__graph_constant(s->graph, s->node->in[i]);
   const weft_tensor *v = s->held[i];
-  /* Rules check the rank that is known of an input, then read as many elements as that has: a folded value of a rank
-   * that was not known (ParseTensor's may be any) must not come as a surprise. */
+  /* Rules check the known rank of an input, then read as many elements as it has.  So a folded value whose rank was
+   * not known (such as ParseTensor's) is not used. */
   return v && s->in[i].rank >= 0 && weft__shape_compatible(&s->in[i], &v->shape) ? v : NULL;
 }
 
@@ -61,7 +61,7 @@ static weft_err infer_read_shape(infer *s, int i, shape *out) {
     return weft__infer_fail(s, "Input tensor must be rank 1 and an integer, but is rank %d and %s", v->shape.rank,
                             weft__dtype_name(v->dtype));
   int64_t count = weft__tensor_count(v);
-  if (v->shape.rank == 0 && weft__tensor_int(v, 0) == -1) return WEFT_OK; /* a scalar -1: any shape */
+  if (v->shape.rank == 0 && weft__tensor_int(v, 0) == -1) return WEFT_OK; /* the scalar -1 means any shape */
   if (count > WEFT_MAX_RANK)
     return weft__infer_fail(s, "a shape of %lld dimensions is over the limit of %d", (long long)count, WEFT_MAX_RANK);
   out->rank = weft__int_sat(count);

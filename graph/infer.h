@@ -4,7 +4,7 @@
 
 #include "graph/node.h"
 
-/* Sets n->out_shape from its inputs' shapes; the inputs and attributes are in place. */
+/* Sets n->out_shape from the shapes of its inputs.  Its inputs and attributes are set. */
 weft_err weft__infer_node(weft_node *n);
 
 #endif

@@ -1,8 +1,8 @@
 /* kernel.c - how a kernel gets its outputs.
  *
- * An output goes to the place planned for it when it fits and is free, else to the heap.  Taking an
- * input's memory over is always safe for heap buffers that nobody else holds.  For a place in the
- * step's arena it is safe only where the plan knew of it when it laid the arena out: k->alias. */
+ * An output goes to the buffer planned for it if it fits and is free; otherwise it is allocated on the heap.  An
+ * output may always take over an input's heap buffer that nothing else references.  It may take over a place in the
+ * step's arena only if the plan knew that when it laid out the arena: k->alias. */
 #include "graph/kernel.h"
 #include "graph/kernel_memory.h"
 
@@ -12,18 +12,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { TARGET_NS = 20000 }; /* a piece of a loop should be worth handing to another thread */
+enum { TARGET_NS = 20000 }; /* minimum time of a piece of a loop that is worth giving to another thread */
 
-static bool arena_free(const buffer *b) { return weft__buffer_is_unique(b); } /* only the frame holds it */
+static bool arena_free(const buffer *b) { return weft__buffer_is_unique(b); } /* only the frame references it */
 
-/* Where output i goes. */
+/* Returns the memory of output i. */
 static memory_space *memory_of(const kernel *k, int i) {
   if (!k->device || (i < 64 && k->host_out >> i & 1) || !weft__dtype_is_plain(weft__dtype_base(k->node->out_type[i])))
     return NULL;
   return &k->device->memory;
 }
 
-/* Folding must not take gigabytes for a value that may never be asked for. */
+/* Limits folding, which must not allocate gigabytes for a value that may never be used. */
 static weft_err check_limit(const kernel *k, weft_dtype type, const shape *s) {
   const int64_t count = weft__shape_count(s);
   if (!k->limit || count < 0 || (size_t)count <= k->limit / weft__dtype_size(type)) return WEFT_OK;
@@ -59,7 +59,7 @@ weft_tensor *weft__out(kernel *k, int i, const shape *s) {
   return NULL;
 }
 
-/* Nobody but this kernel's input slot (and, for a planned place, the frame) holds the buffer. */
+/* Returns true if only this kernel's input slot (and, for a planned place, the frame) references the buffer. */
 static bool buffer_is_sole(const buffer *b) {
   int refs = atomic_load_explicit(&((buffer *)(uintptr_t)b)->refs, memory_order_acquire);
   return refs == (b->transient ? 2 : 1);

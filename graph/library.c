@@ -1,4 +1,4 @@
-/* library.c - function libraries travel along as bytes, function by function, in the order they came. */
+/* library.c - function libraries, stored as bytes for each function, in the order of addition. */
 #include "graph/library.h"
 
 #include "base/alloc.h"
@@ -8,15 +8,15 @@
 
 struct function_library {
   object base;
-  pthread_mutex_t lock; /* guards all below; nothing else is locked while it is held */
+  pthread_mutex_t lock; /* leaf lock; guards all below */
   arena arena;
-  map functions; /* name -> library_function, in the order they came */
-  map gradients; /* name -> name of its gradient, in the order they came */
+  map functions; /* name -> library_function, in the order of addition */
+  map gradients; /* name -> name of its gradient, in the order of addition */
 };
 
 static weft_err library_oom(void) { return weft__fail(WEFT_OOM, "no memory for a function library"); }
 
-/* ---- life ---- */
+/* ---- creating and destroying ---- */
 
 static void library_destroy(object *o) {
   function_library *l = (function_library *)o;
@@ -89,8 +89,8 @@ static int compare_nodes(const void *x, const void *y) {
   return strcmp(a->name, b->name);
 }
 
-/* The function's bytes with its maps in the order of their keys, its nodes in that of their names, and without what
- * only describes them (debug information, which is an unknown field). */
+/* Serializes the function with its maps sorted by key and its nodes by name, and without debug information, which is
+ * an unknown field. */
 static weft_err canonical_bytes(attr_str *out, const char *data, size_t size, arena *a) {
   ProtobufCAllocator into = weft__arena_allocator(a);
   Tensorflow__FunctionDef *f = tensorflow__function_def__unpack(&into, size, (const uint8_t *)data);
@@ -105,7 +105,7 @@ static weft_err canonical_bytes(attr_str *out, const char *data, size_t size, ar
   return WEFT_OK;
 }
 
-/* Protobuf writes a map in any order, so functions with different bytes may be equal. */
+/* Compares two functions.  Protobuf writes a map in any order, so functions with different bytes may be equal. */
 static weft_err check_same(const library_function *there, const char *bytes, size_t size) {
   if (there->def.size == size && memcmp(bytes, there->def.data, size) == 0) return WEFT_OK;
   arena a = {0};
@@ -150,7 +150,7 @@ weft_err weft__library_merge(weft_graph *g, const Tensorflow__FunctionDefLibrary
   return err;
 }
 
-/* ---- going back ---- */
+/* ---- undoing additions ---- */
 
 library_mark weft__library_mark(const weft_graph *g) {
   return g->library && !g->library_shared ? (library_mark){g->library->functions.count, g->library->gradients.count}
@@ -163,7 +163,7 @@ static void forget_newest(map *m, int keep) {
 }
 
 void weft__library_rewind(weft_graph *g, library_mark m) {
-  if (!g->library || g->library_shared) return; /* a body adds none, but its caller may have since */
+  if (!g->library || g->library_shared) return; /* a body adds none, but its caller may have */
   pthread_mutex_lock(&g->library->lock);
   forget_newest(&g->library->functions, m.n_function);
   forget_newest(&g->library->gradients, m.n_gradient);

@@ -1,4 +1,4 @@
-/* mark.c - takes the newest nodes of a graph out again. */
+/* mark.c - removes the newest nodes of a graph. */
 #include "graph/mark.h"
 #include "graph/scope.h"
 

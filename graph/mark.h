@@ -1,6 +1,7 @@
-/* mark.h - going back: what a call added to a graph is taken out again when it fails half-way.
+/* mark.h - undoes the additions of a call that fails half-way.
  *
- * Additions and weft__graph_extend_node are undone; nobody may have changed a node that was there in another way. */
+ * Additions and weft__graph_extend_node are undone.  Between mark and rewind, existing nodes must not be changed in
+ * other ways. */
 #ifndef WEFT_GRAPH_MARK_H
 #define WEFT_GRAPH_MARK_H
 
@@ -13,7 +14,7 @@ typedef struct graph_mark {
 } graph_mark;
 
 graph_mark weft__graph_mark(const weft_graph *g);
-/* Nodes, names, scopes and functions since the mark are gone; their ids and names are free again. */
+/* Removes nodes, names, scopes and functions added since the mark; their ids and names are free again. */
 void weft__graph_rewind(weft_graph *g, const graph_mark *m);
 
 #endif

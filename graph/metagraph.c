@@ -1,7 +1,7 @@
-/* metagraph.c - MetaGraphDef in and out.
+/* metagraph.c - imports and exports MetaGraphDefs.
  *
- * The graph and the collections become ours; everything else stays one serialized MetaGraphDef
- * (g->meta) that an export fills in again. */
+ * The graph and the collections are imported.  Everything else stays one serialized MetaGraphDef (g->meta), which an
+ * export completes again. */
 #include "graph/metagraph.h"
 #include "base/alloc.h"
 #include "graph/attr_proto.h"
@@ -17,7 +17,7 @@ static char *metagraph_string(const char *s) { return (char *)(uintptr_t)s; }
 
 /* ---- prefixes ---- */
 
-/* "a:0" becomes "p/a:0"; "" stays; "^a" becomes "^p/a". */
+/* Adds the prefix: "a:0" becomes "p/a:0", and "^a" becomes "^p/a"; "" stays. */
 static weft_err with_prefix(const char *prefix, char **name, arena *a) {
   const char *caret = **name == '^' ? "^" : "", *rest = *name + strlen(caret);
   if (!*prefix || !*rest) return WEFT_OK;
@@ -68,7 +68,7 @@ static weft_err prefix_message(ProtobufCMessage *m, const char *prefix, arena *a
   return prefix_saver((Tensorflow__SaverDef *)m, prefix, a);
 }
 
-/* The names inside a serialized definition get the prefix. */
+/* Adds the prefix to the names in a serialized definition. */
 static weft_err prefix_bytes(const char *list, ProtobufCBinaryData *b, const char *prefix, arena *a) {
   const ProtobufCMessageDescriptor *d = *prefix ? message_of(list) : NULL;
   if (!d) return WEFT_OK;
@@ -83,7 +83,7 @@ static weft_err prefix_bytes(const char *list, ProtobufCBinaryData *b, const cha
   return WEFT_OK;
 }
 
-/* ---- in ---- */
+/* ---- import ---- */
 
 static weft_err read_names(weft_graph *g, const char *list, const Tensorflow__CollectionDefNodeList *l,
                            const char *prefix, arena *a) {
@@ -139,7 +139,7 @@ static weft_err read_collection(weft_graph *g, const Tensorflow__MetaGraphDefCol
   }
 }
 
-/* Everything but graph and collections; the OpDefs of the writer have served their purpose. */
+/* Keeps everything but graph and collections.  The writer's OpDefs are no longer needed. */
 static weft_err keep_rest(weft_graph *g, const Tensorflow__MetaGraphDef *m, const char *prefix, arena *a) {
   Tensorflow__MetaGraphDef rest = *m;
   Tensorflow__MetaGraphDefMetaInfoDef info;
@@ -164,7 +164,7 @@ static weft_err keep_rest(weft_graph *g, const Tensorflow__MetaGraphDef *m, cons
   return WEFT_OK;
 }
 
-/* How long each list was, so that a failure can cut them again. */
+/* Records the length of each list, so that a failure can undo additions. */
 static weft_err list_lengths(const weft_graph *g, int **lengths, arena *a) {
   *lengths = weft__arena_alloc(a, sizeof **lengths * (size_t)(g->collections.used + 1));
   if (!*lengths) return metagraph_oom();
@@ -223,7 +223,7 @@ weft_err weft__metagraph_import(weft_graph *g, const void *bytes, size_t size, c
   return err;
 }
 
-/* ---- out ---- */
+/* ---- export ---- */
 
 static weft_err write_names(Tensorflow__CollectionDef *def, const collection *c, arena *a) {
   Tensorflow__CollectionDefNodeList *l = weft__arena_alloc(a, sizeof *l);
@@ -306,7 +306,7 @@ static weft_err write_lists(Tensorflow__MetaGraphDef *m, const weft_graph *g, ar
   return WEFT_OK;
 }
 
-/* The OpDefs of the ops used, each once. */
+/* Writes the OpDefs of the ops that are used, each once. */
 static weft_err write_ops(Tensorflow__OpList *list, const weft_graph *g, arena *a) {
   map seen = {0};
   weft_err err = WEFT_OK;
@@ -329,7 +329,7 @@ static weft_err write_info(Tensorflow__MetaGraphDef *m, const weft_graph *g, con
   if (!m->meta_info_def) {
     if (!(m->meta_info_def = weft__arena_alloc(a, sizeof *m->meta_info_def))) return metagraph_oom();
     tensorflow__meta_graph_def_meta_info_def__init(m->meta_info_def);
-    m->meta_info_def->tensorflow_version = metagraph_string("2.15.1"); /* whose format this is */
+    m->meta_info_def->tensorflow_version = metagraph_string("2.15.1"); /* the version whose format this is */
     m->meta_info_def->tensorflow_git_version = metagraph_string("weft");
   }
   if (o->strip_ops) return WEFT_OK;

@@ -1,4 +1,4 @@
-/* metagraph_test.c - what a MetaGraphDef carries besides its graph survives the trip. */
+/* metagraph_test.c - tests that import and export keep the parts of a MetaGraphDef besides its graph. */
 #include "graph/metagraph.h"
 #include "base/alloc.h"
 #include "graph/collection.h"
@@ -14,7 +14,7 @@ static Tensorflow__MetaGraphDef *export_and_unpack(weft_graph *g, const metagrap
   return m;
 }
 
-/* A graph with one list of each kind. */
+/* Makes a graph with one list of each kind. */
 static weft_graph *filled(void) {
   weft_graph *g = test_graph();
   Tensorflow__VariableDef v = TENSORFLOW__VARIABLE_DEF__INIT;

@@ -1,4 +1,4 @@
-/* node.c - asking a node for its attributes and the places of its arguments. */
+/* node.c - reads attributes of a node and finds its arguments. */
 #include "graph/node.h"
 
 #include "base/cast.h"

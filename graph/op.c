@@ -1,4 +1,4 @@
-/* op.c - the table of ops: every row of every file, its definition parsed once. */
+/* op.c - the table of ops: every row of every file, with its definition parsed once. */
 #include "graph/op.h"
 
 #include "base/alloc.h"

@@ -1,7 +1,7 @@
-/* opdef.c - reads the one-line op definitions.
+/* opdef.c - parses the one-line op definitions.
  *
- * A definition is written by us and checked by a test, so the reader is strict and its errors are
- * INTERNAL: they name the line and the place where reading stopped. */
+ * We write the definitions and a test checks them, so the parser is strict.  Its errors are INTERNAL and name the
+ * line and the position. */
 #include "graph/opdef.h"
 
 #include "base/alloc.h"
@@ -76,7 +76,7 @@ static weft_err value_shape(cursor *c, shape *out) {
   return WEFT_OK;
 }
 
-/* tensor(uint8,[4],255 0 0 255) */
+/* Parses tensor(uint8,[4],255 0 0 255). */
 static weft_err value_tensor(cursor *c, weft_tensor **out) {
   weft_dtype type;
   shape s;
@@ -124,7 +124,7 @@ static weft_err value_one(cursor *c, attr *out) {
   }
 }
 
-/* Gathers `n` scalar values into the list form of their kind. */
+/* Combines `n` scalar values into a list of their kind. */
 static weft_err opdef_gather(cursor *c, attr *out, const attr *item, int n) {
   out->is_list = true;
   out->n = n;
@@ -161,7 +161,7 @@ static weft_err value_list(cursor *c, attr *out, const char *open, const char *c
   return opdef_gather(c, out, item, n);
 }
 
-/* TF's two long lists of types, by the names its own documentation gives them. */
+/* Parses allowed values.  TF's two long lists of types have the names from TF's documentation. */
 static weft_err value_allowed(cursor *c, attr *out) {
   static const char number[] = "{float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,"
                                "qint16,quint16,uint16,complex128,half,uint32,uint64}";

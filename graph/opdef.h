@@ -1,13 +1,12 @@
-/* opdef.h - what an op takes, gives and may be told: TensorFlow's OpDef from one line of text.
+/* opdef.h - the arguments, results and attributes of an op: TensorFlow's OpDef from one line of text.
  *
  *   MatMul(a:T, b:T) -> (product:T) | transpose_a:bool=false T:type{float,double} ; stateful
  *
- * Arguments: name:type, where type is a dtype, a type attr (T), N*T for a list of N, @Ts for a list
- * whose types are the list(type) attr Ts, and &T for a reference.  Attributes: name:kind, then
- * {allowed}, >=minimum and =default in this order, each optional; strings stand in single quotes;
- * a shape is [1,-1] or ? for unknown rank.  {number} and {real} name TF's two long type lists.
- * Flags: stateful, commutative, aggregate, uninit (takes uninitialised references).  A parity
- * test holds every line against TensorFlow's registry. */
+ * Arguments are name:type, where type is a dtype, a type attr (T), N*T for a list of N, @Ts for a list whose types
+ * are the list(type) attr Ts, or &T for a reference.  Attributes are name:kind, then {allowed}, >=minimum and
+ * =default in this order, each optional.  Strings are in single quotes; a shape is [1,-1], or ? for unknown rank.
+ * {number} and {real} name TF's two long lists of types.  Flags: stateful, commutative, aggregate, uninit (accepts
+ * uninitialized references).  A parity test compares every line with TensorFlow's registry. */
 #ifndef WEFT_GRAPH_OPDEF_H
 #define WEFT_GRAPH_OPDEF_H
 
@@ -29,7 +28,7 @@ typedef struct attr_def {
   bool is_list;
   bool has_min, has_default;
   int64_t min;
-  attr allowed;  /* kind ATTR_NONE: anything */
+  attr allowed;  /* kind ATTR_NONE: any value */
   attr fallback; /* the default value */
 } attr_def;
 
@@ -43,6 +42,6 @@ typedef struct opdef {
 
 weft_err weft__opdef_parse(opdef *out, const char *line, arena *a);
 const attr_def *weft__opdef_attr(const opdef *d, const char *name); /* NULL if none */
-void weft__opdef_release(opdef *d);                                 /* drops the tensors of defaults */
+void weft__opdef_release(opdef *d);                                 /* releases the tensors of defaults */
 
 #endif

@@ -1,10 +1,10 @@
-/* opdef_proto.c - our definitions of ops as TensorFlow's OpDef messages. */
+/* opdef_proto.c - converts our op definitions to TensorFlow's OpDef messages. */
 #include "graph/attr_proto.h"
 #include "graph/metagraph.h"
 
 static weft_err opdef_proto_oom(void) { return weft__fail(WEFT_RESOURCE_EXHAUSTED, "no memory for an OpDef"); }
 
-/* protobuf-c only reads it. */
+/* Casts a string for protobuf-c, which only reads it. */
 static char *opdef_proto_string(const char *s) { return (char *)(uintptr_t)(s ? s : ""); }
 
 static weft_err write_args(Tensorflow__OpDefArgDef ***out, size_t *count, const arg_def *args, int n, arena *a) {

@@ -1,7 +1,7 @@
-/* replica.c - replica_device_setter: variables onto the ps tasks, everything else onto the worker.
+/* replica.c - replica_device_setter: places variables on ps tasks and everything else on the worker.
  *
- * A Weft worker and a TensorFlow worker of one job build the same graph and must agree on where
- * each variable lives, so turns are taken exactly as TensorFlow takes them. */
+ * A Weft worker and a TensorFlow worker of one job build the same graph and must agree on the task of each variable.
+ * So the round robin is exactly TensorFlow's. */
 #include "base/alloc.h"
 #include "device/device.h"
 #include "graph/scope.h"
@@ -108,7 +108,7 @@ weft_err weft__replica_setter_device(void *arg, const weft_node *n, const char *
   WEFT_TRY(weft__device_parse(&now, current));
   if (is_ps_op(r, n->op_name)) {
     spec = r->ps;
-    /* A node that its program put into another job takes no turn. */
+    /* A node that the program put into another job does not advance the round robin. */
     if (spec.has_job && (!now.has_job || strcmp(now.job, spec.job) == 0)) WEFT_TRY(choose_task(r, n, &spec.task));
   }
   weft__device_merge(&spec, &now);

@@ -1,8 +1,8 @@
-/* scope.c - the stack of scopes, and the names it gives.
+/* scope.c - the stack of scopes, and unique names.
  *
- * Uniqueness ignores case, as TensorFlow's does: its file names and summaries once lived on disks
- * that could not tell "a" from "A".  A taken name gets the smallest free suffix; used_names
- * remembers where to go on looking.  What the scopes put on a node is in scope_apply.c. */
+ * Like TensorFlow's, uniqueness ignores case, because names become file names and some file systems ignore case.  A
+ * name that is taken gets the smallest free suffix; used_names remembers where to continue the search. scope_apply.c
+ * applies scopes to nodes. */
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/cast.h"
@@ -48,8 +48,8 @@ const scope_entry *weft__scope_top(const scope *s, scope_kind kind) {
   return NULL;
 }
 
-/* Room for the gap that each control(None) on the stack will leave is made when it is entered, so that popping
- * cannot fail. */
+/* Reserves room for the gap that each control(None) on the stack will leave, when the scope is entered, so that a
+ * pop cannot fail. */
 weft_err weft__scope_reserve_gap(scope *s) {
   int need = s->n_gap + 1;
   for (int i = 0; i < s->n; i++) need += s->entry[i].kind == SCOPE_CONTROL && s->entry[i].clear;
@@ -60,7 +60,7 @@ static void pop_one(weft_graph *g) {
   scope *s = g->scope;
   scope_entry e = s->entry[--s->n];
   if (e.kind == SCOPE_CONTROL && e.clear && e.node < g->n_node) {
-    while (s->n_gap && s->gap[s->n_gap - 1].begin >= e.node) s->n_gap--; /* of scopes inside this one */
+    while (s->n_gap && s->gap[s->n_gap - 1].begin >= e.node) s->n_gap--; /* gaps of inner scopes */
     s->gap[s->n_gap++] = (scope_gap){e.node, g->n_node};
   }
   entry_finish(s, &e);
@@ -101,8 +101,8 @@ static char *lower_case(const char *name) {
 }
 
 typedef struct used_name {
-  int next; /* the suffix to try first when it is asked for again */
-  int born; /* it was the how-many-th name to be taken */
+  int next; /* the first suffix to try when the name is used again */
+  int born; /* it was the born-th name to be taken */
 } used_name;
 
 static weft_err is_used(const weft_graph *g, const char *name, used_name **used) {
@@ -113,7 +113,7 @@ static weft_err is_used(const weft_graph *g, const char *name, used_name **used)
   return WEFT_OK;
 }
 
-/* The first free one of base, base_1, base_2, ...; *full is on the heap. */
+/* Returns the first free one of base, base_1, base_2, ...; *full is on the heap. */
 static weft_err find_free(const weft_graph *g, const char *base, char **full) {
   used_name *used, *taken;
   *full = NULL;
@@ -139,7 +139,7 @@ static weft_err in_prefix(const weft_graph *g, const char *name, char **out) {
   return *out ? WEFT_OK : WEFT_OOM;
 }
 
-/* A name below the current prefix that nobody has; on the heap. */
+/* Returns a unique name below the current prefix, on the heap. */
 static weft_err unique_here(const weft_graph *g, const char *name, char **full) {
   char *base;
   WEFT_TRY(in_prefix(g, name, &base));
@@ -159,7 +159,7 @@ weft_err weft__scope_take(weft_graph *g, const char *full) {
   WEFT_TRY(is_used(g, full, &used));
   if (used) return WEFT_OK;
   char *key = lower_case(full);
-  weft_err err = WEFT_OOM; /* the allocation that failed has said so */
+  weft_err err = WEFT_OOM; /* the failed allocation has set the error */
   if (key && (used = weft__arena_alloc(&g->arena, sizeof *used))) {
     *used = (used_name){.next = 1, .born = g->scope->n_name++};
     err = weft__map_put(&g->used_names, key, used);
@@ -181,7 +181,7 @@ weft_err weft__scope_free_name(weft_graph *g, const char *full, const char **out
 
 int weft__scope_names(const weft_graph *g) { return g->scope->n_name; }
 
-/* `key` is free again: the name that it is with a suffix may look from there on. */
+/* Marks `key` as free: if it is a name with a suffix, the search for that name continues from there. */
 static void free_suffix(weft_graph *g, char *key) {
   char *line = strrchr(key, '_');
   const size_t digits = line ? strspn(line + 1, "0123456789") : 0;
@@ -264,7 +264,7 @@ weft_err weft__scope_push_name(weft_graph *g, const char *name) {
   return weft__scope_push(g->scope, e);
 }
 
-/* ---- entering the other kinds ---- */
+/* ---- entering scopes of the other kinds ---- */
 
 static weft_err push_text(weft_graph *g, scope_entry e, const char *words) {
   if (!(e.text = weft__strdup(words))) return WEFT_OOM;
@@ -326,7 +326,7 @@ weft_err weft__scope_push_gradient(weft_graph *g, const char *op_type, const cha
 
 void weft__graph_seed_by_nodes(weft_graph *g, bool on) { g->scope->seed_by_nodes = on; }
 
-/* As Python's modulo, to the range TensorFlow's seeds have. */
+/* Reduces a seed to TensorFlow's range, like Python's modulo. */
 static int64_t seed_range(int64_t seed) {
   const int64_t top = INT32_MAX;
   return ((seed % top) + top) % top;
@@ -339,5 +339,5 @@ void weft__graph_seeds(weft_graph *g, bool has_op_seed, int64_t op_seed, int64_t
   if (g->has_seed && !has_op_seed) op_seed = g->scope->seed_by_nodes ? g->n_node : g->seeds_drawn++;
   *seed = seed_range(g->has_seed ? g->seed : graph_seed_when_none);
   *seed2 = seed_range(op_seed);
-  if (*seed == 0 && *seed2 == 0) *seed2 = INT32_MAX; /* both zero would mean: draw one */
+  if (*seed == 0 && *seed2 == 0) *seed2 = INT32_MAX; /* both zero would mean a random seed */
 }

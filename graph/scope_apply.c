@@ -1,9 +1,8 @@
-/* scope_apply.c - what the scopes put on a node: its device, control edges, colocation, container.
+/* scope_apply.c - applies the scopes to a node: its device, control edges, colocation, container.
  *
- * Inner scopes speak first: an outer device string only fills fields that are still open, and a
- * device function sees what the inner ones decided.  A colocate scope hides the device scopes
- * around it, so that what follows a variable goes where the variable is without using up a turn
- * of a round robin. */
+ * Inner scopes have priority: an outer device string only sets fields that are still open, and a device function
+ * gets the result of the inner scopes.  A colocate scope hides the device scopes around it, so that a node that
+ * follows a variable is placed with the variable without advancing a round robin. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "device/device.h"
@@ -16,7 +15,7 @@ static weft_err scope_oom(void) { return weft__fail(WEFT_OOM, "no memory for a n
 
 /* ---- devices ---- */
 
-/* *current gets the canonical text of `outer` with the fields of *current over it. */
+/* Sets *current to the canonical text of `outer`, overridden by the fields of *current. */
 static weft_err merge_text(text *current, const char *outer) {
   device_spec spec, over;
   char buf[WEFT_DEVICE_TEXT];
@@ -56,7 +55,7 @@ static weft_err device_from_scopes(const scope *s, const weft_node *n, text *fou
   return WEFT_OK;
 }
 
-/* The device of the innermost colocated node that has one wins over the scopes. */
+/* Returns the device of the innermost colocated node that has one; it takes precedence over the device scopes. */
 static const char *colocated_device(const weft_graph *g) {
   const scope *s = g->scope;
   for (int i = s->n - 1; i >= 0; i--) {
@@ -84,7 +83,7 @@ static weft_err apply_device(weft_graph *g, weft_node *n) {
 /* ---- control edges ---- */
 
 static bool in_gap(const scope *s, int since, int id) {
-  int low = 0, high = s->n_gap; /* the gap that begins last, of those that begin by id, is before `high` */
+  int low = 0, high = s->n_gap; /* binary search: the last gap that begins at or before id precedes `high` */
   while (low < high) {
     const int middle = low + (high - low) / 2;
     if (s->gap[middle].begin <= id)
@@ -95,14 +94,14 @@ static bool in_gap(const scope *s, int since, int id) {
   return low > 0 && s->gap[low - 1].begin >= since && id < s->gap[low - 1].end;
 }
 
-/* Returns true if one of n's inputs was made inside this scope; n then waits already. */
+/* Returns true if one of n's inputs was made in this scope, and so already waits. */
 static bool input_waits(const scope *s, const scope_entry *e, const weft_node *n, int before) {
   for (int i = 0; i < n->n_in; i++)
     if (n->in[i].node >= e->node && n->in[i].node < before && !in_gap(s, e->node, n->in[i].node)) return true;
   return false;
 }
 
-/* Asks a new question about the nodes of g: none is marked. */
+/* Clears the marks of all nodes for a new search. */
 static weft_err clear_marks(weft_graph *g) {
   scope *s = g->scope;
   if (s->asked == INT_MAX) s->cap_mark = s->asked = 0;
@@ -117,7 +116,7 @@ static weft_err clear_marks(weft_graph *g) {
   return WEFT_OK;
 }
 
-/* Marks a node; false if it was marked before. */
+/* Marks a node.  Returns false if it was already marked. */
 static bool mark_node(scope *s, int id) {
   const bool first = s->mark[id] != s->asked;
   s->mark[id] = s->asked;
@@ -173,7 +172,8 @@ static int by_text(const void *a, const void *b) {
 
 static bool is_group(attr_str s) { return s.size > 5 && memcmp(s.data, "loc:@", 5) == 0; }
 
-/* The groups a node is in: what its `_class` says, or itself.  Adds them to list (room for all); returns how many. */
+/* Adds the groups of a node to list (which has room for all): those in its `_class`, or itself.  Returns their
+ * number. */
 static int groups_of(const weft_node *n, attr_str *list) {
   const attr *class = weft__node_attr(n, "_class");
   int found = 0;
@@ -245,7 +245,7 @@ static weft_err apply_container(weft_graph *g, weft_node *n) {
   return set_attr(g, n, &A_STR("container", e->text));
 }
 
-/* The innermost scope that names the node's op says how it is differentiated. */
+/* Sets the gradient of the node's op from the innermost scope that names the op. */
 static weft_err apply_gradient(weft_graph *g, weft_node *n) {
   const size_t size = strlen(n->op_name);
   for (int i = g->scope->n - 1; i >= 0; i--) {

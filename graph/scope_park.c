@@ -1,8 +1,8 @@
-/* scope_park.c - takes scopes off the stack for a while, so that other work can go on beneath them.
+/* scope_park.c - removes scopes from the stack temporarily, so that other code can run without them.
  *
- * tf.distribute runs one function once for each replica, by turns: a replica stops in the middle of its blocks, the
- * others go on from where the function began, and later it continues inside the same blocks.  Default names of variable
- * scopes are counted for each replica alone, so that all replicas find the same names. */
+ * tf.distribute runs one function once for each replica, in turns: a replica stops in the middle of its blocks, the
+ * others run from the beginning of the function, and later it continues in the same blocks.  Default names of
+ * variable scopes are counted for each replica separately, so that all replicas get the same names. */
 #include "base/alloc.h"
 #include "graph/scope_stack.h"
 #include <string.h>
@@ -10,7 +10,7 @@
 struct parked_scopes {
   scope_entry *entry;
   int n;
-  int nodes; /* of the graph when they were parked */
+  int nodes; /* number of the graph's nodes when they were parked */
   int *count;
   int n_count;
 };
@@ -40,7 +40,8 @@ weft_err weft__scope_park(weft_graph *g, int depth, parked_scopes **out) {
   return WEFT_OK;
 }
 
-/* Nodes that were made meanwhile were not made inside the parked scopes: no control edge of theirs may be assumed. */
+/* Records that the nodes made in the meantime were not made in the parked scopes, so they lack the control edges of
+ * these. */
 static weft_err parked_gap(weft_graph *g, const parked_scopes *p) {
   scope *s = g->scope;
   if (p->n == 0 || p->nodes == g->n_node) return WEFT_OK;
@@ -56,7 +57,7 @@ static weft_err parked_gap(weft_graph *g, const parked_scopes *p) {
 weft_err weft__scope_unpark(weft_graph *g, parked_scopes *p) {
   weft_err err = WEFT_OK;
   for (int i = 0; i < p->n; i++) {
-    weft_err one = weft__scope_push(g->scope, p->entry[i]); /* takes the entry over, also on failure */
+    weft_err one = weft__scope_push(g->scope, p->entry[i]); /* takes ownership of the entry, also on failure */
     if (err == WEFT_OK) err = one;
   }
   if (err == WEFT_OK) err = parked_gap(g, p);

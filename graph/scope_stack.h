@@ -21,16 +21,16 @@ typedef enum scope_kind {
 
 typedef struct scope_entry {
   scope_kind kind;
-  bool clear;    /* device, control, colocate: what is further out does not apply */
+  bool clear;    /* device, control, colocate: outer scopes do not apply */
   char *text;    /* owned: prefix, device, node, container, or "op=gradient" */
   device_fn *fn; /* device */
   void *arg;     /* device: for fn; variable: a variable_frame */
   int n_id, *id; /* control: owned node ids */
   int node;      /* colocate: node id or -1; control: the first node made inside */
-  int below;     /* variable: how many entries beneath belong to it */
+  int below;     /* variable: how many entries below it belong to it */
 } scope_entry;
 
-/* Nodes [begin, end) were made under control_dependencies(None): outer control scopes never saw them. */
+/* Nodes [begin, end) were made under control_dependencies(None), so outer control scopes do not apply to them. */
 typedef struct scope_gap {
   int begin, end;
 } scope_gap;
@@ -42,19 +42,19 @@ struct scope {
   scope_gap *gap; /* disjoint, ascending */
   int n_gap;
   int64_t cap_gap;
-  int *mark, cap_mark; /* per node id: the number of the last question (`asked`) that found it */
+  int *mark, cap_mark; /* per node id: the number of the last search (`asked`) that marked it */
   int asked;
-  int n_name; /* names taken so far */
+  int n_name; /* number of names taken so far */
   bool seed_by_nodes;
-  variable_store *variables; /* made when first needed */
+  variable_store *variables; /* created when first needed */
 };
 
-/* Takes over what the entry owns, also on failure. */
+/* Takes ownership of the entry's memory, also on failure. */
 weft_err weft__scope_push(scope *s, scope_entry e);
 const scope_entry *weft__scope_top(const scope *s, scope_kind kind); /* NULL if none */
-/* Makes room for one more gap than the scopes on the stack may need. */
+/* Reserves room for one gap more than the scopes on the stack may need. */
 weft_err weft__scope_reserve_gap(scope *s);
-/* How often each name of a variable scope was opened: a copy that the caller frees, and the way back to it. */
+/* Copies the counts of opened variable scope names, which the caller frees; and restores them. */
 weft_err weft__variable_counts_save(weft_graph *g, int **count, int *n);
 void weft__variable_counts_set(weft_graph *g, const int *count, int n);
 /* Undoes the variable part of a scope. */

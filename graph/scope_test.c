@@ -1,4 +1,4 @@
-/* scope_test.c - the answers are TensorFlow 2.15.1's to the same programs. */
+/* scope_test.c - tests scopes; the expected results are TensorFlow 2.15.1's for the same programs. */
 #include "graph/scope.h"
 #include "graph/mark.h"
 #include "graph/test_ops.h"
@@ -115,7 +115,7 @@ TEST(a_device_function_sees_what_inner_scopes_said_and_replaces_it) {
   EXPECT_OK(weft__scope_push_device(g, "/cpu:0"));
   EXPECT_EQ_STR(test_no_op(g, NULL)->device, "/job:x/task:2/device:CPU:0");
   EXPECT_ERR(weft__graph_add(g, &(node_spec){.op = "Identity"}, NULL), WEFT_INVALID_ARGUMENT, "");
-  EXPECT_EQ_INT(calls, 1); /* a refused node does not use up a turn */
+  EXPECT_EQ_INT(calls, 1); /* a rejected node does not advance the round robin */
   test_graph_destroy(g);
 }
 
@@ -145,7 +145,7 @@ TEST(control_scopes_add_edges_unless_an_input_waits_already) {
   test_graph_destroy(g);
 }
 
-/* Nodes made under control_dependencies(None), also nested and many times over, are seen as not waiting. */
+/* Nodes made under control_dependencies(None), also nested and repeated, count as not waiting. */
 TEST(many_gaps_are_told_from_what_waits) {
   weft_graph *g = test_graph();
   const weft_node *free_node[50], *waiting[50];
@@ -168,7 +168,7 @@ TEST(many_gaps_are_told_from_what_waits) {
   test_graph_destroy(g);
 }
 
-/* A node that takes the place of one that was taken out again is no part of a gap. */
+/* A node that replaces a removed one is not part of a gap. */
 TEST(a_gap_ends_where_the_graph_is_rewound_to) {
   weft_graph *g = test_graph();
   const int a = test_no_op(g, "a")->id;

@@ -1,4 +1,4 @@
-/* test_ops.h - a handful of ops for the tests of this floor, which cannot reach up to ops/. */
+/* test_ops.h - a few ops for the tests of this floor, which cannot include ops/. */
 #ifndef WEFT_GRAPH_TEST_OPS_H
 #define WEFT_GRAPH_TEST_OPS_H
 
@@ -55,7 +55,7 @@ static const op test_op_list[] = {
     {0},
 };
 
-/* A graph over these ops; both are freed by test_graph_destroy. */
+/* Creates a graph with these ops; test_graph_destroy frees both. */
 static inline weft_graph *test_graph(void) {
   const op *const lists[] = {test_op_list, NULL};
   op_table *table;

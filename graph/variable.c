@@ -1,8 +1,8 @@
-/* variable.c - the nodes of a variable, named and placed as TensorFlow does it.
+/* variable.c - the nodes of a variable, named and placed as in TensorFlow.
  *
- * w, its initial value under w/Initializer, w/Assign and w/read; w/Assign and w/read stand beside w,
- * the initial value only says that it belongs to w.  Checkpoints, other workers and saved graphs
- * rely on these names. */
+ * A variable has the nodes w, w/Assign, w/read, and its initial value under w/Initializer. w/Assign and w/read are
+ * colocated with w; the initial value only has the attribute that it belongs to w.  Checkpoints, other workers and
+ * saved graphs rely on these names. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/collection.h"
@@ -14,7 +14,7 @@
 
 /* ---- initial values ---- */
 
-/* A node called `name` exactly as the scope we are in, which was opened for it. */
+/* Adds a node with exactly the name of the current scope, which was opened for it. */
 static weft_out scope_node(weft_graph *g, const char *type, int n_in, const weft_out *in) {
   char *exact = weft__sprintf("%s/", weft__scope_prefix(g));
   if (!exact) weft__status_update(&g->sticky, WEFT_OOM);
@@ -24,7 +24,7 @@ static weft_out scope_node(weft_graph *g, const char *type, int n_in, const weft
 }
 
 static weft_out named_const(weft_graph *g, const char *name, weft_tensor *t) {
-  if (!t) return WEFT_NONE; /* the failure sticks already */
+  if (!t) return WEFT_NONE; /* the failure is already recorded */
   weft_out o = weft__b_node(g, "Const", name, 0, NULL, 2, (attr[]){A_TENSOR("value", t), A_TYPE("dtype", t->dtype)});
   weft_tensor_destroy(t);
   return o;
@@ -42,11 +42,11 @@ static weft_out named_shape(weft_graph *g, const char *name, const shape *s) {
   return named_const(g, name, t);
 }
 
-/* A Const of one value everywhere. */
+/* Adds a Const with one value in all elements. */
 static weft_out full_const(weft_graph *g, const char *name, const shape *s, weft_dtype type, double v) {
   weft_tensor *t = NULL, *one = NULL;
   weft_err err = weft__tensor_create(&t, type, s);
-  if (err == WEFT_OK && type != WEFT_STRING) { /* strings begin empty, which is their zero */
+  if (err == WEFT_OK && type != WEFT_STRING) { /* strings start empty, which is their zero */
     err = weft__tensor_scalar(&one, type, v);
     if (err == WEFT_OK) err = weft__elements_fill(type, t->data, one->data, weft__tensor_count(t));
     weft_tensor_destroy(one);
@@ -57,7 +57,7 @@ static weft_out full_const(weft_graph *g, const char *name, const shape *s, weft
   return WEFT_NONE;
 }
 
-/* tf.zeros and tf.ones: a Const when small, else a Fill. */
+/* tf.zeros and tf.ones: a Const if small, otherwise a Fill. */
 static weft_out init_fill(weft_graph *g, const char *name, const shape *s, weft_dtype type, double v) {
   const int64_t small = 1000;
   if (weft__shape_count(s) < small || type == WEFT_STRING) return full_const(g, name, s, type, v);
@@ -100,7 +100,7 @@ static weft_out init_normal(weft_graph *g, const char *name, const char *type, c
   return o;
 }
 
-/* How many inputs and outputs a weight of this shape connects. */
+/* Computes the numbers of inputs and outputs that a weight of this shape connects (fan in and fan out). */
 static void init_fans(const shape *s, double *in, double *out) {
   *in = *out = s->rank == 1 ? (double)s->dim[0] : 1;
   if (s->rank < 2) return;
@@ -111,7 +111,7 @@ static void init_fans(const shape *s, double *in, double *out) {
 
 static weft_out init_variance_scaling(weft_graph *g, const shape *s, const shape *whole, weft_dtype dtype,
                                       const initializer *init) {
-  const double cut_deviation = .87962566103423978; /* of a unit normal cut off at 2 */
+  const double cut_deviation = .87962566103423978; /* the deviation of a unit normal that is truncated at 2 */
   double in, out, n, scale = init->a;
   init_fans(whole, &in, &out);
   n = init->fan == FAN_IN ? in : init->fan == FAN_OUT ? out : (in + out) / 2;
@@ -122,7 +122,7 @@ static weft_out init_variance_scaling(weft_graph *g, const shape *s, const shape
   return init_normal(g, "truncated_normal", "TruncatedNormal", s, dtype, init, 0, sqrt(scale) / cut_deviation);
 }
 
-/* All axes but the last are inputs. */
+/* All axes but the last count as inputs. */
 static weft_out init_uniform_unit(weft_graph *g, const shape *s, const shape *whole, weft_dtype dtype,
                                   const initializer *init) {
   double inputs = whole->rank > 1 ? (double)weft__shape_product(whole, 0, whole->rank - 1) : 1;
@@ -146,7 +146,8 @@ static weft_out init_transpose(weft_graph *g, weft_out x) {
   return o;
 }
 
-/* The Q of a random matrix, with the signs that make it uniform among all; tall, then laid down if need be. */
+/* Returns Q of a random matrix, with signs that make it uniformly distributed.  The matrix is made tall and then
+ * transposed if necessary. */
 static weft_out init_orthogonal(weft_graph *g, const shape *s, weft_dtype dtype, const initializer *init) {
   int64_t cols = s->dim[s->rank - 1], rows = weft__shape_product(s, 0, s->rank - 1);
   bool wide = rows < cols;
@@ -196,7 +197,7 @@ static weft_out initial_value(weft_graph *g, const shape *s, const variable_spec
   }
 }
 
-/* Float: Glorot's uniform; integers, bools and strings: zeros. */
+/* The default: Glorot's uniform for floats; zeros for integers, bools and strings. */
 static weft_err default_initializer(const char *name, weft_dtype dtype, initializer *init) {
   dtype_class c = weft__dtype_class(dtype);
   if (init->kind != INIT_DEFAULT) return WEFT_OK;
@@ -254,7 +255,7 @@ static void finish_resource(weft_graph *g, const shape *s, weft_dtype dtype, var
   if (out->read.node >= 0) g->node[out->read.node]->out_shape[0] = *s;
 }
 
-/* Inside the variable's own name scope: its initial value, then itself. */
+/* In the variable's own name scope: adds its initial value, then the variable. */
 static weft_err build_inside(weft_graph *g, const variable_spec *spec, const shape *s, variable_nodes *out) {
   const char *name = weft__scope_prefix(g);
   char *exact = weft__sprintf("%s/", name);
@@ -322,7 +323,7 @@ static weft_err list_variable(weft_graph *g, const variable_spec *spec, const va
   return err;
 }
 
-/* Shape and type: as asked for, or as the value given has them. */
+/* Determines shape and type: as requested, or those of the given value. */
 static weft_err variable_settle(const weft_graph *g, const char *name, variable_spec *s) {
   if (s->init.kind == INIT_TENSOR || s->init.kind == INIT_OUTPUT) {
     if (s->has_shape) return weft__fail(WEFT_INVALID_ARGUMENT, "If initializer is a constant, do not specify shape.");
@@ -356,6 +357,6 @@ weft_err weft__variable_build(weft_graph *g, const char *full_name, const variab
   if (err == WEFT_OK) err = build_inside(g, &s, &s.shape, out);
   weft__scope_pop_to(g, depth);
   if (err == WEFT_OK) return list_variable(g, &s, out);
-  weft__b_clear(g); /* what stuck is what we return */
+  weft__b_clear(g); /* the recorded error is what we return */
   return err;
 }

@@ -1,4 +1,4 @@
-/* variable_scope.c - variable scopes, and which variable a name means in them. */
+/* variable_scope.c - variable scopes, and the variables that names mean in them. */
 #include "graph/variable_scope.h"
 #include "base/alloc.h"
 #include "graph/mark.h"
@@ -11,13 +11,14 @@ typedef struct stored {
   weft_dtype dtype;
 } stored;
 
-/* Scopes that were opened under a name, so that default names can be made unique.  A name lists those right below it
- * that were opened since it was last left, so that leaving it takes no longer than opening them did. */
+/* Counts the scopes that were opened with a name, so that default names can be made unique.  A name lists those
+ * directly below it that were opened since it was last left, so that leaving it takes no longer than opening them
+ * did. */
 typedef struct opened opened;
 struct opened {
   int count;
   opened *around; /* NULL: outermost */
-  opened *below;  /* the first of its list */
+  opened *below;  /* the first entry of its list */
   opened *next;   /* in the list of `around` */
   bool listed;
 };
@@ -30,7 +31,7 @@ struct variable_store {
 
 typedef struct variable_frame {
   variable_scope *scope;
-  int n_saved, *saved; /* counts to go back to, for a scope entered again */
+  int n_saved, *saved; /* counts to restore, for a scope that was entered again */
 } variable_frame;
 
 static weft_err variable_scope_oom(void) { return weft__fail(WEFT_OOM, "no memory for a variable scope"); }
@@ -84,7 +85,7 @@ static int opened_count(const variable_store *v, const char *name) {
   return o ? o->count : 0;
 }
 
-/* What is known of a scope's name, with those of the scopes around it. */
+/* Finds or creates the entry of a scope's name, and those of the scopes around it. */
 static weft_err opened_at(weft_graph *g, const char *name, opened **out) {
   variable_store *v = g->scope->variables;
   opened **to = out;
@@ -118,10 +119,10 @@ static weft_err open_count(weft_graph *g, const char *name) {
   return WEFT_OK;
 }
 
-/* The counts of all names below o become 0. */
+/* Resets the counts of all names below o. */
 static void clear_below(opened *o) {
   opened *top = o;
-  while (o) { /* the innermost first; each is taken out of the list it is in */
+  while (o) { /* innermost first; each is removed from its list */
     opened *inner = o->below;
     if (inner) {
       o->below = inner->next;
@@ -138,7 +139,7 @@ static void restore_counts(const map *m, const int *saved, int n) {
   for (int i = 0; i < m->used; i++) set_count(m->entries[i].value, i < n ? saved[i] : 0);
 }
 
-/* Once a scope is left, default names below it start over. */
+/* When a scope is left, default names below it start again. */
 void weft__variable_frame_leave(scope *s, void *frame) {
   variable_frame *f = frame;
   const map *m = &s->variables->opened;
@@ -176,7 +177,7 @@ static const char *variable_scope_join(weft_graph *g, const char *prefix, const 
   return strcat(full, name);
 }
 
-/* "d", "d_1", ...: the first one under which no scope was opened. */
+/* Returns the first of "d", "d_1", ... under which no scope was opened. */
 static weft_err free_default(weft_graph *g, const char *prefix, const char *name, const char **full) {
   for (int i = 0;; i++) {
     char *numbered = i ? weft__sprintf("%s_%d", name, i) : weft__strdup(name);
@@ -197,7 +198,7 @@ static weft_err check_opts(const variable_scope_opts *o) {
   return WEFT_OK;
 }
 
-/* What the new scope is, but for its name scope. */
+/* Determines the properties of the new scope, except its name scope. */
 static weft_err variable_scope_describe(weft_graph *g, const variable_scope_opts *o, variable_scope *s) {
   const variable_scope *now = weft__variable_scope_now(g), *from = o->again ? o->again : now;
   *s = *from;
@@ -212,7 +213,7 @@ static weft_err variable_scope_describe(weft_graph *g, const variable_scope_opts
   return WEFT_OK;
 }
 
-/* The ops' side: the last part of the name, made unique where we are. */
+/* Opens the name scope for ops: the last part of the name, made unique in the current scope. */
 static weft_err push_ops_scope(weft_graph *g, const variable_scope_opts *o, const variable_scope *s, bool *pushed) {
   const char *slash = o->again ? strrchr(o->again->name, '/') : NULL;
   const char *name = o->name ? o->name : slash ? slash + 1 : o->again ? o->again->name : o->default_name;
@@ -280,7 +281,7 @@ static weft_err variable_exists(const char *full) {
                     full);
 }
 
-/* TF writes shapes in its errors as Python tuples. */
+/* Formats a shape as a Python tuple, as in TF's errors. */
 static void put_tuple(text *t, const shape *s) {
   weft__text_puts(t, s->rank < 0 ? "<unknown>" : "(");
   for (int i = 0; i < s->rank; i++) {

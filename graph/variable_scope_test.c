@@ -1,4 +1,4 @@
-/* variable_scope_test.c - the answers are TensorFlow 2.15.1's to the same programs. */
+/* variable_scope_test.c - tests variable scopes; the expected results are TensorFlow 2.15.1's for the same programs. */
 #include "graph/variable_scope.h"
 #include "base/alloc.h"
 #include "graph/collection.h"
@@ -15,7 +15,7 @@ static const variable_scope *enter_name(weft_graph *g, const char *name) {
   return enter(g, &(variable_scope_opts){.name = name});
 }
 
-/* The name of the variable's node. */
+/* Returns the name of the variable's node. */
 static const char *get(weft_graph *g, const char *name) {
   variable_nodes v;
   EXPECT_OK(weft__variable_get(g, &(variable_spec){.name = name, .has_shape = true, .shape = SHAPE1(1)}, &v));

@@ -1,6 +1,7 @@
-/* bundle.c - writing and merging bundles.
+/* bundle.c - writes and merges bundles.
  *
- * Tensors go to the data file as they come; their entries are kept and become the index at the end. */
+ * Tensors are written to the data file as they are added.  Their entries are collected and written as the index at
+ * the end. */
 #include "io/bundle_entry.h"
 
 #include "base/alloc.h"
@@ -27,7 +28,8 @@ weft_err weft__bundle_create(bundle_writer **out, const char *prefix) {
   w->index = weft__bundle_index_path(prefix);
   char *dir = weft__file_dir(prefix), *data = weft__bundle_data_path(prefix, 0, 1);
   weft_err err = w->prefix && w->index && dir && data ? weft__dir_create(dir) : WEFT_OOM;
-  /* Where the shards of a checkpoint are gathered, another task may be writing, which may be TensorFlow and lock nothing. */
+  /* Does not sweep a folder where the shards of a checkpoint are collected: another task may be writing there.  That
+   * task may be TensorFlow, which locks nothing. */
   if (err == WEFT_OK && !strstr(dir, "_temp_")) weft__file_sweep(dir);
   if (err == WEFT_OK) err = weft__writer_create(&w->data, data);
   weft__free(dir);
@@ -55,8 +57,8 @@ static void bundle_append(bundle_writer *w, uint32_t *crc, const void *data, siz
   weft__writer_append(w->data, data, size);
 }
 
-/* Lengths as varints; the checksum of the lengths as integers; the bytes.  The checksum of the whole runs over the
- * integers, not the varints. */
+/* Writes the lengths as varints, the checksum of the lengths as integers, then the bytes.  The checksum of the whole
+ * covers the integers, not the varints. */
 static void append_strings(bundle_writer *w, const weft_tensor *t, uint32_t *crc) {
   const str *s = TENSOR_DATA(t, str);
   int64_t n = weft__tensor_count(t);
@@ -139,12 +141,12 @@ weft_err weft__bundle_finish(bundle_writer *w) {
 typedef struct merge {
   entry_list entries;
   path_list from; /* data files in the order of their new numbers */
-  int *shard_map; /* of the part being read: old number -> new, -1 not yet used */
+  int *shard_map; /* for the current part: old number -> new one, -1 if not used yet */
   int part_shards;
   const char *part;
-  Tensorflow__BundleEntryProto **unpacked; /* their strings and shapes are shared by the entries */
+  Tensorflow__BundleEntryProto **unpacked; /* entries share their strings and shapes */
   int n_unpacked;
-  int64_t room_unpacked, path_capacity; /* of `unpacked` and of from.path */
+  int64_t room_unpacked, path_capacity; /* capacities of `unpacked` and of from.path */
 } merge;
 
 static weft_err keep_unpacked(merge *m, Tensorflow__BundleEntryProto *e) {
@@ -153,7 +155,7 @@ static weft_err keep_unpacked(merge *m, Tensorflow__BundleEntryProto *e) {
   return WEFT_OK;
 }
 
-/* Returns the new number of a shard of the part that is being read. */
+/* Returns the new number of a shard of the current part. */
 static weft_err shard_renumber(merge *m, int old, int *out) {
   if (old < 0 || old >= m->part_shards)
     return weft__fail(WEFT_DATA_LOSS, "%s.index names shard %d of %d", m->part, old, m->part_shards);
@@ -225,7 +227,7 @@ static weft_err rename_data(const merge *m, const char *to) {
   return WEFT_OK;
 }
 
-/* Removes what is left of the parts.  A directory that still has other files stays. */
+/* Removes the files of the parts.  A directory that still has other files is kept. */
 static void remove_parts(const char *const *part, int n, const char *to, bool delete_dirs) {
   char *keep = weft__file_dir(to);
   for (int i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-/* bundle_entry.c - rows of an index: collecting, sorting, merging, writing. */
+/* bundle_entry.c - the rows of an index: collects, sorts, merges and writes them. */
 #include "io/bundle_entry.h"
 
 #include "base/alloc.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SHARDS_MAX = 99999 }; /* the names of their files have five digits */
+enum { SHARDS_MAX = 99999 }; /* file names have five digits */
 
 char *weft__bundle_data_path(const char *prefix, int shard, int shards) {
   return weft__sprintf("%s.data-%05d-of-%05d", prefix, shard, shards);
@@ -56,7 +56,7 @@ static bool same_tensor(const Tensorflow__BundleEntryProto *a, const Tensorflow_
   return true;
 }
 
-/* Rows [i, end) have one key: their slices become one list, in row i. */
+/* Merges rows [i, end), which have one key, into row i: their slices become one list. */
 static weft_err join_slices(entry_list *l, int i, int end, const char *what, const char *after) {
   Tensorflow__BundleEntryProto *first = &l->row[i].proto;
   size_t n = 0;

@@ -1,8 +1,8 @@
-/* bundle_fuzz.c - bytes read as a checkpoint: every tensor it lists is read or refused.
+/* bundle_fuzz.c - parses the bytes as a checkpoint: every listed tensor is read or fails.
  *
- * An input that begins with 'r' is an index file as it is.  Any other is a list of keys and values (each with a length
- * in one byte) put into an index whose checksums are right, so that damage gets past them to what the entries say.  The
- * input itself is the data file. */
+ * An input that begins with 'r' is a complete index file.  Any other input is a list of keys and values (each with a
+ * length byte), from which an index with correct checksums is built, so that damaged entries get past the checksums.
+ * The input itself is the data file. */
 #include "io/bundle.h"
 #include "tests/fuzz_file.h"
 #include "tests/fuzz_table.h"
@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { MOST = 64 };
 
-typedef struct listed { /* names are borrowed for the call, and reading would move the walk */
+typedef struct listed { /* copies of the names: they are borrowed for the call, and reading would move the iteration */
   text names;
   size_t size[MOST];
   int n;
@@ -30,7 +30,8 @@ static void read_one(bundle_reader *r, bytes name) {
   bundle_entry e;
   weft_tensor *t = NULL;
   if (weft__bundle_find(r, name, &e) != WEFT_OK) return;
-  if (weft__shape_count(&e.shape) > 1 << 20) return; /* slices may say so, and the reader makes no room by itself */
+  /* slices may claim a huge shape, and the reader does not allocate the tensor */
+  if (weft__shape_count(&e.shape) > 1 << 20) return;
   if (weft__tensor_create(&t, e.dtype, &e.shape) == WEFT_OK) weft__bundle_read(r, name, NULL, t);
   weft_tensor_destroy(t);
 }

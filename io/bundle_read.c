@@ -1,4 +1,5 @@
-/* bundle_read.c - reading bundles: an entry by name, its bytes from its shard, its checksum against them. */
+/* bundle_read.c - reads bundles: looks up an entry by name, reads its bytes from its shard and verifies the
+ * checksum. */
 #include "io/bundle_entry.h"
 
 #include "base/alloc.h"
@@ -13,7 +14,7 @@ struct bundle_reader {
   char *prefix, *index;
   table_reader *table;
   int shards;
-  int *fd; /* per shard; -1: not open yet */
+  int *fd; /* per shard; -1: not open */
 };
 
 bool weft__bundle_exists(const char *prefix) {
@@ -146,7 +147,7 @@ damaged:
 static weft_err read_strings(bundle_reader *r, const Tensorflow__BundleEntryProto *e, int fd, const char *path,
                              weft_tensor *t) {
   unsigned char last;
-  if (e->size > 0) /* memory is not allocated for more bytes than the file has */
+  if (e->size > 0) /* never allocates more memory than the file has bytes */
     WEFT_TRY(weft__file_read_at(fd, path, (uint64_t)e->offset + (uint64_t)e->size - 1, &last, 1));
   unsigned char *data = weft__alloc((size_t)e->size + 1);
   if (!data) return WEFT_OOM;
@@ -167,7 +168,7 @@ static weft_err read_plain(bundle_reader *r, const Tensorflow__BundleEntryProto 
   return crc == weft__crc32c_unmask(e->crc32c) ? WEFT_OK : bad_checksum(r, e, crc);
 }
 
-/* Reads a tensor that was stored in one piece into t. */
+/* Reads a tensor that was stored as a whole into t. */
 static weft_err read_whole(bundle_reader *r, const Tensorflow__BundleEntryProto *e, weft_tensor *t) {
   int fd = -1;
   char *path = NULL;
@@ -186,7 +187,7 @@ static weft_err read_whole(bundle_reader *r, const Tensorflow__BundleEntryProto 
 
 /* ---- slices ---- */
 
-/* Reads one stored slice by its key and copies the elements that `want` has of it. */
+/* Reads one stored slice by its key, and copies the elements that it shares with `want`. */
 static weft_err read_piece(bundle_reader *r, bytes name, const bundle_entry *whole, const slice *piece,
                            const slice *want, weft_tensor *t) {
   Tensorflow__BundleEntryProto *e = NULL;
@@ -272,7 +273,7 @@ static weft_err list_one(void *arg, bytes key, bytes val) {
   const lister *l = arg;
   Tensorflow__BundleEntryProto *e = NULL;
   bundle_entry about;
-  if (!key.size || key.data[0] == 0) return WEFT_OK; /* the header; the pieces of a tensor */
+  if (!key.size || key.data[0] == 0) return WEFT_OK; /* skips the header and the slices of tensors */
   WEFT_TRY(
       weft__proto_unpack((ProtobufCMessage **)&e, &tensorflow__bundle_entry_proto__descriptor, val.data, val.size));
   weft_err err = bundle_describe(e, &about);

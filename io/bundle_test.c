@@ -271,7 +271,7 @@ TEST(slice_specifications_are_read_as_tensorflow_reads_them) {
   EXPECT_ERR(weft__slice_parse("2 x 0,1:2,2", 11, &full, &s, &part), WEFT_INVALID_ARGUMENT, "Non numerical");
 }
 
-/* Saves a tensor, a slice and strings; the first failure of all. */
+/* Saves a tensor, a slice and strings.  Returns the first error. */
 static weft_err try_save(const char *prefix, const weft_tensor *a, const weft_tensor *b) {
   bundle_writer *w = NULL;
   shape full = SHAPE2(4, 3);

@@ -1,4 +1,4 @@
-/* cifar.c - CIFAR-10's binary files: for each image a label and three planes of 32 x 32, red first. */
+/* cifar.c - CIFAR-10's binary files: for each image a label and three channels of 32 x 32, red first. */
 #include "base/alloc.h"
 #include "base/progress.h"
 #include "io/samples.h"

@@ -1,6 +1,6 @@
-/* confine.c - resolves what exists of a path and compares it with the allowed directories.
+/* confine.c - resolves the existing part of a path and compares it with the allowed directories.
  *
- * What does not exist yet cannot be a link, so its names are taken as they stand; ".." among them is refused. */
+ * The part that does not exist cannot be a link, so its names are used literally; ".." in it is an error. */
 #include "io/confine.h"
 
 #include "base/alloc.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char *allowed; /* resolved, each ended by ':'; NULL: no limit */
-static bool decided;  /* by weft__confine, or once the environment was asked */
+static char *allowed; /* resolved, each followed by ':'; NULL: no limit */
+static bool decided;  /* set by weft__confine, or after the environment was read */
 
 static weft_err resolve_all(const char *directories, char **out) {
   char *all = weft__strdup(""), *list = weft__strdup(directories), *rest = list, *one;

@@ -1,18 +1,18 @@
-/* confine.h - the directories that file ops of graphs may touch.
+/* confine.h - the directories that file ops of graphs may access.
  *
- * A port that runs graphs for others must not hand out the disk: once a server asks for a token or TLS, only
- * the directories allowed (--allow-dir, WEFT_ALLOW_DIRS) remain.  The rule is the process's; ops ask it for
- * every path that a graph gives them.  Files that the program itself writes are not asked about. */
+ * A server that runs graphs of others must not expose the disk.  Once a server requires a token or TLS, only the
+ * allowed directories (--allow-dir, WEFT_ALLOW_DIRS) are accessible.  The rule applies to the process, and ops check
+ * every path of a graph against it.  Files that the program itself writes are not checked. */
 #ifndef WEFT_IO_CONFINE_H
 #define WEFT_IO_CONFINE_H
 
 #include "base/status.h"
 
-/* Directories parted by ':' ("" allows none); NULL: everything is allowed.  Until it is called, WEFT_ALLOW_DIRS says
- * what is, for graphs that run without a server too. */
+/* Sets the allowed directories, separated by ':' ("" allows none); NULL allows everything.  Until this is called,
+ * WEFT_ALLOW_DIRS decides, also for graphs that run without a server. */
 weft_err weft__confine(const char *directories);
-/* PERMISSION_DENIED if the path, or the prefix of names it is, lies in no allowed directory.  Links are followed.
- * UNIMPLEMENTED for a path of a file system that there is not ("hdfs://..."). */
+/* Returns PERMISSION_DENIED if the path, or the prefix of file names, is in no allowed directory.  Links are
+ * followed.  Returns UNIMPLEMENTED for a path of an unsupported file system ("hdfs://..."). */
 weft_err weft__path_allowed(const char *path);
 
 #endif

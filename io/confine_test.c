@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A directory with inside/, outside/ and a link from the first to the second. */
+/* Makes a directory with inside/, outside/ and a link from the first to the second. */
 static const char *make_place(void) {
   static char place[] = "/tmp/weft_confine_XXXXXX";
   EXPECT(mkdtemp(place) != NULL);
@@ -30,7 +30,7 @@ TEST(the_environment_limits_graphs_that_run_without_a_server) {
   setenv("WEFT_ALLOW_DIRS", "/tmp/somewhere:/tmp/elsewhere", 1);
   EXPECT_OK(weft__path_allowed("/tmp/elsewhere/file"));
   refused("/etc/passwd");
-  EXPECT_OK(weft__confine("/etc")); /* a server knows better */
+  EXPECT_OK(weft__confine("/etc")); /* the setting of a server wins */
   EXPECT_OK(weft__path_allowed("/etc/passwd"));
 }
 
@@ -59,7 +59,7 @@ TEST(only_what_lies_inside_is_allowed) {
   refused("/");
   EXPECT_OK(weft__confine(""));
   refused("inside/file");
-  refused("file:///etc/passwd"); /* a scheme opens nothing */
+  refused("file:///etc/passwd"); /* a scheme does not bypass the check */
   EXPECT_ERR(weft__path_allowed("hdfs://name/file"), WEFT_UNIMPLEMENTED, "File system scheme 'hdfs' not implemented");
   EXPECT_OK(weft__confine("/"));
   EXPECT_OK(weft__path_allowed("/etc/passwd"));

@@ -1,7 +1,8 @@
-/* crc32c.c - with the processor's CRC instruction where it has one, else eight tables.
+/* crc32c.c - CRC32C with the processor's CRC instruction if it has one, otherwise with eight tables.
  *
- * The instruction takes three cycles but starts every cycle, so three stretches of a long input are
- * done side by side and joined: appending n zero bytes to a CRC is a linear map, kept as a table. */
+ * The instruction has a latency of three cycles and a throughput of one per cycle.  So three stretches of a long
+ * input are processed in parallel and combined: appending n zero bytes to a CRC is a linear map, which is stored as
+ * a table. */
 #include "io/crc32c.h"
 
 #include <pthread.h>
@@ -11,13 +12,13 @@
 #endif
 
 #define POLYNOMIAL 0x82f63b78u
-enum { STRETCH = 4096 }; /* bytes each of the three streams takes at a time */
+enum { STRETCH = 4096 }; /* bytes that each of the three streams processes at a time */
 
-static uint32_t table[8][256]; /* table[k][b]: b followed by k zero bytes */
-static uint32_t shift[4][256]; /* shift[k][b]: byte k of a CRC followed by STRETCH zero bytes */
+static uint32_t table[8][256]; /* table[k][b]: CRC of byte b followed by k zero bytes */
+static uint32_t shift[4][256]; /* shift[k][b]: CRC of byte k of a CRC followed by STRETCH zero bytes */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static uint32_t crc_of_zeros(uint32_t crc, size_t n) { /* crc (inverted) after n zero bytes */
+static uint32_t crc_of_zeros(uint32_t crc, size_t n) { /* the (inverted) crc after n zero bytes */
   while (n--) crc = table[0][crc & 255] ^ (crc >> 8);
   return crc;
 }

@@ -1,7 +1,7 @@
-/* event.c - an events file is a TFRecord file whose name says when and where it was begun.
+/* event.c - an events file is a TFRecord file whose name has its start time and host.
  *
- * Two writers of one second and one folder (a restart, a worker on the same host) must not share a file: the name is
- * claimed by creating it, and a taken one makes way for that of the next second. */
+ * Two writers that start in the same second and folder (a restart, a worker on the same host) must not share a file.
+ * A name is claimed by creating the file; if it is taken, the next second is tried. */
 #include "io/event.h"
 
 #include "base/alloc.h"

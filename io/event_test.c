@@ -1,4 +1,4 @@
-/* event_test.c - events files are TFRecords that begin with their version. */
+/* event_test.c - tests that events files are TFRecords that begin with their version. */
 #include "io/event.h"
 
 #include "base/alloc.h"

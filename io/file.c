@@ -1,5 +1,5 @@
-/* file.c - POSIX files.  A writer's temporary name is PATH.tempstateN, as TensorFlow's are.  It is locked (flock) until
- * it has its own name: what lies there unlocked was left by a process that was killed. */
+/* file.c - POSIX files.  As in TensorFlow, a writer's temporary name is PATH.tempstateN.  The file is locked (flock)
+ * until it is renamed, so an unlocked temporary file was left by a killed process. */
 #include "io/file.h"
 
 #include "base/alloc.h"
@@ -47,14 +47,14 @@ weft_err weft__file_fail(const char *path, int error) {
   return weft__fail(weft__file_code(error), "%s; %s", path, strerror_r(error, what, sizeof what));
 }
 
-/* The length of "scheme" in "scheme://...", or 0. */
+/* Returns the length of "scheme" in "scheme://...", or 0. */
 static size_t scheme_length(const char *path) {
   const char *end = path;
   while (isalnum((unsigned char)*end) || (end > path && *end && strchr("+.-", *end))) end++;
   return end > path && isalpha((unsigned char)*path) && strncmp(end, "://", 3) == 0 ? (size_t)(end - path) : 0;
 }
 
-/* Names a program that mounts a file system of this scheme as a directory. */
+/* Names a program that mounts file systems of this scheme as directories. */
 static const char *mount_hint(const char *path, size_t n) {
   static const char *const known[][2] = {{"hdfs", "hadoop-fuse-dfs"},
                                          {"viewfs", "hadoop-fuse-dfs"},
@@ -80,7 +80,7 @@ weft_err weft__path_local(const char *path, const char **local) {
   return WEFT_OK;
 }
 
-/* The same for callers that cannot fail: a path of another file system stays unchanged, and is then not found. */
+/* The same for callers that cannot fail: a path of another file system stays unchanged, and then is not found. */
 static const char *local_path(const char *path) {
   const char *local;
   return weft__path_local(path, &local) == WEFT_OK ? local : path;
@@ -137,8 +137,7 @@ static bool is_dots(const char *part, size_t n) {
   return (n == 1 && part[0] == '.') || (n == 2 && part[0] == '.' && part[1] == '.');
 }
 
-/* Returns true if a wildcard matched "." or "..", which are left out.  Other names that begin with a dot are found, as
- * by TensorFlow. */
+/* Returns true if a wildcard matched "." or "..".  Like TensorFlow, we find other names that begin with a dot. */
 static bool matches_dots(const char *pattern, const char *path) {
   for (;;) {
     size_t n = strcspn(pattern, "/"), m = strcspn(path, "/");
@@ -151,7 +150,8 @@ static bool matches_dots(const char *pattern, const char *path) {
   }
 }
 
-/* What TensorFlow puts before the paths of a pattern whose first part has a wildcard: the folder in which it looks. */
+/* Returns the prefix that TensorFlow puts before the matches of a pattern whose first component has a wildcard: the
+ * folder that it searches. */
 static const char *match_folder(const char *local) {
   return *local != '/' && strcspn(local, "*?[") < strcspn(local, "/") ? "./" : "";
 }
@@ -237,14 +237,14 @@ struct file_writer {
   char *path, *temporary;
   int fd;
   uint64_t offset;
-  size_t held; /* bytes of buffer not yet written */
+  size_t held; /* bytes in the buffer that are not written yet */
   status failed;
   bool placed;
   char buffer[BUFFER];
 };
 
-/* Creates and locks a file.  Tries again if a process that removes stale files took it away in between.  On file
- * systems without locks such a process cannot lock files either, and removes none. */
+/* Creates and locks a file.  Retries if a process that removes stale files has removed it in between.  On file
+ * systems without locks, that process cannot lock files either, so it removes none. */
 static int open_locked(const char *path) {
   for (;;) {
     struct stat st;
@@ -343,9 +343,9 @@ weft_err weft__file_write(const char *path, const void *data, size_t size) {
   return err;
 }
 
-/* ---- what killed writers left ---- */
+/* ---- files that killed writers left ---- */
 
-/* "NAME.tempstate123" */
+/* Returns true for a name such as "NAME.tempstate123". */
 static bool is_temporary(const char *name) {
   const char *at = strstr(name, TEMPORARY);
   if (!at || at == name) return false;

@@ -50,7 +50,7 @@ TEST(what_a_killed_writer_left_is_swept_and_what_is_being_written_is_not) {
     kill(getpid(), SIGKILL);
   }
   EXPECT(waitpid(child, NULL, 0) == child);
-  EXPECT_OK(weft__file_write(test_path("mine.tempstate"), "1", 1)); /* not a writer's: no number */
+  EXPECT_OK(weft__file_write(test_path("mine.tempstate"), "1", 1)); /* without a number: not a temporary file */
   EXPECT_OK(weft__writer_create(&w, test_path("live")));
   weft__writer_append(w, "new", 3);
   EXPECT_OK(weft__writer_sync(w));
@@ -124,7 +124,7 @@ TEST(a_scheme_is_file_or_unknown) {
   EXPECT_EQ_STR(local, "/a/b");
   EXPECT_OK(weft__path_local("file://host/a", &local));
   EXPECT_EQ_STR(local, "/a");
-  EXPECT_OK(weft__path_local("file:/a", &local)); /* no scheme */
+  EXPECT_OK(weft__path_local("file:/a", &local)); /* this has no scheme */
   EXPECT_EQ_STR(local, "file:/a");
   EXPECT_OK(weft__path_local("a/x://b", &local));
   EXPECT_EQ_STR(local, "a/x://b");

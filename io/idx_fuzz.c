@@ -1,4 +1,5 @@
-/* idx_fuzz.c - bytes read as an idx file: a tensor of the size its header says, or an error that names the file. */
+/* idx_fuzz.c - parses the bytes as an idx file: expects a tensor of the announced size, or an error that names the
+ * file. */
 #include "base/alloc.h"
 #include "io/idx.h"
 #include "tests/fuzz_file.h"

@@ -1,4 +1,4 @@
-/* input.c - two buffers: bytes as they are on the disk, and bytes as they are read. */
+/* input.c - reads a file through two buffers: the bytes on disk and the decompressed bytes. */
 #include "io/input.h"
 
 #include "base/alloc.h"
@@ -13,20 +13,20 @@
 
 enum {
   BUFFER = 128 << 10,
-  ANY_HEADER = 15 + 32, /* zlib: the largest window, zlib or gzip */
-  MOST_INFLATED = 1032  /* the most bytes that deflate can make of one */
+  ANY_HEADER = 15 + 32, /* zlib option: the largest window, zlib or gzip header */
+  MOST_INFLATED = 1032  /* the maximum expansion of deflate, per byte */
 };
 
 struct input {
   char *path;
   int fd;
   bool packed, disk_end;
-  uint64_t offset, disk_offset; /* of plain[at]; of what is read from the disk next */
-  size_t at, have;              /* plain[at..have) is not yet read */
+  uint64_t offset, disk_offset; /* of plain[at]; of the next byte to read from disk */
+  size_t at, have;              /* plain[at..have) is not consumed yet */
   status failed;
 #ifdef WEFT_HAVE_ZLIB
   z_stream z;
-  bool member_end; /* a gzip member is complete; another may follow */
+  bool member_end; /* a gzip member has ended; another may follow */
   unsigned char disk[BUFFER];
 #endif
   unsigned char plain[BUFFER];
@@ -77,7 +77,7 @@ void weft__input_close(input *in) {
   weft__free(in);
 }
 
-/* Reads from the disk until there are bytes, the end of the file or an error. */
+/* Reads from disk until there are bytes, the end of the file or an error. */
 static size_t disk_read(input *in, unsigned char *to) {
   for (;;) {
     ssize_t n = read(in->fd, to, BUFFER);
@@ -90,7 +90,7 @@ static size_t disk_read(input *in, unsigned char *to) {
 }
 
 #ifdef WEFT_HAVE_ZLIB
-/* The offset in the message is that in the file on the disk. */
+/* Fails with the offset in the file on disk. */
 static void input_damaged(input *in, const char *what) {
   weft__status_update(&in->failed, weft__fail(WEFT_DATA_LOSS, "%s: %s (at byte %llu of the file)", in->path, what,
                                               (unsigned long long)(in->disk_offset - in->z.avail_in)));
@@ -118,7 +118,7 @@ static void inflate_some(input *in) {
 }
 #endif
 
-/* Makes plain[at..have) non-empty unless the input ends. */
+/* Makes plain[at..have) nonempty.  Returns false at the end of the input. */
 static bool input_refill(input *in) {
   if (in->at < in->have) return true;
   in->at = in->have = 0;

@@ -1,7 +1,7 @@
 /* record.c - TFRecord framing over inputs and plain or compressed files.
  *
- * A length that passes its checksum is still not believed for memory: the bytes are taken in pieces,
- * so a record that claims more than the file holds fails at the end of the file. */
+ * Memory is not allocated for a length only because its checksum is correct.  The bytes are read in pieces, so a
+ * record that claims more than the file has fails at the end of the file. */
 #include "io/record.h"
 
 #include "base/alloc.h"
@@ -84,7 +84,7 @@ weft_err weft__record_next(record_reader *r, text *out, uint64_t *offset, bool *
   *end = false;
   if (r->failed.code != WEFT_OK) return weft__status_raise(&r->failed);
   weft_err err = weft__input_read(r->in, header, HEADER, &got);
-  if (err == WEFT_OK && got < HEADER) { /* also a few stray bytes at the end: TF takes no notice of them */
+  if (err == WEFT_OK && got < HEADER) { /* also a few extra bytes at the end, which TF ignores */
     *end = true;
     return WEFT_OK;
   }
@@ -162,7 +162,7 @@ static void write_all(record_writer *w, const void *data, size_t size) {
   }
 }
 
-/* Writes the buffered bytes.  `last` ends the compressed stream. */
+/* Writes the buffered bytes. `last` ends the compressed stream. */
 static void record_send(record_writer *w, bool last) {
   if (w->held.failed) weft__status_update(&w->failed, weft__fail(WEFT_OOM, "%s: no memory for a record", w->path));
 #ifdef WEFT_HAVE_ZLIB

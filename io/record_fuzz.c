@@ -1,5 +1,5 @@
-/* record_fuzz.c - bytes read as a file of TFRecords, plain or compressed: records and then an end, or an error that
- * names the file and stays the same. */
+/* record_fuzz.c - parses the bytes as a TFRecord file, plain or compressed: expects records and an end, or an error
+ * that names the file and stays the same. */
 #include "io/record.h"
 #include "tests/fuzz_file.h"
 
@@ -25,7 +25,7 @@ static void read_as(const char *path, compression c, size_t most) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const char *path = fuzz_write("records", data, size);
-  read_as(path, COMPRESSION_NONE, size / 16 + 1); /* a record takes 16 bytes at least */
-  read_as(path, COMPRESSION_GUESS, size * 1100);  /* and at best a 1032th of that when deflated */
+  read_as(path, COMPRESSION_NONE, size / 16 + 1); /* a record takes at least 16 bytes */
+  read_as(path, COMPRESSION_GUESS, size * 1100);  /* deflate compresses at most 1032 to 1 */
   return 0;
 }

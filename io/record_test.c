@@ -67,7 +67,7 @@ TEST(a_record_is_framed_as_tensorflow_frames_it) {
   weft__text_finish(&t);
 }
 
-/* Opens what is in the scratch file and reads until it ends or fails. */
+/* Opens the scratch file and reads until it ends or fails. */
 static weft_err read_all(void) {
   record_reader *r = NULL;
   text t = {0};

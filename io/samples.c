@@ -1,7 +1,7 @@
-/* samples.c - the order of samples, and batches made in it.
+/* samples.c - the order of samples, and the batches in that order.
  *
- * The generator is the Mersenne twister, and numbers below a limit are drawn from it as numpy draws them: masked, and
- * again if too large. */
+ * The generator is the Mersenne twister.  Like numpy, it draws numbers below a limit by masking, and draws again if
+ * a number is too large. */
 #include "io/samples.h"
 
 #include "base/alloc.h"
@@ -13,10 +13,10 @@ struct samples {
   weft_tensor *images, *labels;
   int64_t first, size, at, epochs;
   samples_opts opts;
-  int64_t *order, *before; /* before: room for the order of the last epoch */
+  int64_t *order, *before; /* before: buffer for the order of the last epoch */
   bool shuffled;
   uint32_t word[WORDS];
-  int next; /* of them */
+  int next; /* index of the next word */
 };
 
 /* ---- numpy's order ---- */
@@ -64,7 +64,7 @@ static void samples_shuffle(samples *d) {
   d->before = old;
 }
 
-/* ---- life ---- */
+/* ---- creating and destroying ---- */
 
 static weft_err samples_check(const weft_tensor *images, const weft_tensor *labels, int64_t first, int64_t n,
                               const samples_opts *o) {

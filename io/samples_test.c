@@ -6,7 +6,7 @@
 #include "tests/scratch.h"
 #include <stdlib.h>
 
-/* n images of 1 x 2: image i is (i, 255 - i), its label i mod 10. */
+/* Makes n images of 1 x 2: image i is (i, 255 - i), and its label is i mod 10. */
 static void make(int64_t n, weft_tensor **images, weft_tensor **labels) {
   EXPECT_OK(weft__tensor_create(images, WEFT_UINT8, &SHAPE3(n, 1, 2)));
   EXPECT_OK(weft__tensor_create(labels, WEFT_UINT8, &SHAPE1(n)));
@@ -27,7 +27,7 @@ static samples *begin(int64_t n, int64_t first, const samples_opts *o) {
   return d;
 }
 
-/* The next n, by the first pixel. */
+/* Expects the next n samples, identified by the first pixel. */
 static void expect_batch(samples *d, int64_t n, const int *which) {
   weft_tensor *images, *labels;
   EXPECT_OK(weft__samples_next(d, n, &images, &labels));
@@ -40,7 +40,8 @@ static void expect_batch(samples *d, int64_t n, const int *which) {
 }
 
 TEST(the_order_is_numpys_for_the_seed) {
-  /* numpy.random.seed(7); o = arange(11); shuffle(o); then o[shuffled arange(11)] for the second epoch. */
+  /* The order is that of numpy.random.seed(7); o = arange(11); shuffle(o); then o[shuffled arange(11)] for the
+   * second epoch. */
   samples *d = begin(11, 0, &(samples_opts){.bytes = true, .seed = 7});
   expect_batch(d, 8, (int[]){8, 5, 0, 2, 1, 10, 7, 3});
   EXPECT_EQ_INT(weft__samples_epochs(d), 0);

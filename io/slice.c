@@ -1,4 +1,4 @@
-/* slice.c - slices as text, as keys and as copies. */
+/* slice.c - slices as text and as keys, and copies between slices. */
 #include "io/slice.h"
 
 #include "base/alloc.h"
@@ -43,7 +43,7 @@ weft_err weft__slice_shape(const slice *s, const shape *full, shape *out) {
   return WEFT_OK;
 }
 
-/* "0,2:-" */
+/* Parses a spec such as "0,2:-". */
 static weft_err parse_extents(const char *spec, slice *out) {
   const char *p = spec;
   *out = (slice){0};
@@ -91,9 +91,9 @@ weft_err weft__slice_parse(const char *spec, size_t size, shape *full, slice *ou
   return weft__slice_shape(out, full, part);
 }
 
-/* ---- keys: numbers and strings whose bytes sort as they do ---- */
+/* ---- keys: encodings of numbers and strings whose bytes sort like the values ---- */
 
-static void key_number(text *t, uint64_t v) { /* the number of bytes, then the bytes, most significant first */
+static void key_number(text *t, uint64_t v) { /* the number of bytes, then the bytes in big-endian order */
   char b[9];
   int n = 0;
   while (n < 8 && v >> (8 * n)) n++;
@@ -115,13 +115,13 @@ static void key_string(text *t, bytes s) {
   weft__text_add(t, "\x00\x01", 2);
 }
 
-/* n bytes hold [-2^(7n-1), 2^(7n-1)); a header of n set bits, one clear, tells n. */
+/* n bytes hold [-2^(7n-1), 2^(7n-1)).  The number of leading one bits is n. */
 static void key_signed(text *t, int64_t v) {
   uint64_t size = v < 0 ? ~(uint64_t)v : (uint64_t)v;
   int n = 1;
   while (n < 10 && size >> (7 * n - 1)) n++;
   unsigned char b[10];
-  for (int i = 0; i < 10; i++) { /* two's complement, 10 bytes, most significant first */
+  for (int i = 0; i < 10; i++) { /* two's complement, 10 bytes, big endian */
     int shift = 8 * (9 - i);
     b[i] = (unsigned char)(shift >= 64 ? (v < 0 ? 255 : 0) : (uint64_t)v >> shift);
   }

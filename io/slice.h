@@ -1,4 +1,4 @@
-/* slice.h - a rectangle of a tensor, as checkpoints name the parts of a partitioned variable. */
+/* slice.h - a rectangular part of a tensor; checkpoints name the partitions of a variable by such slices. */
 #ifndef WEFT_IO_SLICE_H
 #define WEFT_IO_SLICE_H
 
@@ -9,24 +9,24 @@
 
 typedef struct slice {
   int rank;
-  int64_t start[WEFT_MAX_RANK], length[WEFT_MAX_RANK]; /* length -1: all of the dimension, start 0 */
+  int64_t start[WEFT_MAX_RANK], length[WEFT_MAX_RANK]; /* length -1: the whole dimension, with start 0 */
 } slice;
 
 slice weft__slice_full(int rank);
-/* "4 3 0,2:-": the full shape, the slice, and the shape of the slice.  TF's errors. */
+/* Parses "4 3 0,2:-": stores the full shape, the slice, and the shape of the slice.  The errors are TF's. */
 weft_err weft__slice_parse(const char *spec, size_t size, shape *full, slice *out, shape *part);
-/* The shape of a slice of a tensor of shape full; INTERNAL if it lies outside. */
+/* Computes the shape of a slice of a tensor of shape full.  Returns INTERNAL if the slice is outside. */
 weft_err weft__slice_shape(const slice *s, const shape *full, shape *out);
 const char *weft__slice_text(const slice *s, char *to, size_t size); /* "0,2:-" */
-/* The key a slice is stored under. */
+/* Appends the key of a stored slice. */
 void weft__slice_key(text *out, bytes name, const slice *s);
-/* The elements in both; false if there are none. */
+/* Computes the intersection.  Returns false if it is empty. */
 bool weft__slice_meet(const slice *a, const slice *b, const shape *full, slice *both);
-/* Copies the elements that both slices of a tensor of shape full have, from one's values to the other's. */
+/* Copies the elements that are in both slices of a tensor of shape full. */
 weft_err weft__slice_copy(weft_dtype dtype, const shape *full, const slice *to, void *to_data, const slice *from,
                           const void *from_data);
 weft_err weft__slice_from_proto(slice *out, const Tensorflow__TensorSliceProto *p);
-/* Fills *p from memory of a. */
+/* Fills *p with memory of arena a. */
 struct arena;
 weft_err weft__slice_to_proto(Tensorflow__TensorSliceProto *p, const slice *s, struct arena *a);
 

@@ -1,4 +1,4 @@
-/* slices.c - the older checkpoints.  Values are TensorProtos with typed lists only, as TensorFlow writes them. */
+/* slices.c - version 1 checkpoints.  As TensorFlow writes them, values are TensorProtos with typed lists only. */
 #include "io/slices.h"
 
 #include "base/alloc.h"
@@ -58,7 +58,7 @@ static weft_err add_row(slices_writer *w, bytes key, const ProtobufCMessage *m) 
   return WEFT_OK;
 }
 
-/* Small integers and 16-bit floats go into lists of int32. */
+/* Widens small integers and 16-bit floats to lists of int32. */
 static weft_err slices_widen(const weft_tensor *t, arena *a, size_t *n, int32_t **list) {
   int64_t count = weft__tensor_count(t);
   if (!(*list = weft__arena_alloc(a, (size_t)count * sizeof **list + 1))) return WEFT_OOM;
@@ -86,7 +86,7 @@ static weft_err list_bools(const weft_tensor *t, arena *a, Tensorflow__TensorPro
   return WEFT_OK;
 }
 
-/* Points the list of the tensor's type at its values; numbers are not copied. */
+/* Makes the list of the tensor's type point to its values; numbers are not copied. */
 static weft_err list_values(const weft_tensor *t, arena *a, Tensorflow__TensorProto *p) {
   size_t n = (size_t)weft__tensor_count(t);
   *p = (Tensorflow__TensorProto)TENSORFLOW__TENSOR_PROTO__INIT;
@@ -307,7 +307,7 @@ weft_err weft__slices_each(slices_reader *r, bundle_fn *fn, void *arg) {
     for (size_t j = 0; j < all->n_tensor; j++) {
       bytes name = {all->tensor[j]->name, strlen(all->tensor[j]->name)};
       bundle_entry e;
-      bool again = false; /* a shard before this one has slices of it too */
+      bool again = false; /* an earlier shard has slices of it too */
       for (int k = 0; k < i && !again; k++) again = meta_of(&r->shard[k], name) != NULL;
       if (again) continue;
       WEFT_TRY(weft__slices_find(r, name, &e));
@@ -317,7 +317,7 @@ weft_err weft__slices_each(slices_reader *r, bundle_fn *fn, void *arg) {
   return WEFT_OK;
 }
 
-/* The values of one stored slice as a tensor: the proto's lists under the type and shape they stand for. */
+/* Converts one stored slice to a tensor: the values of the proto's list, with the given type and shape. */
 static weft_err piece_tensor(const slices_reader *r, bytes packed, weft_dtype dtype, const shape *s,
                              weft_tensor **out) {
   Tensorflow__SavedTensorSlices *row = NULL;

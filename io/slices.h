@@ -1,10 +1,10 @@
-/* slices.h - checkpoints, version 1: one table per shard file that holds slices of tensors. */
+/* slices.h - version 1 checkpoints: each shard file is a table that holds slices of tensors. */
 #ifndef WEFT_IO_SLICES_H
 #define WEFT_IO_SLICES_H
 
 #include "io/bundle.h"
 
-/* ---- writing: the file appears whole, at finish ---- */
+/* ---- writing: the file appears only when it is finished ---- */
 typedef struct slices_writer slices_writer;
 weft_err weft__slices_create(slices_writer **out, const char *path);
 weft_err weft__slices_add(slices_writer *w, bytes name, const shape *full, const slice *s, const weft_tensor *t);
@@ -13,13 +13,13 @@ void weft__slices_destroy(slices_writer *w);
 
 /* ---- reading all files that match a pattern ---- */
 typedef struct slices_reader slices_reader;
-/* NOT_FOUND "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for PATTERN". */
+/* Fails with NOT_FOUND "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for PATTERN". */
 weft_err weft__slices_open(slices_reader **out, const char *pattern);
 void weft__slices_close(slices_reader *r);
-/* NOT_FOUND "Tensor name "NAME" not found in checkpoint files PATTERN". */
+/* Fails with NOT_FOUND "Tensor name "NAME" not found in checkpoint files PATTERN". */
 weft_err weft__slices_find(slices_reader *r, bytes name, bundle_entry *out);
-/* Every tensor once, in no order. */
+/* Calls fn once for every tensor, in any order. */
 weft_err weft__slices_each(slices_reader *r, bundle_fn *fn, void *arg);
-weft_err weft__slices_read(slices_reader *r, bytes name, const slice *s, weft_tensor *t); /* as weft__bundle_read */
+weft_err weft__slices_read(slices_reader *r, bytes name, const slice *s, weft_tensor *t); /* like weft__bundle_read */
 
 #endif

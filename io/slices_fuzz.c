@@ -1,7 +1,7 @@
-/* slices_fuzz.c - bytes read as a V1 checkpoint: every tensor it lists is read or refused.
+/* slices_fuzz.c - parses the bytes as a V1 checkpoint: every listed tensor is read or fails.
  *
- * An input that begins with 'r' is a file as it is.  Any other is a list of keys and values put into a table whose
- * checksums are right (tests/fuzz_table.h). */
+ * An input that begins with 'r' is a complete file.  Any other input is a list of keys and values, from which a
+ * table with correct checksums is built (tests/fuzz_table.h). */
 #include "base/alloc.h"
 #include "io/slices.h"
 #include "tests/fuzz_file.h"
@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Reads the tensor of this name, where there is one. */
+/* Reads the tensor of this name, if there is one. */
 static void read_one(slices_reader *r, bytes name) {
   bundle_entry e;
   weft_tensor *t = NULL;

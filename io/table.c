@@ -1,8 +1,8 @@
-/* table.c - data blocks, an index block of their last keys, a footer that points at the index.
+/* table.c - a table file: data blocks, an index block with their last keys, and a footer that points to the index.
  *
- * A block is entries that share key prefixes, then the offsets of those that share none (restarts).
- * Writing follows TensorFlow's sizes; reading trusts nothing: every length is checked against the
- * block it lies in, and every block against its checksum. */
+ * A block has entries with shared key prefixes, then the offsets of the entries that share none (restarts).  Writing
+ * uses TensorFlow's sizes.  Reading trusts nothing: every length is checked against its block, and every block
+ * against its checksum. */
 #include "io/table.h"
 
 #include "base/alloc.h"
@@ -61,7 +61,7 @@ typedef struct block_writer {
 struct table_writer {
   file_writer *to;
   block_writer data, index;
-  bool pending; /* a block was written, and its index entry is added with the next key */
+  bool pending; /* a block was written; its index entry is added with the next key */
   text pending_key;
   uint64_t pending_offset, pending_size;
 };
@@ -104,7 +104,7 @@ static void block_finish(block_writer *b) {
 
 static bool block_failed(const block_writer *b) { return b->body.failed || b->restarts.failed || b->last_key.failed; }
 
-/* Body, restarts, their count, type byte, checksum. */
+/* Writes body, restarts, their number, type byte and checksum. */
 static weft_err block_write(table_writer *t, block_writer *b, uint64_t *offset, uint64_t *size) {
   if (!b->restarts.size) put_fixed32(&b->restarts, 0);
   uint32_t count = (uint32_t)(b->restarts.size / 4);
@@ -209,8 +209,8 @@ weft_err weft__table_finish(table_writer *t) {
 
 typedef struct block {
   uint64_t at;
-  unsigned char *data; /* NULL: none loaded */
-  size_t size;         /* of the entries; restarts cut off */
+  unsigned char *data; /* NULL: no block is loaded */
+  size_t size;         /* bytes of the entries, without the restarts */
 } block;
 
 struct table_reader {
@@ -218,7 +218,7 @@ struct table_reader {
   int fd;
   uint64_t size;
   block index, data;
-  text key; /* of the entry a walk stands on */
+  text key; /* key of the current entry of an iteration */
 };
 
 static weft_err table_damaged(const table_reader *t, uint64_t at, const char *what) {
@@ -249,7 +249,7 @@ static weft_err block_load(table_reader *t, block *b, uint64_t at, uint64_t size
   return WEFT_OK;
 }
 
-/* The entry at *pos: its key goes to t->key, its value is a view.  Moves *pos on. */
+/* Reads the entry at *pos: copies its key to t->key, returns its value as a view, and advances *pos. */
 static weft_err entry_next(table_reader *t, const block *b, size_t *pos, text *key, bytes *val) {
   const unsigned char *p = b->data + *pos, *end = b->data + b->size;
   uint64_t shared, fresh, size;
@@ -265,7 +265,7 @@ static weft_err entry_next(table_reader *t, const block *b, size_t *pos, text *k
   return WEFT_OK;
 }
 
-/* Loads the data block that an index entry names. */
+/* Loads the data block of an index entry. */
 static weft_err load_named(table_reader *t, bytes h) {
   uint64_t at, size;
   const unsigned char *p = (const unsigned char *)h.data, *end = p + h.size;
@@ -312,7 +312,7 @@ void weft__table_close(table_reader *t) {
   weft__free(t);
 }
 
-/* The first index entry whose key is not below `key` names the only block that may hold it. */
+/* Finds the first index entry whose key is >= `key`.  Only its block may have the key. */
 static weft_err find_block(table_reader *t, bytes key, bytes *h) {
   t->key.size = 0;
   for (size_t pos = 0; pos < t->index.size;) {

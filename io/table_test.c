@@ -11,7 +11,7 @@ static const char *scratch(void) { return test_path("table"); }
 
 static bytes text_of(const char *s) { return (bytes){s, strlen(s)}; }
 
-/* n entries key00000 -> their number, as text. */
+/* Writes n entries key00000 -> their number, as text. */
 static void write_table(int n) {
   file_writer *f = NULL;
   table_writer *t = NULL;
@@ -74,7 +74,7 @@ static weft_err see_one(void *arg, bytes key, bytes val) {
   return WEFT_OK;
 }
 
-/* Over the old contents, without waiting for the disk. */
+/* Overwrites the file without a sync. */
 static void overwrite(const text *file) {
   FILE *f = fopen(scratch(), "wb");
   EXPECT(f != NULL);
@@ -87,7 +87,7 @@ static void put_checksum(char *block, size_t size) {
   memcpy(block + size + 1, &crc, 4);
 }
 
-/* Where the blocks of a table of one data block are: data, empty metaindex, index, footer. */
+/* The positions of the blocks of a table with one data block: data, empty metaindex, index, footer. */
 typedef struct layout {
   size_t data, index, index_at;
 } layout;

@@ -1,4 +1,4 @@
-/* body_gradient.c - gradients inside the body of a function, and which forward values they read. */
+/* body_gradient.c - adds gradients to the body of a function, and finds which forward values they read. */
 #include "graph/gradient/body_gradient.h"
 
 #include "base/alloc.h"
@@ -93,7 +93,8 @@ static bool handles_resource(const weft_graph *g, const weft_node *n) {
   return false;
 }
 
-/* A random op that ran twice would draw other numbers the second time, and the gradient would be silently wrong. */
+/* Fails for a random op in a body that is computed again: it would draw other numbers the second time, and the
+ * gradient would be silently wrong. */
 static weft_err refuse_to_draw_again(const body_gradient *b) {
   for (int i = 0; i < b->n_forward; i++) {
     const weft_node *n = b->body->node[i];
@@ -147,7 +148,7 @@ void weft__body_gradient_finish(body_gradient *b) {
   *b = (body_gradient){0};
 }
 
-/* ---- what the gradients read ---- */
+/* ---- the values that gradients read ---- */
 
 static void push_unseen(bool *seen, int *todo, int *n, int node) {
   if (seen[node]) return;
@@ -155,7 +156,7 @@ static void push_unseen(bool *seen, int *todo, int *n, int node) {
   todo[(*n)++] = node;
 }
 
-/* The nodes of the forward function: those that were there, and what they got as new inputs. */
+/* Finds the nodes of the forward function: the original nodes, and those that they got as new inputs. */
 static void find_forward(body_gradient *b, int *todo) {
   int n = 0;
   for (int i = 0; i < b->n_forward; i++) push_unseen(b->forward, todo, &n, i);
@@ -177,7 +178,7 @@ static bool is_free_constant(const body_gradient *b, int node) {
   return weft__node_is(n, KIND_CONST) && n->n_control == 0;
 }
 
-/* Notes a forward output that a gradient reads, once. */
+/* Adds a forward output that a gradient reads to the list, once. */
 static void save_output(body_gradient *b, weft_out o) {
   if (is_free_constant(b, o.node)) return;
   for (int i = 0; i < b->n_saved; i++)

@@ -1,13 +1,13 @@
-/* gradient_bring.c - values of the forward pass, inside the loops that run it backwards.
+/* gradient_bring.c - brings values of the forward pass into backward loops.
  *
- * The gradient function of an op refers to forward tensors.  Inside a backward loop such a tensor means its value in the
- * matching iteration of the forward loop.  So the forward loop pushes each value that a gradient reads on a stack, and the
- * backward loop pops it.  A value that is the same in every iteration is entered as a constant instead, and of a tensor
- * whose shape alone is read only the shape is pushed.  The graph's `adapt` hook does this to every node before it is
- * added, so gradient functions need not know of loops.
+ * The gradient function of an op refers to forward tensors.  In a backward loop, such a tensor means its value in
+ * the matching iteration of the forward loop.  So the forward loop pushes each value that a gradient reads on a
+ * stack, and the backward loop pops it.  A value that is the same in every iteration is entered as a constant
+ * instead.  If only the shape of a tensor is read, only the shape is pushed.  The graph's `adapt` hook does this for
+ * every node before it is added, so gradient functions need not know about loops.
  *
- * Order: a push waits for the iteration's pivot, and the next iteration's pivot for the push; so do pops.
- * ControlTriggers collect them, since a push on a branch not taken is dead. */
+ * Order: a push waits for the pivot of its iteration, and the pivot of the next iteration waits for the push.  The
+ * same holds for pops.  ControlTriggers collect them, because a push on a branch that is not taken is dead. */
 #include "base/alloc.h"
 #include "graph/gradient/gradient_state.h"
 #include <string.h>
@@ -17,7 +17,7 @@ struct brought {
   brought *next;
 };
 
-/* ---- places ---- */
+/* ---- where nodes run ---- */
 
 static weft_err set_place(gradient_state *s, int node, node_place p) {
   int i = node - s->n;
@@ -58,7 +58,7 @@ weft_err weft__gradient_adapt_outer(gradient_state *s, node_spec *spec) {
   return err;
 }
 
-/* Adds a node as it is, at a place. */
+/* Adds a node without changes, at a place. */
 static weft_err add_at(gradient_state *s, node_place p, const node_spec *spec, weft_out *out) {
   weft_graph *g = s->g;
   weft_err (*hook)(void *, node_spec *) = g->adapt;
@@ -81,7 +81,7 @@ weft_err weft__gradient_add_back(gradient_state *s, back_frame *b, const node_sp
   return add_at(s, (node_place){b, 0, 0}, spec, out);
 }
 
-/* ---- what was brought before ---- */
+/* ---- values that were brought before ---- */
 
 static brought **brought_bucket(back_frame *b, weft_out v) {
   return &b->brought[((uint32_t)v.node * 31u + (uint32_t)v.slot) % 64u];
@@ -105,7 +105,7 @@ static weft_err brought_remember(gradient_state *s, back_frame *b, weft_out from
 
 /* Returns an output that is alive exactly in the iterations in which the forward branch was taken. */
 static weft_err pivot_of(gradient_state *s, back_frame *b, int in_branch, weft_out *out) {
-  const weft_out key = {-2 - in_branch, 0}; /* no output has such a node */
+  const weft_out key = {-2 - in_branch, 0}; /* a key that no output has */
   const branch *c = &s->frames.branch[in_branch];
   const brought *known = find_brought(b, key);
   weft_out pred, sw;
@@ -133,7 +133,7 @@ static bool is_invariant(const gradient_state *s, weft_out v) {
   return weft__node_is(n, KIND_ENTER) && weft__node_bool(n, "is_constant", false);
 }
 
-/* A small constant is added again in the backward loop, rather than pushed in every iteration. */
+/* Adds a small constant again in the backward loop, which is cheaper than a push in every iteration. */
 static weft_err copy_constant(gradient_state *s, back_frame *b, weft_out v, weft_out *out) {
   const int64_t most = 64;
   weft_tensor *t = weft__graph_constant(s->g, v);
@@ -153,8 +153,8 @@ static weft_err copy_constant(gradient_state *s, back_frame *b, weft_out v, weft
 
 /* ---- stacks ---- */
 
-/* A StackV2 outside of all loops: a loop inside a loop pushes its iterations one outer iteration after the other, and they are
- * popped in just the opposite order. */
+/* Creates a StackV2 outside all loops.  A nested loop pushes its iterations one outer iteration after the other, and
+ * they are popped in exactly the opposite order. */
 static weft_err make_stack(gradient_state *s, const back_frame *b, weft_dtype type, weft_out *handle) {
   weft_tensor *t;
   weft_out size;
@@ -172,7 +172,7 @@ static weft_err make_stack(gradient_state *s, const back_frame *b, weft_dtype ty
       handle);
 }
 
-/* The handle inside a forward loop, through those around it. */
+/* Enters the handle into a forward loop, through all loops around it. */
 static weft_err enter_forward(gradient_state *s, const back_frame *b, weft_out handle, weft_out *out) {
   if (b->outer) WEFT_TRY(enter_forward(s, b->outer, handle, &handle));
   attr attrs[] = {A_STR("frame_name", s->frames.frame[b->forward].name), A_BOOL("is_constant", true),
@@ -208,7 +208,7 @@ static weft_err stack_push(gradient_state *s, const back_frame *b, weft_out hand
 static weft_err stack_pop(gradient_state *s, back_frame *b, weft_out handle, weft_out v, int in_branch, weft_out *out) {
   weft_dtype type = weft__out_type(s->g, v);
   WEFT_TRY(weft__gradient_bring(s, b, handle, &handle));
-  if (in_branch > 0) { /* only when it was pushed */
+  if (in_branch > 0) { /* only if it was pushed */
     const branch *c = &s->frames.branch[in_branch];
     weft_out pred;
     WEFT_TRY(weft__gradient_bring(s, b, c->pred, &pred));
@@ -253,7 +253,7 @@ static weft_err from_outside(gradient_state *s, back_frame *b, weft_out v, weft_
   else if (p.back || p.frame != 0)
     return weft__fail(WEFT_INTERNAL, "the gradient of loop '%s' needs '%s', which is in another loop",
                       s->frames.frame[b->forward].name, s->g->node[v.node]->name);
-  else if (s->outer_adapt) /* it may be outside of a loop that is being built around this one */
+  else if (s->outer_adapt) /* it may be outside a loop that is being built around this one */
     WEFT_TRY(add_at(s, (node_place){0}, &(node_spec){.op = "Identity", .n_in = 1, .in = &v}, &outer));
   return weft__gradient_enter_value(s, b, outer, true, out);
 }
@@ -278,7 +278,7 @@ weft_err weft__gradient_bring(gradient_state *s, back_frame *b, weft_out v, weft
 
 static bool wants_shape_only(op_kind k) { return k == KIND_SHAPE || k == KIND_SIZE || k == KIND_RANK; }
 
-/* Shape(v) of a forward tensor v is computed in the forward loop, and the shape is pushed, not v. */
+/* Computes Shape(v) of a forward tensor v in the forward loop, so that the shape is pushed and not v. */
 static weft_err shape_in_forward(gradient_state *s, back_frame *b, node_spec *spec, weft_out *in) {
   node_place p = place_of(s, spec->in[0]);
   weft_out dims;
@@ -291,7 +291,7 @@ static weft_err shape_in_forward(gradient_state *s, back_frame *b, node_spec *sp
   return WEFT_OK;
 }
 
-/* ZerosLike(v) needs only the shape of v as well. */
+/* ZerosLike(v) also needs only the shape of v. */
 static weft_err zeros_from_shape(gradient_state *s, back_frame *b, node_spec *spec, weft_out *in) {
   weft_tensor *t;
   node_spec dims = {.op = "Shape", .n_in = 1, .in = spec->in};
@@ -321,8 +321,8 @@ static weft_err adapt_inputs(gradient_state *s, back_frame *b, node_spec *spec, 
   return WEFT_OK;
 }
 
-/* Control edges of the loop itself stay; one whose inputs are all invariant must not run past the last iteration, nor in
- * an iteration that took another branch. */
+/* Keeps control edges of the loop itself.  A node whose inputs are all invariant gets one, so that it does not run
+ * after the last iteration or in an iteration that took another branch. */
 static weft_err adapt_controls(gradient_state *s, back_frame *b, node_spec *spec, const weft_out *in) {
   int n = 0, *control = weft__arena_alloc(&s->a, (size_t)(spec->n_control + 1) * sizeof *control);
   bool invariant = true;
@@ -346,8 +346,8 @@ weft_err weft__gradient_adapt(void *state, node_spec *spec) {
   back_frame *b = s->now;
   weft_out *in = weft__arena_alloc(&s->a, (size_t)(spec->n_in + 2) * sizeof *in);
   if (!in) return weft__gradient_loop_oom();
-  for (int i = 0; i < spec->n_in; i++)
-    if (spec->in[i].node < 0 || spec->in[i].node >= g->n_node) return WEFT_OK; /* refused by what follows */
+  for (int i = 0; i < spec->n_in; i++) /* an invalid input, which is reported later */
+    if (spec->in[i].node < 0 || spec->in[i].node >= g->n_node) return WEFT_OK;
   if (b) {
     g->adapt = NULL;
     weft_err err = adapt_inputs(s, b, spec, in);
@@ -357,5 +357,5 @@ weft_err weft__gradient_adapt(void *state, node_spec *spec) {
     WEFT_TRY(err);
   }
   if (!b) WEFT_TRY(weft__gradient_adapt_outer(s, spec));
-  return set_place(s, g->n_node, (node_place){b, 0, 0}); /* the id it is about to get */
+  return set_place(s, g->n_node, (node_place){b, 0, 0}); /* the id that it will get */
 }

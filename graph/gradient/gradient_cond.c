@@ -1,11 +1,12 @@
 /* gradient_cond.c - the gradients of Merge and Switch in a cond.
  *
- * The gradient of a Merge is a Switch: the input that the Merge took gets the gradient, the others get a dead value.  The
- * gradient of a Switch is a Merge of one gradient per branch, of which one is alive.  A branch without a gradient gives
- * zeros, which are computed from the Switch's output, so that they are dead if the branch was not taken.
+ * The gradient of a Merge is a Switch: the input that the Merge took gets the gradient, the others get a dead value.
+ * The gradient of a Switch is a Merge of one gradient per branch, of which one is alive.  A branch without a
+ * gradient gives zeros, which are computed from the Switch's output, so that they are dead if the branch was not
+ * taken.
  *
- * Slices stay slices: their values and indices are merged one by one, as TensorFlow does it.  The norm of a gradient, and
- * the rows that an optimizer with momentum moves, depend on it. */
+ * Slices stay slices: their values and indices are merged one by one, as TensorFlow does it.  The norm of a
+ * gradient, and the rows that an optimizer with momentum moves, depend on it. */
 #include "graph/gradient/gradient_state.h"
 
 static weft_out select_live(weft_graph *g, weft_out dy, weft_out index, int which) {
@@ -22,7 +23,7 @@ weft_err weft__gradient_merge(backprop *b) {
   weft_graph *g = b->graph;
   weft_out dy = b->dout[0], index = b->out[1];
   if (dy.node < 0) return WEFT_OK;
-  if (b->n_in == 2) { /* one Switch serves both: not the second means the first */
+  if (b->n_in == 2) { /* one Switch serves both: false for the second input means the first */
     weft_out both = select_live(g, dy, index, 1);
     b->din[0] = GRAD_DENSE(both);
     b->din[1] = GRAD_DENSE(weft__b_slot(both, 1));
@@ -32,7 +33,7 @@ weft_err weft__gradient_merge(backprop *b) {
   return WEFT_OK;
 }
 
-/* Zeros like the value on branch k; a variable's handle is read for its shape. */
+/* Returns zeros like the value on branch k.  A variable's handle is read to get its shape. */
 static weft_out branch_zeros(backprop *b, int k, weft_dtype type) {
   weft_out x = b->out[k];
   if (weft__out_type(b->graph, x) == WEFT_RESOURCE)
@@ -52,7 +53,7 @@ weft_err weft__gradient_switch(backprop *b) {
 
 /* ---- slices ---- */
 
-/* Zeros for every row of the value on branch k, as slices whose indices have the type given. */
+/* Returns zeros for every row of the value on branch k, as slices whose indices have the given type. */
 static grad_value branch_zero_slices(backprop *b, int k, weft_dtype type, weft_dtype index_type) {
   weft_graph *g = b->graph;
   grad_value v = GRAD_NONE;
@@ -66,13 +67,13 @@ static grad_value branch_zero_slices(backprop *b, int k, weft_dtype type, weft_d
   return v;
 }
 
-/* Indices may be known without the branch: they wait for the values, so that both are dead or alive. */
+/* Makes the indices wait for the values, so that both are dead or both alive; they may be known without the branch. */
 static weft_out live_indices(weft_graph *g, const grad_value *v) {
   return weft__b_add_node(
       g, &(node_spec){.op = "Identity", .n_in = 1, .in = &v->indices, .n_control = 1, .control = &v->values.node});
 }
 
-/* The shape of what the Switch was given, which is alive whatever branch is taken. */
+/* Returns the shape of the Switch's input, which is alive whichever branch is taken. */
 static weft_out switched_shape(backprop *b) {
   if (weft__out_type(b->graph, b->in[0]) == WEFT_RESOURCE)
     return weft__b_node(b->graph, "VariableShape", NULL, 1, b->in, 0, NULL);

@@ -1,8 +1,8 @@
 /* gradient_if.c - the gradient of If and Case.
  *
- * The node gets outputs for the values that the gradients of its branches read: those of the first branch, then those
- * of the second, and so on.  A branch returns FakeParam for the values of the others.  The gradient is a node of the
- * same kind: its branches take the arguments, all these values and the gradients that arrived. */
+ * The node gets outputs for the values that the gradients of its branches read: those of the first branch, then
+ * those of the second, and so on.  A branch returns FakeParam for the values of other branches.  The gradient is a
+ * node of the same kind, whose branches take the arguments, all these values and the output gradients. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/gradient/body_gradient.h"
@@ -12,15 +12,15 @@
 typedef struct branches {
   backprop *b;
   int n, n_arg, n_ret;
-  const char *const *attr_name; /* per branch; the same one for a list of functions */
+  const char *const *attr_name; /* one per branch; all equal for a list of functions */
   bool is_list;
   body_gradient *of;
-  int n_saved;            /* of all branches */
-  weft_dtype *saved_type; /* of these: types and shapes */
+  int n_saved;            /* number of saved values of all branches */
+  weft_dtype *saved_type; /* their types and shapes */
   shape *saved_shape;
   bool *has_dy;
-  bool *needs;         /* per argument: does a gradient read it? */
-  weft_dtype *dx_type; /* per argument: the type of its gradient; WEFT_INVALID: none */
+  bool *needs;         /* per argument: true if a gradient reads it */
+  weft_dtype *dx_type; /* per argument: the type of its gradient, or WEFT_INVALID */
   const char **forward, **backward;
   arena arena;
 } branches;
@@ -50,7 +50,7 @@ static weft_err branches_init(branches *s) {
                         "Branch %d of node '%s' takes %d arguments and gives %d results, not %d and %d", k,
                         b->node->name, s->of[k].f->n_arg, s->of[k].f->n_ret, s->n_arg, s->n_ret);
     for (int i = 0; i < s->n_arg; i++)
-      if (s->of[k].dx[i].node >= 0) /* a resource's is of its variable's type */
+      if (s->of[k].dx[i].node >= 0) /* the gradient of a resource has its variable's type */
         s->dx_type[i] = weft__out_type(s->of[k].body, s->of[k].dx[i]);
   }
   return WEFT_OK;
@@ -72,7 +72,7 @@ static weft_err find_saved(branches *s, body_gradient *of) {
   return WEFT_OK;
 }
 
-/* An argument that can have a gradient has zeros in the branches that do not read it, as in TensorFlow. */
+/* As in TensorFlow, an argument that can have a gradient gets zeros from the branches that do not read it. */
 static weft_err fill_gradients(branches *s) {
   for (int k = 0; k < s->n; k++) {
     body_gradient *of = &s->of[k];
@@ -93,7 +93,7 @@ static weft_err fill_gradients(branches *s) {
   return WEFT_OK;
 }
 
-/* The saved values as branch k sees them: its own, and nodes that stand for those of the others. */
+/* Lists the saved values from the view of branch k: its own, and nodes that stand for those of other branches. */
 static weft_err list_saved(branches *s, int k, const char *type, weft_out *out) {
   weft_graph *body = s->of[k].body;
   for (int j = 0, at = 0; j < s->n; j++)
@@ -147,7 +147,7 @@ static weft_err write_backward(branches *s, int k) {
   return err;
 }
 
-/* The attributes that name the functions, one for each branch or one for all.  Returns how many. */
+/* Makes the attributes that name the functions, one for each branch or one for all. *n is their number. */
 static weft_err function_attrs(branches *s, const char *const *called, attr *out, int *n) {
   *n = s->is_list ? 1 : s->n;
   if (s->is_list) return weft__body_function_attr(out, s->attr_name[0], s->n, called, true, &s->arena);

@@ -1,9 +1,9 @@
 /* gradient_loop.c - the gradient of a while loop is a while loop.
  *
- * The forward loop is given a counter.  The backward loop counts it down; its variables are the
- * gradients of the forward loop's variables, its body the gradient of the forward body, and an
- * invariant's gradient is added up over the iterations in a variable of its own.  A loop inside a loop is
- * walked the same way, inside the outer one's backward body. */
+ * The forward loop gets a counter, and the backward loop counts it down.  The variables of the backward loop are the
+ * gradients of the forward loop's variables, and its body is the gradient of the forward body.  The gradient of an
+ * invariant is accumulated over the iterations in an extra variable.  A nested loop is treated in the same way, in
+ * the backward body of the outer loop. */
 #include "base/alloc.h"
 #include "graph/gradient/gradient_state.h"
 #include <stdio.h>
@@ -27,12 +27,13 @@ static weft_err forward_node(gradient_state *s, int frame, const char *type, int
   return weft__gradient_add_forward(s, frame, 0, &(node_spec){.op = type, .n_in = n_in, .in = in}, out);
 }
 
-/* Enter and Merge of the counter: Merge's second input is set once there is one. */
+/* Adds Enter and Merge of the counter.  The second input of Merge is set later. */
 static weft_err counter_in(gradient_state *s, back_frame *b, weft_out *merge) {
   const loop_frame *f = &s->frames.frame[b->forward];
   weft_out zero, enter;
   attr attrs[] = {A_STR("frame_name", f->name), A_INT("parallel_iterations", b->parallel)};
-  /* It starts when the iteration of the loop around has begun, which is when the iteration before has pushed everything. */
+  /* The counter starts after the iteration of the enclosing loop has begun, that is, after its previous iteration
+   * has pushed everything. */
   int after[] = {b->entry.node, b->outer ? b->outer->forward_pivot.node : -1};
   WEFT_TRY(forward_const(s, (node_place){NULL, f->parent, f->branch}, 0, b->outer ? 2 : 1, after, &zero));
   WEFT_TRY(weft__gradient_add_forward(
@@ -41,7 +42,7 @@ static weft_err counter_in(gradient_state *s, back_frame *b, weft_out *merge) {
   return forward_node(s, b->forward, "Merge", 2, (weft_out[]){enter, enter}, merge);
 }
 
-/* Counts the iterations of the forward loop; *total is the count outside of it. */
+/* Counts the iterations of the forward loop; *total is the count after the loop, outside it. */
 static weft_err count_forward(gradient_state *s, back_frame *b, weft_out *total) {
   loop_frame *f = &s->frames.frame[b->forward];
   weft_out merge, sw, one, add, next, sync;
@@ -71,7 +72,7 @@ static weft_err count_forward(gradient_state *s, back_frame *b, weft_out *total)
 /* ---- variables of the backward loop ---- */
 
 typedef struct back_var {
-  weft_out merge, sw; /* sw:1 is its value in an iteration, sw:0 after the last */
+  weft_out merge, sw; /* sw:1 is its value in an iteration, sw:0 the one after the last */
 } back_var;
 
 static weft_err back_node(gradient_state *s, back_frame *b, const char *type, int n_in, const weft_out *in,
@@ -92,7 +93,7 @@ static weft_err var_switch(gradient_state *s, back_frame *b, back_var *v) {
   return back_node(s, b, "Switch", 2, (weft_out[]){v->merge, b->loop_cond}, &v->sw);
 }
 
-/* Closes the loop with the value for the next iteration; *after is what it ends with, outside. */
+/* Closes the loop with the value for the next iteration; *after is the final value, outside the loop. */
 static weft_err var_end(gradient_state *s, back_frame *b, const back_var *v, weft_out value, weft_out *after) {
   weft_out next;
   WEFT_TRY(back_node(s, b, "NextIteration", 1, &value, &next));
@@ -104,7 +105,7 @@ static weft_err var_end(gradient_state *s, back_frame *b, const back_var *v, wef
 
 /* ---- around the backward loop ---- */
 
-/* Nodes go outside of b, where they are alive exactly when the loop is. */
+/* Adds the following nodes outside b, where they are alive exactly if the loop is. */
 static void go_out(gradient_state *s, const back_frame *b) {
   const loop_frame *f = &s->frames.frame[b->forward];
   weft__gradient_enter(s, b->outer);
@@ -116,8 +117,8 @@ static void go_in(gradient_state *s, back_frame *b) {
   s->branch = 0;
 }
 
-/* A constant outside of b: outside of all loops it waits for the forward loop to be entered, so that it is dead
- * when that is on a branch not taken. */
+/* Adds a constant outside b.  Outside all loops it waits until the forward loop is entered, so that it is dead if
+ * the loop is on a branch that is not taken. */
 static weft_err outer_const(gradient_state *s, const back_frame *b, weft_tensor *t, weft_out *out) {
   attr attrs[] = {A_TENSOR("value", t), A_TYPE("dtype", t->dtype)};
   *out = weft__b_add_node(
@@ -126,12 +127,12 @@ static weft_err outer_const(gradient_state *s, const back_frame *b, weft_tensor 
   return weft__b_ok(s->g);
 }
 
-/* Zeros of v's shape where it is used now. */
+/* Returns zeros of v's shape, at the current place. */
 static weft_out zeros_of(gradient_state *s, weft_out v, weft_dtype type) {
   weft_graph *g = s->g;
   if (weft__out_type(g, v) == WEFT_RESOURCE)
     v = weft__b_node(g, "ReadVariableOp", NULL, 1, &v, 1, &A_TYPE("dtype", type));
-  /* Outside of loops zeros must live and die with v; inside the adapter sees to it. */
+  /* Outside loops, the zeros must be dead exactly if v is; inside, the adapter takes care of it. */
   if (v.node < 0 || !s->now || !weft__shape_known(weft__out_shape(g, v))) return weft__b_zeros_like(g, v);
   return weft__b_fill(g, weft__b_shape(g, v), weft__b_scalar(g, type, 0));
 }
@@ -159,7 +160,8 @@ static weft_err back_counter(gradient_state *s, back_frame *b, weft_out total) {
       &(node_spec){.op = "Sub", .n_in = 2, .in = (weft_out[]){b->pivot, b->one}, .n_control = 1, .control = &sync.node},
       &sub));
   WEFT_TRY(var_end(s, b, &count, sub, &left));
-  /* The next iteration of the loop around pops from the same stacks: it waits for this loop's last iteration. */
+  /* The next iteration of the enclosing loop pops from the same stacks, so it waits for the last iteration of this
+   * loop. */
   return b->outer ? weft__graph_add_control(s->g, s->g->node[b->outer->sync], left.node) : WEFT_OK;
 }
 
@@ -179,7 +181,7 @@ static weft_err open_loop(gradient_state *s, int frame, back_frame **out) {
   return back_counter(s, b, total);
 }
 
-/* ---- invariants: their gradients are added up ---- */
+/* ---- invariants: their gradients are accumulated ---- */
 
 static weft_err sum_dense(gradient_state *s, back_frame *b, weft_out ext, weft_out d, grad_value *total) {
   back_var v;
@@ -197,7 +199,8 @@ static weft_err sum_dense(gradient_state *s, back_frame *b, weft_out ext, weft_o
   return WEFT_OK;
 }
 
-/* A list of rows that begins with one of zeros, as in TensorFlow, and grows by `rows` in every iteration. */
+/* Accumulates a list of rows that begins with one row of zeros, as in TensorFlow, and grows by `rows` in every
+ * iteration. */
 static weft_err gather_rows(gradient_state *s, back_frame *b, const shape *one, weft_out rows, weft_out *after) {
   back_var v;
   weft_tensor *t;
@@ -227,7 +230,7 @@ static weft_err sum_slices(gradient_state *s, back_frame *b, weft_out ext, const
   return weft__b_ok(s->g);
 }
 
-/* What the Enter of a loop was given; of a variable's handle, the variable, if slices have to know its shape. */
+/* Returns the input of a loop's Enter.  For a variable's handle it returns the variable if slices need its shape. */
 static weft_err entered_value(gradient_state *s, back_frame *b, const weft_node *enter, const grad_value *d,
                               weft_out *v) {
   *v = enter->in[0];
@@ -254,20 +257,20 @@ static weft_err invariant_gradient(gradient_state *s, back_frame *b, const weft_
   return weft__gradient_arrive(s, ext, &total);
 }
 
-/* ---- the walk through the body ---- */
+/* ---- the traversal of the body ---- */
 
 typedef struct loop_walk {
   back_frame *b;
   const loop_frame *f;
-  back_var *var; /* of each of f's variables */
-  bool *active;  /* it has a gradient */
+  back_var *var; /* one per variable of f */
+  bool *active;  /* true if the variable has a gradient */
 } loop_walk;
 
 static bool var_active(const gradient_state *s, const loop_var *v) {
   return s->between[v->merge] && v->sw >= 0 && v->next >= 0 && weft__trainable(s->g->node[v->merge]->out_type[0]);
 }
 
-/* The gradient of a variable after the loop: what arrived at its exit, or zeros. */
+/* Returns the gradient of a variable after the loop: that of its Exit, or zeros. */
 static weft_err exit_gradient(gradient_state *s, const loop_var *v, weft_out *out) {
   grad_value d = GRAD_NONE;
   if (v->exit >= 0) WEFT_TRY(weft__gradient_total(s, (weft_out){v->exit, 0}, &d));
@@ -294,7 +297,7 @@ static weft_err begin_vars(gradient_state *s, loop_walk *w) {
   return WEFT_OK;
 }
 
-/* The gradient of a variable arrives at what the body made for its next iteration. */
+/* The gradient of a variable first arrives at the body's value for the next iteration. */
 static weft_err start_body(gradient_state *s, void *arg) {
   loop_walk *w = arg;
   for (int i = 0; i < w->f->n_var; i++) {
@@ -311,7 +314,7 @@ static weft_err start_body(gradient_state *s, void *arg) {
   return WEFT_OK;
 }
 
-/* What came out at the body's other end is the gradient for the iteration before. */
+/* The gradient at the beginning of the body is the gradient for the previous iteration. */
 static weft_err end_vars(gradient_state *s, loop_walk *w) {
   for (int i = 0; i < w->f->n_var; i++) {
     const loop_var *v = &w->f->var[i];
@@ -362,7 +365,7 @@ static bool any_arrived(const gradient_state *s, const loop_frame *f) {
   return false;
 }
 
-/* A loop that a gradient built keeps values on stacks, which have no gradients. */
+/* Fails for a loop that a gradient built: it keeps values on stacks, which have no gradients. */
 static weft_err check_loop(const gradient_state *s, int frame) {
   const loop_frame *f = &s->frames.frame[frame];
   if (f->odd >= 0) return weft__frames_odd(f, s->g);
@@ -379,7 +382,8 @@ weft_err weft__gradient_loop(gradient_state *s, int frame) {
   if (any_arrived(s, f)) {
     int depth = weft__scope_depth(s->g);
     WEFT_TRY(check_loop(s, frame));
-    WEFT_TRY(weft__scope_push_control(s->g, -1, NULL)); /* an edge from outside would be none */
+    /* clears control scopes: an edge from outside the loop would be invalid */
+    WEFT_TRY(weft__scope_push_control(s->g, -1, NULL));
     WEFT_TRY(walk_loop(s, frame));
     weft__scope_pop_to(s->g, depth);
   }

@@ -1,8 +1,8 @@
-/* gradient_sum.c - several gradients of one tensor become one.
+/* gradient_sum.c - sums several gradients of one tensor.
  *
- * Dense ones are added by AddN, first on each device, then between devices.  Slices are put one
- * after the other, which costs nothing and lets an optimizer touch only the rows that were read.
- * One dense gradient among slices makes the sum dense. */
+ * Dense gradients are added by AddN, first on each device, then across devices.  Slices are concatenated, which is
+ * cheap and lets an optimizer update only the rows that were read.  If at least one gradient is dense, the sum is
+ * dense. */
 #include "base/alloc.h"
 #include "graph/gradient/gradient_state.h"
 #include <string.h>
@@ -45,7 +45,7 @@ static weft_out add_n(weft_graph *g, int n, const weft_out *x) {
 
 static const char *device_of(const weft_graph *g, weft_out o) { return g->node[o.node]->device; }
 
-/* The devices of x in sorted order, each once; returns how many. */
+/* Lists the devices of x in sorted order, each once.  Returns their number. */
 static int devices_of(const weft_graph *g, int n, const weft_out *x, const char **list) {
   int found = 0;
   for (int i = 0; i < n; i++) {
@@ -60,7 +60,7 @@ static int devices_of(const weft_graph *g, int n, const weft_out *x, const char 
   return found;
 }
 
-/* AddN next to the first of the group, so that fewer tensors travel. */
+/* Places an AddN with the first of the group, so that fewer tensors are sent. */
 static weft_out add_group(weft_graph *g, int n, const weft_out *x) {
   if (n == 1) return x[0];
   weft__status_update(&g->sticky, weft__scope_push_colocate(g, x[0].node, true));
@@ -89,7 +89,7 @@ static weft_out add_dense(gradient_state *s, int n, const weft_out *x) {
   return add_n(g, n_device, sum);
 }
 
-/* Two at a time: less memory at once, and a first sum early. */
+/* Adds two at a time, which needs less memory and starts earlier. */
 static weft_out add_tree(gradient_state *s, weft_out of, int n, const weft_out *x) {
   weft_out sum = x[0];
   char *name = weft__sprintf("%s_gradient_sum", s->g->node[of.node]->name);
@@ -117,7 +117,7 @@ static weft_out sum_dense(gradient_state *s, weft_out of, const gradient_list *l
   return s->opts->sum == SUM_TREE ? add_tree(s, of, l->n, x) : add_dense(s, l->n, x);
 }
 
-/* The indices may be int32 here and int64 there: all become int64 then. */
+/* Concatenates the indices.  If some are int32 and some int64, all become int64. */
 static weft_out index_list(gradient_state *s, const gradient_list *l, weft_out *x) {
   bool same = true;
   for (int i = 0; i < l->n; i++) same &= weft__out_type(s->g, l->v[i].indices) == weft__out_type(s->g, l->v[0].indices);

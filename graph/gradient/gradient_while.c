@@ -1,9 +1,9 @@
 /* gradient_while.c - the gradient of While.
  *
- * The node gets more variables: the number of iterations, and a list for each value of an iteration that the gradients
- * read, to which the body adds it.  The gradient is a While that runs as many iterations.  Its variables are the
- * iterations left, the gradients of the variables, the lists, and the arguments that do not change in the loop.  Each
- * iteration takes the last values off the lists. */
+ * The node gets more variables: the number of iterations, and a list for each value of an iteration that the
+ * gradients read; the body appends the value to the list.  The gradient is a While with as many iterations.  Its
+ * variables are the iterations left, the gradients of the variables, the lists, and the arguments that do not change
+ * in the loop.  Each iteration takes the last values off the lists. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/gradient/body_gradient.h"
@@ -12,15 +12,15 @@
 
 typedef struct looper {
   backprop *b;
-  int n; /* variables */
+  int n; /* number of variables */
   body_gradient of;
-  bool *invariant; /* per variable: the body gives it back as it came */
+  bool *invariant; /* per variable: true if the body returns it unchanged */
   bool *has_dy;
   weft_out *d;      /* per variable: the placeholder of its gradient in the body; node < 0: it has none */
-  int n_list;       /* saved values that change: lists */
-  weft_out *listed; /* of the body */
-  int n_fixed;      /* invariant arguments that the gradients read */
-  int *fixed;       /* which variables */
+  int n_list;       /* number of saved values that change; each gets a list */
+  weft_out *listed; /* in the body */
+  int n_fixed;      /* number of invariant arguments that the gradients read */
+  int *fixed;       /* the numbers of these variables */
   const char *cond, *body, *back_cond, *back_body;
   arena arena;
 } looper;
@@ -50,7 +50,7 @@ static weft_err loop_init(looper *s) {
   return WEFT_OK;
 }
 
-/* The gradients of the variables before an iteration.  Those of a resource are added up. */
+/* Computes the gradients of the variables before an iteration.  Those of a resource are accumulated. */
 static weft_err carry_gradients(looper *s) {
   body_gradient *of = &s->of;
   for (int i = 0; i < s->n; i++) {
@@ -63,12 +63,12 @@ static weft_err carry_gradients(looper *s) {
   return weft__b_ok(of->body);
 }
 
-/* Saved values: invariant arguments are passed on, all others are listed. */
+/* Sorts saved values: invariant arguments are passed on, all others get lists. */
 static weft_err sort_saved(looper *s) {
   WEFT_TRY(weft__body_gradient_find_saved(&s->of));
   s->listed = while_alloc(s, sizeof *s->listed * (size_t)(s->of.n_saved + s->n));
   if (!s->listed) return weft__gradient_loop_oom();
-  if (s->of.again) /* the body is computed again, from the variables */
+  if (s->of.again) /* the body is computed again from the variables */
     for (int i = 0; i < s->n; i++) s->of.saved[s->of.n_saved++] = s->of.f->arg[i];
   for (int i = 0; i < s->of.n_saved; i++) {
     int arg = weft__body_gradient_argument(&s->of, s->of.saved[i]);
@@ -96,7 +96,7 @@ static weft_out variable_placeholder(weft_graph *g, const char *name, weft_dtype
   return weft__b_node(g, "Placeholder", name, 0, NULL, 2, (attr[]){A_TYPE("dtype", type), A_SHAPE("shape", &s)});
 }
 
-/* The condition, which does not look at the new variables. */
+/* Writes the condition, which ignores the new variables. */
 static weft_err write_cond(looper *s) {
   function *f;
   WEFT_TRY(weft__function_create(&f, s->b->node, "cond", 0));
@@ -132,13 +132,13 @@ static weft_err write_body(looper *s) {
   return add_function(s, g, "forward", &spec, &s->body);
 }
 
-/* The shape of the elements of a list, as an input. */
+/* Returns the shape of the elements of a list, as an input. */
 static weft_out element_shape(weft_graph *g, const shape *s) {
   if (s->rank < 0) return weft__b_scalar(g, WEFT_INT32, -1);
   return weft__b_ints(g, s->dim, s->rank);
 }
 
-/* The first values of the new variables; nothing is waited for, since the forward loop reads them. */
+/* Returns the first values of the new variables.  They depend on nothing, because the forward loop reads them. */
 static weft_err first_values(looper *s, weft_out *more) {
   weft_graph *g = s->b->graph;
   weft__b_push_control(g, -1, NULL);
@@ -153,7 +153,7 @@ static weft_err first_values(looper *s, weft_out *more) {
   return weft__b_ok(g);
 }
 
-/* Attributes of a While with these variables; known has the shapes of the first ones, or is NULL. */
+/* Makes the attributes of a While with these variables. `known` has the shapes of the first ones, or is NULL. */
 static weft_err loop_attrs(looper *s, const char *cond, const char *body, int n, const weft_out *in, const shape *known,
                            attr *out) {
   weft_graph *g = s->b->graph;
@@ -172,8 +172,9 @@ static weft_err loop_attrs(looper *s, const char *cond, const char *body, int n,
   return WEFT_OK;
 }
 
-/* Lets the forward loop count and save; *node is the one that does.  In a loop that is itself being differentiated, it is
- * another node, which runs with the gradients: the values of the outer loop's iterations are brought to it. */
+/* Makes the forward loop count iterations and save values; *node is the node that does.  In a loop that is itself
+ * being differentiated, it is a separate node that runs with the gradients; the values of the outer loop's
+ * iterations are brought to it. */
 static weft_err extend_forward(looper *s, int *node) {
   backprop *b = s->b;
   int n_more = 1 + s->n_list, n = s->n + n_more;
@@ -196,14 +197,14 @@ static weft_err extend_forward(looper *s, int *node) {
 
 /* ---- the backward loop ---- */
 
-/* How many variables the backward loop has: the iterations left, gradients, lists, invariant arguments. */
+/* Returns the number of variables of the backward loop: the iterations left, gradients, lists, invariant arguments. */
 static int count_back(const looper *s) {
   int n = 1 + s->n_list + s->n_fixed;
   for (int i = 0; i < s->n; i++) n += s->d[i].node >= 0;
   return n;
 }
 
-/* Gradients read what was taken off the lists in place of the forward values. */
+/* Makes gradients read the values from the lists in place of the forward values. */
 static weft_err read_from_lists(looper *s, const weft_out *popped) {
   body_gradient *of = &s->of;
   for (int i = 0; i < of->body->n_node; i++) {
@@ -258,7 +259,7 @@ static weft_err write_back_body(looper *s) {
   return add_function(s, g, "grad", &spec, &s->back_body);
 }
 
-/* While iterations are left. */
+/* The condition: iterations are left. */
 static weft_err write_back_cond(looper *s, int n, const weft_out *in) {
   weft_graph *g;
   WEFT_TRY(weft__graph_create(&g, s->b->graph->ops));
@@ -273,7 +274,7 @@ static weft_err write_back_cond(looper *s, int n, const weft_out *in) {
   return err;
 }
 
-/* The gradient of variable i behind the last iteration: what arrived, or zeros. */
+/* Returns the gradient of variable i after the last iteration: the output gradient, or zeros. */
 static weft_out last_gradient(looper *s, int i) {
   backprop *b = s->b;
   if (b->dout[i].node < 0 && weft__out_type(b->graph, b->out[i]) == WEFT_RESOURCE)

@@ -1,4 +1,5 @@
-/* check.cu - CheckNumerics on the GPU: the host waits to see, so that the step that made no number of something fails. */
+/* check.cu - CheckNumerics on the GPU: the host waits to see, so that the step that made no number of something
+ * fails. */
 #include "kernels/reduce/reduce.cuh"
 
 enum { SAW_INF = 1, SAW_NAN = 2 };

@@ -1,16 +1,19 @@
-/* battery.c - the questions every op answers by being registered.
+/* battery.c - the checks that every registered op must pass.
  *
  *   battery STEM...                the ops of ops/STEM.c; without an argument all of them
  *   battery --device NAME STEM...  those that have a kernel on that device, against the CPU's (device.c)
  *   battery --peer STEM...         while another thread writes to their inputs (peer.c)
  *
- * For each case: does the node take the inputs and survive a trip through GraphDef; does it give the
- * expected values, the same ones again once the plan has laid out its memory; does the shape rule
- * agree with what the kernel wrote; do inputs of other shapes get an error or a value; does the gradient agree with
- * finite differences; does every allocation that fails come back as an error; do the guard bytes around every tensor,
- * on the heap and in the plan's arena, survive (base/guard.h).  A file without cases names the tests that exercise its
- * ops (scenario.c).  What the numbers should be where a case does not say is TensorFlow's word: tests/parity.
- * tests/battery_wrong/ has ops that each of these questions must refuse. */
+ * For each case of an op, it checks that
+ *   - the node accepts the inputs and is unchanged after export to a GraphDef and import;
+ *   - it gives the expected values, in the first run and again after the plan has laid out its memory;
+ *   - the shapes of the outputs agree with the shape rule;
+ *   - inputs of other shapes give an error or a value;
+ *   - the gradient agrees with finite differences;
+ *   - every failed allocation is reported as an error;
+ *   - no guard byte around a tensor, on the heap or in the plan's arena, is overwritten (base/guard.h).
+ * A file without cases names the tests that run its ops (scenario.c).  If a case has no expected values,
+ * tests/parity compares with TensorFlow. tests/battery_wrong/ has ops that each of these checks must reject. */
 #include "ops/all.h"
 #include "base/alloc.h"
 #include "base/guard.h"

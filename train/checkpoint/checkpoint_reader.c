@@ -1,4 +1,4 @@
-/* checkpoint_reader.c - a checkpoint of either version as a list of named tensors. */
+/* checkpoint_reader.c - reads a checkpoint of either version as a list of named tensors. */
 #include "train/checkpoint/checkpoint_reader.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,4 @@
-/* checkpoint_reader.h - what a checkpoint holds, without a graph: names, types, shapes, values. */
+/* checkpoint_reader.h - the contents of a checkpoint, without a graph: names, types, shapes, values. */
 #ifndef WEFT_TRAIN_CHECKPOINT_CHECKPOINT_READER_H
 #define WEFT_TRAIN_CHECKPOINT_CHECKPOINT_READER_H
 
@@ -11,9 +11,9 @@ typedef struct checkpoint_item {
 } checkpoint_item;
 
 struct weft_checkpoint {
-  bundle_reader *bundle; /* of version 2, or NULL */
-  slices_reader *slices; /* of version 1, or NULL */
-  checkpoint_item *item; /* in the order of their names */
+  bundle_reader *bundle; /* for version 2, or NULL */
+  slices_reader *slices; /* for version 1, or NULL */
+  checkpoint_item *item; /* sorted by name */
   int n;
   int64_t capacity;
 };

@@ -1,7 +1,7 @@
-/* checkpoint_state.c - CheckpointState in text format, read leniently and written atomically.
+/* checkpoint_state.c - CheckpointState in text format, parsed leniently and written atomically.
  *
- * Paths follow TensorFlow: a folder named by a relative path gets a file of relative paths, so that it can be moved;
- * one named by an absolute path gets absolute ones, unless asked otherwise. */
+ * Paths follow TensorFlow.  A folder given by a relative path gets a file with relative paths, so that it can be
+ * moved.  A folder given by an absolute path gets absolute ones, unless requested otherwise. */
 #include "train/checkpoint/checkpoint_state.h"
 
 #include "base/alloc.h"
@@ -43,7 +43,7 @@ static char state_unescape(const char **s) {
   return known ? to[known - from] : c;
 }
 
-/* A quoted string at *s, unescaped; false when there is none or it does not end. */
+/* Reads a quoted string at *s and unescapes it.  Returns false if there is none or it does not end. */
 static bool get_string(const char **s, text *out) {
   char quote = **s;
   out->size = 0;
@@ -75,7 +75,7 @@ static weft_err add_path(weft_checkpoint_state *s, const char *dir, const char *
   return WEFT_OK;
 }
 
-/* One "field: value" after another.  INVALID_ARGUMENT names the place. */
+/* Parses a sequence of "field: value".  INVALID_ARGUMENT names the position. */
 static weft_err state_parse(weft_checkpoint_state *s, const char *dir, const char *data) {
   static const char *const strings[] = {"model_checkpoint_path", "all_model_checkpoint_paths"};
   static const char *const numbers[] = {"all_model_checkpoint_timestamps", "last_preserved_timestamp"};
@@ -166,7 +166,7 @@ weft_err weft__checkpoint_state_write(const char *dir, const char *latest, int n
   return err;
 }
 
-/* ---- which files there are ---- */
+/* ---- finding files ---- */
 
 static bool any_match(const char *prefix, const char *pattern) {
   path_list found = {0};

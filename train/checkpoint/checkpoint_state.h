@@ -1,4 +1,4 @@
-/* checkpoint_state.h - the file `checkpoint` of a folder: which checkpoints there are, and which is the last. */
+/* checkpoint_state.h - the file `checkpoint` of a folder: it lists the checkpoints and names the latest one. */
 #ifndef WEFT_TRAIN_CHECKPOINT_CHECKPOINT_STATE_H
 #define WEFT_TRAIN_CHECKPOINT_CHECKPOINT_STATE_H
 
@@ -10,17 +10,17 @@ struct weft_checkpoint_state {
   int n;
 };
 
-/* *out is NULL when there is no such file, or one that cannot be read, which is logged.  Relative paths in the file
- * come out below `dir`. */
+/* Reads the file. *out is NULL if the file is missing or cannot be parsed; the latter is logged.  Relative paths in
+ * the file are returned relative to `dir`. */
 weft_err weft__checkpoint_state_read(weft_checkpoint_state **out, const char *dir, const char *latest_filename);
-/* Written whole.  `latest` is added to `all` if it is not there.  A relative `dir` makes relative paths relative to
- * it; `relative` does so for absolute ones too. */
+/* Writes the file atomically.  Adds `latest` to `all` if it is missing.  If `dir` is relative, paths become relative
+ * to it; `relative` does the same for absolute paths. */
 weft_err weft__checkpoint_state_write(const char *dir, const char *latest, int n, const char *const *all,
                                       const char *latest_filename, bool relative);
 void weft__checkpoint_state_destroy(weft_checkpoint_state *s);
 /* Returns true if there are files of this prefix, of either version. */
 bool weft__checkpoint_exists(const char *prefix);
-/* The last one, when its files exist; *out NULL otherwise. */
+/* Returns the latest checkpoint if its files exist; otherwise *out is NULL. */
 weft_err weft__checkpoint_latest(char **out, const char *dir, const char *latest_filename);
 
 #endif

@@ -1,4 +1,4 @@
-/* path.c - paths as text: nothing here asks the disk, but for the working directory. */
+/* path.c - functions on path names.  Nothing here accesses the file system, except for the working directory. */
 #include "train/checkpoint/path.h"
 
 #include "base/alloc.h"
@@ -37,7 +37,7 @@ char *weft__path_relative(const char *path, const char *start) {
   char *p = weft__path_absolute(path), *s = weft__path_absolute(start), *out = NULL;
   text t = {0};
   if (p && s) {
-    size_t same = 0; /* bytes of whole components that both have */
+    size_t same = 0; /* bytes of the whole components that both share */
     for (size_t i = 0;; i++) {
       bool p_ends = !p[i] || p[i] == '/', s_ends = !s[i] || s[i] == '/';
       if (p_ends && s_ends) same = i;

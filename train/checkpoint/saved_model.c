@@ -1,7 +1,7 @@
 /* saved_model.c - writes a SavedModel.
  *
- * The file is two fields, a version and the graphs, so it is put together from bytes; a graph that is added gets its
- * tags and signatures by changing a copy of the top of its message. */
+ * The file has two fields, a version and the graphs, so it is assembled from bytes.  An added graph gets its tags
+ * and signatures in a shallow copy of its message. */
 #include "train/checkpoint/saved_model.h"
 #include "base/alloc.h"
 #include "base/log.h"
@@ -66,7 +66,7 @@ void weft__saved_model_destroy(weft_saved_model *m) {
 
 typedef struct signing {
   const weft_graph *g;
-  arena a; /* of everything below */
+  arena a; /* owns everything below */
   Tensorflow__MetaGraphDefSignatureDefEntry **entry;
   size_t n;
 } signing;
@@ -120,7 +120,7 @@ static weft_err sign_outputs(signing *s, const weft_signature *w, Tensorflow__Si
   return WEFT_OK;
 }
 
-/* The signature as a message of the arena's; one that came serialized is read by `given`, freed by the caller. */
+/* Returns the signature as a message in the arena.  A serialized one is unpacked to *given, which the caller frees. */
 static weft_err saved_model_sign(signing *s, const weft_signature *w, ProtobufCMessage **given) {
   Tensorflow__MetaGraphDefSignatureDefEntry *e = weft__arena_alloc(&s->a, sizeof *e);
   Tensorflow__SignatureDef *d = weft__arena_alloc(&s->a, sizeof *d);
@@ -150,7 +150,7 @@ static void clear_devices(Tensorflow__GraphDef *g) {
     if (*g->node[i]->device) *g->node[i]->device = '\0';
 }
 
-/* The MetaGraphDef with tags and signatures in place of its own, behind the ones before. */
+/* Appends the MetaGraphDef, with tags and signatures in place of its own. */
 static weft_err saved_model_append(weft_saved_model *m, Tensorflow__MetaGraphDef *meta, signing *s,
                                    const weft_saved_model_opts *o) {
   Tensorflow__MetaGraphDef changed = *meta;

@@ -1,4 +1,5 @@
-/* saved_model.h - a folder that a model is served from: saved_model.pb with the graphs, variables/ with a checkpoint. */
+/* saved_model.h - SavedModel: a folder with saved_model.pb, which has the graphs, and variables/, which has a
+ * checkpoint. */
 #ifndef WEFT_TRAIN_CHECKPOINT_SAVED_MODEL_H
 #define WEFT_TRAIN_CHECKPOINT_SAVED_MODEL_H
 
@@ -19,11 +20,12 @@ weft_err weft__saved_model_load(const char *dir, weft_graph *g, weft_session *se
 
 /* Reads DIR/saved_model.pb.  NOT_FOUND if there is none. */
 weft_err weft__saved_model_read(const char *dir, text *file);
-/* Unpacks the next graph of the file into *meta, which the caller frees with protobuf-c; NULL: there are no more.  *p moves
- * on; *bytes and *size are the serialized graph, which lies in the file. */
+/* Unpacks the next graph of the file into *meta, which the caller frees with protobuf-c; NULL if there are no more.
+ * Advances *p. *bytes and *size are the serialized graph, which points into the file. */
 weft_err weft__saved_model_next(const uint8_t **p, const uint8_t *end, ProtobufCMessage **meta, const uint8_t **bytes,
                                 size_t *size);
-/* Describes the graphs and signatures in the folder, for people or as an array of JSON; weft__free. */
+/* Describes the graphs and signatures of the folder, as text or as a JSON array.  The caller frees it with
+ * weft__free. */
 weft_err weft__saved_model_describe(char **out, const char *dir, bool as_json);
 
 #endif

@@ -1,8 +1,8 @@
-/* saved_model_assets.c - the files that a SavedModel brings along, such as the vocabularies of its tables.
+/* saved_model_assets.c - the files that belong to a SavedModel, such as the vocabularies of its tables.
  *
- * A graph names a file by a constant, whose value is the path on the machine that wrote the model.  The model says under
- * which name below assets/ it holds a copy.  As in TensorFlow, the path of the copy is fed to the constant while what
- * fills the tables runs; the constant itself keeps its value. */
+ * A graph names a file by a constant whose value is the path on the machine that wrote the model.  The model lists
+ * the name of a copy below assets/. As in TensorFlow, the path of the copy is fed to the constant while the init op
+ * that fills the tables runs; the constant itself keeps its value. */
 #include "train/checkpoint/saved_model_assets.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -11,7 +11,7 @@
 #include "train/checkpoint/path.h"
 #include <string.h>
 
-/* Where the feed of a tensor lies, which may be a new place at the end. */
+/* Returns the index of the feed for a tensor, which may be a new one at the end. */
 static int place_of(const asset_feeds *f, weft_out tensor) {
   for (int i = 0; i < f->n; i++)
     if (f->tensor[i].node == tensor.node && f->tensor[i].slot == tensor.slot) return i;
@@ -25,7 +25,7 @@ static weft_err put(asset_feeds *f, weft_out tensor, const char *path) {
   WEFT_TRY(WEFT_ARRAY_RESERVE(f->path, f->cap_path, f->n + 1));
   WEFT_TRY(weft__tensor_string(&fed, path, strlen(path)));
   if (at < f->n)
-    weft_tensor_destroy(f->path[at]); /* the last one counts */
+    weft_tensor_destroy(f->path[at]); /* the last one wins */
   else
     f->n++;
   f->tensor[at] = tensor;
@@ -49,7 +49,7 @@ static weft_err add(asset_feeds *f, const weft_graph *g, const Tensorflow__Asset
   return err;
 }
 
-/* TensorFlow 1 lists assets in a collection of packed messages. */
+/* Adds the assets of TensorFlow 1, which lists them in a collection of packed messages. */
 static weft_err add_packed(asset_feeds *f, const weft_graph *g, const Tensorflow__CollectionDefAnyList *list,
                            const char *dir, const char *prefix) {
   for (size_t i = 0; i < list->n_value; i++) {

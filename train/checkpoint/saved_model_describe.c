@@ -1,5 +1,5 @@
-/* saved_model_describe.c - what a SavedModel holds, as text or as JSON: its graphs by their tags, and what each signature
- * takes and gives. */
+/* saved_model_describe.c - describes a SavedModel as text or as JSON: its graphs by their tags, and the inputs and
+ * outputs of each signature. */
 #include "base/alloc.h"
 #include "tensor/dtype.h"
 #include "tensor/tensor_proto.h"
@@ -17,7 +17,7 @@ static void describe_shape(text *t, const Tensorflow__TensorShapeProto *proto) {
     weft__text_puts(t, " of an invalid shape");
 }
 
-/* "  input  'x': float32 [?,784], tensor x:0". */
+/* Writes a line such as "  input  'x': float32 [?,784], tensor x:0". */
 static void describe_tensor(text *t, const char *side, const char *key, const Tensorflow__TensorInfo *info) {
   weft__text_printf(t, "    %-6s '%s'", side, key);
   if (!info) {
@@ -76,7 +76,7 @@ static void json_shape(text *t, const Tensorflow__TensorShapeProto *proto) {
   weft__text_puts(t, "]");
 }
 
-/* tensor: the name of a dense one, null for others. */
+/* Writes a tensor: "tensor" is the name of a dense one, and null for others. */
 static void json_tensor(text *t, const char *key, const Tensorflow__TensorInfo *info) {
   weft__text_puts(t, "{\"name\": ");
   json_put(t, key);

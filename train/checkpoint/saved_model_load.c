@@ -1,4 +1,5 @@
-/* saved_model_load.c - reads a SavedModel: the graph with the tags that are asked for, its variables, its first run. */
+/* saved_model_load.c - loads a SavedModel: the graph with the requested tags and its variables; then runs its init
+ * op. */
 #include "base/alloc.h"
 #include "base/log.h"
 #include "graph/metagraph.h"
@@ -12,7 +13,8 @@
 #include "train/checkpoint/saver.h"
 #include <string.h>
 
-/* The next field of the file: its number and, for bytes, where they lie.  False at the end or where it is damaged. */
+/* Reads the next field of the file: its number and, for bytes, their position.  Returns false at the end or if it is
+ * damaged. */
 static bool next_field(const uint8_t **p, const uint8_t *end, uint64_t *number, const uint8_t **data, size_t *size) {
   uint64_t v[2] = {0, 0};
   for (int k = 0; k < 2; k++) {
@@ -67,7 +69,7 @@ weft_err weft__saved_model_next(const uint8_t **p, const uint8_t *end, ProtobufC
   return WEFT_OK;
 }
 
-/* The graph with exactly these tags. */
+/* Finds the graph with exactly these tags. */
 static weft_err saved_model_find(const char *dir, const text *file, int n, const char *const *tags,
                                  ProtobufCMessage **out, const uint8_t **bytes, size_t *size) {
   const uint8_t *p = (const uint8_t *)(file->data ? file->data : ""), *end = p + file->size;
@@ -93,7 +95,7 @@ static weft_err saved_model_find(const char *dir, const text *file, int n, const
   return err;
 }
 
-/* ---- what is run after loading ---- */
+/* ---- ops that run after loading ---- */
 
 static const char *in_collection(const Tensorflow__MetaGraphDef *m, const char *list) {
   for (size_t i = 0; i < m->n_collection_def; i++) {

@@ -1,11 +1,11 @@
-/* saver.c - saving and restoring by the nodes a SaverDef names, and keeping the last few checkpoints.
+/* saver.c - saves and restores through the nodes that a SaverDef names, and keeps the last few checkpoints.
  *
- * No lock is held while nodes run: a run may wait for a lost task to come back, and the thread that brings it back
+ * No lock is held while nodes run.  A run may wait for a lost task to come back, and the thread that recovers it
  * restores, and saves, with the same saver.
  *
- * The nodes are fed an absolute path: the tasks that write and read may have other working directories.  A save runs
- * the nodes (whose files are whole or absent), then writes the MetaGraphDef, then names the checkpoint in the state
- * file, and only then deletes old ones: killed at any moment it leaves a checkpoint that can be restored. */
+ * The nodes get an absolute path, because the tasks that write and read may have other working directories.  A save
+ * runs the nodes (whose files are complete or absent), writes the MetaGraphDef, names the checkpoint in the state
+ * file, and only then deletes old ones.  So a kill at any moment leaves a checkpoint that can be restored. */
 #include "train/checkpoint/saver.h"
 
 #include "base/choice.h"
@@ -30,8 +30,8 @@
 
 typedef struct kept {
   char *path;
-  double time;   /* when it was saved, seconds since 1970 */
-  int64_t order; /* of the save's beginning: a slow save is not newer for ending late */
+  double time;   /* time of the save, in seconds since 1970 */
+  int64_t order; /* order in which saves began: a slow save is not newer because it ends late */
 } kept;
 
 typedef struct saving { /* a save in progress */
@@ -41,24 +41,24 @@ typedef struct saving { /* a save in progress */
 
 struct weft_saver {
   weft_graph *graph;
-  uint8_t *def; /* serialized, as it goes into MetaGraphDefs */
+  uint8_t *def; /* serialized, for MetaGraphDefs */
   size_t def_size;
   Tensorflow__SaverDef *names;
   bool relative_paths, pad_step;
   pthread_mutex_t lock; /* guards what follows */
-  pthread_cond_t ended; /* a save */
+  pthread_cond_t ended; /* signaled when a save ends */
   saving *saving;
   int64_t order;
   kept *last; /* oldest first */
   int n_last;
   int64_t last_capacity;
-  char *restored;      /* what restore_latest took, until the next save */
-  double next_to_keep; /* one that is deleted after this time is kept for ever */
+  char *restored;      /* the checkpoint of restore_latest, until the next save */
+  double next_to_keep; /* the next checkpoint that is deleted after this time is kept forever */
 };
 
 static double wall_seconds(void) { return (double)weft__clock_wall_us() / 1e6; }
 
-/* ---- life ---- */
+/* ---- creating and destroying ---- */
 
 weft_err weft__saver_adopt(weft_saver **out, weft_graph *g, const void *saver_def, size_t size) {
   ProtobufCMessage *m;
@@ -117,9 +117,9 @@ weft_err weft__saver_def(const weft_saver *s, void **out, size_t *size) {
   return WEFT_OK;
 }
 
-/* ---- the list of those kept ---- */
+/* ---- the list of kept checkpoints ---- */
 
-/* In the order in which the saves began. */
+/* Inserts an entry in the order in which the saves began. */
 static weft_err add_kept(weft_saver *s, const char *path, double time, int64_t order) {
   WEFT_TRY(WEFT_ARRAY_RESERVE(s->last, s->last_capacity, s->n_last + 1));
   char *copy = weft__strdup(path);
@@ -131,7 +131,7 @@ static weft_err add_kept(weft_saver *s, const char *path, double time, int64_t o
   return WEFT_OK;
 }
 
-/* Takes entry i off the list; its path is the caller's. */
+/* Removes entry i from the list; the caller owns its path. */
 static kept take_kept(weft_saver *s, int i) {
   kept k = s->last[i];
   s->n_last--;
@@ -150,7 +150,7 @@ static void delete_matching(const char *prefix, const char *pattern) {
   weft__free(p);
 }
 
-/* The length of a prefix without "-?????-of-00002", which names the shards of a V1 checkpoint. */
+/* Returns the length of a prefix without "-?????-of-00002", the pattern for the shards of a V1 checkpoint. */
 static size_t unsharded_length(const char *prefix) {
   static const char mark[] = "-\?\?\?\?\?-of-";
   size_t n = strlen(prefix), tail = sizeof mark - 1 + 5;
@@ -161,7 +161,7 @@ static char *meta_path(const char *prefix, const char *suffix) {
   return weft__sprintf("%.*s.%s", weft__int_sat(unsharded_length(prefix)), prefix, suffix && *suffix ? suffix : "meta");
 }
 
-/* The index first: without it the rest is no checkpoint. */
+/* Deletes the index first: without it, the rest is not a checkpoint. */
 static void delete_checkpoint(const weft_saver *s, const char *prefix, const char *meta_suffix) {
   char *meta = meta_path(prefix, meta_suffix);
   if (s->names->version == 1) {
@@ -174,7 +174,7 @@ static void delete_checkpoint(const weft_saver *s, const char *prefix, const cha
   weft__free(meta);
 }
 
-/* `path` is among the last few now; *old is what no longer is (path NULL: nothing). */
+/* Adds `path` to the kept checkpoints. *old is the one that is no longer kept (path NULL: none). */
 static weft_err note_saved(weft_saver *s, const char *path, int64_t order, kept *old) {
   *old = (kept){0};
   if (s->names->max_to_keep <= 0) return WEFT_OK;
@@ -244,7 +244,8 @@ weft_err weft__saver_recover_kept(weft_saver *s, int n, const char *const *paths
 
 /* ---- running the nodes ---- */
 
-/* The absolute form of a prefix.  One that ends in a slash keeps it: the names of its files start with a dot. */
+/* Returns the absolute form of a prefix.  A prefix that ends in a slash keeps it; then its file names start with a
+ * dot. */
 static char *absolute_prefix(const char *prefix) {
   char *full = weft__path_absolute(prefix);
   const size_t n = full ? strlen(full) : 0;
@@ -254,8 +255,8 @@ static char *absolute_prefix(const char *prefix) {
   return ended;
 }
 
-/* Feeds the absolute form of `path` to the filename node and runs a node, or that of an output.  *result is that
- * output, unless result is NULL. */
+/* Feeds the absolute form of `path` to the filename node and runs a node, or the node of an output.  If result is
+ * not NULL, *result is that output. */
 static weft_err run_with_path(const weft_saver *s, weft_session *sess, const char *path, const char *goal,
                               weft_tensor **result) {
   const weft_graph *g = sess->graph;
@@ -309,7 +310,7 @@ static weft_err write_state(weft_saver *s, const char *dir, const char *prefix, 
   return err;
 }
 
-/* Names it in the state file and lets the oldest go. */
+/* Names the checkpoint in the state file and deletes the oldest one. */
 static weft_err saver_record(weft_saver *s, const char *prefix, const char *dir, int64_t order,
                              const weft_save_opts *o) {
   kept old = {0};
@@ -328,7 +329,8 @@ static bool in_progress(const weft_saver *s, const char *prefix) {
   return false;
 }
 
-/* Two saves under one name would mix their files: the second waits.  *skip: `progress` is there, or on its way. */
+/* Claims the name.  Two saves under one name would mix their files, so the second waits. *skip is set if `progress`
+ * was asked for and the checkpoint exists or is being saved. */
 static weft_err saver_claim(weft_saver *s, saving *mine, bool progress, bool *skip) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&s->lock);
@@ -360,7 +362,7 @@ static void saver_unclaim(weft_saver *s, saving *mine) {
   pthread_mutex_unlock(&s->lock);
 }
 
-/* Shards of version 1, which stay apart: *prefix becomes the pattern that names them. */
+/* Writes V1 shards, which stay separate files: *prefix becomes the pattern that names them. */
 static weft_err write_shards(const weft_saver *s, weft_session *sess, char **prefix) {
   weft_tensor *spec = NULL;
   WEFT_TRY(run_with_path(s, sess, *prefix, s->names->save_tensor_name, &spec));
@@ -373,7 +375,8 @@ static weft_err write_shards(const weft_saver *s, weft_session *sess, char **pre
   return named ? WEFT_OK : WEFT_OOM;
 }
 
-/* The files.  *outdated: a lost task came back with an older state meanwhile, and the name is wrong. */
+/* Writes the files. *outdated is set if a lost task came back with an older state in the meantime, so that the name
+ * is wrong. */
 static weft_err write_files(const weft_saver *s, weft_session *sess, char **prefix, int64_t number,
                             const weft_save_opts *o, bool *outdated) {
   int64_t now = number;
@@ -406,7 +409,7 @@ static weft_err save_once(weft_saver *s, weft_session *sess, const char *path, c
     return err;
   }
   err = weft__dir_create_all(dir);
-  if (!err) weft__file_sweep(*dir ? dir : "."); /* what saves left that were killed */
+  if (!err) weft__file_sweep(*dir ? dir : "."); /* removes files of killed saves */
   if (!err) err = write_files(s, sess, prefix, number, o, outdated);
   if (!err && !*outdated && weft__choice_yes(o->write_state)) err = saver_record(s, *prefix, dir, order, o);
   saver_unclaim(s, &mine);
@@ -486,15 +489,15 @@ static bool checkpoint_is_complete(const char *prefix) {
   return ok;
 }
 
-/* Returns true if the error comes from the files.  If the graph is a different one, an older checkpoint fails as
- * well. */
+/* Returns true if the files are at fault.  If the graph differs, it is the program's error, and an older checkpoint
+ * would not help. */
 static bool checkpoint_is_damaged(weft_err err, const char *prefix) {
   if (err == WEFT_DATA_LOSS || err == WEFT_OUT_OF_RANGE) return true;
   return err == WEFT_NOT_FOUND && weft__bundle_exists(prefix) && !checkpoint_is_complete(prefix);
 }
 
-/* Restores `path`.  *done: restored, or failed for good; otherwise the failure is logged, and in *why if there are
- * files of that name. */
+/* Restores `path`. *done is set if it was restored or failed for good.  Otherwise the failure is logged, and stored
+ * in *why if there are files of that name. */
 static weft_err try_restore(weft_saver *s, weft_session *sess, const char *path, status *why, char **restored,
                             bool *done) {
   if (!weft__checkpoint_exists(path)) {
@@ -525,7 +528,7 @@ weft_err weft__saver_restore_latest(weft_saver *s, weft_session *sess, const cha
   for (int i = state->n - 1; !err && !done && i >= 0; i--)
     if (!weft__path_same(state->all[i], state->latest))
       err = try_restore(s, sess, state->all[i], &why, restored, &done);
-  if (!err && !done) err = weft__status_raise(&why); /* none: there are no files at all, and nothing to restore */
+  if (!err && !done) err = weft__status_raise(&why); /* no error: there are no files at all, so nothing to restore */
   if (!err) err = weft__saver_recover_kept(s, state->n, (const char *const *)state->all);
   if (!err && *restored) {
     pthread_mutex_lock(&s->lock);

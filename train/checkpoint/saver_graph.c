@@ -24,8 +24,8 @@
 typedef enum save_kind { SAVE_VARIABLE, SAVE_TABLE, SAVE_ITERATOR } save_kind;
 
 typedef struct save_item {
-  const char *key;  /* in the checkpoint */
-  const char *name; /* by which items are sorted: the key, or that of the table */
+  const char *key;  /* key in the checkpoint */
+  const char *name; /* sort key: the key, or that of the table */
   variable_item v;  /* of a table or an iterator: `variable` is its handle, `read` the tensor that is saved */
   save_kind kind;
   const char *device;
@@ -35,12 +35,12 @@ typedef struct save_item {
 typedef struct build {
   weft_graph *g;
   const weft_saver_opts *opts;
-  variable_list all; /* also owns what the items point at */
+  variable_list all; /* also owns the data of the items */
   save_item *item;
   int n;
   weft_out filename;
   weft_out *outs; /* room for n + 3 */
-  int *ids;       /* room for n, twice */
+  int *ids;       /* room for 2 n */
   const char **texts;
 } build;
 
@@ -56,13 +56,13 @@ static int by_device(const void *a, const void *b) {
   return c ? c : by_key(a, b);
 }
 
-/* ---- what is saved ---- */
+/* ---- the items to save ---- */
 
 static bool is_export(const weft_graph *g, weft_out o) {
   return o.node >= 0 && o.node < g->n_node && !strncmp(g->node[o.node]->op_name, "LookupTableExport", 17);
 }
 
-/* The two tensors of a table: keys and values. */
+/* Adds the two tensors of a table: keys and values. */
 static weft_err take_table(build *b, weft_out exported, const char *name) {
   static const char *const suffix[] = {"-keys", "-values"};
   const weft_node *export = b->g->node[exported.node];
@@ -151,7 +151,7 @@ static weft_err saver_gather(build *b) {
 
 /* ---- nodes for a run of items [first, first + n) ---- */
 
-/* The names and slices that SaveV2 and RestoreV2 are told. */
+/* Adds the inputs of SaveV2 and RestoreV2 with the names and slices. */
 static void name_inputs(build *b, const char *type, const char *label, int first, int n, weft_out *names,
                         weft_out *slices) {
   weft__b_push_name(b->g, type);
@@ -168,7 +168,7 @@ static weft_out saved_value(weft_graph *g, const variable_item *v) {
   return weft__b_node(g, "ReadVariableOp", NULL, 1, &v->variable, 1, &A_TYPE("dtype", type));
 }
 
-/* SaveV2 or, for files of version 1, SaveSlices, and the file's name once it is written. */
+/* Adds SaveV2 (or SaveSlices for V1 files), and returns the file name after it is written. */
 static weft_out add_save(build *b, weft_out filename, int first, int n) {
   weft_out names, slices;
   bool old = b->opts->version == 1;
@@ -252,7 +252,7 @@ static int add_assign(build *b, const save_item *it, weft_out from) {
   return o.node;
 }
 
-/* Fills a table with the two tensors that begin at `from`. */
+/* Adds a node that fills a table with the two tensors from `from` on. */
 static int add_import(build *b, const save_item *it, weft_out from) {
   char label[256];
   const weft_node *handle = b->g->node[it->v.variable.node];
@@ -267,7 +267,7 @@ static int add_import(build *b, const save_item *it, weft_out from) {
   return o.node;
 }
 
-/* Sets an iterator at the position that was restored. */
+/* Adds a node that sets an iterator to the restored position. */
 static int add_move(build *b, const save_item *it, weft_out from) {
   weft__b_push_colocate(b->g, it->v.variable.node);
   const weft_out state = weft__b_node(b->g, "OptionalFromValue", NULL, 1, &from, 0, NULL);
@@ -310,7 +310,7 @@ static void build_plain(build *b, weft_out *save, weft_out *restore) {
   *restore = add_assigns(b, "restore_all", restored, 0, b->n);
 }
 
-/* The folder that the parts are written to: beside the checkpoint; s3 has no folders. */
+/* Returns the folder for the parts, beside the checkpoint; s3 has no folders. */
 static weft_out part_prefix(build *b) {
   weft_graph *g = b->g;
   weft__n_push_device(g, "/device:CPU:*");
@@ -322,7 +322,7 @@ static weft_out part_prefix(build *b) {
   return prefix;
 }
 
-/* The device's CPU 0: where files are read and written. */
+/* Opens a scope for CPU 0 of the device, where files are read and written. */
 static void push_cpu0(build *b, const char *where) {
   device_spec spec;
   char name[WEFT_DEVICE_TEXT] = "";
@@ -349,7 +349,7 @@ static weft_out shard_name(build *b, weft_out prefix, weft_out shards, int shard
   return o;
 }
 
-/* All parts made one; the name once that is done. */
+/* Merges all parts into one; returns the name after the merge. */
 static weft_out merge_shards(build *b, int n, const weft_out *parts, const int *saves) {
   weft_graph *g = b->g;
   weft__b_push_control(g, n, saves);
@@ -368,7 +368,7 @@ static weft_out merge_shards(build *b, int n, const weft_out *parts, const int *
   return done;
 }
 
-/* The pattern that names all shards, once they are written: files of version 1 stay apart. */
+/* Returns the pattern for all shards after they are written; V1 files stay separate. */
 static weft_out name_shards(build *b, weft_out number, int n, const int *saves) {
   weft__b_push_control(b->g, n, saves);
   weft_out made = weft__b_node(b->g, "ShardedFilespec", NULL, 2, (weft_out[]){b->filename, number}, 0, NULL);
@@ -376,7 +376,7 @@ static weft_out name_shards(build *b, weft_out number, int n, const int *saves) 
   return made;
 }
 
-/* The device that writes a shard: that of its variables, or its CPU 0 for V2. */
+/* Opens a scope for the device that writes a shard: that of its variables, or its CPU 0 for V2. */
 static void push_shard_device(build *b, const char *where) {
   if (b->opts->version == 1)
     weft__n_push_device(b->g, where);
@@ -430,7 +430,7 @@ static void build_sharded(build *b, weft_out *save, weft_out *restore) {
   *restore = restore_shards(b, shards);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole saver ---- */
 
 static weft_err pack_def(build *b, weft_out save, weft_out restore, uint8_t **def, size_t *size) {
   Tensorflow__SaverDef d = TENSORFLOW__SAVER_DEF__INIT;
@@ -472,7 +472,7 @@ weft_err weft__saver_build(weft_graph *g, const weft_saver_opts *opts, uint8_t *
     err = build_nodes(&b, def, size);
     if (err) {
       weft__graph_rewind(g, &before);
-      weft__b_clear(g); /* what stuck is what we return */
+      weft__b_clear(g); /* the recorded error is what we return */
     }
   }
   weft__free(b.item);

@@ -1,4 +1,4 @@
-/* saver_test.c - checkpoints written and read by real sessions in a folder of their own. */
+/* saver_test.c - tests checkpoints that real sessions write and read in a temporary folder. */
 #include "train/checkpoint/saver.h"
 
 #include "base/alloc.h"
@@ -100,7 +100,7 @@ static void save_step(weft_saver *s, weft_session *sess, const char *path, int64
   EXPECT_OK(weft__saver_save(s, sess, path, &(weft_save_opts){.step = &at}, NULL));
 }
 
-/* Restores into a fresh session of the same program whose variables start elsewhere. */
+/* Restores into a new session of the same program whose variables have other initial values. */
 static float restored_by_another(const char *path) {
   bench t = begin_with(0, 0);
   weft_saver *s;
@@ -204,7 +204,7 @@ TEST(the_last_few_are_kept_and_the_state_file_lists_them) {
   EXPECT(!weft__file_exists("m-1.data-00000-of-00001"));
   EXPECT_EQ_STR(content("checkpoint"), "model_checkpoint_path: \"m-3\"\nall_model_checkpoint_paths: \"m-2\"\n"
                                        "all_model_checkpoint_paths: \"m-3\"\n");
-  save_step(s, t.sess, "m", 2); /* TensorFlow takes "./m-2" for another file and deletes what it has just written */
+  save_step(s, t.sess, "m", 2); /* TensorFlow treats "./m-2" as another file and deletes what it has just written */
   EXPECT(weft__file_exists("m-2.index"));
   EXPECT_OK(weft__saver_kept(s, &state));
   EXPECT_EQ_INT(state->n, 2);
@@ -227,7 +227,7 @@ TEST(one_for_each_span_of_hours_is_kept_for_ever) {
   EXPECT_OK(weft__saver_set_kept(s, 2, (const char *const[]){"m-0", "m-1"}, times));
   for (int i = 2; i < 6; i++) save_step(s, t.sess, "m", i);
   EXPECT(!weft__file_exists("m-0.index"));
-  EXPECT(weft__file_exists("m-1.index")); /* was saved more than an hour after the saver began */
+  EXPECT(weft__file_exists("m-1.index")); /* saved more than an hour after the saver was created */
   EXPECT(!weft__file_exists("m-2.index") && !weft__file_exists("m-3.index"));
   EXPECT(weft__file_exists("m-5.index"));
   weft__saver_destroy(s);
@@ -264,9 +264,9 @@ TEST(a_damaged_newest_checkpoint_falls_back_to_the_one_before) {
   save_step(s, t.sess, "log/m", 1);
   save_step(s, t.sess, "log/m", 2);
   save_step(s, t.sess, "log/m", 3);
-  FILE *f = fopen("log/m-3.data-00000-of-00001", "r+b"); /* a byte is wrong */
+  FILE *f = fopen("log/m-3.data-00000-of-00001", "r+b"); /* damages one byte */
   EXPECT(f && fseek(f, 5, SEEK_SET) == 0 && fputc(99, f) == 99 && fclose(f) == 0);
-  EXPECT_OK(weft__file_delete("log/m-2.data-00000-of-00001")); /* a file is gone */
+  EXPECT_OK(weft__file_delete("log/m-2.data-00000-of-00001")); /* removes a file */
   EXPECT_OK(weft__saver_restore_latest(s, t.sess, "log", NULL, &from));
   EXPECT_EQ_STR(from, "log/m-1");
   EXPECT_CONTAINS(logged, "checkpoint log/m-3 cannot be restored, the one before it is tried");
@@ -440,7 +440,7 @@ TEST(a_meta_graph_brings_its_saver_along) {
   end(&t);
 }
 
-/* Restores, tells that it saves now, and does so until it is killed. */
+/* Restores, reports that it saves now, and saves until it is killed. */
 static void save_for_ever(int64_t first, int tell) {
   char *from;
   bench t = begin();
@@ -458,7 +458,7 @@ static void save_for_ever(int64_t first, int tell) {
   }
 }
 
-/* Tells whether what is there is restored without a complaint. */
+/* Reports whether the latest checkpoint is restored without an error. */
 static void restore_once(int64_t unused, int tell) {
   char *from = NULL;
   bench t = begin();
@@ -494,14 +494,15 @@ static int temporaries(void) {
   return n;
 }
 
-/* A process that may be killed while it tells Check what it expects would spoil what Check reads: it tells nobody. */
+/* Detaches from the test framework: a process that is killed while it reports an expectation would corrupt the
+ * report. */
 static void leave_check(int keep) {
   int nobody = open("/dev/null", O_WRONLY);
   for (int fd = 3; fd < 256; fd++)
     if (fd != keep && fd != nobody && fcntl(fd, F_GETFD) >= 0) dup2(nobody, fd);
 }
 
-/* What `work` tells in a process of its own, which is killed so long after it. */
+/* Runs `work` in a separate process and returns what it reports; the process is killed `after` microseconds later. */
 static char told_by(void (*work)(int64_t n, int tell), int64_t n, useconds_t after) {
   char byte = 0;
   int ends[2];
@@ -521,14 +522,14 @@ static char told_by(void (*work)(int64_t n, int tell), int64_t n, useconds_t aft
   return byte;
 }
 
-/* Savers and readers are processes: this one has no threads, or the sanitizer forbids theirs. */
+/* Savers and readers are processes, because a process with threads must not fork under the sanitizer. */
 TEST_WITHIN(180, a_kill_at_any_moment_leaves_a_checkpoint_that_restores) {
-  enter_folder(); /* the first to ask for it makes it: all of them work in this one */
+  enter_folder(); /* created here, so that all processes share this folder */
   for (int round = 0; round < 200; round++) {
     EXPECT_EQ_INT(told_by(save_for_ever, 1000 * round, (useconds_t)(7919 * round % 40000)), 's');
     EXPECT_EQ_INT(told_by(restore_once, 0, 0), 'y');
   }
-  EXPECT_EQ_INT(told_by(save_once_more, 1000000, 0), 'd'); /* and takes away what the killed ones left */
+  EXPECT_EQ_INT(told_by(save_once_more, 1000000, 0), 'd'); /* also removes the files of the killed ones */
   EXPECT_EQ_INT(temporaries(), 0);
 }
 

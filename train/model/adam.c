@@ -1,4 +1,4 @@
-/* adam.c - Adam: the powers of its decays are variables of their own, and slices decay whole slots. */
+/* adam.c - Adam: the powers of its decays are separate variables, and slices decay the whole slots. */
 #include "train/model/adam.h"
 #include "base/alloc.h"
 #include <string.h>

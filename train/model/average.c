@@ -1,8 +1,8 @@
 /* average.c - ExponentialMovingAverage.
  *
- * The average of a variable lies beside it and begins with its value; that of any other value begins with 0, and
- * may be divided by the weight it has so far (zero_debias).  The initial value of the average of a variable is a
- * cond: the variable's own value once there is one, else what it will be initialized to. */
+ * The average of a variable is colocated with it and starts with its value.  The average of any other value starts
+ * with 0, and may be divided by its total weight so far (zero_debias).  The initial value of a variable's average is
+ * a cond: the variable's value if it is initialized, otherwise its initial value. */
 #include "train/model/average.h"
 #include "base/alloc.h"
 #include "graph/scope.h"
@@ -56,7 +56,7 @@ weft_err weft__average_name(weft_average *a, weft_out value, const char **name) 
   return err;
 }
 
-/* ---- the variable that holds an average ---- */
+/* ---- the variable of an average ---- */
 
 static weft_out average_ready(weft_graph *g, weft_out v) {
   if (weft__variable_is_resource(g, v)) return weft__b_node(g, "VarIsInitializedOp", NULL, 1, &v, 0, NULL);
@@ -219,7 +219,7 @@ static int update_one(weft_average *a, weft_out value, weft_out decay) {
   int done = -1;
   weft__b_push_name(g, "AssignMovingAvg");
   char *exact = weft__named_scope_exact(g);
-  /* Beside the average, so that neither variable is sent.  Later versions of TensorFlow send both. */
+  /* Colocated with the average, so that neither variable is sent.  Later versions of TensorFlow send both. */
   weft__b_push_colocate(g, average.node);
   weft_out rate = weft__named_binary(g, "Sub", "sub", NUM(1), OUT(decay));
   if (rate.node >= 0 && weft__variable_type(g, average) != WEFT_FLOAT)

@@ -1,8 +1,8 @@
-/* batch_norm.c - batch normalization as tf.layers builds it.
+/* batch_norm.c - batch normalization as in tf.layers.
  *
- * Images and volumes of float, half or bfloat16 take the fused op, whose moving variance is N/(N-1) times the batch's;
- * anything else takes the ops one by one.  Where a value says whether it is training, TensorFlow builds conds, one for
- * each choice; the names of the updates ("update_ops") and of the variables are its own. */
+ * Images and volumes of float, half or bfloat16 use the fused op, whose moving variance is N/(N-1) times the
+ * batch's.  Other inputs use separate ops.  If a tensor says whether the model is training, TensorFlow builds conds,
+ * one for each choice.  The names of the updates ("update_ops") and of the variables are TensorFlow's. */
 #include "base/alloc.h"
 #include "graph/collection.h"
 #include "graph/scope.h"
@@ -14,7 +14,7 @@ typedef struct norm {
   training when;
   weft_out x;
   int axis;
-  weft_dtype type;         /* of the variables */
+  weft_dtype type;         /* type of the variables */
   weft_out gamma, beta;    /* values; WEFT_NONE: 1 and 0 */
   weft_out mean, variance; /* moving: variables */
   weft_out mean_read, variance_read;
@@ -169,7 +169,7 @@ static weft_out batch_norm_fill(const norm *n, double v) {
   return weft__named_full(n->g, "Const", n->type, weft__shape_of(n->g, n->mean_read), v);
 }
 
-/* c is NULL outside of conds. */
+/* c is NULL outside conds. */
 static weft_out batch_norm_fused(const norm *n, bool on, const branches *c) {
   weft_graph *g = n->g;
   weft_out in[] = {n->x, n->gamma, n->beta, n->mean_read, n->variance_read};
@@ -204,9 +204,9 @@ static weft_out norm_fuse(norm *n) {
   return o;
 }
 
-/* ---- one by one ---- */
+/* ---- separate ops ---- */
 
-/* Mean and variance over all axes but the last. */
+/* Computes mean and variance over all axes but the last. */
 static void batch_norm_moments(weft_graph *g, weft_out x, weft_out *mean, weft_out *variance) {
   int n = weft__shape_of(g, x)->rank - 1;
   int64_t axes[WEFT_MAX_RANK];

@@ -1,4 +1,5 @@
-/* clip.c - clipping, node for node as TensorFlow's: infinities and NaN in a norm must come out the same way. */
+/* clip.c - gradient clipping with exactly TensorFlow's nodes, so that infinities and NaN in a norm give the same
+ * result. */
 #include "train/model/clip.h"
 #include "base/alloc.h"
 #include "graph/build.h"
@@ -90,7 +91,7 @@ weft_out weft__global_norm(weft_graph *g, const char *name, int n, const grad_va
   return o;
 }
 
-/* limit * min(1 / norm, 1 / limit); the difference of the norm with itself is 0, or NaN when it is not finite. */
+/* limit * min(1 / norm, 1 / limit).  The norm minus itself is added: it is 0, or NaN if the norm is not finite. */
 static weft_out global_scale(weft_graph *g, weft_out norm, term limit) {
   weft_out inverse = weft__named_binary(g, "RealDiv", "truediv", NUM(1), OUT(norm));
   weft_out one = weft__n_scalar(g, "Const", weft__type_of(g, norm), 1);
@@ -101,7 +102,7 @@ static weft_out global_scale(weft_graph *g, weft_out norm, term limit) {
   return weft__named_binary(g, "AddV2", "add", OUT(scale), OUT(nothing));
 }
 
-/* The node's name begins with the whole name of the scope that it is in, as TensorFlow's does. */
+/* The node's name begins with the full name of its scope, as in TensorFlow. */
 static weft_out scale_one(weft_graph *g, int i, weft_out x, weft_out scale) {
   char *name = weft__sprintf("%s/_%d", weft__scope_prefix(g), i);
   if (!name) weft__named_keep(g, WEFT_OOM);

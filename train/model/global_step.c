@@ -1,4 +1,4 @@
-/* global_step.c - the global step: an int64 variable that everyone finds under one name. */
+/* global_step.c - the global step: an int64 variable with a fixed name. */
 #include "train/model/global_step.h"
 #include "graph/scope.h"
 

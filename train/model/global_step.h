@@ -4,7 +4,8 @@
 
 #include "train/model/variable_nodes.h"
 
-/* The one in the collection "global_step", or the variable of that name; WEFT_NONE if there is neither. */
+/* Returns the global step: from the collection "global_step", or the variable of that name; WEFT_NONE if there is
+ * neither. */
 weft_out weft__global_step(const weft_graph *g);
 weft_out weft__global_step_make(weft_graph *g);
 

@@ -1,4 +1,4 @@
-/* input.c - input queues, their enqueue ops and their queue runners, named as TensorFlow names them. */
+/* input.c - input queues, their enqueue ops and their queue runners, with TensorFlow's names. */
 #include "train/model/input.h"
 
 #include "base/choice.h"
@@ -13,7 +13,7 @@ enum { CAPACITY = 32 }; /* TensorFlow's */
 
 static void input_keep_error(weft_graph *g, weft_err err) { weft__status_update(&g->sticky, err); }
 
-/* Adds a node called QUEUE_what in the present scope. */
+/* Adds a node named QUEUE_what in the current scope. */
 static weft_out queue_node(weft_graph *g, const char *type, weft_out queue, const char *what, int n,
                            const weft_out *more, int n_attr, const attr *attrs) {
   if (g->sticky.code || queue.node < 0) return WEFT_NONE;
@@ -31,7 +31,7 @@ static weft_out queue_node(weft_graph *g, const char *type, weft_out queue, cons
   return made;
 }
 
-/* Adds a summary of how full the queue is: (size - reserve) / (capacity - reserve). */
+/* Adds a summary of the fill level of the queue: (size - reserve) / (capacity - reserve). */
 static void input_summarize(weft_graph *g, weft_out queue, const char *name, int64_t capacity, int64_t reserve) {
   weft_out size = queue_node(g, "QueueSizeV2", queue, "Size", 0, NULL, 0, NULL);
   if (reserve >= 0) {
@@ -90,7 +90,7 @@ static weft_out input_shuffle(weft_graph *g, weft_out x, const weft_producer_opt
   return weft__b_node(g, "RandomShuffle", NULL, 1, &x, 2, (attr[]){A_INT("seed", seed), A_INT("seed2", seed2)});
 }
 
-/* Adds the queue in the scope of the producer.  With `named` the queue has the name of the scope, and a summary. */
+/* Adds the queue in the scope of the producer.  With `named`, the queue has the name of the scope, and a summary. */
 static weft_out input_produce(weft_graph *g, weft_out x, const weft_producer_opts *o, bool named) {
   if (g->sticky.code || x.node < 0) return WEFT_NONE;
   shape rows = *weft__out_shape(g, x), element = rows;
@@ -137,7 +137,7 @@ static weft_out size_of(weft_graph *g, weft_out x) {
   return n >= 0 ? weft__n_scalar(g, "Size", WEFT_INT32, (double)n) : weft__b_unary(g, "Size", x);
 }
 
-/* Returns x behind a check that it has elements. */
+/* Returns x with a check that it has elements. */
 static weft_out not_empty(weft_graph *g, weft_out x) {
   static const char why[] = "string_input_producer requires a non-null input tensor";
   weft_out some = weft__named_binary(g, "Greater", "Greater", OUT(size_of(g, x)), NUM(0));

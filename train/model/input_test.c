@@ -1,4 +1,4 @@
-/* input_test.c - pipelines of queues with their runners, run by real threads. */
+/* input_test.c - tests input pipelines with queue runners in real threads. */
 #include "train/model/input.h"
 
 #include "base/alloc.h"
@@ -91,7 +91,7 @@ TEST_WITHIN(60, a_batch_has_rows_that_belong_together) {
     weft_tensor_destroy(t[0]), weft_tensor_destroy(t[1]);
   }
   weft__coordinator_request_stop(b.c, WEFT_OK);
-  EXPECT_OK(weft__coordinator_join(b.c, 50, false)); /* enqueues that wait for room are canceled */
+  EXPECT_OK(weft__coordinator_join(b.c, 50, false)); /* cancels enqueues that wait for room */
   end(&b);
 }
 
@@ -121,7 +121,7 @@ TEST(an_enqueue_that_fails_stops_the_coordinator) {
   weft_out q = weft__range_producer(b.g, WEFT_NONE, 7, &(weft_producer_opts){.num_epochs = 1});
   (void)q;
   int started;
-  EXPECT_OK(weft__session_create(&b.sess, b.g, NULL)); /* nobody initialized the counter of epochs */
+  EXPECT_OK(weft__session_create(&b.sess, b.g, NULL)); /* the epoch counter is not initialized */
   EXPECT_OK(weft__queue_runners_start(b.sess, b.c, NULL, &started));
   EXPECT_ERR(weft__coordinator_join(b.c, 5, false), WEFT_FAILED_PRECONDITION, "uninitialized value");
   end(&b);
@@ -133,10 +133,12 @@ TEST(a_session_goes_before_its_runners_are_stopped) {
   weft_out next = dequeue(b.g, q, WEFT_INT32);
   weft__batch(b.g, 1, 1, &next, &(weft_batch_opts){.batch_size = 2, .num_threads = 3}, false);
   start(&b);
-  weft__session_destroy(b.sess); /* programs forget the coordinator */
+  weft__session_destroy(b.sess); /* programs forget to stop the coordinator */
   b.sess = NULL;
-  weft__coordinator_request_stop(b.c, WEFT_OK); /* too late: nobody may close the queues in a session that is gone */
-  EXPECT_EQ_INT(weft__coordinator_join(b.c, 60, false), WEFT_CANCELLED); /* the session, or an enqueue that waited */
+  /* too late: the session is gone, so the queues cannot be closed in it */
+  weft__coordinator_request_stop(b.c, WEFT_OK);
+  /* the error of the session, or of an enqueue that waited */
+  EXPECT_EQ_INT(weft__coordinator_join(b.c, 60, false), WEFT_CANCELLED);
   end(&b);
 }
 

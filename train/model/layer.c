@@ -1,4 +1,4 @@
-/* layer.c - dense, convolution, pooling, flattening; and what all layers share. */
+/* layer.c - dense, convolution, pooling and flatten layers, and functions that all layers share. */
 #include "train/model/layer.h"
 #include "base/alloc.h"
 #include "base/suggest.h"
@@ -71,7 +71,7 @@ weft_out weft__layer_variable(weft_graph *g, const weight *w, weft_out *variable
   return value;
 }
 
-/* ---- what dense and conv2d end with ---- */
+/* ---- the last nodes of dense and conv2d ---- */
 
 static const char *format_of(const layer *l) { return l->channels_first ? "NCHW" : "NHWC"; }
 
@@ -87,7 +87,7 @@ static weft_out add_bias(weft_graph *g, weft_out x, int64_t units, const layer *
   return weft__b_node(g, "BiasAdd", NULL, 2, (weft_out[]){x, bias}, 1, &A_STR("data_format", format_of(l)));
 }
 
-/* Fails and suggests ops with one input and one output, as activations are. */
+/* Fails and suggests ops with one input and one output, such as activations. */
 static weft_err unknown_activation(const weft_graph *g, const char *name) {
   suggestion s = {.what = "activation", .name = name};
   for (int i = 0; i < g->ops->by_name.used; i++) {
@@ -110,8 +110,8 @@ static weft_out kernel_of(weft_graph *g, weft_out x, const shape *s, const layer
 
 /* ---- dense ---- */
 
-/* The shape of the result: that of x except for the last dimension.  If more than one is unknown, they are read when the
- * graph runs. */
+/* Returns the shape of the result: that of x except for the last dimension.  If more than one dimension is unknown,
+ * they are read when the graph runs. */
 static weft_out result_shape(weft_graph *g, weft_out x, int64_t units) {
   shape s = *weft__shape_of(g, x);
   int unknown = 0;
@@ -124,7 +124,7 @@ static weft_out result_shape(weft_graph *g, weft_out x, int64_t units) {
   return weft__b_node(g, "ConcatV2", "concat", 3, (weft_out[]){front, last, axis}, 1, &A_INT("N", 2));
 }
 
-/* With more than two axes, all but the last are rows. */
+/* With more than two axes, all but the last form the rows. */
 static weft_out layer_tensordot(weft_graph *g, weft_out x, weft_out w, int64_t in, int64_t units) {
   weft__b_push_name(g, "Tensordot");
   const shape *s = weft__shape_of(g, x);
@@ -173,7 +173,7 @@ static weft_err check_image(const weft_graph *g, const char *what, weft_out x, c
                     weft__shape_text(s));
 }
 
-/* Sizes, strides or dilations of height and width, as the images have their axes. */
+/* Arranges sizes, strides or dilations of height and width in the axis order of the images. */
 static void layer_sizes(int64_t *four, int64_t height, int64_t width, const layer *l) {
   four[0] = four[l->channels_first ? 1 : 3] = 1;
   four[l->channels_first ? 2 : 1] = height;

@@ -1,7 +1,7 @@
 /* loss.c - the losses of tf.losses.
  *
- * The scope, the last node's name, the collection and the numbers are TensorFlow's; the checks that it builds into
- * the graph are made while building, by the shapes of the nodes. */
+ * The scope, the last node's name, the collection and the numbers are TensorFlow's.  Checks that TensorFlow adds to
+ * the graph are made while the graph is built, from static shapes. */
 #include "train/model/loss.h"
 #include "base/alloc.h"
 #include "base/suggest.h"
@@ -43,7 +43,7 @@ static weft_out loss_hinge(loss *l) { /* labels 0 and 1 become -1 and 1 */
   return loss_unary(l, "Relu", loss_sub(l, NUM(1), OUT(loss_mul(l, OUT(sign), OUT(l->x)))));
 }
 
-static weft_out loss_huber(loss *l) { /* a parabola up to delta, a line from there on */
+static weft_out loss_huber(loss *l) { /* quadratic up to delta, linear beyond */
   double delta = l->o->delta != 0 ? l->o->delta : 1;
   to_float(l);
   weft_out size = loss_unary(l, "Abs", loss_sub(l, OUT(l->x), OUT(l->labels)));
@@ -72,8 +72,8 @@ static weft_out loss_select(loss *l, weft_out condition, weft_out yes, weft_out 
   return weft__b_node(l->g, "Select", "Select", 3, (weft_out[]){condition, yes, no}, 0, NULL);
 }
 
-/* max(x, 0) - x * z + log(1 + exp(-|x|)), which never overflows.  Both parts are chosen by x >= 0, since the gradients of
- * Relu and Abs are 0 where x is 0, and those of the whole are not: weights often start at 0. */
+/* max(x, 0) - x * z + log(1 + exp(-|x|)), which never overflows.  Select by x >= 0 computes both parts: the
+ * gradients of Relu and Abs are 0 at x = 0, but that of the whole is not, and weights often start at 0. */
 static weft_out loss_sigmoid(loss *l) {
   double s = l->o->label_smoothing;
   to_float(l);
@@ -86,7 +86,7 @@ static weft_out loss_sigmoid(loss *l) {
   return loss_add(l, OUT(rest), OUT(loss_unary(l, "Log1p", loss_unary(l, "Exp", minus))));
 }
 
-/* Logits (..., classes) as (rows, classes); a matrix as it is. */
+/* Reshapes logits (..., classes) to (rows, classes); a matrix stays unchanged. */
 static weft_out as_rows(loss *l, weft_out x) {
   const shape *of = weft__shape_of(l->g, x);
   if (of->rank == 2) return x;
@@ -136,13 +136,13 @@ static weft_out sparse_softmax(loss *l) {
 
 static weft_out loss_pairwise(loss *l);
 
-/* tf.losses.compute_weighted_loss: the program has the loss of each element. */
+/* tf.losses.compute_weighted_loss: the program passes the loss of each element. */
 static weft_out loss_given(loss *l) { return weft__b_cast(l->g, l->x, WEFT_FLOAT); }
 
 static const struct loss_kind {
   const char *name, *scope;
   weft_out (*each)(loss *l);
-  weft_out (*whole)(loss *l); /* instead, where it is more than the sum of its elements */
+  weft_out (*whole)(loss *l); /* used if the loss is not a sum over elements */
 } kinds[] = {
     {"absolute_difference", "absolute_difference", .each = loss_absolute},
     {"mean_squared_error", "mean_squared_error", .each = loss_squared},
@@ -174,7 +174,7 @@ static weft_out loss_divisor(weft_graph *g, weft_out each, weft_out weights, wef
   return weft__named_reduce(g, "Sum", "num_present", all);
 }
 
-/* Weights are one number, or have the rank of the losses and in each axis their size or 1. */
+/* Checks that the weights are one number, or have the rank of the losses and, in each axis, their size or 1. */
 static weft_err check_weights(const weft_graph *g, weft_out each, weft_out weights) {
   if (weights.node < 0) return WEFT_OK;
   const shape *e = weft__shape_of(g, each), *w = weft__shape_of(g, weights);
@@ -200,15 +200,15 @@ static weft_out loss_reduce(weft_graph *g, weft_out each, weft_out weights, weft
   return weft__b_node(g, "DivNoNan", "value", 2, in, 0, NULL);
 }
 
-/* 2 * a / b, 0 where b is 0. */
+/* Returns 2 * a / b, or 0 where b is 0. */
 static weft_out twice_ratio(loss *l, weft_out a, weft_out b) {
   weft_out at_least_0 = op2(l, "Maximum", OUT(b), NUM(0));
   weft_out ratio = weft__b_node(l->g, "DivNoNan", "value", 2, (weft_out[]){a, at_least_0}, 0, NULL);
   return weft__named_binary(l->g, "Mul", "mul", NUM(2), OUT(ratio));
 }
 
-/* The mean over all pairs of elements of a row of the square of how far their errors are apart: with n elements whose
- * errors are d, 2 * sum(d^2) / (n - 1) - 2 * sum(d)^2 / (n * (n - 1)).  Rows are summed, with their weights. */
+/* The mean over all pairs of elements of a row of the squared difference of their errors.  With n elements and
+ * errors d, it is 2 * sum(d^2) / (n - 1) - 2 * sum(d)^2 / (n * (n - 1)).  Rows are summed with their weights. */
 static weft_out loss_pairwise(loss *l) {
   to_float(l);
   int64_t axes[WEFT_MAX_RANK];
@@ -274,7 +274,7 @@ weft_out weft__loss(weft_graph *g, const char *kind, weft_out labels, weft_out p
   return value;
 }
 
-/* ---- all of them ---- */
+/* ---- all losses ---- */
 
 static int loss_listed(const weft_graph *g, const char *list, weft_out *out) {
   const collection *c = weft__collection_get(g, list);

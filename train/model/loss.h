@@ -1,4 +1,4 @@
-/* loss.h - tf.losses: a loss for each element, weighted and brought down to one number, and listed. */
+/* loss.h - tf.losses: a loss for each element, weighted, reduced to one number, and added to a collection. */
 #ifndef WEFT_TRAIN_MODEL_LOSS_H
 #define WEFT_TRAIN_MODEL_LOSS_H
 
@@ -6,7 +6,7 @@
 #include "weft/train.h"
 
 weft_out weft__loss(weft_graph *g, const char *kind, weft_out labels, weft_out predictions, const weft_loss_opts *o);
-/* The sum of "losses", with "regularization_losses" if asked for. */
+/* Returns the sum of "losses", with "regularization_losses" if requested. */
 weft_out weft__total_loss(weft_graph *g, const char *name, bool regularization);
 
 #endif

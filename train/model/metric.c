@@ -1,14 +1,14 @@
-/* metric.c - means, counts of hits and misses, and what is made of them.
+/* metric.c - means, counts of hits and misses, and metrics computed from them.
  *
- * Every sum is a local variable (also in "metric_variables"), so that tf.local_variables_initializer starts anew.  A
- * metric has two results: its value by the variables as they are, and the same by the results of updating them. */
+ * Every sum is a local variable (also in "metric_variables"), so that tf.local_variables_initializer resets it.  A
+ * metric has two results: its value from the current variables, and its value from the updated ones. */
 #include "train/model/metric.h"
 #include "base/alloc.h"
 #include "base/suggest.h"
 #include "graph/scope.h"
 #include <string.h>
 
-typedef struct sum { /* a variable that adds up: its value, and its value after the update */
+typedef struct sum { /* a variable that accumulates: its value, and its value after the update */
   weft_out now, after;
 } sum;
 
@@ -23,7 +23,7 @@ static weft_out op2(metric *m, const char *type, const char *name, term x, term 
   return weft__named_binary(m->g, type, name, x, y);
 }
 
-/* Adds a variable named after the present name scope.  Metrics never share variables, even in a scope that reuses. */
+/* Adds a variable named after the current name scope.  Metrics never share variables, even in a scope that reuses. */
 static weft_err new_variable_here(weft_graph *g, const variable_spec *spec, variable_nodes *out) {
   const char *prefix = weft__scope_prefix(g);
   char *full = weft__sprintf("%s%s%s", prefix, *prefix ? "/" : "", spec->name);
@@ -33,7 +33,7 @@ static weft_err new_variable_here(weft_graph *g, const variable_spec *spec, vari
   return err;
 }
 
-/* Adds the variable `name` in the present scope; each update adds v to it. */
+/* Adds the variable `name` in the current scope; each update adds v to it. */
 static sum add_up(metric *m, const char *name, weft_out v) {
   weft_graph *g = m->g;
   sum s = {WEFT_NONE, WEFT_NONE};
@@ -178,7 +178,7 @@ static weft_out metric_thresholds(metric *m) {
 
 static weft_out is_not(metric *m, weft_out x) { return weft__named_unary(m->g, "LogicalNot", "LogicalNot", x); }
 
-/* For each threshold, counts the elements by being above it or not, and by their label. */
+/* Counts for each threshold the elements with a given label and side of the threshold. */
 static sum curve_count(metric *m, const char *name, weft_out labelled, weft_out above, weft_out weights) {
   weft_graph *g = m->g;
   weft_out both = weft__b_cast(g, op2(m, "LogicalAnd", "LogicalAnd", OUT(labelled), OUT(above)), WEFT_FLOAT);
@@ -193,7 +193,7 @@ static weft_out metric_ratio(metric *m, weft_out x, weft_out y, bool smooth) {
   return op2(m, "RealDiv", "truediv", OUT(above), OUT(below));
 }
 
-/* The area of the trapezoids between neighboring thresholds. */
+/* Returns the area of the trapezoids between neighboring thresholds. */
 static weft_out metric_area(metric *m, const char *name, weft_out tp, weft_out fn, weft_out tn, weft_out fp) {
   weft_out y = metric_ratio(m, tp, fn, true), x = metric_ratio(m, fp, tn, false);
   slice_bounds left = {.has_end = true, .end = m->thresholds - 1}, right = {.has_begin = true, .begin = 1};

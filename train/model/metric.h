@@ -1,4 +1,4 @@
-/* metric.h - tf.metrics: numbers over many batches, kept in local variables. */
+/* metric.h - tf.metrics: metrics over many batches, accumulated in local variables. */
 #ifndef WEFT_TRAIN_MODEL_METRIC_H
 #define WEFT_TRAIN_MODEL_METRIC_H
 

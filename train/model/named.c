@@ -1,4 +1,4 @@
-/* named.c - operators, constants and groups with the names that TensorFlow's Python gives them. */
+/* named.c - operators, constants and groups with the names that TensorFlow's Python API gives them. */
 #include "train/model/named.h"
 #include "base/alloc.h"
 #include "graph/scope.h"
@@ -79,7 +79,7 @@ weft_out weft__named_term(weft_graph *g, const char *name, term x, weft_dtype ty
   return weft__n_const(g, name, copy);
 }
 
-/* The type of a number beside another operand. */
+/* Returns the type of a number next to another operand. */
 static weft_dtype number_type(const weft_graph *g, term x, term y) {
   weft_dtype type = x.out.node >= 0 || (x.constant && y.out.node < 0) ? weft__term_type(g, x) : weft__term_type(g, y);
   return type ? type : WEFT_FLOAT;
@@ -122,7 +122,7 @@ weft_out weft__named_range(weft_graph *g, weft_out n) {
   return o;
 }
 
-/* The axes 0 .. rank-1 of x. */
+/* Returns the axes 0 .. rank-1 of x. */
 static weft_out every_axis(weft_graph *g, weft_out x) {
   int rank = weft__shape_of(g, x)->rank;
   int64_t axes[WEFT_MAX_RANK];

@@ -1,4 +1,4 @@
-/* nodes.c - constants by name, and groups that do not cross devices more often than they must. */
+/* nodes.c - named constants, and groups with as few edges between devices as possible. */
 #include "train/model/nodes.h"
 
 #include "base/alloc.h"
@@ -87,7 +87,7 @@ static weft_out no_op(weft_graph *g, const char *device, const char *name, int n
   return o;
 }
 
-/* One NoOp for each device, in the order of their names, and one after all of them. */
+/* Adds one NoOp for each device, in the order of their names, and one after all of them. */
 static weft_out group_devices(weft_graph *g, const char *name, int n, const member *m, int *ids, int *groups) {
   int n_group = 0;
   weft__b_push_name(g, name);
@@ -111,7 +111,7 @@ static weft_out group_devices(weft_graph *g, const char *name, int n, const memb
 weft_out weft__n_group(weft_graph *g, const char *name, int n, const int *ids) {
   weft_out o = WEFT_NONE;
   for (int i = 0; i < n; i++)
-    if (ids[i] < 0) return o; /* the graph already keeps the failure */
+    if (ids[i] < 0) return o; /* the graph has already recorded the failure */
   if (!name) name = "group_deps";
   member *m = weft__alloc(sizeof *m * (size_t)(n + 1));
   int *some = weft__alloc(sizeof *some * (size_t)(2 * n + 1));

@@ -1,7 +1,7 @@
-/* optimizer.c - what all optimizers do alike: gradients, slots, one update for each variable, the step count.
+/* optimizer.c - the common part of all optimizers: gradients, slots, one update for each variable, the step count.
  *
- * The nodes and their order are TensorFlow's.  Slots are colocated with their variable, so that they are on its ps and do
- * not count in a round-robin placement.  Updates are placed there too, so that only gradients are sent. */
+ * The nodes and their order are TensorFlow's.  Slots are colocated with their variable, so they are on its ps and do
+ * not advance a round-robin placement.  Updates are placed there too, so that only gradients are sent. */
 #include "train/model/optimizer.h"
 #include "base/alloc.h"
 #include "base/cast.h"
@@ -16,7 +16,7 @@ typedef struct slot_ref {
   weft_out out;
 } slot_ref;
 
-/* ---- life and parameters ---- */
+/* ---- creation and parameters ---- */
 
 static const optimizer_kind *find_kind(const char *name) {
   for (int i = 0; weft__optimizer_kinds[i]; i++)
@@ -118,7 +118,7 @@ weft_gradient weft__gradient_out(const grad_value *d) {
 
 static weft_out *value_of(grad_value *d) { return d->indices.node >= 0 ? &d->values : &d->dense; }
 
-/* GATE_GRAPH: no gradient is used before all are there. */
+/* GATE_GRAPH: no gradient is used before all are computed. */
 static weft_err gate_graph(weft_graph *g, int n, grad_value *d) {
   int count = 0, *ids = weft__alloc(((size_t)n + 1) * sizeof *ids);
   if (!ids) return WEFT_OOM;
@@ -156,7 +156,8 @@ static weft_out scaled_ones(weft_graph *g, const char *slot, weft_dtype type, co
   return o;
 }
 
-/* In the variable scope "w/SLOT", beside w: the name of the slot is the scope's, "w/Adam" and then "w/Adam_1". */
+/* Creates a slot in the variable scope "w/SLOT", colocated with w.  The scope names the slot: "w/Adam", then
+ * "w/Adam_1". */
 static weft_err make_slot(weft_optimizer *o, const optimizer_slot *slot, weft_out v, weft_out value, weft_out *out) {
   weft_graph *g = o->g;
   const variable_scope *entered;
@@ -218,7 +219,7 @@ const char *weft__optimizer_slot_name(const weft_optimizer *o, int i) {
   return i >= 0 && i < OPTIMIZER_SLOTS ? optimizer_chosen(o)->slot[i].name : NULL;
 }
 
-/* The slots of one variable that are not there yet; values that are no initializers come first. */
+/* Creates the missing slots of one variable.  Initial values that are tensors, not initializers, come first. */
 static weft_err slots_of(weft_optimizer *o, weft_out v) {
   const optimizer_kind *k = optimizer_chosen(o);
   weft_graph *g = o->g;
@@ -337,9 +338,9 @@ static weft_out update_one(weft_optimizer *o, weft_out v, const grad_value *d) {
   return done;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole update ---- */
 
-/* The parameters that are tensors, as constants of the optimizer's scope. */
+/* Makes constants for the parameters that are tensors, in the optimizer's scope. */
 static void make_params(weft_optimizer *o) {
   const optimizer_kind *k = optimizer_chosen(o);
   for (int i = 0; i < OPTIMIZER_PARAMS && k->param[i].name; i++)
@@ -355,7 +356,7 @@ static weft_out optimizer_finish(weft_optimizer *o, const char *name, int n, con
   return k->finish ? k->finish(o, name, n, updates) : weft__n_group(o->g, name, n, updates);
 }
 
-/* Counts the step once all updates are done; the node is called as the optimizer. */
+/* Increments the step after all updates; the node has the optimizer's name. */
 static weft_out count_step(weft_optimizer *o, const char *exact, weft_out step, int n, const int *updates) {
   weft_graph *g = o->g;
   weft_out done = optimizer_finish(o, "update", n, updates);

@@ -1,13 +1,4 @@
-/* optimizer_kinds.c - the optimizers: what TensorFlow calls their parameters and slots, and the op of each.
- *
- * `dense` and `sparse` spell the arguments of the op, one letter each, in the order of its definition:
- *   v      the variable
- *   0 1 2  its slots, as `slot` numbers them
- *   A - H  the parameters: A is param[0], B is param[1], ...
- *   p q    the two powers of Adam's betas
- *   g i    the gradient, and for slices the indices of its rows
- *   s      the global step
- * So "v0AgB" of Momentum is ApplyMomentum(var, accum, lr, grad, momentum).  The table is constant. */
+/* optimizer_kinds.c - the table of optimizers: TensorFlow's names of their parameters and slots, and the op of each. */
 #include "train/model/adam.h"
 #include "train/model/optimizer.h"
 #include <math.h>
@@ -21,7 +12,7 @@
 
 /* ---- gradient descent ---- */
 
-/* An index may occur twice: its rows are subtracted one after the other, with the same result. */
+/* An index may occur twice.  Its rows are subtracted one after the other, with the same result. */
 static weft_out descend_slices(update *u) {
   weft_graph *g = u->o->g;
   weft_out values = u->gradient.values, rate = weft__update_param(u, 0);
@@ -110,8 +101,8 @@ static const optimizer_kind adadelta = {
     .dense = "v01ABCg",
     .sparse = "v01ABCgi"};
 
-/* The op counts from 1: its step is the number of the step that it makes.  The regularization strengths are constants
- * on the device of each variable. */
+/* The op counts from 1: its step is the number of the current step.  The regularization strengths are constants on
+ * the device of each variable. */
 static weft_err count_ahead(weft_optimizer *o) {
   weft_graph *g = o->g;
   if (o->step.node < 0) return weft__fail(WEFT_INVALID_ARGUMENT, "AdagradDA needs 'global_step', an output");

@@ -1,7 +1,8 @@
-/* partition.c - variables that are pieces of one tensor.
+/* partition.c - variables that are partitions of one tensor.
  *
- * Which piece of what a variable is stands in its VariableDef (SaveSliceInfoDef); savers read it there and write one
- * tensor of slices.  A message is merged with what follows it, so the information is put behind the definition as it is. */
+ * The VariableDef of a variable says which part of which tensor it is (SaveSliceInfoDef).  Savers read it and write
+ * one tensor of slices.  Concatenated protobuf messages are merged, so the information is simply appended to the
+ * definition. */
 #include "train/model/partition.h"
 #include "base/alloc.h"
 #include "graph/collection.h"
@@ -13,7 +14,7 @@
 static const char *const lists[] = {"variables", "local_variables", "trainable_variables", "model_variables",
                                     "moving_average_variables"};
 
-/* Puts bytes behind every definition of a variable. */
+/* Appends bytes to every definition of a variable. */
 static weft_err partition_extend(weft_graph *g, weft_out v, const uint8_t *more, size_t size) {
   for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
     attr_str *def = weft__variable_definition(g, lists[l], v);
@@ -56,13 +57,13 @@ weft_err weft__variable_slice_set(weft_graph *g, weft_out v, const variable_slic
   return put_slice(g, v, &slice);
 }
 
-/* "whole" and what the name of the new one has beyond the length of the piece's: "e/part_0/Adam_1" of "e/part_0" is in
- * "e/Adam_1".  TensorFlow counts letters also where an outer scope stands before the name, so that "dnn/e/part_0/Adam" is
- * in "e/t_0/Adam"; its checkpoints have such keys. */
+/* The full name is that of the whole plus the rest of the new variable's name after the length of the partition's
+ * name: "e/part_0/Adam_1" of "e/part_0" belongs to "e/Adam_1".  TensorFlow counts characters even if an outer scope
+ * precedes the name, so that "dnn/e/part_0/Adam" belongs to "e/t_0/Adam"; its checkpoints have such keys. */
 static weft_err partition_slot(weft_graph *g, weft_out piece, weft_out made, Tensorflow__SaveSliceInfoDef *slice) {
   const char *name = weft__variable_name(g, made), *old = weft__variable_name(g, piece);
   size_t shared = strlen(old);
-  if (strlen(name) <= shared + 1) return WEFT_OK; /* not made for it */
+  if (strlen(name) <= shared + 1) return WEFT_OK; /* not created for it */
   size_t whole = strlen(slice->full_name), size = whole + strlen(name + shared) + 1;
   char *full = weft__arena_alloc(&g->arena, size), *given = slice->full_name;
   if (!full) return WEFT_OOM;
@@ -103,7 +104,7 @@ static weft_err check_cut(const variable_spec *whole, int axis, int n) {
   return WEFT_OK;
 }
 
-/* Piece i, which begins at `offset`; one that was there before is known as such. */
+/* Creates or finds partition i, which begins at `offset`. */
 static weft_err get_part(weft_graph *g, const variable_spec *piece, const shape *full, const int64_t *offset,
                          weft_out *out) {
   variable_nodes v;
@@ -113,7 +114,7 @@ static weft_err get_part(weft_graph *g, const variable_spec *piece, const shape 
   const char *name = weft__variable_name(g, v.variable);
   char *whole = weft__arena_strdup(&g->arena, name);
   if (!whole) return WEFT_OOM;
-  *strrchr(whole, '/') = 0; /* with the scopes it is in */
+  *strrchr(whole, '/') = 0; /* including its scopes */
   return weft__variable_slice_set(g, v.variable, &(variable_slice){whole, full->rank, full->dim, offset});
 }
 

@@ -1,4 +1,4 @@
-/* partition.h - variables that are pieces of one tensor: savers write and read the whole. */
+/* partition.h - variables that are partitions of one tensor; savers write and read the whole tensor. */
 #ifndef WEFT_TRAIN_MODEL_PARTITION_H
 #define WEFT_TRAIN_MODEL_PARTITION_H
 
@@ -10,12 +10,13 @@ typedef struct variable_slice {
   const int64_t *full, *offset;
 } variable_slice;
 
-/* The variable is the piece at `offset`; its own shape says how large. */
+/* Marks the variable as the part at `offset`; its shape gives the size. */
 weft_err weft__variable_slice_set(weft_graph *g, weft_out v, const variable_slice *s);
-/* A variable made beside a piece (a slot, an average) is the same piece of one beside the whole. */
+/* Marks a variable that belongs to a partition (a slot, an average) as the same part of one that belongs to the
+ * whole. */
 weft_err weft__variable_slice_like(weft_graph *g, weft_out piece, weft_out made);
-/* tf.get_variable with a partitioner: n pieces along an axis, NAME/part_0 and on; the first ones are larger when it does
- * not come out even. */
+/* tf.get_variable with a partitioner: n partitions along an axis, NAME/part_0 and so on.  If the size is not
+ * divisible, the first ones are larger. */
 weft_err weft__variable_get_parts(weft_graph *g, const variable_spec *whole, int axis, int n, weft_out *out);
 
 #endif

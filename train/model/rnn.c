@@ -1,7 +1,7 @@
 /* rnn.c - BasicLSTMCell and GRUCell, static_rnn and dynamic_rnn.
  *
- * The variables are TensorFlow's ("rnn/basic_lstm_cell/kernel"), so that checkpoints fit; inputs beyond a sequence's
- * length give zeros and leave the state alone, as there. */
+ * The variables have TensorFlow's names ("rnn/basic_lstm_cell/kernel"), so that checkpoints are compatible.  As in
+ * TensorFlow, inputs beyond a sequence's length give zeros and keep the state. */
 #include "train/model/rnn.h"
 #include "graph/scope.h"
 #include "train/model/while_loop.h"
@@ -16,13 +16,13 @@ static weft_out rnn_unary(weft_graph *g, const char *type, weft_out x) { return 
 
 /* ---- weights ---- */
 
-/* Read once on the device of the cell, because otherwise every time step would fetch them. */
+/* The weights are read once on the device of the cell; otherwise every time step would fetch them. */
 static weft_out make_weight(weft_graph *g, const char *name, shape s, weft_dtype type, initializer init) {
   weight w = {.name = name, .shape = s, .dtype = type, .init = init, .cached = true};
   return weft__layer_variable(g, &w, NULL);
 }
 
-/* In the cell's variable scope, where its nodes go too. */
+/* Creates the weights in the cell's variable scope, where its nodes go too. */
 static bool cell_weights(weft_graph *g, const cell *c, weft_out x, weights *w) {
   const shape *s = weft__shape_of(g, x);
   weft_dtype type = weft__type_of(g, x);
@@ -93,7 +93,7 @@ static void cell_step(weft_graph *g, const cell *c, const weights *w, weft_out x
 
 static const char *cell_scope(const cell *c) { return c->kind == CELL_BASIC_LSTM ? "basic_lstm_cell" : "gru_cell"; }
 
-/* zeros (batch, units); batch is the size of x's axis. */
+/* Returns zeros (batch, units), where batch is the size of x's axis. */
 static weft_out rnn_zeros(weft_graph *g, weft_out x, int axis, int64_t units) {
   int64_t batch = weft__shape_of(g, x)->rank > axis ? weft__shape_of(g, x)->dim[axis] : -1;
   weft_out dims;
@@ -167,8 +167,8 @@ void weft__static_rnn(weft_graph *g, const cell *c, int n, const weft_out *x, co
 
 /* ---- dynamic ---- */
 
-typedef struct steps {                 /* what the loop needs */
-  weft_out size, limit;                /* of the arrays; the number of iterations */
+typedef struct steps {                 /* the values that the loop needs */
+  weft_out size, limit;                /* size of the arrays; number of iterations */
   weft_out in, in_flow, out, out_flow; /* arrays and their flows */
   weft_out length, nothing;
 } steps;
@@ -190,7 +190,7 @@ static weft_out rnn_swap_axes(weft_graph *g, weft_out x) {
   return o;
 }
 
-/* The number of iterations: the length of the longest sequence, at least 1 and at most size. */
+/* Returns the number of iterations: the length of the longest sequence, at least 1 and at most size. */
 static weft_out rnn_iterations(weft_graph *g, weft_out size, weft_out length) {
   if (length.node < 0) return size;
   weft_out most = weft__named_reduce(g, "Max", "Max", length);
@@ -245,7 +245,7 @@ static weft_out gather_outputs(weft_graph *g, const steps *s, weft_out flow, wef
   return o;
 }
 
-/* Inside the scope "rnn"; x is (time, batch, depth). */
+/* In the scope "rnn"; x is (time, batch, depth). */
 static weft_out run_loop(weft_graph *g, const cell *c, weft_out x, const rnn *r, weft_out *state) {
   const shape *of = weft__shape_of(g, x);
   shape one = SHAPE2(of->dim[1], of->dim[2]), made = SHAPE2(of->dim[1], c->units);

@@ -1,4 +1,4 @@
-/* rnn.h - recurrent cells, unrolled while building or in a loop while running. */
+/* rnn.h - recurrent cells, unrolled when the graph is built or run in a loop. */
 #ifndef WEFT_TRAIN_MODEL_RNN_H
 #define WEFT_TRAIN_MODEL_RNN_H
 
@@ -13,18 +13,18 @@ typedef struct cell {
   initializer kernel;
 } cell;
 
-enum { CELL_STATES = 2 }; /* at most: c and h of LSTM; GRU has one; the last one is the output */
+enum { CELL_STATES = 2 }; /* maximum: c and h for LSTM; GRU has one; the last one is the output */
 int weft__cell_states(const cell *c);
 
 typedef struct rnn {
-  const char *name; /* of the scope; NULL: "rnn" */
+  const char *name; /* name of the scope; NULL: "rnn" */
   reuse_mode reuse;
-  weft_out length;         /* of each sequence (int32 or int64); WEFT_NONE: all are full */
-  const weft_out *initial; /* as many as the cell has states; NULL: zeros */
+  weft_out length;         /* length of each sequence (int32 or int64); WEFT_NONE: full length */
+  const weft_out *initial; /* one per state of the cell; NULL: zeros */
   bool time_major;         /* dynamic: (time, batch, depth) */
 } rnn;
 
-/* n inputs of (batch, depth), one for each time. */
+/* n inputs of (batch, depth), one for each time step. */
 void weft__static_rnn(weft_graph *g, const cell *c, int n, const weft_out *x, const rnn *r, weft_out *outputs,
                       weft_out *state);
 /* x: (batch, time, depth). */

@@ -1,4 +1,5 @@
-/* schedule.c - the schedules of tf.train, with its nodes: each is a scope, and its last node has the scope's name. */
+/* schedule.c - the schedules of tf.train, with its nodes: each opens a scope, and its last node has the scope's
+ * name. */
 #include "train/model/schedule.h"
 
 #include "graph/scope.h"
@@ -11,8 +12,8 @@ static weft_out rate_of(weft_graph *g, const decay *d) {
   return weft__variable_or_value(g, rate);
 }
 
-/* tf.cast of a parameter, where a Python number of C has the type `number`.  A resource is read inside of the scope of the
- * cast, as tf.cast reads it. */
+/* tf.cast of a parameter; a Python number has the type `number` in C.  A resource is read in the scope of the cast,
+ * as in tf.cast. */
 static weft_out as_type(weft_graph *g, term x, weft_dtype number, weft_dtype to) {
   if (x.out.node < 0 && !x.constant) return weft__named_number(g, x.number, number, to);
   const bool variable = x.out.node >= 0 && weft__variable_is(g, x.out);
@@ -30,7 +31,7 @@ static weft_out schedule_cast(weft_graph *g, term x, weft_out like) {
   return as_type(g, x, WEFT_FLOAT, weft__type_of(g, like));
 }
 
-/* A number that Python would hold as an int is an int32 constant until it is cast. */
+/* A number that is an int in Python becomes an int32 constant before it is cast. */
 static weft_out steps_of(weft_graph *g, const decay *d, weft_out like) {
   const double v = d->steps.number;
   return as_type(g, d->steps, v == floor(v) && fabs(v) < 2e9 ? WEFT_INT32 : WEFT_FLOAT, weft__type_of(g, like));
@@ -42,13 +43,13 @@ static weft_out schedule_op(weft_graph *g, const char *type, weft_out x, weft_ou
   return o;
 }
 
-/* step / steps, cut down to whole numbers if asked for. */
+/* Returns step / steps, rounded down if requested. */
 static weft_out schedule_progress(weft_graph *g, const decay *d, weft_out step, weft_out steps) {
   weft_out p = weft__named_binary_of(g, "RealDiv", "truediv", step, steps);
   return d->staircase ? weft__named_unary(g, "Floor", "Floor", p) : p;
 }
 
-/* rate * factor ^ progress; factor is a constant of this scope or an output made outside. */
+/* Returns rate * factor ^ progress; factor is a constant of this scope or an output from outside. */
 static weft_out schedule_exponential(weft_graph *g, const decay *d, weft_out factor) {
   weft__named_push(g, d->name, "ExponentialDecay");
   weft_out rate = rate_of(g, d), steps = steps_of(g, d, rate);
@@ -107,7 +108,7 @@ weft_out weft__polynomial_decay(weft_graph *g, const decay *d, term end, term po
   return schedule_op(g, "AddV2", scaled, last);
 }
 
-/* (1 + cos(pi * turns)) times a height, a number or an output. */
+/* Returns (1 + cos(pi * turns)) times a height, which is a number or an output. */
 static weft_out schedule_cosine(weft_graph *g, term height, weft_out turns) {
   weft_out angle =
       weft__named_binary_of(g, "Mul", "mul", weft__n_scalar(g, "Const", weft__type_of(g, turns), PI), turns);
@@ -115,7 +116,7 @@ static weft_out schedule_cosine(weft_graph *g, term height, weft_out turns) {
   return weft__named_binary(g, "Mul", "mul", height, OUT(up));
 }
 
-/* 1 - x: a number where x is one, as Python computes it. */
+/* Returns 1 - x: a number if x is one, as in Python. */
 static term less_than_one(weft_graph *g, term x) {
   double v;
   return weft__term_known(x, &v) ? NUM(1 - v) : OUT(weft__named_binary(g, "Sub", "sub", NUM(1), x));
@@ -135,14 +136,14 @@ weft_out weft__cosine_decay(weft_graph *g, const decay *d, term alpha) {
   return o;
 }
 
-/* Cycles of one length: splits p into the number of the cycle and what of it is done. */
+/* Cycles of equal length: splits p into the number of the cycle and the fraction of it that is done. */
 static weft_out equal_cycle(weft_graph *g, weft_out p, weft_out *done) {
   weft_out i = weft__named_unary(g, "Floor", "Floor", p);
   *done = weft__named_binary_of(g, "Sub", "sub", p, i);
   return i;
 }
 
-/* Cycle i is t_mul ^ i long, so i begin at (1 - t_mul ^ i) / (1 - t_mul). */
+/* Cycle i has length t_mul ^ i, so it begins at (1 - t_mul ^ i) / (1 - t_mul). */
 static weft_out unequal_cycle(weft_graph *g, weft_out p, term t_mul, weft_out *done) {
   term shrink = less_than_one(g, t_mul);
   weft_out sum = weft__named_binary(g, "Mul", "mul", OUT(p), shrink);
@@ -169,7 +170,7 @@ static weft_out cycle_of(weft_graph *g, weft_out p, term t_mul, weft_out *done) 
   return weft__b_node(g, "SelectV2", NULL, 3, (weft_out[]){one, same, other}, 0, NULL);
 }
 
-/* A number stays one; an output gets the type of the rate. */
+/* A number stays a number; an output is cast to the type of the rate. */
 static term like_rate(weft_graph *g, term x, weft_out rate) {
   double known = 0;
   const bool is_known = weft__term_known(x, &known);
@@ -190,7 +191,7 @@ weft_out weft__cosine_decay_restarts(weft_graph *g, const decay *d, term t_mul, 
   return schedule_op(g, "Mul", rate, w);
 }
 
-/* A normal random number whose variance falls with the step. */
+/* Returns a normal random number whose variance decreases with the step. */
 static weft_out schedule_noise(weft_graph *g, weft_out step, weft_out variance, weft_out power) {
   int64_t seed1, seed2;
   weft_out age = weft__named_binary(g, "AddV2", "add", NUM(1), OUT(step));

@@ -1,4 +1,4 @@
-/* schedule.h - learning rates that fall with the global step. */
+/* schedule.h - learning rate schedules over the global step. */
 #ifndef WEFT_TRAIN_MODEL_SCHEDULE_H
 #define WEFT_TRAIN_MODEL_SCHEDULE_H
 
@@ -6,8 +6,8 @@
 
 typedef struct decay {
   const char *name; /* NULL: TensorFlow's */
-  term rate;        /* to begin with; its type is that of the result */
-  term step;        /* a variable or any output, too */
+  term rate;        /* initial rate; its type is that of the result */
+  term step;        /* may be a variable or any output */
   term steps, factor;
   bool staircase;
 } decay;
@@ -17,16 +17,16 @@ weft_out weft__natural_exp_decay(weft_graph *g, const decay *d);
 weft_out weft__inverse_time_decay(weft_graph *g, const decay *d);
 weft_out weft__polynomial_decay(weft_graph *g, const decay *d, term end, term power, bool cycle);
 weft_out weft__cosine_decay(weft_graph *g, const decay *d, term alpha);
-/* Cosines one after another, each t_mul times as long as the one before and m_mul times as high. */
+/* Cosine decays in sequence, each t_mul times as long as the previous one and m_mul times as high. */
 weft_out weft__cosine_decay_restarts(weft_graph *g, const decay *d, term t_mul, term m_mul, term alpha);
 typedef struct wave {
   term periods, alpha, beta;
   bool noisy;
-  term variance, variance_decay; /* of the noise: variance / (1 + step) ^ variance_decay */
+  term variance, variance_decay; /* the noise has variance / (1 + step) ^ variance_decay */
 } wave;
 /* rate * ((alpha + linear) * cosine + beta). */
 weft_out weft__linear_cosine_decay(weft_graph *g, const decay *d, const wave *w);
-/* values[i] up to boundaries[i], values[n] after the last: chosen by Select nodes, where TensorFlow builds a cond. */
+/* values[i] up to boundaries[i], values[n] after the last.  Select nodes choose, where TensorFlow builds a cond. */
 weft_out weft__piecewise_constant(weft_graph *g, const char *name, term step, int n, const term *boundaries,
                                   const term *values);
 

@@ -53,7 +53,7 @@ static weft_out summary_leave(weft_graph *g, text *tag, weft_out made, const wef
   return made;
 }
 
-/* Summaries that consist of a tag, a value and attributes. */
+/* Adds a summary that consists of a tag, a value and attributes. */
 static weft_out summary_simple(weft_graph *g, const char *type, const char *tag_name, const char *name, weft_out x,
                                int n_attr, const attr *attrs, const weft_summary_opts *opts) {
   const weft_summary_opts *o = opts ? opts : &no_opts;

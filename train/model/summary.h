@@ -16,7 +16,8 @@ weft_out weft__summary_tensor(weft_graph *g, const char *name, weft_out x, const
                               const weft_summary_opts *opts);
 weft_out weft__summary_text(weft_graph *g, const char *name, weft_out x, const weft_summary_opts *opts);
 weft_out weft__summary_merge(weft_graph *g, const char *name, int n, const weft_out *in, const weft_summary_opts *opts);
-/* All of a collection (NULL: "summaries") whose names begin with `within` (NULL: all); WEFT_NONE when there are none. */
+/* Merges all summaries of a collection (NULL: "summaries") whose names begin with `within` (NULL: all); WEFT_NONE if
+ * there are none. */
 weft_out weft__summary_merge_all(weft_graph *g, const char *list, const char *within, const char *name);
 
 #endif

@@ -1,9 +1,9 @@
-/* sync.c - the graph of synchronous training, as TensorFlow's, so that workers of either make one job.
+/* sync.c - the graph of synchronous training.  It is TensorFlow's, so that workers of both can take part in one job.
  *
- * Each variable has an accumulator on its ps, found by a shared name.  A worker puts its gradient there together with
- * the step it was computed for (late ones are dropped) and waits for a token.  The chief runs, over and over: take
- * the mean of enough gradients, apply it, count the step, hand out a token for each worker.  A token is the number of
- * the next step. */
+ * Each variable has an accumulator on its ps, found by a shared name.  A worker adds its gradient with the step for
+ * which it was computed (late ones are dropped), and waits for a token.  The chief repeats: take the mean of enough
+ * gradients, apply it, increment the step, and enqueue a token for each worker.  A token is the number of the next
+ * step. */
 #include "train/model/sync.h"
 #include "base/alloc.h"
 #include "graph/scope.h"
@@ -51,7 +51,7 @@ weft_err weft__sync_average(weft_sync *s, weft_average *a, int n, const weft_out
   return WEFT_OK;
 }
 
-/* ---- the worker's own step ---- */
+/* ---- the worker's local step ---- */
 
 static weft_err all_variables(weft_graph *g, weft_out **out, int *n) {
   *n = weft__variables_in(g, "variables", NULL, 0);
@@ -69,7 +69,7 @@ static weft_out report_all(weft_graph *g) {
   return o;
 }
 
-/* A variable on the worker even if a device function puts variables on ps: it is colocated with a NoOp. */
+/* Creates a variable on the worker, even if a device function puts variables on ps: it is colocated with a NoOp. */
 static void make_local_step(weft_sync *s) {
   weft_graph *g = s->o->g;
   weft_out anchor = weft__b_node(g, "NoOp", NULL, 0, NULL, 0, NULL);
@@ -94,17 +94,17 @@ static weft_out as_int64(weft_graph *g, weft_out variable) {
 
 /* ---- accumulators ---- */
 
-typedef struct gathered { /* one variable */
+typedef struct gathered { /* the nodes of one variable */
   weft_out accumulator;
   bool sparse;
-  int put;         /* node that adds this worker's gradient */
-  grad_value mean; /* of enough of them */
+  int put;         /* the node that adds this worker's gradient */
+  grad_value mean; /* the mean of enough gradients */
 } gathered;
 
 static weft_out make_accumulator(weft_sync *s, weft_out v, weft_dtype type, bool sparse) {
   weft_graph *g = s->o->g;
   shape of = sparse ? SHAPE_UNKNOWN : weft__variable_shape(g, v);
-  if (sparse) of = SHAPE_SCALAR; /* TensorFlow passes (): the first gradient tells */
+  if (sparse) of = SHAPE_SCALAR; /* TensorFlow passes (): the first gradient determines the shape */
   char *shared = weft__sprintf("%s:0/grad_accum", weft__variable_name(g, v));
   if (!shared) weft__named_keep(g, WEFT_OOM);
   attr attrs[] = {A_TYPE("dtype", type), A_SHAPE("shape", &of), A_STR("shared_name", shared ? shared : "")};
@@ -209,7 +209,7 @@ static void make_queue(weft_sync *s) {
   weft__b_pop(g);
 }
 
-/* The train op of a worker: adds all its gradients, then takes a token, whose value is its next local step. */
+/* Makes the train op of a worker: adds all its gradients, then dequeues a token, whose value is its next local step. */
 static void make_train(weft_sync *s, int n, const int *puts) {
   weft_graph *g = s->o->g;
   weft_dtype type = weft__variable_type(g, s->step);
@@ -220,7 +220,7 @@ static void make_train(weft_sync *s, int n, const int *puts) {
   weft__b_pop(g);
 }
 
-/* The op of the chief's queue runner. */
+/* Makes the op of the chief's queue runner. */
 static void make_sync(weft_sync *s, int updated) {
   weft_graph *g = s->o->g;
   weft__b_push_control(g, 1, &updated);
@@ -237,7 +237,7 @@ static void make_sync(weft_sync *s, int updated) {
   s->cancel = queue_op(s, "QueueCloseV2", QUEUE "_Close", WEFT_NONE, 1, &A_BOOL("cancel_pending_enqueues", true));
 }
 
-/* At the global step's ps, outside of our scope: the update and the tokens. */
+/* Adds the update and the tokens on the global step's ps, outside our scope. */
 static void make_step(weft_sync *s, int n, const weft_out *vars, const gathered *all, grad_value *means, int *puts) {
   weft_graph *g = s->o->g;
   int n_put = 0;
@@ -255,7 +255,7 @@ static void make_step(weft_sync *s, int n, const weft_out *vars, const gathered 
   weft__b_pop(g);
 }
 
-/* The accumulators begin at the global step, so gradients from before a restart are dropped as late. */
+/* The accumulators start at the global step, so gradients from before a restart are dropped as late. */
 static void make_chief_init(weft_sync *s, int n, const weft_out *vars, const gathered *all, int *ids) {
   weft_graph *g = s->o->g;
   int used = 0;

@@ -1,4 +1,4 @@
-/* sync.h - SyncReplicasOptimizer: workers' gradients are averaged on the ps before they are applied. */
+/* sync.h - SyncReplicasOptimizer: averages the gradients of workers on the ps before they are applied. */
 #ifndef WEFT_TRAIN_MODEL_SYNC_H
 #define WEFT_TRAIN_MODEL_SYNC_H
 
@@ -13,9 +13,9 @@ struct weft_sync {
   weft_average *average;   /* NULL: none */
   int n_averaged;
   weft_out *averaged;
-  /* Made by apply: */
+  /* Set by apply: */
   weft_out step, local_step, queue;
-  weft_out train, sync, close, cancel; /* close, cancel: of the token queue */
+  weft_out train, sync, close, cancel; /* close, cancel: for the token queue */
   weft_out local_init, chief_init, ready_for_local_init;
 };
 
@@ -23,6 +23,6 @@ weft_err weft__sync_create(weft_sync **out, weft_optimizer *o, int aggregate, in
 void weft__sync_destroy(weft_sync *s);
 weft_err weft__sync_average(weft_sync *s, weft_average *a, int n, const weft_out *variables);
 weft_out weft__sync_apply(weft_sync *s, int n, const weft_out *vars, const grad_value *d, weft_out step);
-weft_out weft__sync_init_tokens(weft_sync *s, int tokens); /* -1: as many as gradients make a step */
+weft_out weft__sync_init_tokens(weft_sync *s, int tokens); /* -1: the number of gradients per step */
 
 #endif

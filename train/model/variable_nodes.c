@@ -73,9 +73,9 @@ weft_err weft__variable_add_to(weft_graph *g, const char *list, weft_out v) {
   return weft__collection_add_bytes(g, list, def->data, def->size);
 }
 
-/* ---- the nodes around one ---- */
+/* ---- the nodes of one variable ---- */
 
-/* NAME/Assign, as it is called wherever a variable was made by name; NULL if there is none that assigns it. */
+/* Returns NAME/Assign, the usual initializer of a variable, or NULL if that node does not assign it. */
 static const weft_node *assign_of(const weft_graph *g, weft_out v) {
   char *name = weft__sprintf("%s/Assign", weft__variable_name(g, v));
   const weft_node *n = name ? weft__graph_find(g, name) : NULL;
@@ -83,7 +83,7 @@ static const weft_node *assign_of(const weft_graph *g, weft_out v) {
   return n && n->n_in == 2 && n->in[0].node == v.node ? n : NULL;
 }
 
-/* Finds the node by the variable's definition, for one that does not have the usual name. */
+/* Finds the initializer in the variable's definition, if it does not have the usual name. */
 static weft_err find_item(const weft_graph *g, weft_out v, variable_item *item) {
   arena a = {0};
   weft_err err = weft__variables_find(g, v, &a, item);
@@ -134,7 +134,7 @@ weft_out weft__variable_value(weft_graph *g, weft_out v) {
               : v; /* an imported variable may have no read node; then the reference is returned */
 }
 
-/* ---- new ones ---- */
+/* ---- new variables ---- */
 
 weft_out weft__variable_new(weft_graph *g, const new_variable *v) {
   if (g->sticky.code) return WEFT_NONE;
@@ -195,7 +195,7 @@ weft_out weft__variable_change(weft_graph *g, change how, const char *name, weft
   return o;
 }
 
-/* ---- all at once ---- */
+/* ---- all variables ---- */
 
 weft_out weft__variables_init(weft_graph *g, const char *name, int n, const weft_out *v) {
   int *ids = weft__alloc(((size_t)n + 1) * sizeof *ids);

@@ -1,4 +1,4 @@
-/* variables.c - reads VariableDefs.  What a definition names and the graph lacks is an error that says so. */
+/* variables.c - parses VariableDefs.  A node that a definition names but the graph lacks is an error that names it. */
 #include "train/model/variables.h"
 
 #include "base/alloc.h"
@@ -8,7 +8,7 @@
 #include "tf.pb-c.h"
 #include "train/model/nodes.h"
 
-/* TF's text of a slice: the full shape, then start and length of each dimension. */
+/* Formats a slice like TF: the full shape, then start and length of each dimension. */
 static weft_err slice_text(const Tensorflow__SaveSliceInfoDef *d, arena *a, const char **out) {
   text t = {0};
   if (d->n_var_offset != d->n_full_shape || d->n_var_shape != d->n_full_shape)
@@ -66,7 +66,7 @@ weft_err weft__variables_read(const weft_graph *g, const char *list, variable_li
   return err;
 }
 
-/* The definition of a variable in any of the usual lists. */
+/* Finds the definition of a variable in any of the usual lists. */
 static weft_err find_def(const weft_graph *g, weft_out variable, arena *a, variable_item *out, bool *found) {
   static const char *const lists[] = {"variables", "local_variables", "trainable_variables", "model_variables",
                                       "moving_average_variables"};

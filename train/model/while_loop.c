@@ -1,8 +1,8 @@
 /* while_loop.c - the nodes of a while loop: Enter, Merge, LoopCond, Switch, NextIteration, Exit.
  *
- * Each variable enters, merges with what comes back from the last iteration, and is switched into the next one or out.
- * The graph's adapt hook sees every node made meanwhile: inputs from outside go through an Enter that holds for the
- * whole loop, and nodes without inputs wait for the iteration. */
+ * Each variable enters the loop, merges with the value of the last iteration, and is switched into the next
+ * iteration or out of the loop.  The graph's adapt hook sees every node that is added in the meantime: inputs from
+ * outside go through an Enter that is constant in the loop, and nodes without inputs wait for the iteration. */
 #include "train/model/while_loop.h"
 #include "base/alloc.h"
 #include "graph/scope.h"
@@ -15,7 +15,7 @@ static weft_out while_enter(loop *l, const char *name, weft_out x, bool constant
       (attr[]){A_STR("frame_name", l->frame), A_BOOL("is_constant", constant), A_INT("parallel_iterations", 32)});
 }
 
-/* A value from outside as it is seen inside: the same Enter every time. */
+/* Returns a value from outside as seen inside: the same Enter every time. */
 static weft_err bring_in(loop *l, weft_out x, weft_out *out) {
   char key[32];
   snprintf(key, sizeof key, "%d:%d", (int)x.node, (int)x.slot);
@@ -49,7 +49,7 @@ static weft_err while_adapt(void *arg, node_spec *spec) {
     return WEFT_OK;
   }
   weft_err (*hook)(void *, node_spec *) = l->g->adapt; /* ours, or a gradient's that calls ours */
-  l->g->adapt = NULL;                                  /* Enters are made as they are */
+  l->g->adapt = NULL;                                  /* Enters are added without the hook */
   weft_err err = adapt_inputs(l, spec);
   l->g->adapt = hook;
   return err;

@@ -17,15 +17,15 @@ enum { LOOP_VARS = 8 };
 typedef struct loop {
   weft_graph *g;
   const char *frame;
-  int n, first; /* first: nodes from here on are inside */
-  int pivot;    /* a node that runs once in every iteration: what has no inputs waits for it */
+  int n, first; /* first: nodes from this id on are inside */
+  int pivot;    /* a node that runs once in every iteration; nodes without inputs wait for it */
   weft_out var[LOOP_VARS], merge[LOOP_VARS], exit[LOOP_VARS];
-  map entered; /* "node:slot" from outside -> its Enter, the graph's memory */
+  map entered; /* "node:slot" from outside -> its Enter, in the graph's memory */
 } loop;
 
 void weft__loop_begin(loop *l, weft_graph *g, const char *name, int n, const weft_out *initial);
 void weft__loop_body(loop *l, weft_out condition);
-/* next: the variables of the next iteration; last: what they are when the condition no longer holds. */
+/* `next` has the variables of the next iteration; `last` gets their values after the loop. */
 void weft__loop_end(loop *l, const weft_out *next, weft_out *last);
 
 #endif

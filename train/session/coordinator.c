@@ -1,6 +1,7 @@
-/* coordinator.c - one flag, one error, and the threads that look at them.
+/* coordinator.c - one stop flag, one error, and the threads that check them.
  *
- * A thread cannot be killed, so one that does not stop in time outlives the coordinator: each holds a share of it. */
+ * A thread cannot be killed, so one that does not stop in time outlives the coordinator: each thread holds a
+ * reference to it. */
 #include "train/session/coordinator.h"
 
 #include "base/alloc.h"
@@ -22,7 +23,7 @@ typedef struct worker {
   double seconds;
   pthread_t thread;
   bool done;
-  bool orphan; /* no thread will join it: it frees its record itself */
+  bool orphan; /* no thread will join it: it frees its own record */
   struct worker *next;
 } worker;
 
@@ -93,7 +94,7 @@ void weft__coordinator_clear_stop(weft_coordinator *c) {
   pthread_mutex_unlock(&c->lock);
 }
 
-/* Sleeps until something changes, the deadline, or the next look at interrupts. */
+/* Sleeps until something changes, the deadline, or the next check for interrupts. */
 static void wait_slice(weft_coordinator *c, int64_t until_ns) {
   int64_t slice = WEFT_WAIT_SLICE_MS * NS_PER_MS, left = until_ns - weft__clock_now_ns();
   struct timespec until = weft__clock_deadline(left < slice ? (left > 0 ? left : 0) : slice);
@@ -178,7 +179,7 @@ weft_err weft__coordinator_start(weft_coordinator *c, const char *name, double s
   return err;
 }
 
-/* Joins those that are done; the rest are left running, named in `left`, and forgotten when `all`. */
+/* Joins the threads that are done.  The others keep running and are named in `left`; with `all` they are forgotten. */
 static int coordinator_reap(weft_coordinator *c, bool all, text *left) {
   worker *gone = NULL, **at = &c->workers;
   int running = 0;

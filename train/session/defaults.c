@@ -1,4 +1,4 @@
-/* defaults.c - the usual ops of a supervised graph, found in collections or made. */
+/* defaults.c - the usual ops of a supervised graph, found in collections or created. */
 #include "train/session/defaults.h"
 
 #include "base/alloc.h"
@@ -28,7 +28,7 @@ void weft__list_out(weft_graph *g, const char *list, weft_out o) {
   if (name) weft__status_update(&g->sticky, weft__collection_add_name(g, list, name));
 }
 
-/* The variables of up to two collections, one after the other; the caller frees them. */
+/* Lists the variables of up to two collections, one after the other; the caller frees the list. */
 static int variables_of(weft_graph *g, const char *list, const char *more, weft_out **out) {
   int n = weft__variables_in(g, list, NULL, 0), m = more ? weft__variables_in(g, more, NULL, 0) : 0;
   *out = weft__alloc(sizeof **out * (size_t)(n + m + 1));

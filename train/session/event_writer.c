@@ -1,7 +1,7 @@
-/* event_writer.c - a bounded queue of serialized events, and the thread that empties it.
+/* event_writer.c - a bounded queue of serialized events, and the thread that writes them.
  *
  * A step that logs must not wait for a disk: adding copies the event and returns, unless the queue is full.  The
- * thread flushes when the time has come, whether or not anything was added since. */
+ * thread also flushes periodically, even if nothing was added. */
 #include "train/session/event_writer.h"
 
 #include "base/alloc.h"
@@ -30,14 +30,14 @@ struct weft_event_writer {
   pthread_mutex_t lock; /* guards what follows */
   pthread_cond_t changed;
   queued *first, **last;
-  int n;           /* waiting, and the one being written */
-  bool open, ends; /* ends: the thread writes what is there and goes */
-  bool flush;      /* wanted now */
-  bool warned;     /* that it is closed */
+  int n;           /* waiting, plus the one being written */
+  bool open, ends; /* ends: the thread writes the rest and exits */
+  bool flush;      /* requested now */
+  bool warned;     /* it was logged that the writer is closed */
   status failed;
-  map tags;      /* of summaries whose metadata has been written */
-  map run_tags;  /* of run metadata */
-  event_file *f; /* the thread's alone while it runs */
+  map tags;      /* tags whose metadata has been written */
+  map run_tags;  /* tags of run metadata */
+  event_file *f; /* only the thread uses it while it runs */
   pthread_t thread;
 };
 
@@ -83,13 +83,13 @@ static void *writer_work(void *arg) {
   return NULL;
 }
 
-/* Waits a moment for the writer thread.  The thread waits only for the disk, so the whole wait ends. */
+/* Waits briefly for the writer thread.  The thread waits only for the disk, so the whole wait ends. */
 static void wait_a_bit(weft_event_writer *w) {
   struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
   pthread_cond_clockwait(&w->changed, &w->lock, CLOCK_MONOTONIC, &until);
 }
 
-/* ---- life ---- */
+/* ---- opening and closing ---- */
 
 static weft_err open_file(weft_event_writer *w) {
   WEFT_TRY(weft__event_file_create(&w->f, w->dir, w->suffix));
@@ -136,7 +136,7 @@ weft_err weft__event_writer_close(weft_event_writer *w) {
     err = weft__event_file_destroy(w->f);
     w->f = NULL;
   }
-  pthread_mutex_lock(&w->lock); /* others may be adding still */
+  pthread_mutex_lock(&w->lock); /* other threads may still be adding */
   weft__status_update(&w->failed, err);
   err = weft__status_raise(&w->failed);
   pthread_mutex_unlock(&w->lock);
@@ -207,7 +207,7 @@ weft_err weft__event_writer_add(weft_event_writer *w, Tensorflow__Event *e) {
   return writer_put(w, q);
 }
 
-/* Metadata of a tag is written once; *seen stays as it is when memory is out. */
+/* Notes a tag, whose metadata is written once. *seen is unchanged if memory is short. */
 static weft_err note_tag(weft_event_writer *w, map *tags, const char *tag, bool *seen) {
   pthread_mutex_lock(&w->lock);
   *seen = weft__map_get(tags, tag) != NULL;
@@ -258,7 +258,7 @@ static weft_err add_blob(weft_event_writer *w, Tensorflow__Event__WhatCase what,
   Tensorflow__Event e = TENSORFLOW__EVENT__INIT;
   e.step = at;
   e.what_case = what;
-  e.graph_def = (ProtobufCBinaryData){size, (uint8_t *)(uintptr_t)data}; /* the two blobs share a place */
+  e.graph_def = (ProtobufCBinaryData){size, (uint8_t *)(uintptr_t)data}; /* the two fields are at the same offset */
   return weft__event_writer_add(w, &e);
 }
 
@@ -266,7 +266,7 @@ weft_err weft__event_writer_add_meta_graph(weft_event_writer *w, const void *met
   return add_blob(w, TENSORFLOW__EVENT__WHAT_META_GRAPH_DEF, meta, size, at);
 }
 
-/* The graph alone, which TensorBoard draws, and then with its collections. */
+/* Adds the graph alone, which TensorBoard draws, and then with its collections. */
 weft_err weft__event_writer_add_graph(weft_event_writer *w, weft_graph *g, int64_t at) {
   uint8_t *packed = NULL;
   size_t size;

@@ -1,6 +1,6 @@
-/* event_writer.h - a FileWriter: events go into a queue and a thread of its own writes them.
+/* event_writer.h - a FileWriter: events go into a queue, and a separate thread writes them.
  *
- * Any thread may add.  A failure of the file is told by the next call that adds or flushes. */
+ * Any thread may add.  The next call that adds or flushes returns a failure of the file. */
 #ifndef WEFT_TRAIN_SESSION_EVENT_WRITER_H
 #define WEFT_TRAIN_SESSION_EVENT_WRITER_H
 
@@ -10,7 +10,7 @@
 weft_err weft__event_writer_create(weft_event_writer **out, const char *dir, const weft_event_writer_opts *opts);
 void weft__event_writer_destroy(weft_event_writer *w);
 const char *weft__event_writer_dir(const weft_event_writer *w);
-/* Fills in the wall time when there is none. */
+/* Sets the wall time if there is none. */
 weft_err weft__event_writer_add(weft_event_writer *w, Tensorflow__Event *e);
 weft_err weft__event_writer_add_bytes(weft_event_writer *w, const void *event, size_t size);
 weft_err weft__event_writer_add_summary(weft_event_writer *w, const void *summary, size_t size, int64_t at);
@@ -22,7 +22,7 @@ weft_err weft__event_writer_add_run_metadata(weft_event_writer *w, const void *m
 weft_err weft__event_writer_add_session_log(weft_event_writer *w, int state, const char *path, const char *msg,
                                             int64_t at);
 weft_err weft__event_writer_flush(weft_event_writer *w);
-weft_err weft__event_writer_close(weft_event_writer *w);  /* once more is fine */
-weft_err weft__event_writer_reopen(weft_event_writer *w); /* a new file */
+weft_err weft__event_writer_close(weft_event_writer *w);  /* may be called again */
+weft_err weft__event_writer_reopen(weft_event_writer *w); /* opens a new file */
 
 #endif

@@ -1,4 +1,4 @@
-/* hook.c - hooks as objects, the context of a run, and their clock. */
+/* hook.c - hooks as objects, the context of a run, and the timer of hooks. */
 #include "train/session/hook.h"
 
 #include "base/alloc.h"
@@ -62,10 +62,10 @@ const weft_tensor *weft__context_value(const weft_run_context *c, int i) {
   return c->fetched && i >= 0 && i < r->n ? c->fetched[r->first + i] : NULL;
 }
 
-/* ---- the clock ---- */
+/* ---- the timer ---- */
 
 bool weft__timer_due(const hook_timer *t, int64_t at) {
-  if (!t->begun || at < t->last_step) return true; /* a recovery sets steps back */
+  if (!t->begun || at < t->last_step) return true; /* a recovery sets the step back */
   if (t->last_step == at) return false;
   if (t->secs > 0 && (double)(weft__clock_now_ns() - t->last_ns) / 1e9 >= t->secs) return true;
   return t->steps > 0 && at >= t->last_step + t->steps;

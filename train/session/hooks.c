@@ -22,7 +22,7 @@ static weft_err need_step(const weft_hook *h, const char *who, weft_out *out) {
 
 typedef struct stop_hook {
   weft_hook *hook;
-  int64_t num, last; /* last < 0: num steps after the session was made */
+  int64_t num, last; /* last < 0: num steps after the session was created */
   weft_out step;
 } stop_hook;
 
@@ -46,7 +46,7 @@ static weft_err stop_before(void *arg, weft_run_context *c) {
   return weft__context_fetch(c, 1, &((stop_hook *)arg)->step);
 }
 
-/* The value fetched may be that before the step; near the end it is asked again. */
+/* The fetched value may be that before the step; near the end it is read again. */
 static weft_err stop_after(void *arg, weft_run_context *c) {
   stop_hook *s = arg;
   int64_t now;
@@ -112,7 +112,7 @@ typedef struct logging_hook {
   void *format_arg;
 } logging_hook;
 
-/* As numpy prints one: the fewest digits that tell it from its neighbors, and a point. */
+/* Formats a number like numpy: the fewest digits that distinguish it from its neighbors, with a decimal point. */
 static void put_number(text *t, const weft_tensor *x, int64_t i, bool scalar) {
   char digits[64];
   double v = weft__tensor_double(x, i);

@@ -10,11 +10,11 @@
 
 enum { START = 1, CHECKPOINT = 3 };
 
-/* What the three have in common. */
+/* The common part of the three. */
 typedef struct writing {
   weft_hook *hook;
-  char *dir;                 /* NULL: no writer of our own */
-  weft_event_writer *writer; /* the session's, or the program's */
+  char *dir;                 /* NULL: no writer of its own */
+  weft_event_writer *writer; /* of the session or the program */
   bool given;
   weft_out step;
   hook_timer timer;
@@ -30,7 +30,7 @@ static weft_err open_writing(writing *w, weft_hook *h, const char *who) {
   return w->dir ? weft__monitored_writer(h->owner, w->dir, &w->writer) : WEFT_OK;
 }
 
-/* Returns true if it is time to save, after a run that fetched the step as value i; *now is that step. */
+/* After a run that fetched the step as value i: sets *due if it is time to act, and *now to the step. */
 static weft_err due_after(writing *w, weft_run_context *c, int i, bool *due, int64_t *now) {
   *due = false;
   if (!weft__timer_due(&w->timer, weft__tensor_int(weft__context_value(c, i), 0) + 1)) return WEFT_OK;
@@ -65,7 +65,7 @@ static weft_err checkpoint_begin(void *arg, weft_hook *h) {
   return WEFT_OK;
 }
 
-/* *stop: a listener wants the loop to end. */
+/* *stop is set if a listener wants the loop to end. */
 static weft_err hook_save(checkpoint_hook *k, weft_session *sess, int64_t at, bool *stop) {
   weft_saver *saver = k->saver ? k->saver : weft__monitored_saver(k->w.hook->owner);
   weft_save_opts o = {.global_step = &k->w.step};
@@ -220,7 +220,7 @@ static void writing_release(void *arg) {
   weft__free(arg);
 }
 
-/* The writer or the folder that the options name. */
+/* Sets the writer or the folder that the options name. */
 static weft_err where_to(writing *w, weft_event_writer *writer, const char *dir) {
   w->writer = writer;
   w->given = writer != NULL;

@@ -1,7 +1,7 @@
 /* monitored.c - hooks around a recovering session.
  *
- * It is a session itself: running it runs the hooks too.  A run that meets a lost task is tried again below the
- * hooks (recovering.h), which then see the new session in after_create_session, as TensorFlow's do. */
+ * It is a session itself, so every run of it runs the hooks too.  If a task is lost, the run is retried below the
+ * hooks (recovering.h); the hooks then get the new session in after_create_session, as in TensorFlow. */
 #include "train/session/monitored.h"
 
 #include "base/choice.h"
@@ -33,13 +33,13 @@ struct monitored {
   scaffold scaffold;
   session_manager manager;
   weft_coordinator *coordinator;
-  weft_session *inner; /* recovers */
+  weft_session *inner; /* the recovering session */
   int n_hook;
   weft_hook **hook;
-  weft_hook *own[OWN]; /* those that MonitoredTrainingSession adds */
+  weft_hook *own[OWN]; /* the hooks that MonitoredTrainingSession adds */
   int n_own;
   open_writer *writers;
-  pthread_mutex_t lock; /* one run's hooks at a time */
+  pthread_mutex_t lock; /* held for the hooks of one run */
   atomic_bool stop;
   bool closed, holds;
 };
@@ -122,7 +122,7 @@ static void end_context(weft_run_context *c) {
   weft__free(c->metadata);
 }
 
-/* Calls before_run (after: after_run) of every hook, in order. */
+/* Calls before_run (or after_run if `after`) of every hook, in order. */
 static weft_err call_hooks(monitored *m, weft_run_context *c, bool after) {
   weft_err err = WEFT_OK;
   pthread_mutex_lock(&m->lock);
@@ -153,7 +153,7 @@ static weft_err run_inner(weft_run_context *c, const run_opts *opts) {
   return WEFT_OK;
 }
 
-/* What the queue runners died of says more than what we saw of it. */
+/* Returns the error of the queue runners if there is one, because it explains more than the run's own. */
 static weft_err tell_cause(monitored *m, weft_err err) {
   status own = {0};
   weft__status_update(&own, err);
@@ -241,7 +241,7 @@ static weft_err open_session(monitored *m) {
 
 /* ---- hooks ---- */
 
-/* What MonitoredTrainingSession adds for a chief that has a folder: steps per second, summaries, checkpoints. */
+/* Adds the hooks of MonitoredTrainingSession for a chief with a folder: steps per second, summaries, checkpoints. */
 static weft_err add_own(monitored *m) {
   const weft_monitored_opts *o = &m->opts;
   const char *summaries = o->summary_dir ? o->summary_dir : o->checkpoint_dir;
@@ -292,7 +292,7 @@ static weft_err gather_hooks(monitored *m) {
   return WEFT_OK;
 }
 
-/* ---- life ---- */
+/* ---- closing ---- */
 
 static weft_err end_hooks(monitored *m) {
   status first = {0};

@@ -1,15 +1,15 @@
-/* monitored.h - a session with hooks around its runs, that recovers, and knows when to stop: MonitoredSession. */
+/* monitored.h - MonitoredSession: a session with hooks that recovers from lost tasks and knows when to stop. */
 #ifndef WEFT_TRAIN_SESSION_MONITORED_H
 #define WEFT_TRAIN_SESSION_MONITORED_H
 
 #include "train/session/hook.h"
 
 weft_err weft__monitored_create(weft_session **out, weft_graph *g, const weft_monitored_opts *opts);
-/* INVALID_ARGUMENT when the session is of another kind. */
+/* Returns INVALID_ARGUMENT if the session is of another kind. */
 weft_err weft__monitored_of(weft_session *sess, monitored **out);
 bool weft__monitored_should_stop(monitored *m);
 void weft__monitored_request_stop(monitored *m);
-/* why: WEFT_OK, or what ended the program's loop; hooks end when it was no failure. */
+/* why: WEFT_OK, or the error that ended the program's loop.  The hooks' end callbacks run if it was no failure. */
 weft_err weft__monitored_close(monitored *m, weft_err why);
 weft_session *weft__monitored_raw(monitored *m); /* without hooks */
 

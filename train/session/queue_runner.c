@@ -1,13 +1,14 @@
-/* queue_runner.c - QueueRunnerDefs made and run.
+/* queue_runner.c - creates and runs QueueRunnerDefs.
  *
- * An enqueue that finds its input at an end (OUT_OF_RANGE, or what the definition says) ends its thread; the last one
- * closes the queue, so that those who dequeue see the end too.  Any other failure stops the coordinator.  When the
- * coordinator stops, one more thread closes the queue and cancels what waits to enter it; an enqueue that waits for
- * something else (the chief's of synchronous training, for gradients) is cut off after a moment.  Where there is always
- * room, the moment comes before the queue is closed: the chief may be about to hand out the tokens of the step that
- * made it stop, and the others wait for them.
+ * An enqueue that finds the end of its input (OUT_OF_RANGE, or the codes of the definition) ends its thread.  The
+ * last thread closes the queue, so that consumers see the end too.  Any other failure stops the coordinator.  When
+ * the coordinator stops, one more thread closes the queue and cancels pending enqueues.  An enqueue that waits for
+ * something else (in synchronous training, the chief's for gradients) is cut off after a short time.  If the queue
+ * always has room, this time comes before the queue is closed: the chief may be about to enqueue the tokens of its
+ * last step, for which the others wait.
  *
- * Programs forget to stop the coordinator, or to join it: a session that goes takes the threads out of itself first. */
+ * Programs may forget to stop or join the coordinator.  So a session that is destroyed first makes its threads leave
+ * it. */
 #include "train/session/queue_runner.h"
 
 #include "base/alloc.h"
@@ -25,7 +26,7 @@
 
 /* ---- making ---- */
 
-/* A node called after the queue, in the scope we are in. */
+/* Adds a node named after the queue, in the current scope. */
 static weft_out close_node(weft_graph *g, weft_out queue, bool cancel_pending) {
   const char *name = g->node[queue.node]->name, *last = strrchr(name, '/');
   char *full = weft__sprintf("%s_Close", last ? last + 1 : name);
@@ -73,15 +74,15 @@ weft_err weft__queue_runner_add(weft_graph *g, weft_out queue, int n, const weft
 
 enum { CUT_OFF_MS = 500 };
 
-typedef struct runner { /* shared by its threads, and by the session that knows it as a user */
+typedef struct runner { /* shared by its threads and by the session, which knows it as a user */
   session_user user;
   atomic_int shares, enqueuing;
-  atomic_bool ended;    /* an enqueue found its input at an end */
-  cancel cut_off;       /* of the runs that enqueue */
+  atomic_bool ended;    /* an enqueue found the end of its input */
+  cancel cut_off;       /* cancels the enqueuing runs */
   pthread_mutex_t lock; /* guards the next three */
   pthread_cond_t changed;
-  int inside; /* threads that may run the session */
-  bool gone;  /* no more may */
+  int inside; /* threads that may use the session */
+  bool gone;  /* no more threads may use it */
   weft_session *sess;
   weft_coordinator *coordinator;
   Tensorflow__QueueRunnerDef *def;
@@ -118,7 +119,7 @@ static void go_out(runner *r) {
   pthread_mutex_unlock(&r->lock);
 }
 
-/* The session is closed already, so that no run of it lasts. */
+/* Called after the session is closed, so no run of it lasts. */
 static void runner_end(session_user *u) {
   runner *r = (runner *)u;
   pthread_mutex_lock(&r->lock);
@@ -135,17 +136,17 @@ static bool means_end(const runner *r, weft_err err) {
   return false;
 }
 
-/* In the session's name: it cannot go while its runners are started. */
+/* Called while the session is held: it cannot be destroyed while its runners start. */
 static void enter_to_enqueue(runner *r) {
   (void)runner_enter(r);
   atomic_fetch_add(&r->shares, 1);
   atomic_fetch_add(&r->enqueuing, 1);
 }
 
-/* One of the enqueuing threads ends with err.  After the last of them the queue is closed. */
+/* Ends one of the enqueuing threads with err.  After the last of them, the queue is closed. */
 static weft_err runner_leave(runner *r, weft_err err) {
   if (atomic_fetch_sub(&r->enqueuing, 1) == 1 && atomic_load(&r->ended)) {
-    status kept = {0}; /* closing has a message of its own */
+    status kept = {0}; /* closing sets its own message */
     weft__status_update(&kept, err);
     if (weft__run_target(r->sess, r->close) != WEFT_OK)
       weft__log(LOG_DEBUG, "Ignored exception: %s", weft__error_message());
@@ -257,9 +258,9 @@ weft_err weft__queue_runner_start(weft_session *sess, weft_coordinator *c, const
   r->coordinator = c;
   r->def = (Tensorflow__QueueRunnerDef *)m;
   r->user.end = runner_end;
-  atomic_init(&r->shares, 1); /* the session's */
+  atomic_init(&r->shares, 1); /* the session's reference */
   weft__session_join(sess, &r->user);
-  enter_to_enqueue(r); /* so none of the first threads may think that it is the last */
+  enter_to_enqueue(r); /* so that none of the first threads believes that it is the last */
   return runner_leave(r, start_threads(r, started));
 }
 

@@ -5,13 +5,13 @@
 #include "exec/session.h"
 #include "weft/train.h"
 
-/* Adds the ops that close the queue, and a QueueRunnerDef to a collection (NULL: "queue_runners").  An enqueue op may
- * be listed several times: that many threads run it. */
+/* Adds the ops that close the queue, and a QueueRunnerDef to a collection (NULL: "queue_runners").  If an enqueue op
+ * is listed several times, as many threads run it. */
 weft_err weft__queue_runner_add(weft_graph *g, weft_out queue, int n, const weft_out *enqueue, const char *list);
-/* Starts the threads of every runner in a collection (NULL: "queue_runners"); *started may be NULL.  The session must
- * outlive them: stop the coordinator and join first. */
+/* Starts the threads of every runner in a collection (NULL: "queue_runners"); *started may be NULL.  The session
+ * must outlive them: stop and join the coordinator first. */
 weft_err weft__queue_runners_start(weft_session *sess, weft_coordinator *c, const char *list, int *started);
-/* Of one serialized QueueRunnerDef. */
+/* Starts the threads of one serialized QueueRunnerDef. */
 weft_err weft__queue_runner_start(weft_session *sess, weft_coordinator *c, const void *def, size_t size, int *started);
 
 #endif

@@ -1,8 +1,8 @@
 /* recovering.c - a session around a session that is replaced when a task is lost.
  *
- * The first thread that sees the loss replaces the session.  The runs of other threads are canceled when the old session
- * closes; they wait for the new one and are retried.  The generation number counts the replacements, so that each loss is
- * handled once.  Lock: the session's; it is not held while sessions run, open or close. */
+ * The first thread that sees the loss replaces the session.  The runs of other threads are canceled when the old
+ * session closes; they wait for the new one and are retried.  The generation number counts the replacements, so that
+ * each loss is handled once.  Lock: the session's; it is not held while sessions run, open or close. */
 #include "train/session/recovering.h"
 
 #include "base/alloc.h"
@@ -78,8 +78,8 @@ static bool may_try_again(recovering *r) {
   return !closed && weft__interrupt_count() == 0;
 }
 
-/* Opens a session to replace the lost one.  Retries if a task is lost again meanwhile, for example while a checkpoint hook
- * saves. */
+/* Opens a session to replace the lost one.  Retries if a task is lost again meanwhile, for example while a
+ * checkpoint hook saves. */
 static weft_err make_another(recovering *r, weft_session **out) {
   for (int tries = 0;; tries++) {
     weft_session *fresh = NULL;
@@ -141,7 +141,7 @@ static bool recovering_lost(recovering *r, weft_session *inner, weft_err err) {
   status kept = {0};
   weft__status_update(&kept, err);
   bool gone = r->how.state_lost(r->how.arg, inner);
-  weft__status_raise(&kept); /* the question may have left another message */
+  weft__status_raise(&kept); /* the check may have set another message */
   weft__status_finish(&kept);
   return gone;
 }

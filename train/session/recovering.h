@@ -15,11 +15,13 @@ typedef struct recovery {
   void *arg;
   /* Optional.  A run failed and no task was lost: returns the error that the program gets. */
   weft_err (*failed)(void *arg, weft_err err);
-  /* The owner defers interrupts while a session runs.  They are not deferred during `reopen`, which may wait for tasks. */
+  /* The owner defers interrupts while a session runs.  They are not deferred during `reopen`, which may wait for
+   * tasks. */
   bool defers_interrupts;
 } recovery;
 
-/* Takes ownership of `first`.  Destroying the session closes it; its memory is freed when the last share was dropped. */
+/* Takes ownership of `first`.  Destroying the session closes it; its memory is freed when the last share was
+ * dropped. */
 weft_err weft__recovering_create(weft_session **out, weft_session *first, const recovery *r);
 void weft__recovering_share(weft_session *s);
 void weft__recovering_drop(weft_session *s); /* NULL is fine */

@@ -4,11 +4,11 @@
 
 #include "exec/session.h"
 
-/* What to fetch for an output: for the handle of a resource variable its value, else the output itself. */
+/* Returns the output to fetch: for the handle of a resource variable its value, otherwise the output itself. */
 weft_out weft__run_value(const weft_session *sess, weft_out o);
 weft_err weft__run_target(weft_session *sess, int node);
 weft_err weft__run_fetch(weft_session *sess, weft_out o, weft_tensor **out);
-/* A scalar of any number type, or a variable that has one. */
+/* Reads a scalar of any number type, or a variable with one. */
 weft_err weft__run_int(weft_session *sess, weft_out o, int64_t *out);
 
 #endif

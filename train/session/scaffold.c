@@ -1,11 +1,11 @@
-/* scaffold.c - Scaffold's defaults, in the order in which TensorFlow makes them. */
+/* scaffold.c - the defaults of Scaffold, in the order in which TensorFlow creates them. */
 #include "train/session/scaffold.h"
 
 #include "train/session/defaults.h"
 #include "train/model/nodes.h"
 #include "train/model/summary.h"
 
-/* Nothing here keeps resources besides variables and tables, so the reports and initializers of them are empty. */
+/* There are no resources besides variables and tables, so their reports and initializers are empty. */
 static weft_out no_resources(weft_graph *g) {
   weft__b_push_name(g, "report_uninitialized_resources");
   weft__n_push_device(g, "/device:CPU:0");

@@ -1,4 +1,4 @@
-/* scaffold.h - the ops that a monitored session needs in its graph: given, found in collections, or made. */
+/* scaffold.h - the ops that a monitored session needs in its graph: given, found in collections, or created. */
 #ifndef WEFT_TRAIN_SESSION_SCAFFOLD_H
 #define WEFT_TRAIN_SESSION_SCAFFOLD_H
 

@@ -1,4 +1,4 @@
-/* session_manager.c - TensorFlow's SessionManager, in its words, with shorter waits. */
+/* session_manager.c - TensorFlow's SessionManager, with its messages and shorter waits. */
 #include "train/session/session_manager.h"
 
 #include "base/alloc.h"
@@ -17,7 +17,7 @@
 
 enum { MAX_WAIT_SECONDS = 7200, LOG_SECONDS = 30, FIRST_PAUSE_MS = 2, LAST_PAUSE_MS = 100 };
 
-/* ---- questions to the model ---- */
+/* ---- checks of the model ---- */
 
 static void list_names(const weft_tensor *t, text *why) {
   weft__text_puts(why, "Variables not initialized: ");
@@ -33,10 +33,10 @@ bool weft__manager_job_over(weft_err err) {
   return may_say && weft__error_has(ERROR_JOB_OVER);
 }
 
-/* Runs a report; no element, or no question: yes. */
+/* Runs a report. *yes is set if it has no element, or if there is no report to run. */
 static weft_err manager_ask(weft_session *sess, weft_out question, const char *what, bool *yes, text *why) {
   weft_tensor *t;
-  *yes = question.node < 0; /* no question is a yes; a question that fails is none */
+  *yes = question.node < 0; /* without a report the answer is yes; if it fails, there is no answer */
   if (*yes) return WEFT_OK;
   weft_err err = weft__run_fetch(sess, question, &t);
   if (err == WEFT_FAILED_PRECONDITION && weft__error_has(ERROR_UNINITIALIZED)) {
@@ -74,7 +74,7 @@ static weft_err run_fed(weft_session *sess, const char *what, int node, int n, c
   return weft__session_run(sess, &r, values, NULL, opts);
 }
 
-/* Runs the local init op once the model is ready for it. */
+/* Runs the local init op when the model is ready for it. */
 static weft_err local_init(const session_manager *m, weft_session *sess, bool *done, text *why) {
   *done = true;
   if (m->local_init < 0) return WEFT_OK;
@@ -106,7 +106,8 @@ static bool time_to_log(waiting *w) {
   return true;
 }
 
-/* Sleeps a little longer each time.  CANCELLED when the program wants to stop, DEADLINE_EXCEEDED in TF's words. */
+/* Sleeps a little longer each time.  Returns CANCELLED if the program wants to stop, and DEADLINE_EXCEEDED with TF's
+ * message. */
 static weft_err pause_a_bit(const session_manager *m, const prepare_opts *o, waiting *w) {
   if (weft__clock_now_ns() >= w->until_ns)
     return weft__fail(WEFT_DEADLINE_EXCEEDED, "Session was not ready after waiting %d secs.",
@@ -129,7 +130,7 @@ static bool lost_peer(weft_err err) { return err == WEFT_UNAVAILABLE || err == W
 
 static const char *manager_text(const text *t) { return t->size ? t->data : "None"; }
 
-/* One look: *ready, or what is missing.  The local init op runs once in a session. */
+/* Checks once: sets *ready, or says what is missing.  The local init op runs once per session. */
 static weft_err manager_look(const session_manager *m, weft_session *sess, bool *local_done, bool *ready,
                              text *local_why, text *why) {
   local_why->size = why->size = 0;
@@ -148,7 +149,7 @@ weft_err weft__manager_run_failed(const session_manager *m, weft_err err) {
   return err;
 }
 
-/* The session goes and the error stays; that the job is over is a clean end, as the end of the input is. */
+/* Destroys the session and keeps the error.  If the job is over, that is a clean end, like the end of the input. */
 static weft_err give_up(weft_err err, weft_session *sess) {
   status kept = {0};
   if (weft__manager_job_over(err)) {
@@ -173,7 +174,7 @@ weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, wef
   while (!err && !ready) {
     if (!sess) err = open_target(m, o, ROLE_WORKER, &sess);
     if (!err) err = manager_look(m, sess, &local_done, &ready, &local_why, &why);
-    if (lost_peer(err)) { /* a task does not answer, or was lost */
+    if (lost_peer(err)) { /* a task does not answer or was lost */
       weft__text_puts(&why, weft__error_message());
       weft__session_destroy(sess);
       sess = NULL;
@@ -212,7 +213,7 @@ static weft_err wait_for_checkpoint(const session_manager *m, const prepare_opts
     if (there) return WEFT_OK;
     if (time_to_log(&w)) weft__log(LOG_INFO, "Waiting for checkpoint to be available.");
     weft_err err = pause_a_bit(m, o, &w);
-    if (err) return err == WEFT_DEADLINE_EXCEEDED ? WEFT_OK : err; /* TensorFlow goes on without */
+    if (err) return err == WEFT_DEADLINE_EXCEEDED ? WEFT_OK : err; /* TensorFlow continues without it */
   }
 }
 
@@ -247,7 +248,7 @@ static weft_err manager_initialize(const session_manager *m, const prepare_opts 
   return o->init_fn ? o->init_fn(o->init_arg, sess) : WEFT_OK;
 }
 
-/* Local init and the last question, with TF's sentences when the answer is no. */
+/* Runs local init and the last check, with TF's messages if the model is not ready. */
 static weft_err make_ready(const session_manager *m, const prepare_opts *o, weft_session *sess) {
   text why = {0};
   bool yes;
@@ -280,7 +281,7 @@ static weft_err prepare_in(const session_manager *m, const prepare_opts *o, weft
   WEFT_TRY(still_ready(m, o, sess, &done));
   if (o->kept) *o->kept = done;
   if (done) return WEFT_OK;
-  WEFT_TRY(weft__session_restoring(sess, true)); /* until all is set, no worker's step runs on a part of it */
+  WEFT_TRY(weft__session_restoring(sess, true)); /* until everything is restored, no worker's step may run */
   WEFT_TRY(manager_restore(m, o, sess, &done));
   if (!done) WEFT_TRY(manager_initialize(m, o, sess));
   WEFT_TRY(make_ready(m, o, sess));
@@ -290,7 +291,7 @@ static weft_err prepare_in(const session_manager *m, const prepare_opts *o, weft
 weft_err weft__manager_prepare(const session_manager *m, const prepare_opts *o, weft_session **out) {
   waiting w = begin_waiting(m, o);
   weft_err err;
-  do { /* a task may go, or not have come, while we initialize */
+  do { /* a task may be lost, or not have started, while we initialize */
     weft_session *sess = NULL;
     err = open_target(m, o, ROLE_CHIEF, &sess);
     if (!err) err = prepare_in(m, o, sess);

@@ -1,7 +1,7 @@
 /* supervisor.c - the Supervisor's graph, session and services.
  *
- * The session it hands out recovers (recovering.h): a lost task is waited for, the chief restores what it lost, and
- * the step is tried again.  The first interrupt of the program ends the loop at should_stop; stop then saves. */
+ * The session that it returns recovers (recovering.h): it waits for a lost task, the chief restores its variables,
+ * and the step is retried.  The first interrupt of the program ends the loop at should_stop; stop then saves. */
 #include "train/session/supervisor.h"
 
 #include "base/choice.h"
@@ -26,7 +26,7 @@ enum { SUMMARY_SECONDS = 120, SAVE_SECONDS = 600, START = 1, STOP = 2, CHECKPOIN
 
 struct weft_supervisor {
   weft_graph *graph;
-  weft_supervisor_opts opts; /* pointers in it are not followed after create */
+  weft_supervisor_opts opts; /* its pointers are not used after create */
   bool chief;
   char *logdir, *save_path; /* NULL: none */
   session_manager manager;
@@ -37,14 +37,14 @@ struct weft_supervisor {
   bool own_saver, own_writer, graph_written, holds;
   bool started; /* there is something to stop */
   weft_coordinator *coordinator;
-  /* Of the session handed out, for reopening it: */
+  /* For reopening the session: */
   char *target;
   weft_session_opts config;
   double max_wait_secs;
   bool wait_for_checkpoint;
   weft_session *sess;
-  bool kept;         /* the session that was lost had left its state behind */
-  int64_t last_step; /* of the step counter */
+  bool kept;         /* the lost session's tasks had kept their state */
+  int64_t last_step; /* for the step counter */
   int64_t last_ns;
 };
 
@@ -96,7 +96,8 @@ static weft_err supervisor_build(weft_supervisor *sv, const weft_supervisor_opts
   return weft__status_raise(&sv->graph->sticky);
 }
 
-/* A worker that is not the chief does not initialize variables, so variables on its own devices would have no values. */
+/* A worker that is not the chief does not initialize variables, so variables on its own devices would have no
+ * values. */
 static weft_err check_devices(const weft_supervisor *sv) {
   for (int i = 0; !sv->chief && i < sv->graph->n_node; i++) {
     const weft_node *n = sv->graph->node[i];
@@ -107,7 +108,7 @@ static weft_err check_devices(const weft_supervisor *sv) {
   return WEFT_OK;
 }
 
-/* ---- life ---- */
+/* ---- creating and destroying ---- */
 
 static weft_err open_logdir(weft_supervisor *sv, const weft_supervisor_opts *o) {
   if (!sv->chief) return WEFT_OK;
@@ -182,7 +183,8 @@ weft_err weft__supervisor_add_summary(weft_supervisor *sv, weft_session *sess, c
   return weft__event_writer_add_summary(sv->writer, summary, size, number);
 }
 
-/* The writer a service may add to: none after the stop, which closes it and may not have waited for the service. */
+/* Returns the writer of a service; NULL after the stop, which closes the writer and may not have waited for the
+ * service. */
 static weft_event_writer *open_writer(const weft_supervisor *sv) {
   return weft__coordinator_should_stop(sv->coordinator) ? NULL : sv->writer;
 }
@@ -191,7 +193,7 @@ static weft_err count_steps(void *arg) {
   weft_supervisor *sv = arg;
   int64_t at, now = weft__clock_now_ns();
   WEFT_TRY(step_now(sv, &at));
-  int64_t steps = at > sv->last_step ? at - sv->last_step : 0; /* a recovery sets them back */
+  int64_t steps = at > sv->last_step ? at - sv->last_step : 0; /* a recovery sets the step back */
   double rate = now > sv->last_ns ? (double)steps / ((double)(now - sv->last_ns) / 1e9) : INFINITY;
   sv->last_step = at;
   sv->last_ns = now;
@@ -280,7 +282,7 @@ static weft_err open_ready(weft_supervisor *sv, bool again, weft_session **out) 
   return err;
 }
 
-/* While a session is out, the first interrupt waits for the step to end; while there is none, nothing does. */
+/* While a session is open, the first interrupt waits for the step to end; otherwise nothing waits. */
 static void hold_interrupts(weft_supervisor *sv, bool hold) {
   if (hold && !sv->holds) weft__interrupt_defer();
   if (!hold && sv->holds) weft__interrupt_undefer();
@@ -355,12 +357,12 @@ weft_err weft__supervisor_session(weft_session **out, weft_supervisor *sv, const
   return WEFT_OK;
 }
 
-/* An interrupted program loses nothing: the model is saved as it is now. */
+/* An interrupted program loses nothing: the model is saved in its current state. */
 static weft_err save_if_interrupted(weft_supervisor *sv) {
   bool saves = sv->chief && sv->logdir && sv->saver && sv->started && sv->opts.save_model_secs >= 0;
   if (!saves || weft__interrupt_count() == 0) return WEFT_OK;
   weft_err err = save_model(sv);
-  return err == WEFT_CANCELLED ? WEFT_OK : err; /* the session was closed before, or it was interrupted again */
+  return err == WEFT_CANCELLED ? WEFT_OK : err; /* the session was already closed, or interrupted again */
 }
 
 weft_err weft__supervisor_stop(weft_supervisor *sv, bool keep_writer, bool ignore_live) {

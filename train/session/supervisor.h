@@ -1,4 +1,4 @@
-/* supervisor.h - tf.train.Supervisor: a session that is ready, recovers and is saved, and the threads around it. */
+/* supervisor.h - tf.train.Supervisor: a session that is ready, recovers and is saved, and its service threads. */
 #ifndef WEFT_TRAIN_SESSION_SUPERVISOR_H
 #define WEFT_TRAIN_SESSION_SUPERVISOR_H
 

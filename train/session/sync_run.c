@@ -1,10 +1,10 @@
-/* sync_run.c - what SyncReplicasOptimizer does once there is a session.
+/* sync_run.c - SyncReplicasOptimizer at run time.
  *
- * The chief sets the local steps, puts the first tokens into the queue and keeps the runner going that averages
- * gradients.  After a recovery, steps and tokens are set again, also when every ps kept its variables: the update that
- * was interrupted may have taken the gradients of one ps and not those of another, and then every worker waits for a
- * token that nobody will put.  Tokens too many do no harm: the gradient of an old step is dropped with its token.  The
- * runner, whose session recovers by itself, just goes on. */
+ * The chief sets the local steps, enqueues the first tokens and runs the queue runner that averages gradients.
+ * After a recovery, steps and tokens are set again, even if every ps kept its variables.  The interrupted update may
+ * have taken the gradients of one ps and not those of another; then every worker would wait for a token that never
+ * comes.  Surplus tokens do no harm: the gradient of an old step is dropped with its token.  The runner continues,
+ * because its session recovers by itself. */
 #include "train/session/sync_run.h"
 
 #include "base/alloc.h"

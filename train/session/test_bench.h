@@ -1,4 +1,4 @@
-/* test_bench.h - a small model, a folder of its own and a log that is kept: what tests of supervision begin with. */
+/* test_bench.h - a small model, a temporary folder and a captured log, for tests of supervision. */
 #ifndef WEFT_TRAIN_SESSION_TEST_BENCH_H
 #define WEFT_TRAIN_SESSION_TEST_BENCH_H
 
@@ -25,7 +25,7 @@ typedef struct bench {
   int w_init;
 } bench;
 
-static char bench_log[1 << 16]; /* read it when the threads are done, or through bench_wait_for */
+static char bench_log[1 << 16]; /* read it after the threads have ended, or through bench_wait_for */
 static pthread_mutex_t bench_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static inline void bench_note(void *arg, int level, const char *file, int line, const char *what) {
@@ -36,7 +36,7 @@ static inline void bench_note(void *arg, int level, const char *file, int line, 
   pthread_mutex_unlock(&bench_lock);
 }
 
-/* Until the log has it. */
+/* Waits until the log contains the words. */
 static inline void bench_wait_for(const char *words) {
   for (int i = 0; i < 6000; i++) {
     pthread_mutex_lock(&bench_lock);
@@ -86,7 +86,7 @@ static inline void bench_train(weft_session *sess, const bench *b, int n) {
   for (int i = 0; i < n; i++) EXPECT_OK(weft__run_target(sess, b->train.node));
 }
 
-/* Of the last file of that pattern, as bytes; the caller's. */
+/* Returns the bytes of the last file that matches the pattern; the caller frees them. */
 static inline text bench_file(const char *pattern) {
   path_list found;
   text t = {0};

@@ -16,11 +16,12 @@ typedef struct stage_edge { /* a value or a wait that a node depends on */
 } stage_edge;
 
 typedef struct stages {
-  int *at;     /* per node: how many times values crossed tasks before it */
-  int *latest; /* per node: at which stage it could run without delaying another task or the last stage of its own */
+  int *at; /* per node: its stage, the largest number of transfers between tasks on a path to it */
+  int *
+      latest; /* per node: the last stage at which it could run without delaying another task or the end of its own task */
   stage_edge *edge; /* in the order of their readers, which is one in which the nodes can run */
   int n_edge, room;
-} stages; /* {0}: not found */
+} stages; /* {0}: not computed yet */
 
 typedef struct stage_route {
   int stage; /* of the receive */

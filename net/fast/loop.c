@@ -17,10 +17,10 @@
  *
  * Which thread dispatches.  A thread that epoll_wait woke pushes the ready sources into the queue and takes the
  * dispatch lock, if it is free.  If the lock is taken, the thread returns: the holder runs what it pushed, too.  So no
- * thread waits for another's callback.  Events are edge-triggered: reported once, when they happen.  Level-triggered
- * ones would be reported to both threads until the source is read, and the eventfds of the group would have to be read.
- * Output is watched only while a socket is full, since a unix socket would otherwise wake a thread each time its peer
- * reads.
+ * thread waits for another's callback.  Events are edge-triggered: reported once, when they happen.  A level-triggered
+ * event would wake the loop's thread and the caller that polls again and again until a callback has read the source.
+ * It would also make us read the eventfds of the group, which are only written.  Output is watched only while a socket
+ * is full, since a unix socket would otherwise wake a thread each time its peer reads.
  *
  * How a caller wakes.  If another thread sets the sync_event of the caller that polls, it writes to the wakeup fd, an
  * eventfd in the inner epoll.  If the loop's thread reads that event first, it writes again.
@@ -400,7 +400,7 @@ void weft__loop_remove_and_close(loop_group *g, source *s) {
   pthread_mutex_lock(&primary_loop(g)->dispatch_lock);
   weft__loop_remove(s);
   pthread_mutex_unlock(&primary_loop(g)->dispatch_lock);
-  loop_wake(primary_loop(g)); /* a thread that found the lock taken left its events to us */
+  loop_wake(primary_loop(g)); /* for sources that a thread pushed while it found the lock taken by this one */
   close(s->fd);
   s->fd = -1;
 }

@@ -1,9 +1,8 @@
 /* loop.h - event loops for the sockets of the fast transport.
  *
- * A loop has an epoll, a thread and a queue of ready sources.  Callbacks of a loop (on_ready, tick) run with its
- * dispatch lock held, one at a time, on whichever thread polled last: the loop's own thread, or a caller that waits
- * for a response and polls in the meantime.  A caller that reads its own response saves a switch between two
- * threads.
+ * A loop has an epoll, a thread and a queue of ready sources.  Callbacks of a loop (on_ready, tick) run one at a time,
+ * on the thread that holds its dispatch lock: the loop's own thread, or a caller that waits for a response and polls in
+ * the meantime.  A caller that reads its own response saves a switch between two threads.
  *
  * A loop group is the set of loops of the process: the primary loop, which callers may poll, and secondary loops
  * beside it where many connections are served.  net/transport.c holds the only group and passes it to the clients and
@@ -31,8 +30,9 @@ weft_err weft__loop_add(loop_group *g, source *s);
 /* As weft__loop_add, but with the least busy loop of the group; starts another loop if all are busy. */
 weft_err weft__loop_add_balanced(loop_group *g, source *s);
 /* Called in on_ready of a source that was added balanced.  Returns true once callers poll in this process.  Then the
- * owner calls weft__loop_migrate and returns; the primary loop calls on_ready again.  The owner holds one lock
- * over this and over weft__loop_rearm; otherwise a rearm could go to the old loop. */
+ * owner calls weft__loop_migrate and returns, and the primary loop calls on_ready again.  The owner must hold the lock
+ * under which it calls weft__loop_rearm: a rearm on another thread would otherwise reach the loop that the source has
+ * left. */
 bool weft__loop_must_migrate(const source *s);
 weft_err weft__loop_migrate(source *s, bool output);
 /* Reports again what is there, and room for output if asked for. */

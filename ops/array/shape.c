@@ -221,8 +221,12 @@ static weft_err squeeze_infer(infer *s) {
   bool gone[WEFT_MAX_RANK], named;
   int64_t bad = 0;
   if (in->rank < 0) return WEFT_OK;
-  if (squeeze_axes(s->node, in->rank, gone, &named, &bad) != WEFT_OK)
+  if (squeeze_axes(s->node, in->rank, gone, &named, &bad) != WEFT_OK) {
+    const int64_t axis = weft__node_attr(s->node, "squeeze_dims")->is[bad];
+    if (axis != (int32_t)axis) /* fits: compared with itself */
+      return weft__infer_fail(s, "Attr squeeze_dims has value %lld out of range for an int32", (long long)axis);
     return weft__infer_fail(s, "squeeze_dims[%lld] not in [%d,%d).", (long long)bad, -in->rank, in->rank);
+  }
   shape out = SHAPE_SCALAR;
   for (int d = 0; d < in->rank; d++) {
     if (!named && in->dim[d] < 0) return WEFT_OK; /* an unknown size may be 1 or not */

@@ -117,7 +117,7 @@ RAISES = {
     "reshape": (lambda tf: tf.reshape(x(tf), [BIG]), "(4294967301 elements)"),
     "split": (lambda tf: tf.split(x(tf), [BIG, 1]), "4294967301"),
     "expand_dims": (lambda tf: tf.expand_dims(x(tf), BIG), "dim 4294967301 not in the interval [-2, 1]"),
-    "squeeze": (lambda tf: tf.squeeze(x(tf), [BIG]), "4294967301"),
+    "squeeze": (lambda tf: tf.squeeze(x(tf), [BIG]), "Attr squeeze_dims has value 4294967301 out of range for an int32"),
     "transpose": (lambda tf: tf.transpose(x(tf), [BIG]), "perm dim 4294967301 is out of range of input rank 1"),
     "reverse": (lambda tf: tf.reverse(x(tf), [BIG]), "'axis'[0] = 4294967301"),
     "stack": (lambda tf: tf.stack([x(tf), x(tf)], BIG), "4294967301"),

@@ -4,7 +4,7 @@
  * and is captured as a cuda graph.  So where the host knows how many iterations a loop has before anything runs, the part
  * of the graph that the request needs is copied with one copy of each loop's nodes per iteration.  The values that decide
  * it (counters, conditions, sizes and indices of TensorArrays) must follow from constants and from shapes that the graph
- * declares.  TensorArrays and stacks disappear: who reads an element gets the value that was written.
+ * declares.  TensorArrays and stacks disappear: a node that reads an element gets the value that was written.
  *
  * If a condition depends on data, or the copy would be too large, the request keeps its loops, and the log says why. */
 #ifndef WEFT_EXEC_PASSES_UNROLL_H

@@ -1,4 +1,5 @@
-/* unroll_arrays.c - TensorArrays and stacks of unrolled loops: who reads an element gets the value that was written.
+/* unroll_arrays.c - TensorArrays and stacks of unrolled loops: a node that reads an element gets the value that was
+ * written.
  *
  * What would be an error in a run (a place written twice, a value popped from an empty stack) is left to the dataflow
  * executor, which reports it. */

@@ -1,8 +1,9 @@
-/* gemm_packed.c - the product of float matrices whose operands are both copied together first.
+/* gemm_packed.c - the product of float matrices, c = a b, with both operands packed first.
  *
- * A block of a (up to BLOCK_ROWS rows, DEPTH deep) is packed into strips of PACKED_ROWS rows and stays in the second-level
- * cache.  A panel of b is packed beside it and stays in the first.  Both are read in order then, a whole vector of a at
- * once.  Missing rows and columns are zeros, and their results go to a scratch.
+ * A block of a [up to BLOCK_ROWS, up to DEPTH] is packed into strips of PACKED_ROWS rows and stays in the second-level
+ * cache.  A panel of b [up to DEPTH, PACKED_WIDTH] is packed too and stays in the first-level cache.  The microkernel then
+ * reads both in order, a whole vector of a at once.  A strip or panel at the edge is filled up with zeros, and its tile
+ * of c is computed in a scratch buffer.
  *
  * On one Neoverse V1, whose multipliers give 80 GFLOP/s: 62 to 66 GFLOP/s for 2048 x 512 x 256 to 512, where OpenBLAS 0.3.21
  * gives 47 to 57 and the tiles that read a in place 44 to 48. */
@@ -13,11 +14,11 @@
 #include <string.h>
 
 enum {
-  DEPTH = 256,      /* as the tiles' that read a in place: sums are split alike, so the bits are the same */
+  DEPTH = 256,      /* the depth of the tiles that read a in place: sums are split alike, so the bits are the same */
   BLOCK_ROWS = 384, /* of a: 384 KiB */
   LINE = 16,        /* floats of a cache line */
-  FEW_ROWS = 8,     /* of a, */
-  FEW_COLUMNS = 64, /* of b: below, packing costs more than it saves */
+  MIN_ROWS = 8,     /* of a; with fewer rows or columns packing costs more than it saves */
+  MIN_COLUMNS = 64, /* of b */
 };
 
 typedef struct block { /* of a, packed */
@@ -27,13 +28,13 @@ typedef struct block { /* of a, packed */
   bool add; /* to c */
 } block;
 
-static const double LITTLE = 40000; /* multiplications: the same for all of them */
+static const double MIN_PRODUCTS = 40000; /* m * n * k; below this, too, packing costs more than it saves */
 
 static int64_t min_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t strips_of(int64_t rows) { return (rows + PACKED_ROWS - 1) / PACKED_ROWS; }
 
-/* a is stored by columns: a line of it at a time, into the strips that it belongs to. */
+/* Packs a block of an a that is stored by columns: one cache line at a time, into the strips that its rows belong to. */
 static void pack_columns(const gemm *g, const block *b) {
   const float *a = (const float *)g->a + b->begin * g->lda + b->first;
   for (int64_t from = 0; from < b->rows; from += LINE) {
@@ -69,13 +70,13 @@ static void pack_panel(const gemm *g, const block *b, int64_t first, int64_t col
   }
   from += b->begin * g->ldb + first;
   for (int64_t r = 0; r < b->depth; r++, from += g->ldb, panel += PACKED_WIDTH)
-    if (columns == PACKED_WIDTH)
+    if (columns == PACKED_WIDTH) /* a size that the compiler knows */
       memcpy(panel, from, PACKED_WIDTH * sizeof *panel);
     else
       memcpy(panel, from, (size_t)columns * sizeof *panel);
 }
 
-/* A tile that reaches past the last row or column: through a scratch. */
+/* Computes a tile that reaches past the last row or column of c, in a scratch buffer. */
 static void run_edge(tile *t, int64_t rows, int64_t columns) {
   float edge[PACKED_ROWS * PACKED_WIDTH] = {0}, *c = t->c;
   const int64_t c_row = t->c_row;
@@ -104,8 +105,8 @@ static void run_block(const gemm *g, const block *b) {
 }
 
 bool weft__gemm_packed(const gemm *g) {
-  if (!weft__tile_set()->packed || g->m < FEW_ROWS || g->n < FEW_COLUMNS) return false;
-  if ((double)g->m * (double)g->n * (double)g->k < LITTLE) return false;
+  if (!weft__tile_set()->packed || g->m < MIN_ROWS || g->n < MIN_COLUMNS) return false;
+  if ((double)g->m * (double)g->n * (double)g->k < MIN_PRODUCTS) return false;
   /* Blocks of nearly equal height. */
   const int64_t blocks = (g->m + BLOCK_ROWS - 1) / BLOCK_ROWS;
   const int64_t height = strips_of((g->m + blocks - 1) / blocks) * PACKED_ROWS;

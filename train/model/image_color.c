@@ -17,7 +17,7 @@ static weft_out cast_here(weft_graph *g, weft_out x, weft_dtype to, bool saturat
   return weft__n_scope_node(g, "Cast", 1, &x, 1, &A_TYPE("DstT", to));
 }
 
-/* Both types have the whole range of brightness: by a factor or a divisor that is a power of two. */
+/* Each integer type stands for the same range of brightness, so values are scaled by a power of two. */
 static weft_out between_integers(weft_graph *g, weft_out x, weft_dtype to, bool saturate) {
   const double have = weft__type_largest(weft__type_of(g, x)), want = weft__type_largest(to);
   if (have > want) {
@@ -48,18 +48,18 @@ weft_out weft__image_convert(weft_graph *g, const char *name, weft_out x, weft_d
 
 /* ---- light and colors ---- */
 
-/* The image as arithmetic takes it: float16 and float32 as they are. */
+/* Converts an image for arithmetic: to float32, unless it is float16 or float32. */
 static weft_out as_float(weft_graph *g, weft_out x) {
   const weft_dtype type = weft__type_of(g, x);
   return type == WEFT_HALF || type == WEFT_FLOAT ? x : weft__image_convert(g, NULL, x, WEFT_FLOAT, false);
 }
 
-/* What arithmetic gave, as the type that the image had. */
+/* Converts the result of arithmetic back to the type of the image. */
 static weft_out as_before(weft_graph *g, weft_out x, weft_dtype type, bool saturate) {
   return weft__image_convert(g, NULL, x, type, saturate);
 }
 
-/* tf.cast of a parameter: a constant is Cast/x. */
+/* Builds tf.cast of a parameter; a constant is named Cast/x. */
 static weft_out cast_term(weft_graph *g, term x, weft_dtype to) {
   if (x.out.node >= 0) return weft__b_cast(g, x.out, to);
   weft__b_push_name(g, "Cast");
@@ -91,31 +91,28 @@ weft_out weft__image_contrast(weft_graph *g, weft_out x, const char *name, term 
   return x;
 }
 
-/* An op of an image and a number, which is a constant in the scope of the op. */
-static weft_out adjusted(weft_graph *g, weft_out x, const char *type, const char *parameter, term by) {
-  weft__b_push_name(g, type);
+/* Builds tf.image.NAME by one op of a float image and a number; the number is a constant in the scope of the op. */
+static weft_out image_adjust(weft_graph *g, weft_out x, const char *name, const char *standard_name,
+                             const char *op_name, const char *parameter, term by) {
+  if (x.node < 0 || g->sticky.code) return WEFT_NONE;
+  const weft_dtype type = weft__type_of(g, x);
+  weft__named_push(g, name, standard_name);
+  x = as_float(g, x);
+  weft__b_push_name(g, op_name);
   weft_out in[] = {x, weft__named_term(g, parameter, by, WEFT_FLOAT)};
-  x = weft__n_scope_node(g, type, 2, in, 0, NULL);
+  x = weft__n_scope_node(g, op_name, 2, in, 0, NULL);
+  weft__b_pop(g);
+  x = as_before(g, x, type, false);
   weft__b_pop(g);
   return x;
 }
 
 weft_out weft__image_saturation(weft_graph *g, weft_out x, const char *name, term factor) {
-  if (x.node < 0 || g->sticky.code) return WEFT_NONE;
-  const weft_dtype type = weft__type_of(g, x);
-  weft__named_push(g, name, "adjust_saturation");
-  x = as_before(g, adjusted(g, as_float(g, x), "AdjustSaturation", "scale", factor), type, false);
-  weft__b_pop(g);
-  return x;
+  return image_adjust(g, x, name, "adjust_saturation", "AdjustSaturation", "scale", factor);
 }
 
 weft_out weft__image_hue(weft_graph *g, weft_out x, const char *name, term delta) {
-  if (x.node < 0 || g->sticky.code) return WEFT_NONE;
-  const weft_dtype type = weft__type_of(g, x);
-  weft__named_push(g, name, "adjust_hue");
-  x = as_before(g, adjusted(g, as_float(g, x), "AdjustHue", "delta", delta), type, false);
-  weft__b_pop(g);
-  return x;
+  return image_adjust(g, x, name, "adjust_hue", "AdjustHue", "delta", delta);
 }
 
 /* (x - mean) / deviation, which is at least 1 / sqrt(pixels): an image of one color becomes 0. */

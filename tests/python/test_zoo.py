@@ -47,8 +47,8 @@ def same_line(ours, theirs, tolerance):
     return True
 
 
-@pytest.mark.parametrize("program", ZOO, ids=lambda p: p.stem)
-def test_program_prints_what_it_prints_in_tensorflow(program, oracle, tmp_path):
+def compare(program, oracle, tmp_path):
+    """Runs a program, and compares its lines with those that the program of the same name printed in TensorFlow."""
     folder, said = oracle
     theirs = (folder / (program.stem + ".txt")).read_text()
     assert (folder / (program.stem + ".code")).read_text() == "0", (theirs[-2000:], said[-2000:])
@@ -57,3 +57,12 @@ def test_program_prints_what_it_prints_in_tensorflow(program, oracle, tmp_path):
     assert len(ours.splitlines()) == len(theirs.splitlines()) > 3, (ours, theirs)
     for a, b in zip(ours.splitlines(), theirs.splitlines()):
         assert same_line(a, b, TOLERANCE.get(program.stem, 1e-3)), "\nWeft:       %s\nTensorFlow: %s" % (a, b)
+
+
+@pytest.mark.parametrize("program", ZOO, ids=lambda p: p.stem)
+def test_program_prints_what_it_prints_in_tensorflow(program, oracle, tmp_path):
+    compare(program, oracle, tmp_path)
+
+
+def test_beam_search_of_contrib_prints_what_one_by_hand_prints_in_tensorflow(oracle, tmp_path):
+    compare(HERE / "programs" / "beam_search.py", oracle, tmp_path)

@@ -6,6 +6,7 @@ they add must have the same name, op, inputs, control inputs, device and attribu
 import ctypes as C
 import os
 import pathlib
+import re
 import sys
 
 import pytest
@@ -104,9 +105,14 @@ def optimized(kind, **params):
         def _apply_dense(self, grad, var):
             return super()._apply_dense(grad, var)
 
+    def python(loss):
+        step = weft.train.get_global_step()
+        return Mine(**params, **({"global_step": step} if kind == "AdagradDA" else {})).minimize(loss, step)
+
     def library(l, loss):
-        trainlib.Optimizer(l.g, kind, **params).minimize(loss, l.g.find("global_step:0"))
-    return forward, lambda loss: Mine(**params).minimize(loss, weft.train.get_global_step()), library
+        step = l.g.find("global_step:0")
+        trainlib.Optimizer(l.g, kind, **params, **({"global_step": step} if kind == "AdagradDA" else {})).minimize(loss, step)
+    return forward, python, library
 
 
 IMAGES, PLANES = inputs([None, 8, 8, 3]), inputs([None, 3, 8, 8])
@@ -136,9 +142,9 @@ ROWS = {
                                            lambda l, x: l.batch_norm(x, training=True, channels_first=True)),
     "batch_normalization_of_parts": (IMAGES, lambda x: weft.layers.batch_normalization(x, center=False, scale=False, momentum=0.9),
                                      lambda l, x: l.batch_norm(x, center=NO, scale=NO, momentum=0.9)),
-    "static_lstm": (inputs([3, 4], [3, 4]), *static_rnn(0)),
+    "static_basic_lstm": (inputs([3, 4], [3, 4]), *static_rnn(0)),
     "static_gru": (inputs([3, 4], [3, 4]), *static_rnn(1)),
-    "dynamic_lstm": (inputs([3, 6, 4]), *dynamic_rnn(0), in_cell),
+    "dynamic_basic_lstm": (inputs([3, 6, 4]), *dynamic_rnn(0), in_cell),
     "dynamic_gru": (inputs([3, 6, 4]), *dynamic_rnn(1), in_cell),
     "gradient_descent": optimized("GradientDescent", learning_rate=0.1),
     "momentum": optimized("Momentum", learning_rate=0.1, momentum=0.9),
@@ -147,9 +153,28 @@ ROWS = {
     "rms_prop": optimized("RMSProp", learning_rate=0.1, momentum=0.5),
     "adadelta": optimized("Adadelta", learning_rate=0.1),
     "proximal_gradient_descent": optimized("ProximalGradientDescent", learning_rate=0.1, l2_regularization_strength=0.01),
+    "proximal_adagrad": optimized("ProximalAdagrad", learning_rate=0.1, l1_regularization_strength=0.01),
+    "adagrad_da": optimized("AdagradDA", learning_rate=0.1, l1_regularization_strength=0.01),
+    "ftrl": optimized("Ftrl", learning_rate=0.1, l1_regularization_strength=0.01, beta=0.2),
+    "ftrl_shrinkage": optimized("Ftrl", learning_rate=0.1, l2_regularization_strength=0.02, l2_shrinkage_regularization_strength=0.1),
     "centered_rms_prop": optimized("RMSProp", learning_rate=0.1, centered=True),
     "nesterov_momentum": optimized("Momentum", learning_rate=0.1, momentum=0.9, use_nesterov=True),
 }
+
+
+def snake(name):
+    """RMSProp is rms_prop."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def test_every_layer_cell_and_optimizer_of_the_library_has_a_row():
+    header, kinds = ((ROOT / p).read_text() for p in ("include/weft/train.h", "train/model/optimizer_kinds.c"))
+    optimizers = {snake(k) for k in re.findall(r'optimizer_kind \w+ =\s*\{\s*"(\w+)"', kinds)}
+    cells = re.findall(r"WEFT_CELL_(\w+)", header[header.index("typedef enum weft_cell"):].split("}")[0])
+    loops = {"%s_%s" % (how, c.lower()) for c in cells for how in re.findall(r"weft_err weft_(\w+)_rnn\(", header)}
+    found = optimizers, set(re.findall(r"weft_layer_(\w+)\(", header)), loops
+    assert [len(f) > 3 for f in found] == [True] * 3, "the sources have changed: %s" % (found,)
+    assert set().union(*found) <= set(ROWS)
 
 
 @pytest.mark.parametrize("name", ROWS)

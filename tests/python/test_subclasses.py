@@ -97,7 +97,8 @@ def test_a_subclass_of_adam_uses_what_adam_prepared():
     on_both(program, 1e-4)
 
 
-NAMES = ["GradientDescent", "Adagrad", "RMSProp", "Adadelta", "Ftrl", "ProximalGradientDescent", "ProximalAdagrad", "Adam", "Momentum"]
+NAMES = ["GradientDescent", "Adagrad", "RMSProp", "Adadelta", "Ftrl", "ProximalGradientDescent", "ProximalAdagrad", "Adam", "Momentum",
+         "AdagradDA"]
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -115,7 +116,8 @@ def test_a_subclass_calls_the_step_that_it_overrides(name, sparse):
 
             def _apply_sparse(self, grad, var):
                 return super()._apply_sparse(tf.IndexedSlices(grad.values * 2.0, grad.indices, grad.dense_shape), var)
-        return trained(tf, sess, Doubled(*([0.01, 0.9] if name == "Momentum" else [0.01])), sparse)
+        more = {"Momentum": lambda: [0.9], "AdagradDA": lambda: [tf.train.get_or_create_global_step()]}
+        return trained(tf, sess, Doubled(0.01, *more.get(name, list)()), sparse)
     on_both(program, 1e-4)
 
 
@@ -189,6 +191,27 @@ def test_parameters_of_an_optimizer_are_attributes():
         after = trained(tf, sess, adam)
         return before + after + sess.run([adam._lr_t, adam._beta1_t, *adam._get_beta_accumulators()]) + [sorted(adam._slots)]
     on_both(program, 1e-4)
+
+
+@pytest.mark.parametrize("name", ["l1_regularization_strength", "l2_regularization_strength"])
+def test_a_strength_of_adagrad_da_may_be_a_tensor(name):
+    def program(tf, sess):
+        return trained(tf, sess, tf.train.AdagradDAOptimizer(0.1, tf.train.get_or_create_global_step(), **{name: tf.constant(2.0)}))
+    on_both(program, 1e-4)
+
+
+def test_beta_of_ftrl_may_be_a_tensor():
+    on_both(lambda tf, sess: trained(tf, sess, tf.train.FtrlOptimizer(0.1, beta=tf.constant(0.5))), 1e-4)
+
+
+@pytest.mark.parametrize("kind, given", [
+    ("Ftrl", {"learning_rate_power": 0.5}), ("Ftrl", {"initial_accumulator_value": -1.0}), ("Ftrl", {"l1_regularization_strength": -1.0}),
+    ("Ftrl", {"l2_regularization_strength": -1.0}), ("Ftrl", {"l2_shrinkage_regularization_strength": -1.0}),
+    ("ProximalAdagrad", {"initial_accumulator_value": 0.0}),
+    ("AdagradDA", {"initial_gradient_squared_accumulator_value": 0.0, "global_step": None})])
+def test_an_optimizer_refuses_parameters_out_of_range(kind, given):
+    ours, theirs = both_raise(lambda tf: getattr(tf.train, kind + "Optimizer")(0.1, **given))
+    assert ours == theirs
 
 
 # ---- hooks ----

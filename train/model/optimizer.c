@@ -256,6 +256,8 @@ static weft_err make_slots(weft_optimizer *o, int n, const weft_out *vars) {
 
 weft_out weft__update_param(update *u, int i) {
   weft_optimizer *o = u->o;
+  if (strcmp(o->kind->param[i].node, BESIDE) == 0 && o->value[i].output.node >= 0)
+    return weft__b_cast(o->g, o->value[i].output, u->dtype);
   if (strcmp(o->kind->param[i].node, BESIDE) == 0)
     return weft__named_number(o->g, o->value[i].number, WEFT_FLOAT, u->dtype);
   return weft__b_cast(o->g, o->node[i], u->dtype);

@@ -128,25 +128,27 @@ static const optimizer_kind adagrad_da = {
 
 /* ---- follow the regularized leader ---- */
 
+static term setting_term(const setting *s) { return s->output.node >= 0 ? OUT(s->output) : NUM(s->number); }
+
 /* The op's l2 strength includes beta: l2 + beta / (2 * rate). */
 static weft_err adjust_l2(weft_optimizer *o) {
+  enum { RATE = 0, L2_STRENGTH = 2, SHRINKAGE = 3, POWER = 4, BETA = 6 };
   weft_graph *g = o->g;
-  const setting *rate = &o->value[0];
-  term r = rate->output.node >= 0 ? OUT(rate->output) : NUM(rate->number);
-  weft_out top = weft__named_binary(g, "Maximum", "Maximum", r, NUM(1e-36));
+  weft_out top = weft__named_binary(g, "Maximum", "Maximum", setting_term(&o->value[RATE]), NUM(1e-36));
   weft_out twice = weft__named_binary(g, "Mul", "mul", NUM(2), OUT(top));
-  weft_out share = weft__named_binary(g, "RealDiv", "truediv", NUM(weft__optimizer_number(o, "beta")), OUT(twice));
-  o->node[2] = weft__named_binary(g, "AddV2", "add", NUM(o->value[2].number), OUT(share));
-  weft__n_scalar(g, "beta", WEFT_FLOAT, weft__optimizer_number(o, "beta"));
-  o->node[3] = weft__n_scalar(g, "l2_shrinkage_regularization_strength", WEFT_FLOAT, o->value[3].number);
-  o->node[4] = weft__n_scalar(g, "learning_rate_power", WEFT_FLOAT, o->value[4].number);
+  weft_out share = weft__named_binary(g, "RealDiv", "truediv", setting_term(&o->value[BETA]), OUT(twice));
+  o->node[L2_STRENGTH] = weft__named_binary(g, "AddV2", "add", setting_term(&o->value[L2_STRENGTH]), OUT(share));
+  static const int constants[] = {BETA, SHRINKAGE, POWER};
+  for (int i = 0; i < 3; i++)
+    o->node[constants[i]] =
+        weft__named_term(g, o->kind->param[constants[i]].name, setting_term(&o->value[constants[i]]), WEFT_FLOAT);
   return weft__b_ok(g);
 }
 
 #define FTRL_PARAMS                                                                                                    \
   {                                                                                                                    \
     LEARNING_RATE, L1, {"l2_regularization_strength", 0, ""}, {"l2_shrinkage_regularization_strength", 0, ""},         \
-        {"learning_rate_power", -.5, ""}, ACCUMULATOR, {"beta", 0, NULL},                                              \
+        {"learning_rate_power", -.5, ""}, ACCUMULATOR, {"beta", 0, ""},                                                \
   }
 #define FTRL_SLOTS                                                                                                     \
   {                                                                                                                    \

@@ -6,9 +6,10 @@ here: the same slots, the same ops.
 """
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.graph import colocate_with, control_dependencies
-from weft._core.ops import init_ops, math_ops
+from weft._core.ops import array_ops, init_ops, math_ops
 from weft._core.ops.control_flow import group
 from weft._core.ops.variables import assign, scatter_add
+from weft._core.train.python_optimizer import slot_place
 
 
 def parameter(key):
@@ -43,6 +44,12 @@ class LibraryUpdates:
 
     def _cast(self, key, var):
         return math_ops.cast(self.__dict__["_tensors"][key], var.dtype.base_dtype)
+
+    @staticmethod
+    def _filled(var, value):
+        """A constant like a variable and beside it: how TensorFlow's older optimizers begin their slots."""
+        with slot_place(var):
+            return array_ops.constant(value, var.dtype.base_dtype, var.get_shape().as_list())
 
     def _apply_op(self, kind, var, slots, **given):
         """An op that updates a variable and its slots; of a resource variable the op of that name."""
@@ -165,6 +172,11 @@ class ProximalAdagradUpdates(AdagradUpdates):
     _l1_regularization_strength = parameter("l1_regularization_strength")
     _l2_regularization_strength = parameter("l2_regularization_strength")
 
+    def _create_slots(self, var_list):
+        for v in var_list:
+            start = self._filled(v, self._initial_accumulator_value)
+            self._get_or_make_slot(v, start, "accumulator", self._name)
+
     def _prepare(self):
         for key in ("learning_rate", "l1_regularization_strength", "l2_regularization_strength"):
             self._number(key)
@@ -235,36 +247,39 @@ class AdadeltaUpdates(LibraryUpdates):
 
 class FtrlUpdates(LibraryUpdates):
     _learning_rate, _learning_rate_tensor = parameter("learning_rate"), tensor("learning_rate")
-    _learning_rate_power = parameter("learning_rate_power")
+    _learning_rate_power, _learning_rate_power_tensor = parameter("learning_rate_power"), tensor("learning_rate_power")
     _initial_accumulator_value = parameter("initial_accumulator_value")
     _l1_regularization_strength = parameter("l1_regularization_strength")
+    _l1_regularization_strength_tensor = tensor("l1_regularization_strength")
     _l2_regularization_strength = parameter("l2_regularization_strength")
+    _adjusted_l2_regularization_strength_tensor = tensor("l2_regularization_strength")
     _l2_shrinkage_regularization_strength = parameter("l2_shrinkage_regularization_strength")
-    _KEYS = {"lr": "learning_rate", "l1": "l1_regularization_strength", "l2": "l2_regularization_strength",
-             "lr_power": "learning_rate_power"}
+    _l2_shrinkage_regularization_strength_tensor = tensor("l2_shrinkage_regularization_strength")
+    _beta, _beta_tensor = parameter("beta"), tensor("beta")
 
     def _create_slots(self, var_list):
+        def start(shape, dtype=None, partition_info=None):
+            return array_ops.ones(shape, dtype) * self._initial_accumulator_value
         for v in var_list:
-            start = init_ops.constant_initializer(self._initial_accumulator_value, dtype=v.dtype.base_dtype)
-            self._get_or_make_slot_with_initializer(v, start, v.get_shape(), v.dtype.base_dtype, "accum",
-                                                    getattr(self, "_accum_name", None) or self._name)
-            self._zeros_slot(v, "linear", getattr(self, "_linear_name", None) or self._name)
+            self._get_or_make_slot_with_initializer(v, start, v.get_shape(), v.dtype.base_dtype, "accum", self._name)
+            self._zeros_slot(v, "linear", self._name)
 
     def _prepare(self):
-        for key in self._KEYS.values():
+        """The op's l2 strength includes beta."""
+        self._number("learning_rate")
+        self._number("l1_regularization_strength")
+        rate = math_ops.maximum(self._call_if_callable(self._learning_rate), 1e-36)
+        self._adjusted_l2_regularization_strength_tensor = self._l2_regularization_strength + self._beta / (2.0 * rate)
+        for key in ("beta", "l2_shrinkage_regularization_strength", "learning_rate_power"):
             self._number(key)
-        if self._l2_shrinkage_regularization_strength:
-            self._number("l2_shrinkage_regularization_strength")
 
     def _step(self, kind, grad, var, **more):
         slots = {"accum": self.get_slot(var, "accum"), "linear": self.get_slot(var, "linear")}
-        numbers = {name: self._cast(key, var) for name, key in self._KEYS.items()}
-        beta = getattr(self, "_beta", None) or 0.0
-        if beta:
-            numbers["l2"] = numbers["l2"] + beta / (2.0 * numbers["lr"])
+        of = {"lr": "learning_rate", "l1": "l1_regularization_strength", "l2": "l2_regularization_strength",
+              "lr_power": "learning_rate_power"}
         if self._l2_shrinkage_regularization_strength:
-            numbers["l2_shrinkage"], kind = self._cast("l2_shrinkage_regularization_strength", var), kind + "V2"
-        return self._apply_op(kind, var, slots, grad=grad, **numbers, **more)
+            of["l2_shrinkage"], kind = "l2_shrinkage_regularization_strength", kind + "V2"
+        return self._apply_op(kind, var, slots, grad=grad, **{name: self._cast(key, var) for name, key in of.items()}, **more)
 
     def _apply_dense(self, grad, var):
         return self._step("ApplyFtrl", grad, var)
@@ -274,13 +289,37 @@ class FtrlUpdates(LibraryUpdates):
 
 
 class AdagradDAUpdates(LibraryUpdates):
-    """Its accumulators are the library's alone so far."""
+    _learning_rate, _learning_rate_tensor = parameter("learning_rate"), tensor("learning_rate")
+    _initial_gradient_squared_accumulator_value = parameter("initial_gradient_squared_accumulator_value")
+    _l1_regularization_strength = parameter("l1_regularization_strength")
+    _l2_regularization_strength = parameter("l2_regularization_strength")
+    _global_step = parameter("global_step")
 
-    _learning_rate = parameter("learning_rate")
+    def _create_slots(self, var_list):
+        for v in var_list:
+            sums, squares = self._filled(v, 0.0), self._filled(v, self._initial_gradient_squared_accumulator_value)
+            self._get_or_make_slot(v, sums, "gradient_accumulator", self._name)
+            self._get_or_make_slot(v, squares, "gradient_squared_accumulator", self._name)
 
     def _prepare(self):
-        raise NotImplementedError("%s: a subclass of AdagradDAOptimizer cannot override its steps; write a subclass of "
-                                  "tf.train.Optimizer" % type(self).__name__)
+        """The op counts from 1: its step is the number of the current step."""
+        rate, step = self._number("learning_rate"), convert_to_tensor(self._global_step)
+        with colocate_with(rate):
+            self._global_step_on_worker = array_ops.identity(step) + 1
+
+    def _step(self, kind, grad, var, **more):
+        dtype = var.dtype.base_dtype
+        slots = {"gradient_" + k: self.get_slot(var, "gradient_" + k) for k in ("accumulator", "squared_accumulator")}
+        return self._apply_op(kind, var, slots, grad=grad, lr=self._cast("learning_rate", var),
+                              l1=math_ops.cast(self._l1_regularization_strength, dtype),
+                              l2=math_ops.cast(self._l2_regularization_strength, dtype),
+                              global_step=array_ops.identity(self._global_step_on_worker), **more)
+
+    def _apply_dense(self, grad, var):
+        return self._step("ApplyAdagradDA", grad, var)
+
+    def _apply_rows(self, grad, var, indices):
+        return self._step("SparseApplyAdagradDA", grad, var, indices=indices)
 
 
 class AdamUpdates(LibraryUpdates):

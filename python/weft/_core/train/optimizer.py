@@ -65,7 +65,8 @@ class Optimizer(PythonUpdates, Trackable, metaclass=Named):
         value = self._params.get(key)
         if isinstance(value, (Tensor, Variable)):
             return convert_to_tensor(value)
-        names = {"learning_rate": ("learning_rate", "lr", "alpha"), "decay": ("decay", "rho")}.get(key, (key,))
+        names = {"learning_rate": ("learning_rate", "lr", "alpha"), "decay": ("decay", "rho"),
+                 "l2_regularization_strength": ("l2_regularization_strength", "add")}.get(key, (key,))
         found = (self._graph._c.find("%s/%s:0" % (self._applied, name)) for name in names)
         return next((self._graph._tensor(out) for out in found if out >= 0), None)
 
@@ -231,6 +232,11 @@ def _variable(v):
     return v
 
 
+def _check_positive(name, value):
+    if value <= 0.0:
+        raise ValueError("%s must be positive: %s" % (name, value))
+
+
 class GradientDescentOptimizer(library_updates.GradientDescentUpdates, Optimizer):
     _KIND = "GradientDescent"
 
@@ -275,8 +281,7 @@ class AdagradOptimizer(library_updates.AdagradUpdates, Optimizer):
     _KIND = "Adagrad"
 
     def __init__(self, learning_rate, initial_accumulator_value=0.1, use_locking=False, name="Adagrad"):
-        if initial_accumulator_value <= 0.0:
-            raise ValueError("initial_accumulator_value must be positive: %s" % initial_accumulator_value)
+        _check_positive("initial_accumulator_value", initial_accumulator_value)
         super().__init__(use_locking, name, learning_rate=learning_rate,
                          initial_accumulator_value=initial_accumulator_value)
 
@@ -286,6 +291,7 @@ class ProximalAdagradOptimizer(library_updates.ProximalAdagradUpdates, Optimizer
 
     def __init__(self, learning_rate, initial_accumulator_value=0.1, l1_regularization_strength=0.0,
                  l2_regularization_strength=0.0, use_locking=False, name="ProximalAdagrad"):
+        _check_positive("initial_accumulator_value", initial_accumulator_value)
         super().__init__(use_locking, name, learning_rate=learning_rate,
                          initial_accumulator_value=initial_accumulator_value,
                          l1_regularization_strength=l1_regularization_strength,
@@ -304,6 +310,7 @@ class AdagradDAOptimizer(library_updates.AdagradDAUpdates, Optimizer):
 
     def __init__(self, learning_rate, global_step, initial_gradient_squared_accumulator_value=0.1,
                  l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False, name="AdagradDA"):
+        _check_positive("initial_gradient_squared_accumulator_value", initial_gradient_squared_accumulator_value)
         super().__init__(use_locking, name, learning_rate=learning_rate, global_step=global_step,
                          initial_gradient_squared_accumulator_value=initial_gradient_squared_accumulator_value,
                          l1_regularization_strength=l1_regularization_strength,
@@ -320,14 +327,19 @@ class FtrlOptimizer(library_updates.FtrlUpdates, Optimizer):
             if given not in (None, name):
                 raise NotImplementedError("tf.train.FtrlOptimizer(%s=%r) is not in Weft: leave it out, and the slots have the "
                                           "optimizer's name" % (key, given))
-        if beta:
-            l2_regularization_strength = l2_regularization_strength + beta / (2.0 * learning_rate)
+        if learning_rate_power > 0.0:
+            raise ValueError("learning_rate_power %f needs to be negative or zero" % learning_rate_power)
+        for key, given in (("initial_accumulator_value", initial_accumulator_value),
+                           ("l1_regularization_strength", l1_regularization_strength),
+                           ("l2_regularization_strength", l2_regularization_strength),
+                           ("l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength)):
+            if given < 0.0:
+                raise ValueError("%s %f needs to be positive or zero" % (key, given))
         super().__init__(use_locking, name, learning_rate=learning_rate, learning_rate_power=learning_rate_power,
                          initial_accumulator_value=initial_accumulator_value,
                          l1_regularization_strength=l1_regularization_strength,
-                         l2_regularization_strength=l2_regularization_strength,
-                         **({"l2_shrinkage_regularization_strength": l2_shrinkage_regularization_strength}
-                            if l2_shrinkage_regularization_strength else {}))
+                         l2_regularization_strength=l2_regularization_strength, beta=0.0 if beta is None else beta,
+                         l2_shrinkage_regularization_strength=l2_shrinkage_regularization_strength)
 
 
 # ---- moving averages ----

@@ -98,19 +98,27 @@ weft_err weft__collective_step_begin(worker *w, int64_t graph_key, int64_t deadl
   bool known;
   if (!leader) {
     *id = weft__collective_make_next_step(table, graph_key);
-    return WEFT_OK;
+  } else {
+    *id = weft__collective_next_step(table, graph_key, &known);
+    if (!known) {
+      WEFT_TRY(collective_ask_leader(leader, graph_key, deadline_ns, c, id));
+      weft__collective_set_next_step(table, graph_key, *id);
+    }
   }
-  *id = weft__collective_next_step(table, graph_key, &known);
-  if (known) return WEFT_OK;
-  WEFT_TRY(collective_ask_leader(leader, graph_key, deadline_ns, c, id));
-  weft__collective_set_next_step(table, graph_key, *id);
+  weft__worker_forget_failed_step(w, *id);
   return WEFT_OK;
 }
 
+/* After these errors sessions are made again and repeat the step, so that other members may wait for it. */
+static bool is_repeated(weft_err err) {
+  return err == WEFT_ABORTED || err == WEFT_UNAVAILABLE || err == WEFT_CANCELLED;
+}
+
 void weft__collective_step_end(worker *w, int64_t graph_key, int64_t id, weft_err err) {
+  if (err && !is_repeated(err)) weft__worker_keep_failed_step(w, id, err);
   weft__collective_end_step(weft__worker_collectives(w), graph_key, id, err != WEFT_OK);
-  if (err)
-    weft__worker_cleanup_step(w, id);
-  else
+  if (!err)
     weft__worker_keep_step(w, id);
+  else if (is_repeated(err))
+    weft__worker_cleanup_step(w, id);
 }

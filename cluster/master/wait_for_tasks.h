@@ -8,7 +8,6 @@
 #include "cluster/membership/peer.h"
 #include "exec/passes/place.h"
 
-enum { WEFT_RETURN_SECS = 5 }; /* a task that comes back this soon after its goodbye was restarted */
 /* The error begins with this text if the task that left was the chief: the job is over. */
 
 typedef struct required_task {

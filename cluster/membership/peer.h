@@ -62,6 +62,7 @@ void weft__peer_greet(peer *p, int64_t timeout_ms);
 void weft__peer_note_greeting(peer *p, bool restarted);
 /* Greets every other task, to learn from any of them which tasks have left. */
 void weft__peers_greet_all(peer *of);
+enum { WEFT_RETURN_SECS = 5 }; /* a task that comes back this soon after its goodbye was restarted */
 /* A task's departure.  The membership sets it; sessions that wait for the task read it. */
 typedef struct peer_departure {
   int64_t at_ns; /* when the task said goodbye; 0: it has not, or it has come back */

@@ -6,6 +6,7 @@
  * guards the leader. */
 #include "base/alloc.h"
 #include "base/cast.h"
+#include "base/clock.h"
 #include "cluster/worker/state.h"
 #include "kernels/collective/collective.h"
 #include <inttypes.h>
@@ -366,6 +367,31 @@ void weft__worker_keep_step(worker *w, int64_t id) {
   weft__worker_step_release(s);
 }
 
+void weft__worker_keep_failed_step(worker *w, int64_t id, weft_err err) {
+  worker_step *s;
+  status why = {0};
+  weft__status_update(&why, err);
+  if (weft__worker_step_get(w, id, true, &s) == WEFT_OK) {
+    weft__rendezvous_abort(s->rendezvous, weft__status_raise(&why));
+    weft__worker_step_release(s);
+  }
+  pthread_mutex_lock(&w->lock);
+  const int64_t before = w->failed_step;
+  w->failed_step = id;
+  pthread_mutex_unlock(&w->lock);
+  if (before && before != id) weft__worker_cleanup_step(w, before);
+  weft__status_raise(&why); /* the caller returns this error */
+  weft__status_finish(&why);
+}
+
+void weft__worker_forget_failed_step(worker *w, int64_t id) {
+  pthread_mutex_lock(&w->lock);
+  const bool failed = w->failed_step == id;
+  if (failed) w->failed_step = 0;
+  pthread_mutex_unlock(&w->lock);
+  if (failed) weft__worker_cleanup_step(w, id);
+}
+
 /* ---- buffers ---- */
 
 static const char *key_field(const char *key, int n) {
@@ -427,6 +453,7 @@ void weft__worker_recv_buffer(worker *w, call *c, ProtobufCMessage *request) {
 
 typedef struct buffer_fetch {
   rendezvous *rendezvous;
+  peer *from;
   recv_fn *fn;
   void *arg;
   int64_t bytes;
@@ -463,12 +490,28 @@ static weft_err read_buffer(message *reply, int64_t bytes, weft_tensor *out, boo
   return err;
 }
 
+/* Another member's end of data is not this task's, whose loop would end without an error.  A member that has ended and does
+ * not come back is no reason to try again.  TensorFlow says INTERNAL in both cases. */
+static weft_err buffer_error(peer *from, weft_err err) {
+  char *why = weft__strdup(weft__error_message());
+  const int64_t left_ns = weft__peer_get_departure(from).at_ns;
+  if (err == WEFT_OUT_OF_RANGE)
+    err = weft__fail(WEFT_INTERNAL, "%s takes no part in this step of collective ops, because its own step failed: %s",
+                     weft__peer_task(from), why ? why : "its data ended");
+  else if ((err == WEFT_UNAVAILABLE || err == WEFT_ABORTED) && left_ns &&
+           weft__clock_now_ns() - left_ns > WEFT_RETURN_SECS * NS_PER_S)
+    err = weft__fail(WEFT_INTERNAL, "%s has ended, so the collective ops of this task cannot complete: %s",
+                     weft__peer_task(from), why ? why : "it does not answer");
+  weft__free(why);
+  return err;
+}
+
 static void buffer_on_reply(void *arg, weft_err err, message *reply) {
   buffer_fetch f = *(buffer_fetch *)arg;
   weft_tensor t = {0};
   bool dead = false;
   weft__free(arg);
-  if (!err) err = read_buffer(reply, f.bytes, &t, &dead);
+  err = err ? buffer_error(f.from, err) : read_buffer(reply, f.bytes, &t, &dead);
   weft__rendezvous_release(f.rendezvous); /* before fn, which has a reference too and may end the step */
   f.fn(f.arg, err, &t, dead);
   weft__tensor_clear(&t);
@@ -503,7 +546,7 @@ void weft__worker_fetch_buffer(worker_step *s, rendezvous *r, const char *key, r
     fn(fn_arg, err, &none, false);
   } else {
     weft__rendezvous_retain(r);
-    *f = (buffer_fetch){r, fn, fn_arg, bytes};
+    *f = (buffer_fetch){r, from, fn, fn_arg, bytes};
     weft__peer_call(from, SERVICE "RecvBuf", &m, &(call_opts){.cancel = weft__rendezvous_token(r)}, buffer_on_reply, f);
   }
   weft__message_finish(&m);

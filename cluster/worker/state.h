@@ -106,8 +106,9 @@ struct worker {
   running_part runs; /* a ring, the oldest run first */
   int n_busy;        /* runs, and calls that are being answered */
   bool closed;
-  peer *leader;    /* of collective ops; NULL: this task, or none */
-  char *restoring; /* the session of the chief that restores variables here; NULL: none does */
+  int64_t failed_step; /* the last step with collective ops that failed here and is kept; 0: none */
+  peer *leader;        /* of collective ops; NULL: this task, or none */
+  char *restoring;     /* the session of the chief that restores variables here; NULL: none does */
 };
 
 /* ---- worker.c ---- */

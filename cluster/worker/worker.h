@@ -74,6 +74,10 @@ peer *weft__worker_collective_leader(worker *w);         /* NULL: this task, or 
 struct collectives *weft__worker_collectives(worker *w); /* borrowed */
 /* A step has succeeded whose buffers other tasks may still fetch: it is dropped when they have. */
 void weft__worker_keep_step(worker *w, int64_t id);
+/* A step has failed with the present error: tasks that ask for its buffers get that error.  It is dropped when the next step
+ * fails, or when it is forgotten because a run will use its id again. */
+void weft__worker_keep_failed_step(worker *w, int64_t id, weft_err err);
+void weft__worker_forget_failed_step(worker *w, int64_t id); /* does nothing for other steps */
 
 int weft__worker_sessions(worker *w); /* the number of open sessions of any master */
 int weft__worker_running(worker *w);  /* the number of parts that run and calls that are answered */

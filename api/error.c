@@ -7,15 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *weft_error_name(weft_err err) {
-  switch (err) {
-#define ROW(name, number)                                                                                              \
-  case WEFT_##name: return #name;
-    WEFT_ERRORS(ROW)
-#undef ROW
-  }
-  return "UNKNOWN";
-}
+const char *weft_error_name(weft_err err) { return weft__error_name(err); }
 
 const char *weft_error_message(void) { return weft__error_message(); }
 

@@ -1,6 +1,37 @@
 # A floor is a folder: its *.c files, tests aside, become one library, and tests of a floor are linked
 # with it and those below. The products are made from the objects of all.
-set(weft_floors "" CACHE INTERNAL "") # the libraries, lowest floor first
+#
+# The libraries of the floors stay in the build tree.  They are shared, so that a changed file relinks its floor and
+# libweft, and none of the test programs.  Sanitizers get static ones: each program then has one instrumented image.
+set(weft_floors "" CACHE INTERNAL "") # the libraries, highest floor first
+set(weft_floor_kind SHARED)
+if(WEFT_SANITIZE)
+  set(weft_floor_kind STATIC)
+endif()
+
+# These linkers take a quarter to a half of the time of binutils' ld.  What is shipped, and what is instrumented, keeps
+# the compiler's own linker.
+set(weft_test_linker "")
+if(NOT WEFT_SANITIZE)
+  include(CheckLinkerFlag)
+  foreach(linker lld gold)
+    check_linker_flag(C -fuse-ld=${linker} WEFT_LINKER_${linker})
+    if(WEFT_LINKER_${linker})
+      set(weft_test_linker -fuse-ld=${linker})
+      break()
+    endif()
+  endforeach()
+endif()
+
+# weft_floor_library(target source...): built where a test asks for it.  Other floors see all its functions; libweft.so
+# hides what is not public (cmake/libweft.map).  -z defs: a floor that needs one above it is not linked.
+function(weft_floor_library target)
+  add_library(${target} ${weft_floor_kind} EXCLUDE_FROM_ALL ${ARGN})
+  set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET default
+    ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/floors LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/floors)
+  target_compile_options(${target} PRIVATE -fno-semantic-interposition)
+  target_link_options(${target} PRIVATE -Wl,-z,defs,--as-needed ${weft_test_linker})
+endfunction()
 
 add_library(weft_build INTERFACE) # how our own sources are compiled
 target_compile_options(weft_build INTERFACE ${weft_warnings})
@@ -25,10 +56,9 @@ function(weft_floor floor)
     file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS WEFT_COMPONENT="${folder}")
   endforeach()
-  add_library(weft_${floor} STATIC ${sources})
-  set_target_properties(weft_${floor} PROPERTIES ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/floors)
-  target_link_libraries(weft_${floor} PRIVATE weft_build weft_proto_headers)
-  set(weft_floors ${weft_floors} weft_${floor} CACHE INTERNAL "")
+  weft_floor_library(weft_${floor} ${sources})
+  target_link_libraries(weft_${floor} PRIVATE weft_build weft_proto_headers ${weft_floors} weft_pb)
+  set(weft_floors weft_${floor} ${weft_floors} CACHE INTERNAL "")
 endfunction()
 
 # weft_write_op_table(table sources...): one list per source that has an OPS(stem); weft_stems are what they are called.

@@ -17,7 +17,8 @@ endforeach()
 set(weft_soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set_target_properties(weft_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${weft_soversion} EXPORT_NAME weft)
 add_library(weft::weft ALIAS weft_shared)
-target_link_options(weft_shared PRIVATE -Wl,--as-needed)
+target_link_options(weft_shared PRIVATE -Wl,--as-needed,--version-script=${PROJECT_SOURCE_DIR}/cmake/libweft.map)
+set_target_properties(weft_shared PROPERTIES LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/libweft.map)
 
 # weft_program(name folder-of-output source...): uses the public header and the shared library, no more.
 function(weft_program name output)
@@ -35,7 +36,7 @@ weft_program(ops_header tools tools/ops_header.c)
 set(ops_header ${PROJECT_BINARY_DIR}/include/weft/ops.h)
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/weft)
 add_custom_command(OUTPUT ${ops_header} COMMAND ops_header > ${ops_header}.new
-                   COMMAND ${CMAKE_COMMAND} -E rename ${ops_header}.new ${ops_header}
+                   COMMAND ${CMAKE_COMMAND} -E copy_if_different ${ops_header}.new ${ops_header}
                    DEPENDS ops_header weft_shared COMMENT "Writing weft/ops.h")
 add_custom_target(weft_ops_header ALL DEPENDS ${ops_header})
 target_include_directories(weft_shared INTERFACE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)

@@ -1,5 +1,5 @@
-# Every thing_test.c beside thing.c becomes a ctest entry FLOOR.thing.  The tests of a floor are one program, so that
-# a change relinks one program and not one for each file.
+# Every thing_test.c beside thing.c becomes a ctest entry FLOOR.thing.  The tests of a floor are one program, which is
+# linked with the shared libraries of its floor and of those below (WeftFloor.cmake).
 find_package(PkgConfig)
 if(PKG_CONFIG_FOUND)
   pkg_check_modules(CHECK IMPORTED_TARGET check)
@@ -33,32 +33,19 @@ endif()
 add_library(weft_check OBJECT ${PROJECT_SOURCE_DIR}/tests/main.c)
 target_link_libraries(weft_check PUBLIC weft_build weft_proto_headers PkgConfig::CHECK)
 
-# A changed file of a low floor relinks some sixty programs, and these linkers take a quarter to a half of the time of
-# binutils' ld.  What is shipped, and what is instrumented, keeps the compiler's own linker.
-set(weft_test_linker "")
-if(NOT WEFT_SANITIZE)
-  include(CheckLinkerFlag)
-  foreach(linker lld gold)
-    check_linker_flag(C -fuse-ld=${linker} WEFT_LINKER_${linker})
-    if(WEFT_LINKER_${linker})
-      set(weft_test_linker -fuse-ld=${linker})
-      break()
-    endif()
-  endforeach()
-endif()
-
 # weft_floor_program(name floor source...): linked with its floor and those below; with all, if it is of no floor.
+# What it defines comes before what a floor defines (the op tables below).  It has no copies of a floor's data, which
+# would keep their size when the floor changes: hence -fPIC.
 function(weft_floor_program name floor)
-  set(below "")
-  foreach(library ${weft_floors})
-    list(PREPEND below ${library})
-    if(library STREQUAL "weft_${floor}")
-      break()
-    endif()
-  endforeach()
+  set(below ${weft_floors})
+  list(FIND below weft_${floor} at)
+  if(at GREATER 0)
+    list(SUBLIST below ${at} -1 below)
+  endif()
   add_executable(${name} ${ARGN})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  target_link_options(${name} PRIVATE -Wl,--as-needed ${weft_test_linker})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests C_VISIBILITY_PRESET default)
+  target_compile_options(${name} PRIVATE -fPIC)
+  target_link_options(${name} PRIVATE -Wl,-z,nocopyreloc,--as-needed ${weft_test_linker})
   target_link_libraries(${name} PRIVATE ${below} weft_pb weft_build weft_proto_headers)
 endfunction()
 
@@ -84,10 +71,11 @@ foreach(source ${tests})
   weft_test(${name} test_${floor} ${name})
 endforeach()
 
-# The battery asks every op the same questions; one entry per file of ops/.
+# The battery asks every op the same questions; one entry per file of ops/.  It needs no floor above exec, and so does not
+# load gRPC some hundred times.
 weft_glob(battery tests/battery)
 if(battery)
-  weft_floor_program(battery api ${battery})
+  weft_floor_program(battery exec ${battery})
   foreach(stem ${weft_op_stems})
     weft_test(op.${stem} battery ${stem})
     if(NOT WEFT_SANITIZE STREQUAL "thread") # its thread races with the op on purpose, as another process may
@@ -124,7 +112,7 @@ if(battery)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/docs/cube.c CONTENT "${text}")
   weft_glob(sources ops)
   weft_write_op_table(${PROJECT_BINARY_DIR}/docs/op_table.c ${sources} ${PROJECT_BINARY_DIR}/docs/cube.c)
-  weft_floor_program(battery_of_page api ${battery} ${PROJECT_BINARY_DIR}/docs/cube.c ${PROJECT_BINARY_DIR}/docs/op_table.c)
+  weft_floor_program(battery_of_page exec ${battery} ${PROJECT_BINARY_DIR}/docs/cube.c ${PROJECT_BINARY_DIR}/docs/op_table.c)
   weft_test(docs.adding_an_op battery_of_page cube)
 endif()
 
@@ -133,7 +121,7 @@ weft_glob(wrong_ops tests/battery_wrong)
 if(battery AND wrong_ops)
   weft_glob(sources ops)
   weft_write_op_table(${PROJECT_BINARY_DIR}/battery_wrong/op_table.c ${sources} ${wrong_ops})
-  weft_floor_program(battery_of_wrong_ops api ${battery} ${wrong_ops} ${PROJECT_BINARY_DIR}/battery_wrong/op_table.c)
+  weft_floor_program(battery_of_wrong_ops exec ${battery} ${wrong_ops} ${PROJECT_BINARY_DIR}/battery_wrong/op_table.c)
   foreach(source ${wrong_ops})
     get_filename_component(stem ${source} NAME_WE)
     file(STRINGS ${source} expected REGEX "Expected: ")
@@ -205,6 +193,10 @@ if(TARGET weft_shared AND NOT WEFT_SANITIZE)
   weft_test(api.misuse python3 tests/misuse.py ${PROJECT_BINARY_DIR})
   weft_test(api.abi python3 tests/abi.py ${PROJECT_BINARY_DIR})
   weft_test(api.cplusplus bash tests/cplusplus.sh ${PROJECT_BINARY_DIR})
+endif()
+
+if(NOT WEFT_SANITIZE AND CMAKE_GENERATOR STREQUAL "Ninja")
+  weft_test(links python3 tests/links.py ${PROJECT_BINARY_DIR})
 endif()
 
 # The programs, as a shell sees them.

@@ -4,7 +4,7 @@
 
 #include "weft/core.h"
 
-/* What an option means whose default is yes. */
+/* Returns the value of an option whose default is yes. */
 static inline bool weft__choice_yes(weft_choice c) { return c != WEFT_NO; }
 
 #endif

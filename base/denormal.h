@@ -1,8 +1,8 @@
 /* denormal.h - flushes denormal numbers to zero while kernels run.
  *
- * Vanishing gradients and decaying moments become denormal, and processors compute with denormal numbers a hundred times
- * slower.  TensorFlow's executor flushes them too.  The mode belongs to the thread: pool threads set it once, and a
- * thread that runs a step sets it for that step. */
+ * Vanishing gradients and decaying moments become denormal, and processors compute with denormal numbers a hundred
+ * times slower.  TensorFlow's executor flushes them too.  The mode belongs to the thread: threads of a pool set it
+ * once, and a thread that runs a step sets it for that step. */
 #ifndef WEFT_BASE_DENORMAL_H
 #define WEFT_BASE_DENORMAL_H
 

@@ -4,11 +4,11 @@
  *   return weft__fail(WEFT_INVALID_ARGUMENT, "MatMul '%s': ...", name);
  * Work that finishes on another thread stores its code and its message in a `status`.
  *
- * What the library decides by is the code and the facts of an error, and never its text.  An error that arrives from
- * another process has only a code and a text; weft__rpc_error (net/rpc.h) finds its facts.
+ * The library makes decisions by the code and the facts of an error, and never by its text.  An error that arrives
+ * from another process has only a code and a text; weft__rpc_error (net/rpc.h) finds its facts.
  *
- * The message is a fixed buffer of the thread, so that reporting an error never allocates.  A `status` is a plain value;
- * its owner guards it. */
+ * The message is a fixed buffer of the thread, so that reporting an error never allocates.  A `status` is a plain
+ * value; its owner guards it. */
 #ifndef WEFT_BASE_STATUS_H
 #define WEFT_BASE_STATUS_H
 
@@ -64,8 +64,8 @@ typedef struct status {
   char *message;
 } status;
 
-/* Stores `code` and this thread's message and facts in *s.  Does nothing if *s has failed already or if code is WEFT_OK, so *s keeps
- * the first failure. */
+/* Stores `code` and this thread's message and facts in *s.  Does nothing if *s has failed already or if code is
+ * WEFT_OK, so *s keeps the first failure. */
 void weft__status_update(status *s, weft_err code);
 /* Sets this thread's message and facts to those of *s and returns its code; WEFT_OK changes nothing. */
 weft_err weft__status_raise(const status *s);

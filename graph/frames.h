@@ -48,7 +48,7 @@ typedef struct frames {
  * NextIteration yet) count as part of the enclosing frame.  A loop that while_loop did not build (Enter and Exit
  * without a condition, two conditions) is marked as odd. */
 weft_err weft__frames_find(frames *f, const weft_graph *g, bool open, arena *a);
-/* returns INVALID_ARGUMENT that names its odd node */
+/* Returns INVALID_ARGUMENT with the name of the frame's odd node. */
 weft_err weft__frames_odd(const loop_frame *l, const weft_graph *g);
 /* Returns the branch in which an output is alive. */
 int weft__frames_branch(const frames *f, const weft_graph *g, weft_out o);

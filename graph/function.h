@@ -46,7 +46,7 @@ weft_err weft__function_attr(attr *out, const char *attr_name, const weft_node *
 int weft__function_count(const weft_node *n, const char *attr); /* the number of functions that the attribute names */
 static inline void weft__function_release(function *f) { weft__object_release(f ? &f->base : NULL); }
 
-/* How to run a function: set by the executor; kernels reach it through their step. */
+/* Functions that compile and run a function.  The executor sets them; kernels reach them through their step. */
 struct caller {
   weft_err (*compile)(function *f); /* sets code and drop */
   weft_err (*run)(function *f, const step *st, const weft_tensor *const *arg, weft_tensor **ret);

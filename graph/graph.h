@@ -8,7 +8,7 @@
 
 #include "graph/node.h"
 
-/* A node to be added.  All fields are read during the call. */
+/* A node to be added.  All fields are read only during the call. */
 struct node_spec {
   const char *op;
   const char *name;   /* used unchanged if `exact`, otherwise scoped and made unique; NULL: the op's name */
@@ -21,8 +21,11 @@ struct node_spec {
   const attr *attr;
 };
 
+/* Creates an empty graph, which the caller destroys.  The op table must outlive it.  Returns RESOURCE_EXHAUSTED. */
 weft_err weft__graph_create(weft_graph **out, const op_table *ops);
 void weft__graph_destroy(weft_graph *g);
+/* Adds a node, which *out borrows from the graph.  Takes the graph's lock.  Returns INVALID_ARGUMENT, in
+ * TensorFlow's words where it has any, NOT_FOUND for an unknown op, or RESOURCE_EXHAUSTED. */
 weft_err weft__graph_add(weft_graph *g, const node_spec *spec, weft_node **out);
 /* Sets data input i of an existing node.  It closes a loop's back edge (NextIteration -> Merge). */
 weft_err weft__graph_set_input(weft_graph *g, weft_node *n, int i, weft_out from);

@@ -76,7 +76,7 @@ struct kernel {
 /* Creates output i, with the node's output type and the given shape.  Its data is uninitialized (strings and
  * objects: empty).  Returns NULL with the error set if memory is short or the shape is not fully known. */
 weft_tensor *weft__out(kernel *k, int i, const shape *s);
-/* Returns the error code if weft__out fails for a shape that was computed from values. */
+/* Returns the error code for a failed weft__out whose shape was computed from values. */
 static inline weft_err weft__out_refused(const shape *s) {
   return weft__shape_count(s) < 0 ? WEFT_INVALID_ARGUMENT : WEFT_RESOURCE_EXHAUSTED;
 }

@@ -10,7 +10,7 @@
 
 typedef struct library_function {
   const char *name;
-  attr_str def; /* a serialised FunctionDef */
+  attr_str def; /* a serialized FunctionDef */
   const op *op; /* for nodes that call it by name; NULL if its arguments are lists */
 } library_function;
 

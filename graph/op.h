@@ -2,7 +2,7 @@
  *
  * A file ops/NAME.c ends in
  *     OPS(name) = {
- *       { "Softmax(logits:T) -> (softmax:T) | T:type{half,float}", "Normalised exponentials.",
+ *       { "Softmax(logits:T) -> (softmax:T) | T:type{half,float}", "Normalized exponentials.",
  *         .infer = softmax_infer, .cpu = softmax_cpu, .grad = softmax_grad, .cases = softmax_cases },
  *       { 0 },
  *     };

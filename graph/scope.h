@@ -34,8 +34,8 @@ weft_err weft__scope_apply_imported(weft_graph *g, weft_node *n, int first);
 bool weft__scope_taken(const weft_graph *g, const char *full);
 /* Returns `full`, or `full` with the first free suffix, in the arena. */
 weft_err weft__scope_free_name(weft_graph *g, const char *full, const char **out);
-/* weft__scope_names returns the number of names taken so far.  weft__scope_forget frees the names taken since, and
- * forgets the nodes with an id >= `nodes`. */
+/* weft__scope_names returns the number of names taken so far.  weft__scope_forget frees the names after the first
+ * `names`, and forgets the nodes with an id >= `nodes`. */
 int weft__scope_names(const weft_graph *g);
 void weft__scope_forget(weft_graph *g, int names, int nodes);
 
@@ -46,8 +46,9 @@ void weft__scope_pop(weft_graph *g);
 int weft__scope_depth(const weft_graph *g);
 void weft__scope_pop_to(weft_graph *g, int depth);
 
-/* Removes the scopes above `depth` from the stack and keeps them, with the counts of default names of variable
- * scopes.  Unparking pushes them on the stack again, restores the counts, and frees p, also on failure. */
+/* weft__scope_park removes the scopes above `depth` from the stack and stores them in *out, with the counts of
+ * default names of variable scopes.  weft__scope_unpark pushes them again, restores the counts, and frees p, also on
+ * failure. */
 typedef struct parked_scopes parked_scopes;
 weft_err weft__scope_park(weft_graph *g, int depth, parked_scopes **out);
 weft_err weft__scope_unpark(weft_graph *g, parked_scopes *p);

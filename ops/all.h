@@ -1,14 +1,15 @@
-/* all.h - the table of every op, made by the build from the files in this folder. */
+/* all.h - the table of all ops, which the build generates from the files of this folder. */
 #ifndef WEFT_OPS_ALL_H
 #define WEFT_OPS_ALL_H
 
 #include "graph/op.h"
 
-/* One list per file, each ended by a row with def NULL; the lists are ended by NULL. */
+/* Returns one list per file.  A row with def NULL ends a list; NULL ends the lists. */
 const op *const *weft__ops_all(void);
-/* The stems of those files, in the same order: "softmax" of ops/nn/softmax.c. */
+/* Returns the stems of those files, in the same order: "softmax" for ops/nn/softmax.c. */
 const char *const *weft__ops_stems(void);
-/* All of them as a table, made once in a process and never changed. */
+/* Stores the table of all ops.  It is created once per process and never changed.  Returns RESOURCE_EXHAUSTED or the
+ * error of weft__op_table_create. */
 weft_err weft__ops_table(const op_table **out);
 
 #endif

@@ -1,11 +1,12 @@
-/* collective.h - who takes part in collective ops: groups of devices, and the instances of ops in a group.
+/* collective.h - membership in collective ops: groups of devices, and the instances of ops in a group.
  *
- * A group has a key and a size.  It is complete when as many devices have joined it; then each has a rank, and the group
- * never changes.  An instance is one collective op of a group.  In a cluster one task, the leader, completes groups and
- * instances; the other tasks ask it once and keep the answer.  Without a leader each task completes its own.
+ * A group has a key and a size.  It is complete when that many devices have joined it.  Then each has a rank, and
+ * the group never changes.  An instance is one collective op of a group.  In a cluster one task, the leader,
+ * completes groups and instances; the other tasks ask it once and keep the answer.  Without a leader each task
+ * completes its own.
  *
- * The table is a resource of the task.  Any thread may call these functions.  Callbacks run without the lock, perhaps
- * before the call returns. */
+ * The table is a resource of the task.  Any thread may call these functions.  Callbacks run without the lock,
+ * perhaps before the call returns. */
 #ifndef WEFT_STATE_COLLECTIVE_H
 #define WEFT_STATE_COLLECTIVE_H
 
@@ -40,10 +41,10 @@ typedef struct collective_group { /* constant */
   collective_member *member; /* by rank: sorted by device name, so that the devices of a task are adjacent */
 } collective_group;
 
-typedef struct collective_join { /* borrowed for the call, as is all it points at */
+typedef struct collective_join { /* borrowed for the call, with everything that it points to */
   int32_t group_key, group_size;
   const char *device_type;
-  collective_member member; /* who joins */
+  collective_member member; /* the device that joins */
   /* Of an instance: */
   int32_t instance_key;
   int type; /* collective_type */
@@ -60,7 +61,7 @@ typedef void collective_group_fn(void *arg, weft_err err, collective_group *grou
 /* source_rank: of a broadcast; -1 for other types. */
 typedef void collective_instance_fn(void *arg, weft_err err, int source_rank);
 
-/* How a task asks the leader; both call fn exactly once, and copy what they keep of j. */
+/* Functions with which a task asks the leader.  Both call fn exactly once, and copy what they keep of j. */
 typedef struct collective_remote {
   void (*group)(void *arg, const collective_join *j, cancel *c, collective_group_fn *fn, void *fn_arg);
   void (*instance)(void *arg, const collective_join *j, cancel *c, collective_instance_fn *fn, void *fn_arg);
@@ -72,33 +73,33 @@ typedef struct collective_remote {
 /* Finds the task's table or creates it; the caller owns a reference. */
 weft_err weft__collectives_get(resources *r, collectives **out);
 void weft__collectives_release(collectives *c);
-/* remote NULL: this task is the leader, or there is none. */
+/* Sets how to ask the leader; it is copied.  NULL: this task is the leader, or there is none. */
 void weft__collectives_set_remote(collectives *c, const collective_remote *remote);
 void weft__collectives_set_describe(collectives *c, const collective_remote *remote); /* only `describe` and `arg` */
-/* Returns a thread for timeouts, which lives as long as the table. */
+/* Stores timers for timeouts, which live as long as the table.  Returns RESOURCE_EXHAUSTED. */
 weft_err weft__collectives_timers(collectives *c, timers **out);
 
-/* Waits until the group is complete.  for_leader: another task asks this one, which answers itself.  The token may be NULL.
- * Returns INTERNAL if the group has another size. */
+/* Calls fn when the group is complete.  for_leader: the request comes from another task, and this task answers it as
+ * the leader.  The token may be NULL.  fn gets INTERNAL if the group has another size. */
 void weft__collective_join_group(collectives *c, const collective_join *j, bool for_leader, cancel *token,
                                  collective_group_fn *fn, void *arg);
-/* Waits until the instance is complete, which for a broadcast means that all members have come.  Returns INTERNAL or
+/* Calls fn when the instance is complete; a broadcast is complete when all members have joined.  fn gets INTERNAL or
  * INVALID_ARGUMENT if another member has another type or shape. */
 void weft__collective_join_instance(collectives *c, const collective_group *g, const collective_join *j,
                                     bool for_leader, cancel *token, collective_instance_fn *fn, void *arg);
-/* Creates a complete group of members, whose texts and attributes pass to it, also on failure. */
+/* Creates a complete group.  Takes ownership of the members' strings and attributes, also on failure. */
 weft_err weft__collective_group_create(collective_group **out, int32_t key, const char *device_type, int n,
                                        collective_member *member);
 void weft__collective_group_release(collective_group *g);               /* NULL is allowed */
 int weft__collective_rank(const collective_group *g, const char *name); /* -1: it is no member */
 
-/* Step ids of runs that belong together although different masters start them: every run of a graph key has the same id
- * on all tasks.  The id of the next run; *known is false if the leader has to be asked. */
+/* Step ids of runs that different masters start but that belong together: every run of a graph key has the same id
+ * on all tasks.  Returns the id of the next run; *known is false if the leader has to be asked. */
 int64_t weft__collective_next_step(collectives *c, int64_t graph_key, bool *known);
 void weft__collective_set_next_step(collectives *c, int64_t graph_key, int64_t id);
-/* The leader's own, made at the first call. */
+/* The same on the leader, which creates the id at the first call. */
 int64_t weft__collective_make_next_step(collectives *c, int64_t graph_key);
-/* A run of this id has ended.  failed: the next id is asked for again. */
+/* Reports that a run of this id has ended.  failed: the leader is asked for the next id again. */
 void weft__collective_end_step(collectives *c, int64_t graph_key, int64_t id, bool failed);
 bool weft__collectives_is_leader(collectives *c);
 

@@ -1,4 +1,4 @@
-/* combine.h - elementwise updates, as Assign*, Scatter* and accumulators do them.  Any thread may call these functions. */
+/* combine.h - elementwise updates of Assign*, Scatter* and accumulators.  Any thread may call these functions. */
 #ifndef WEFT_STATE_COMBINE_H
 #define WEFT_STATE_COMBINE_H
 

@@ -1,7 +1,8 @@
-/* staging.h - staging areas: tuples of tensors that wait between two parts of a graph, in the order of arrival or by key.
+/* staging.h - staging areas: tuples of tensors that wait between two parts of a graph, in the order of arrival or by
+ * key.
  *
- * A request that cannot be served yet waits without a thread, and its step's token cancels it.  Any thread may call these
- * functions; a staging area is a reference-counted resource. */
+ * A request that cannot be served yet waits without a thread, and its step's token cancels it.  Any thread may call
+ * these functions; a staging area is a reference-counted resource. */
 #ifndef WEFT_STATE_STAGING_H
 #define WEFT_STATE_STAGING_H
 
@@ -19,18 +20,19 @@ typedef struct staging_spec {
 
 typedef struct staging staging;
 
-/* What a request does.  Tuples are numbered from 0 in a FIFO; in a map they have keys. */
+/* The kinds of requests.  Tuples are numbered from 0 in a FIFO; in a map they have keys. */
 typedef enum staging_act { STAGING_PUT, STAGING_TAKE, STAGING_TAKE_ANY, STAGING_PEEK } staging_act;
 
 typedef struct staging_request {
   staging_act act;
   int64_t key;                    /* or the number to peek at */
   int n;                          /* tensors that are put or wanted */
-  const int32_t *index;           /* their places in the tuple; NULL: 0, 1, ... */
+  const int32_t *index;           /* their positions in the tuple; NULL: 0, 1, ... */
   const weft_tensor *const *part; /* PUT: borrowed for the call */
 } staging_request;
 
-/* Called once, when the request was served or canceled.  got: n tensors, borrowed for the call; key: that of the tuple. */
+/* Called once, when the request was served or canceled.  got: n tensors, borrowed for the call; key: that of the
+ * tuple. */
 typedef void staging_fn(void *arg, weft_err err, const weft_tensor *got, int64_t key);
 
 weft_err weft__staging_create(staging **out, const staging_spec *spec); /* the caller owns the one reference */

@@ -20,8 +20,8 @@ typedef struct tensor_array_spec {
 
 typedef struct tensor_array tensor_array;
 
-/* How the elements are computed on their device: zeros for a slot that was not written, and x + y for a gradient, to `to`,
- * which may be x.  Called with the lock of the array held. */
+/* Functions that compute elements on their device: zeros for a slot that was not written, and x + y for a gradient,
+ * stored in `to`, which may be x.  They are called with the lock of the array held. */
 typedef struct tensor_array_ops {
   void *arg;
   memory_space *memory; /* of the elements; NULL: host memory */
@@ -40,8 +40,8 @@ weft_err weft__tensor_array_read(tensor_array *a, weft_dtype dtype, int64_t i, w
 weft_err weft__tensor_array_size(tensor_array *a, int64_t *size, bool *dynamic);
 shape weft__tensor_array_element(tensor_array *a);
 void weft__tensor_array_close(tensor_array *a);
-/* Finds the gradient of a with the name `source`, or creates it; a has a fixed size from then on.  prepend (may be NULL)
- * goes in front of the shapes of the elements.  *out is borrowed and lives as long as a. */
+/* Finds the gradient of a with the name `source`, or creates it; a has a fixed size from then on.  prepend (may be
+ * NULL) goes in front of the shapes of the elements.  *out is borrowed and lives as long as a. */
 weft_err weft__tensor_array_gradient(tensor_array *a, const char *source, const shape *prepend, tensor_array **out);
 
 #endif

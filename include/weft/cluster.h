@@ -20,27 +20,28 @@ typedef struct weft_cluster weft_cluster;
 
 WEFT_CHECKED weft_err weft_cluster_create(weft_cluster **out); /* empty */
 WEFT_API void weft_cluster_destroy(weft_cluster *c);
-/* Indices may have gaps.  ALREADY_EXISTS if the task has an address. */
+/* Adds a task.  Indices may have gaps.  Returns ALREADY_EXISTS if the task has an address already. */
 WEFT_CHECKED weft_err weft_cluster_add(weft_cluster *c, const char *job, int task, const char *address);
-/* Tasks 0, 1, ... from "host:port,host:port". */
+/* Adds tasks 0, 1, ... from "host:port,host:port". */
 WEFT_CHECKED weft_err weft_cluster_add_hosts(weft_cluster *c, const char *job, const char *hosts);
-/* "ps=host:port,host:port;worker=host:port" (lines will do for semicolons), or JSON: {"ps": ["host:port"]}, also as the
- * "cluster" of a TF_CONFIG. */
+/* Parses "ps=host:port,host:port;worker=host:port" (or one job per line), or JSON: {"ps": ["host:port"]}, also as
+ * the "cluster" of a TF_CONFIG. */
 WEFT_CHECKED weft_err weft_cluster_parse(weft_cluster **out, const char *text);
-/* From and to a serialised ClusterDef.  The bytes written are yours: weft_free. */
+/* Convert from and to a serialized ClusterDef.  The caller frees the bytes with weft_free. */
 WEFT_CHECKED weft_err weft_cluster_from_def(weft_cluster **out, const void *cluster_def, size_t size);
 WEFT_CHECKED weft_err weft_cluster_to_def(void **out, size_t *size, const weft_cluster *c);
-/* Jobs in ascending order of name; the tasks of one in ascending order of index. */
+/* List the jobs, ordered by name, and the tasks of a job, ordered by index. */
 WEFT_API int weft_cluster_job_count(const weft_cluster *c);
 WEFT_API const char *weft_cluster_job(const weft_cluster *c, int i);
 WEFT_API int weft_cluster_task_count(const weft_cluster *c, const char *job);  /* 0 if there is no such job */
 WEFT_API int weft_cluster_task(const weft_cluster *c, const char *job, int i); /* the index of its i-th task; -1 */
 WEFT_API const char *weft_cluster_address(const weft_cluster *c, const char *job, int task); /* NULL if there is none */
 
-/* Which task this process is, found in this order: flags (--ps_hosts or any --JOB_hosts, also --parameter_servers and
- * --workers; --job_name; --task_index or --task_id; other arguments are left alone), TF_CONFIG, Slurm's environment,
- * MPI's (hosts from --hosts, else localhost).  Under the last two the first WEFT_NUM_PS (1) tasks are ps and the rest
- * workers, on ports from WEFT_PORT (8888) on.  *cluster is NULL, and *job "", if nothing was found.  *job: weft_free. */
+/* Finds out which task this process is.  It looks at the following, in this order: flags (--ps_hosts or any
+ * --JOB_hosts, also --parameter_servers and --workers; --job_name; --task_index or --task_id; other arguments are
+ * ignored), TF_CONFIG, Slurm's environment, and MPI's (hosts from --hosts, else localhost).  With Slurm and MPI the
+ * first WEFT_NUM_PS (1) tasks are ps and the rest workers, on ports from WEFT_PORT (8888) on.  If nothing was found,
+ * *out is NULL and *job is "".  The caller frees *job with weft_free. */
 WEFT_CHECKED weft_err weft_role_find(weft_cluster **out, char **job, int *task, int argc, char *const *argv);
 
 /* ---- servers -------------------------------------------------------------------------------- */
@@ -49,75 +50,79 @@ typedef struct weft_server weft_server;
 
 typedef struct weft_server_opts {
   size_t size;
-  const char *job; /* which task of the cluster this is */
+  const char *job; /* the job and the index of this task */
   int task;
   const char *protocol; /* NULL or "grpc" */
-  weft_choice start;    /* default yes; no: weft_server_start listens, not create */
-  bool serve;           /* a bare task for others: join returns only when interrupted */
+  weft_choice start;    /* default yes: create starts listening; no: weft_server_start does */
+  bool serve;           /* a task without a program of its own: join returns only when interrupted */
   const char *bind;     /* "host:port" to listen on instead of the listed address; NULL: WEFT_BIND, if set */
-  const char *token;    /* asked of, and sent with, every call; NULL: WEFT_TOKEN, or what is in the file
-                           WEFT_TOKEN_FILE, if set */
+  /* required of, and sent with, every call; NULL: WEFT_TOKEN, or the content of the file WEFT_TOKEN_FILE, if set */
+  const char *token;
   const char *tls_cert; /* PEM files for mutual TLS, all three; NULL: WEFT_TLS_CERT, WEFT_TLS_KEY, WEFT_TLS_CA */
   const char *tls_key;
   const char *tls_ca;
-  const char *allow_dirs; /* directories, parted by ':', that file ops may touch; NULL: WEFT_ALLOW_DIRS; if that is
-                             unset, all, or none once there is a token or TLS */
-  const void *config;     /* a serialised ConfigProto: the threads of this task */
+  /* directories, separated by ':', that file ops may access; NULL: WEFT_ALLOW_DIRS; if that is unset: all, or none
+   * if there is a token or TLS */
+  const char *allow_dirs;
+  const void *config; /* a serialized ConfigProto: the threads of this task */
   size_t config_size;
-  int status_port;    /* a page, JSON and metrics for people and Prometheus on this port; 0: WEFT_STATUS_PORT, if set */
-  bool require_auth;  /* refuse to start without a token or TLS; also by WEFT_REQUIRE_AUTH=1 */
-  const char *memory; /* a ceiling on the memory of this process: "800M", "4G", "auto" (90 % of the cgroup's limit); an
-                         allocation over it fails its step with RESOURCE_EXHAUSTED.  NULL: WEFT_MEMORY; if unset, none */
+  int status_port;   /* serves a status page, JSON and Prometheus metrics on this port; 0: WEFT_STATUS_PORT, if set */
+  bool require_auth; /* refuse to start without a token or TLS; WEFT_REQUIRE_AUTH=1 does the same */
+  /* a limit on the memory of this process: "800M", "4G", "auto" (90 % of the cgroup's limit); an allocation beyond
+   * it fails its step with RESOURCE_EXHAUSTED.  NULL: WEFT_MEMORY; if unset, none */
+  const char *memory;
 } weft_server_opts;
 
-/* A cluster that is all loopback is listened for on loopback only; any other on the task's own address, with a warning
- * in the log if neither token nor TLS guards it. */
+/* Creates the server of a task.  It listens on loopback only if all addresses of the cluster are loopback addresses.
+ * Otherwise it listens on the task's own address, and logs a warning if it has neither a token nor TLS. */
 WEFT_CHECKED weft_err weft_server_create(weft_server **out, const weft_cluster *c, const weft_server_opts *opts);
-/* A cluster of one, /job:local/task:0, on a free port of this host.  opts may be NULL; job and task are not read. */
+/* Creates a server for a cluster of one task, /job:local/task:0, on a free port of this host.  opts may be NULL; its
+ * job and task are not read. */
 WEFT_CHECKED weft_err weft_server_create_local(weft_server **out, const weft_server_opts *WEFT_OPTIONAL opts);
-/* The task that weft_role_find finds; a cluster of one task if it finds none. */
+/* Creates the server of the task that weft_role_find finds; of a cluster of one task if it finds none. */
 WEFT_CHECKED weft_err weft_server_create_from_args(weft_server **out, int argc, char *const *argv);
-WEFT_CHECKED weft_err weft_server_start(weft_server *s); /* fine if it has been */
+WEFT_CHECKED weft_err weft_server_start(weft_server *s); /* does nothing if it has started already */
 /* Waits until the job is over: every other task was seen and is in join too or has left, sessions have been idle for
- * 5 s, and some task has run a session through its own server.  CANCELLED by weft_interrupt.  A task that died or never
- * came is waited for WEFT_JOIN_TIMEOUT seconds (1800; 0: for ever), then DEADLINE_EXCEEDED says who. */
+ * 5 s, and some task has run a session through its own server.  Returns CANCELLED after weft_interrupt.  A task that
+ * died or never started is waited for WEFT_JOIN_TIMEOUT seconds (1800; 0: forever); then DEADLINE_EXCEEDED names it. */
 WEFT_CHECKED weft_err weft_server_join(weft_server *s);
-/* Says goodbye to the other tasks, cancels what runs here, closes the sessions of clients and frees the port.  A program
- * that exits says goodbye as well.  Waits 5 s at most: a kernel that still computes then keeps the server's memory and port
- * until the process ends, which the log says. */
+/* Tells the other tasks that this one leaves (an exiting program does that too), cancels the steps that run here,
+ * closes the sessions of clients and frees the port.  It waits at most 5 s: a kernel that still computes then keeps
+ * the server's memory and port until the process ends, which is logged. */
 WEFT_API void weft_server_destroy(weft_server *s);
-/* Has a server of this process left a kernel computing?  Then end the process with _exit: exit takes away what the kernel
- * uses, and it would crash. */
+/* Returns true if a server was destroyed while a kernel still computed.  End the process with _exit then: exit would
+ * free memory that the kernel uses, and the kernel would crash. */
 WEFT_API bool weft_server_left_kernel(void);
-/* The program is about to end with a failure: its goodbye then says that it may be started again, so that sessions which
- * need this task wait for it.  An exit code other than 0 and an interrupt say the same. */
+/* Says that the program is about to end with a failure.  The other tasks are then told that it may be restarted, so
+ * that sessions which need this task wait for it.  An exit code other than 0 and an interrupt have the same effect. */
 WEFT_API void weft_server_set_failed(weft_server *s);
 WEFT_API const char *weft_server_target(const weft_server *s); /* "grpc://localhost:2222" */
 WEFT_API const char *weft_server_job(const weft_server *s);
 WEFT_API int weft_server_task(const weft_server *s);
 WEFT_API const weft_cluster *weft_server_cluster(const weft_server *s);
 
-/* What the server at "host:port" says of itself; it keeps nothing of having been asked.  Sends the token and
- * certificates of the environment.  UNAVAILABLE: nobody speaks TensorFlow's protocol there. */
+/* The reply of the server at "host:port" to a question about itself.  The server keeps no record of the question.
+ * weft_task_ask sends the token and the certificates of the environment.  It returns UNAVAILABLE if no server at
+ * that address speaks TensorFlow's protocol. */
 typedef struct weft_task_info {
   char task[256];       /* "/job:ps/replica:0/task:0" */
   char version[32];     /* of Weft; "": it is TensorFlow */
-  const char *state;    /* of a Weft task: "running", "serving" (in join), "idle" (the same without work); else "" */
-  uint64_t incarnation; /* another one after each start */
+  const char *state;    /* of a Weft task: "running", "serving" (in join) or "idle" (in join, without work); else "" */
+  uint64_t incarnation; /* changes with each start */
   int devices;
-  double round_trip_ms; /* of a call on a connection that stands */
+  double round_trip_ms; /* of a call on an open connection */
 } weft_task_info;
 WEFT_CHECKED weft_err weft_task_ask(weft_task_info *out, const char *address, int64_t timeout_ms);
 
-/* How the Weft task at "host:port" fares.  The numbers are those of its process, since that began; rates are over its
- * last seconds.  As weft_task_ask; UNIMPLEMENTED by a TensorFlow task. */
+/* The status of the Weft task at "host:port".  The numbers are those of its process since it started; rates are over
+ * the last few seconds.  The errors are those of weft_task_ask, and UNIMPLEMENTED from a TensorFlow task. */
 typedef struct weft_task_status {
   char task[256];
   char version[32];
-  char state[16];          /* "running"; "waiting": its program is blocked; "serving": it has work of others; "idle" */
+  char state[16]; /* "running"; "waiting": its program is blocked; "serving": it works for other tasks; "idle" */
   double uptime_s, skew_s; /* skew: how far its clock is ahead of ours */
-  int64_t sessions;        /* of masters anywhere, open on this task */
-  int64_t runs, parts;     /* runs of sessions whose master it is; parts of steps of any master that it ran */
+  int64_t sessions;        /* sessions of any master that are open on this task */
+  int64_t runs, parts;     /* runs of sessions whose master it is; partitions of steps that it ran for any master */
   double runs_per_s, parts_per_s;
   int64_t bytes_in, bytes_out; /* over the network */
   double in_per_s, out_per_s;
@@ -129,7 +134,7 @@ typedef struct weft_task_status {
   char checkpoint[256];
   char waits[1024];                       /* the tasks it waits for and how long, separated by "; "; "": none */
   char error[256];                        /* the last warning or error */
-  int64_t client_sessions, idle_sessions; /* of other processes, whose master it is; those whose client is away */
+  int64_t client_sessions, idle_sessions; /* of other processes; those whose client is gone */
 } weft_task_status;
 WEFT_CHECKED weft_err weft_task_status_ask(weft_task_status *out, const char *address, int64_t timeout_ms);
 
@@ -143,8 +148,8 @@ WEFT_API const char *weft_devices_name(const weft_devices *d, int i); /* "/job:p
 WEFT_API const char *weft_devices_type(const weft_devices *d, int i); /* "CPU" */
 WEFT_API int64_t weft_devices_memory(const weft_devices *d, int i);
 WEFT_API uint64_t weft_devices_incarnation(const weft_devices *d, int i);
-/* Closes the sessions of the master at the target and empties resource containers (n 0: the default one) on the
- * cluster behind it: variables and queues are gone. */
+/* Closes the sessions of the master at the target and clears resource containers (n 0: the default one) in its
+ * cluster, so that variables and queues are deleted. */
 WEFT_CHECKED weft_err weft_session_reset(const char *target, int n, const char *const *containers);
 
 #ifdef __cplusplus

@@ -11,15 +11,17 @@ extern "C" {
 #endif
 
 #define WEFT_API __attribute__((visibility("default")))
-/* As WEFT_API, for functions whose error must be looked at: a compiler warns of a call that does not. */
+/* As WEFT_API, for functions whose error the program must check.  The compiler warns of a call that ignores the
+ * result. */
 #define WEFT_CHECKED WEFT_API __attribute__((warn_unused_result))
-/* Marks a pointer that may be NULL.  Every other pointer is required: with NULL a function that returns weft_err says
- * INVALID_ARGUMENT and names the parameter, one that returns a weft_out fails the graph, any other returns 0 or NULL. */
+/* Marks a pointer that may be NULL.  Every other pointer is required.  If it is NULL, a function that returns
+ * weft_err returns INVALID_ARGUMENT and names the parameter.  A function that returns a weft_out sets the graph's
+ * error and returns WEFT_NONE.  Any other function returns 0 or NULL. */
 #define WEFT_OPTIONAL
 
 /* ---- errors ------------------------------------------------------------------------------ */
 
-/* One list makes the enum, the names and the texts; the numbers are gRPC's. */
+/* The enum, the names and the texts come from one list.  The numbers are gRPC's. */
 /* clang-format off */
 #define WEFT_ERRORS(X) \
   X(OK, 0) \
@@ -47,12 +49,13 @@ typedef enum weft_err {
 #undef WEFT_ERR_ROW
 } weft_err;
 
-/* "INVALID_ARGUMENT" for WEFT_INVALID_ARGUMENT; never NULL. */
+/* Returns "INVALID_ARGUMENT" for WEFT_INVALID_ARGUMENT; never NULL. */
 WEFT_API const char *weft_error_name(weft_err err);
-/* The message of this thread's last failure; "" if none.  Valid until the next failure here. */
+/* Returns the message of this thread's last failure, or "" if there was none.  It is valid until this thread's next
+ * failure. */
 WEFT_API const char *weft_error_message(void);
-/* For programs: prints the message and exits with 1 when err is not WEFT_OK.  If weft_interrupt was called, which ends waits
- * here and in other tasks, it says "interrupted" and exits with 130.  The library never calls it. */
+/* For programs: if err is not WEFT_OK, prints the message and exits with 1.  After weft_interrupt, which ends waits
+ * here and in other tasks, it prints "interrupted" and exits with 130.  The library itself never calls it. */
 WEFT_API void weft_must(weft_err err);
 
 /* ---- types ------------------------------------------------------------------------------- */
@@ -91,8 +94,9 @@ typedef struct weft_graph weft_graph;
 typedef struct weft_node weft_node;
 typedef struct weft_session weft_session;
 
-/* Output `slot` of node `node` of some graph.  node < 0 is "no output".  `graph` is the number of the graph that made the
- * handle, so that a handle of another graph is refused; 0, as in handles that a program writes itself, is not checked. */
+/* A handle of output `slot` of node `node`.  node < 0 means "no output".  `graph` is the number of the graph that
+ * made the handle; a graph refuses handles of another graph.  0, as in handles that a program fills in itself, is
+ * not checked. */
 typedef struct weft_out {
   int32_t node;
   uint16_t slot, graph;
@@ -103,46 +107,48 @@ typedef struct weft_out {
 #define WEFT_NONE ((weft_out){-1, 0})
 #endif
 
-/* A yes or no whose default is not always no.  0 is the default, which the comment of the option states; so write WEFT_NO
- * and not false to switch something off. */
+/* An option that is yes, no or the default.  0 is the default, which the comment of the option states.  To switch
+ * something off, write WEFT_NO, not false. */
 typedef enum weft_choice { WEFT_DEFAULT, WEFT_YES, WEFT_NO } weft_choice;
 
 /* ---- log and signals ------------------------------------------------------------------------ */
 
-/* level: 0 debug, 1 info, 2 warning, 3 error.  May be called from any thread, by one at a time. */
+/* level: 0 debug, 1 info, 2 warning, 3 error.  Any thread may make the call, but only one at a time. */
 typedef void weft_log_fn(void *arg, int level, const char *file, int line, const char *message);
-/* Where the library speaks; NULL makes it silent, as it is at the start. */
+/* Sets the function that gets the library's log messages.  NULL drops them, which is the default. */
 WEFT_API void weft_log_set(weft_log_fn *WEFT_OPTIONAL fn, void *WEFT_OPTIONAL arg);
-/* For programs: writes TensorFlow-like lines ("I file.c:12] message") to stderr; heeds TF_CPP_MIN_LOG_LEVEL. */
+/* For programs: a weft_log_fn that writes lines like TensorFlow's ("I file.c:12] message") to stderr.  It obeys
+ * TF_CPP_MIN_LOG_LEVEL. */
 WEFT_API void weft_log_stderr(void *WEFT_OPTIONAL arg, int level, const char *WEFT_OPTIONAL file, int line,
                               const char *WEFT_OPTIONAL message);
-/* Ends every wait inside the library with WEFT_CANCELLED.  Safe in a signal handler. */
+/* Ends every wait inside the library with WEFT_CANCELLED.  A signal handler may call it. */
 WEFT_API void weft_interrupt(void);
-/* Forgets interrupts: waits may begin again. */
+/* Clears all interrupts so far, so that later waits block again. */
 WEFT_API void weft_interrupt_clear(void);
-/* "0.2.0" */
+/* Returns the version, such as "0.2.0". */
 WEFT_API const char *weft_version(void);
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
-/* A tensor of the given type and dimensions.  data is copied when not NULL (numbers only); otherwise the
- * elements are zero or empty. */
+/* Creates a tensor of the given type and dimensions.  If data is not NULL (numbers only), it is copied; otherwise
+ * the elements are zero or empty. */
 WEFT_CHECKED weft_err weft_tensor_create(weft_tensor **out, weft_dtype dtype, int rank, const int64_t *dims,
                                          const void *WEFT_OPTIONAL data);
-/* Borrows foreign memory of `size` bytes instead of copying; release(arg) is called when the last tensor that
- * shares it is gone (release may be NULL). */
+/* Creates a tensor that uses the caller's memory of `size` bytes without a copy.  release(arg) is called when the
+ * last tensor that shares it is destroyed; release may be NULL. */
 WEFT_CHECKED weft_err weft_tensor_adopt(weft_tensor **out, weft_dtype dtype, int rank, const int64_t *dims, void *data,
                                         size_t size, void (*WEFT_OPTIONAL release)(void *arg), void *WEFT_OPTIONAL arg);
-/* As adopt, for a value to be fed: nothing that outlives the run keeps it (what does, copies), so the memory is the
- * caller's again when the run has returned and the tensor is destroyed. */
+/* As weft_tensor_adopt, for a value that is fed to a run.  Anything that outlives the run copies the elements.  So
+ * the caller may reuse the memory once the run has returned and the tensor is destroyed. */
 WEFT_CHECKED weft_err weft_tensor_borrow(weft_tensor **out, weft_dtype dtype, int rank, const int64_t *dims, void *data,
                                          size_t size);
-/* Does something else (a variable, another tensor) hold the elements too?  Then they must not be written. */
+/* Returns true if something else (a variable, another tensor) shares the elements.  They must not be written then. */
 WEFT_API bool weft_tensor_shared(const weft_tensor *t);
-/* From and to a serialised TensorProto.  The bytes written are yours: weft_free. */
+/* Convert from and to a serialized TensorProto.  The caller frees the bytes with weft_free. */
 WEFT_CHECKED weft_err weft_tensor_parse(weft_tensor **out, const void *proto, size_t size);
 WEFT_CHECKED weft_err weft_tensor_serialize(void **out, size_t *size, const weft_tensor *t);
-/* Tensors are counted: retain adds a holder and returns t, destroy takes one away (NULL is fine). */
+/* Tensors have a reference count: retain increments it and returns t; destroy decrements it and does nothing for
+ * NULL. */
 WEFT_API weft_tensor *weft_tensor_retain(weft_tensor *WEFT_OPTIONAL t);
 WEFT_API void weft_tensor_destroy(weft_tensor *t);
 
@@ -151,44 +157,46 @@ WEFT_API int weft_tensor_rank(const weft_tensor *t);
 WEFT_API const int64_t *weft_tensor_dims(const weft_tensor *t);
 WEFT_API int64_t weft_tensor_count(const weft_tensor *t);
 WEFT_API size_t weft_tensor_bytes(const weft_tensor *t);
-/* The elements, row-major.  Write only to tensors you made and nobody shares.  NULL for strings and handles. */
+/* Returns the elements in row-major order; NULL for strings and handles.  Write only to a tensor that you created
+ * and that is not shared. */
 WEFT_API void *weft_tensor_data(const weft_tensor *t);
-/* String element i: borrowed bytes, not NUL-terminated. */
+/* Read and set string element i.  The bytes that are read are borrowed and not NUL-terminated. */
 WEFT_CHECKED weft_err weft_tensor_string(const weft_tensor *t, int64_t i, const char **data, size_t *size);
 WEFT_CHECKED weft_err weft_tensor_set_string(weft_tensor *t, int64_t i, const char *WEFT_OPTIONAL data, size_t size);
-/* "float32" for WEFT_FLOAT; bytes of one element (0 for strings and handles). */
+/* Return "float32" for WEFT_FLOAT, and the bytes of one element (0 for strings and handles). */
 WEFT_API const char *weft_dtype_name(weft_dtype dtype);
 WEFT_API size_t weft_dtype_size(weft_dtype dtype);
 
-/* Frees memory that a function of this header handed out as bytes or text. */
+/* Frees bytes or text that a function of this library returned.  Does nothing for NULL. */
 WEFT_API void weft_free(void *WEFT_OPTIONAL p);
 
 /* ---- graphs --------------------------------------------------------------------------------- */
 
 WEFT_CHECKED weft_err weft_graph_create(weft_graph **out);
 WEFT_API void weft_graph_destroy(weft_graph *g);
-/* The first failure of a builder call, with its message made this thread's; WEFT_OK if there was none. */
+/* Returns the first failure of a call that builds nodes, and sets this thread's message to its message; WEFT_OK if
+ * there was none. */
 WEFT_CHECKED weft_err weft_graph_error(const weft_graph *g);
 WEFT_API void weft_graph_clear_error(weft_graph *g);
-/* Seeds every random op that has no seed of its own, as tf.set_random_seed does. */
+/* Sets the graph-level seed, as tf.set_random_seed does: it seeds every random op that has no seed of its own. */
 WEFT_API void weft_graph_set_seed(weft_graph *g, int64_t seed);
 
-/* A serialised GraphDef; prefix (NULL: none) is put before every name.  All or nothing.  Ops that this library does
- * not know are kept and exported unchanged; running one fails. */
+/* Import and export a serialized GraphDef.  prefix (NULL: none) is put before every name.  A failed import leaves
+ * the graph unchanged.  Ops that this library does not know are kept and exported unchanged; running one fails. */
 WEFT_CHECKED weft_err weft_graph_import(weft_graph *g, const void *graph_def, size_t size,
                                         const char *WEFT_OPTIONAL prefix);
 WEFT_CHECKED weft_err weft_graph_export(void **out, size_t *size, const weft_graph *g);
-/* The same for the file at `path`: a GraphDef or, if its name ends in ".meta", a MetaGraphDef with its collections.  Binary
- * or text: the content tells. */
+/* Imports the file at `path`: a GraphDef or, if its name ends in ".meta", a MetaGraphDef with its collections.  The
+ * content decides whether it is read as binary or as text. */
 WEFT_CHECKED weft_err weft_graph_import_file(weft_graph *g, const char *path, const char *WEFT_OPTIONAL prefix);
-/* The same for a MetaGraphDef: graph, collections, saver and signatures. */
+/* Import and export a MetaGraphDef: graph, collections, saver and signatures. */
 WEFT_CHECKED weft_err weft_graph_import_meta(weft_graph *g, const void *meta_graph_def, size_t size,
                                              const char *WEFT_OPTIONAL prefix);
 WEFT_CHECKED weft_err weft_graph_export_meta(void **out, size_t *size, const weft_graph *g);
 
-/* "name" or "name:1".  WEFT_NONE if there is no such output. */
+/* Finds the output "name" or "name:1".  Returns WEFT_NONE if there is no such output. */
 WEFT_API weft_out weft_graph_find(const weft_graph *g, const char *tensor_name);
-/* The number of nodes; node i, borrowed, for i below it. */
+/* Return the number of nodes, and node i, borrowed. */
 WEFT_API int weft_graph_size(const weft_graph *g);
 WEFT_API const weft_node *weft_graph_node(const weft_graph *g, int i);
 WEFT_API const char *weft_node_name(const weft_node *n);
@@ -197,30 +205,33 @@ WEFT_API const char *weft_node_device(const weft_node *n);
 WEFT_API int weft_node_output_count(const weft_node *n);
 WEFT_API int weft_node_input_count(const weft_node *n);
 WEFT_API weft_out weft_node_input(const weft_node *n, int i);
-/* Output `slot` of the node that o is an output of; WEFT_NONE for a negative one. */
+/* Returns output `slot` of the node of o; WEFT_NONE if the slot is negative. */
 WEFT_API weft_out weft_out_at(weft_out o, int slot);
-/* What is known of an output while building.  rank -1: unknown; dims has room for 16. */
+/* Return the type and the rank of an output as far as they are known while the graph is built.  A rank of -1 means
+ * unknown.  dims has room for 16 dimensions. */
 WEFT_API weft_dtype weft_out_dtype(const weft_graph *g, weft_out o);
 WEFT_API int weft_out_shape(const weft_graph *g, weft_out o, int64_t *WEFT_OPTIONAL dims);
 
 WEFT_API bool weft_out_is_ref(const weft_graph *g, weft_out o);
-/* Adds what the program knows of a shape; INVALID_ARGUMENT when it contradicts what is known. */
+/* Merges a shape that the program knows into the static shape.  Returns INVALID_ARGUMENT if the two contradict each
+ * other. */
 WEFT_CHECKED weft_err weft_out_set_shape(weft_graph *g, weft_out o, int rank, const int64_t *dims);
-/* The value when it is known without running (constants, small arithmetic of shapes), else NULL. */
+/* Stores the value of an output if it is known without a run (constants, small arithmetic of shapes), else NULL. */
 WEFT_CHECKED weft_err weft_out_constant(weft_tensor **out, const weft_graph *g, weft_out o);
 WEFT_API int weft_node_control_count(const weft_node *n);
 WEFT_API weft_out weft_node_control(const weft_node *n, int i);
-/* A serialised NodeDef; one attribute as a serialised AttrValue (NOT_FOUND when the node has none of that name). */
+/* Export a node as a serialized NodeDef, and one of its attributes as a serialized AttrValue.  The latter returns
+ * NOT_FOUND if the node has no attribute of that name. */
 WEFT_CHECKED weft_err weft_node_export(void **out, size_t *size, const weft_node *n);
 WEFT_CHECKED weft_err weft_node_attr(void **out, size_t *size, const weft_node *n, const char *name);
-/* Changes to node `node` of the graph, for programs that rewrite: an attribute (a serialised AttrValue), its device,
- * a control edge, data input i (how a loop's back edge is closed). */
+/* Change node `node` of the graph, for programs that rewrite graphs: an attribute (a serialized AttrValue), the
+ * device, a control edge, or data input i, which closes a loop's back edge. */
 WEFT_CHECKED weft_err weft_node_set_attr(weft_graph *g, int node, const char *name, const void *attr_value,
                                          size_t size);
 WEFT_CHECKED weft_err weft_node_set_device(weft_graph *g, int node, const char *WEFT_OPTIONAL device);
 WEFT_CHECKED weft_err weft_node_add_control(weft_graph *g, int node, weft_out before);
-/* What gradients do with a loop, told for each of its outputs (an Exit): whether there are any, and whether the values that
- * they save may leave the device.  GraphDefs do not carry it. */
+/* Sets options of a while loop, for one of its outputs (an Exit): whether it has gradients, and whether the values
+ * that they save may be swapped to host memory.  GraphDefs do not contain these options. */
 WEFT_CHECKED weft_err weft_loop_options(weft_graph *g, weft_out output, bool back_prop, bool swap_memory);
 WEFT_CHECKED weft_err weft_node_set_input(weft_graph *g, int node, int i, weft_out from);
 
@@ -235,7 +246,7 @@ WEFT_CHECKED weft_err weft_node_set_input(weft_graph *g, int node, int i, weft_o
 typedef struct weft_builder weft_builder;
 WEFT_API weft_builder *weft_node_begin(weft_graph *g, const char *op_name, const char *WEFT_OPTIONAL name);
 WEFT_API void weft_builder_input(weft_builder *WEFT_OPTIONAL b, weft_out x);
-/* The n outputs of an input that is a list; errors call the list by this name. */
+/* Adds n outputs as one input that is a list.  Error messages call the list by this name. */
 WEFT_API void weft_builder_inputs(weft_builder *WEFT_OPTIONAL b, const char *name, int n, const weft_out *x);
 WEFT_API void weft_builder_control(weft_builder *WEFT_OPTIONAL b, weft_out x); /* runs after x's node */
 WEFT_API void weft_builder_device(weft_builder *WEFT_OPTIONAL b, const char *device);
@@ -249,68 +260,71 @@ WEFT_API void weft_builder_shape(weft_builder *WEFT_OPTIONAL b, const char *name
 WEFT_API void weft_builder_tensor(weft_builder *WEFT_OPTIONAL b, const char *name, const weft_tensor *t);
 WEFT_API void weft_builder_ints(weft_builder *WEFT_OPTIONAL b, const char *name, int n, const int64_t *v);
 WEFT_API void weft_builder_types(weft_builder *WEFT_OPTIONAL b, const char *name, int n, const weft_dtype *v);
-/* Any attribute, as a serialised AttrValue. */
+/* Any attribute, as a serialized AttrValue. */
 WEFT_API void weft_builder_attr(weft_builder *WEFT_OPTIONAL b, const char *name, const void *attr_value, size_t size);
-/* Attributes as text: "strides=[1,2,2,1] padding='SAME' T=float"; strings stand in single quotes.  NULL: none. */
+/* Sets attributes from text: "strides=[1,2,2,1] padding='SAME' T=float".  Strings are in single quotes.  NULL: none. */
 WEFT_API void weft_builder_attrs(weft_builder *WEFT_OPTIONAL b, const char *WEFT_OPTIONAL attrs);
 WEFT_API weft_out weft_builder_finish(weft_builder *WEFT_OPTIONAL b);
 
-/* The same in one call: weft_op(g, "MatMul", NULL, 2, (weft_out[]){x, w}, "transpose_b=true"). */
+/* Builds a node in one call: weft_op(g, "MatMul", NULL, 2, (weft_out[]){x, w}, "transpose_b=true"). */
 WEFT_API weft_out weft_op(weft_graph *g, const char *op_name, const char *WEFT_OPTIONAL name, int n, const weft_out *in,
                           const char *WEFT_OPTIONAL attrs);
 
-/* Scopes for the nodes that follow, popped innermost first by weft_scope_pop: names, devices ("/gpu:0", "/job:ps/task:1"), nodes that
- * must run before (n < 0: none of those that outer scopes name), a node to be placed with. */
+/* Push a scope for the nodes that follow; weft_scope_pop pops the innermost one.  The scopes set a name prefix, a
+ * device ("/gpu:0", "/job:ps/task:1"), nodes that must run before (n < 0: outer control scopes do not apply), or a
+ * node to be colocated with. */
 WEFT_API void weft_scope_push_name(weft_graph *g, const char *WEFT_OPTIONAL name);
 WEFT_API void weft_scope_push_device(weft_graph *g, const char *WEFT_OPTIONAL device);
 WEFT_API void weft_scope_push_control(weft_graph *g, int n, const weft_out *before);
 WEFT_API void weft_scope_push_colocate(weft_graph *g, weft_out with);
-/* replica_device_setter: variables go to the ps tasks in turn (or to the one with the fewest bytes), all else to
- * worker_device.  NULL devices: "/job:ps" and "/job:worker".  The setter must outlive the scopes that use it and may
- * be entered again: it goes on counting. */
+/* tf.train.replica_device_setter: variables go to the ps tasks in turn (by_bytes: to the task with the fewest
+ * bytes), and all other nodes to worker_device.  NULL devices mean "/job:ps" and "/job:worker".  The setter must
+ * outlive the scopes that use it.  It may be entered again and continues its round robin then. */
 typedef struct weft_replica weft_replica;
 WEFT_CHECKED weft_err weft_replica_create(weft_replica **out, int ps_tasks, const char *WEFT_OPTIONAL ps_device,
                                           const char *WEFT_OPTIONAL worker_device, bool by_bytes);
 WEFT_API void weft_replica_destroy(weft_replica *r);
 WEFT_API void weft_scope_push_replica(weft_graph *g, weft_replica *r);
-/* A device function of the program: gets a node that is about to be added (its name, op and inputs stand) and the
- * device inner scopes gave it; returns the device to use, valid until the next call, or NULL to refuse the node. */
+/* A device function of the program.  It gets a node that is about to be added, with its name, op and inputs, and the
+ * device that inner scopes gave it.  It returns the device to use, valid until its next call, or NULL to refuse the
+ * node. */
 typedef const char *weft_device_fn(void *arg, const weft_node *n, const char *current);
 WEFT_API void weft_scope_push_device_fn(weft_graph *g, weft_device_fn *fn, void *WEFT_OPTIONAL arg);
-/* As colocate, with outer colocations dropped; WEFT_NONE: drops them and no more. */
+/* As weft_scope_push_colocate, but outer colocations do not apply.  WEFT_NONE only drops the outer ones. */
 WEFT_API void weft_scope_push_colocate_only(weft_graph *g, weft_out with);
-/* Nodes that follow say that they belong to this node (`_class`), wherever they are placed. */
+/* Sets `_class` of the nodes that follow to this node.  It has no effect on their devices. */
 WEFT_API void weft_scope_push_belong(weft_graph *g, const char *node);
 WEFT_API void weft_scope_push_container(weft_graph *g, const char *name);
-/* Nodes of this op are differentiated as nodes of another op are, or by the gradient function of the graph under that
- * name: they get the attribute `_gradient_op_type`. */
+/* Overrides the gradient of an op: nodes of op_type get the attribute `_gradient_op_type`.  They are differentiated
+ * as the op `gradient` is, or by the graph's gradient function under that name. */
 WEFT_API void weft_scope_push_gradient(weft_graph *g, const char *op_type, const char *gradient);
-/* Leaves the innermost scope.  With none left, the graph fails: FAILED_PRECONDITION. */
+/* Pops the innermost scope.  If there is none, the graph's error becomes FAILED_PRECONDITION. */
 WEFT_API void weft_scope_pop(weft_graph *g);
-/* Takes the scopes above `depth` off, for work beneath them, and puts them back later; tf.distribute's replicas build their
- * parts of a graph by turns with it.  weft_scope_unpark frees p.  NULL: the graph has an error. */
+/* Removes the scopes above `depth`, and pushes them again later.  The replicas of tf.distribute use this to build
+ * their parts of a graph in turn.  weft_scope_unpark frees p.  weft_scope_park returns NULL with the graph's error
+ * set. */
 typedef struct weft_parked weft_parked;
 WEFT_API int weft_scope_depth(const weft_graph *g);
 WEFT_API weft_parked *weft_scope_park(weft_graph *g, int depth);
 WEFT_API void weft_scope_unpark(weft_graph *g, weft_parked *WEFT_OPTIONAL p);
-/* The name scope we are in ("a/b", "" at the root); a full name in it that nobody has, taken from now on if `take`.
- * Both are valid until the next call. */
+/* Return the current name scope ("a/b", "" at the root), and an unused full name in it, which counts as used
+ * afterwards if `take`.  Both strings are valid until the next call. */
 WEFT_API const char *weft_scope_prefix(const weft_graph *g);
 WEFT_API const char *weft_scope_unique(weft_graph *g, const char *name, bool take);
 
-/* tf.variable_scope and tf.get_variable.  A variable scope prefixes the names of variables, says whether a name that
- * is taken means the variable there is, and may give the initializer of those made in it; it opens a name scope too.
- * Leave it with weft_scope_pop. */
+/* tf.variable_scope and tf.get_variable.  A variable scope prefixes the names of variables and also opens a name
+ * scope.  It decides whether an existing variable is reused, and may set the initializer of variables that are
+ * created in it. weft_scope_pop leaves it. */
 typedef enum weft_reuse { WEFT_REUSE_INHERIT, WEFT_REUSE_NEVER, WEFT_REUSE_ALWAYS, WEFT_REUSE_AUTO } weft_reuse;
 typedef enum weft_init {
-  WEFT_INIT_DEFAULT, /* the scope's; else Glorot's uniform for floats and zeros for the rest */
+  WEFT_INIT_DEFAULT, /* the scope's; else Glorot's uniform for floats, zeros for other types */
   WEFT_INIT_ZEROS,
   WEFT_INIT_ONES,
   WEFT_INIT_CONSTANT,  /* a */
   WEFT_INIT_UNIFORM,   /* [a, b) */
   WEFT_INIT_NORMAL,    /* mean a, deviation b */
-  WEFT_INIT_TRUNCATED, /* the same, cut off at two deviations */
-  WEFT_INIT_VALUE,     /* this tensor, which gives type and shape too */
+  WEFT_INIT_TRUNCATED, /* the same, truncated at two deviations */
+  WEFT_INIT_VALUE,     /* this tensor, which also sets the type and the shape */
   WEFT_INIT_SCALING    /* variance a / fan (a 0: 1): Glorot's, He's and LeCun's */
 } weft_init;
 typedef enum weft_fan { WEFT_FAN_IN, WEFT_FAN_OUT, WEFT_FAN_AVG } weft_fan;
@@ -321,13 +335,13 @@ typedef struct weft_initial {
   bool has_seed;
   int64_t seed;
   const weft_tensor *value;
-  weft_fan fan;       /* SCALING: divided by the number of inputs, of outputs, or their mean */
+  weft_fan fan;       /* SCALING: the fan is the number of inputs, of outputs, or their mean */
   weft_spread spread; /* SCALING */
 } weft_initial;
 WEFT_API void weft_scope_push_variables(weft_graph *g, const char *WEFT_OPTIONAL name, weft_reuse reuse,
                                         const weft_initial *WEFT_OPTIONAL init);
-/* The same with more to say.  One of name, again (a scope entered before) and default_name (made unique) is given.
- * What is entered lives as long as the graph. */
+/* Enters a variable scope with options.  Set exactly one of name, again (a scope entered before) and default_name
+ * (made unique).  The result lives as long as the graph. */
 typedef struct weft_variable_scope weft_variable_scope;
 typedef struct weft_variable_scope_opts {
   size_t size;
@@ -335,7 +349,7 @@ typedef struct weft_variable_scope_opts {
   const weft_variable_scope *again;
   const char *default_name;
   weft_reuse reuse;
-  weft_choice name_scope; /* default yes: it opens a name scope too */
+  weft_choice name_scope; /* default yes: also opens a name scope */
 } weft_variable_scope_opts;
 WEFT_CHECKED weft_err weft_variable_scope_enter(const weft_variable_scope **out, weft_graph *g,
                                                 const weft_variable_scope_opts *opts);
@@ -343,70 +357,75 @@ WEFT_API const weft_variable_scope *weft_variable_scope_now(weft_graph *g);
 WEFT_API const char *weft_variable_scope_name(const weft_variable_scope *s);       /* "a/b" */
 WEFT_API const char *weft_variable_scope_name_scope(const weft_variable_scope *s); /* "a_1/b/" */
 WEFT_API weft_reuse weft_variable_scope_reuse(const weft_variable_scope *s);
-WEFT_API void weft_variable_scope_set_reuse(weft_graph *g); /* reuse_variables() on the scope we are in */
-/* set_use_resource() on it: whether variables made here and in scopes opened here are resources or refs. */
+WEFT_API void weft_variable_scope_set_reuse(weft_graph *g); /* reuse_variables() of the current scope */
+/* set_use_resource() of the current scope: variables created in it and in scopes opened in it are resources (on) or
+ * references. */
 WEFT_API void weft_variable_scope_set_resource(weft_graph *g, bool on);
-/* init may be NULL: the default.  A variable for weft_assign and the optimizers; usable as any output. */
+/* tf.get_variable.  A NULL init means the default.  The result is usable as any output, and as a variable for
+ * weft_assign and the optimizers. */
 WEFT_API weft_out weft_get_variable(weft_graph *g, const char *name, weft_dtype dtype, int rank, const int64_t *dims,
                                     const weft_initial *WEFT_OPTIONAL init, bool trainable);
 
-/* Named lists that travel with a graph in its MetaGraphDef: names of nodes ("train") or outputs ("loss:0"), serialised
- * messages (a VariableDef, a QueueRunnerDef), integers or floating-point numbers.  A list holds one kind. */
+/* Collections: named lists of a graph, which its MetaGraphDef contains.  A list holds items of one kind: names of
+ * nodes ("train") or outputs ("loss:0"), serialized messages (a VariableDef, a QueueRunnerDef), integers or floats. */
 WEFT_CHECKED weft_err weft_collection_add(weft_graph *g, const char *list, const char *name);
 WEFT_API int weft_collection_size(const weft_graph *g, const char *list);
 WEFT_API const char *weft_collection_name(const weft_graph *g, const char *list, int i); /* NULL if there is none */
 WEFT_CHECKED weft_err weft_collection_add_bytes(weft_graph *g, const char *list, const void *data, size_t size);
-/* Item i of names or bytes, borrowed; NULL if there is none. */
+/* Returns item i of a list of names or bytes, borrowed; NULL if there is none. */
 WEFT_API const void *weft_collection_item(const weft_graph *g, const char *list, int i, size_t *WEFT_OPTIONAL size,
                                           bool *WEFT_OPTIONAL is_name);
 WEFT_CHECKED weft_err weft_collection_add_int(weft_graph *g, const char *list, int64_t v);
 WEFT_CHECKED weft_err weft_collection_add_float(weft_graph *g, const char *list, float v);
-/* Item i of a list of numbers: true when there is one.  *is_int says which of the two is set. */
+/* Stores item i of a list of numbers, in *v if *is_int, else in *f.  Returns false if there is no such item. */
 WEFT_API bool weft_collection_number(const weft_graph *g, const char *list, int i, int64_t *WEFT_OPTIONAL v,
                                      float *WEFT_OPTIONAL f, bool *WEFT_OPTIONAL is_int);
 WEFT_API void weft_collection_clear(weft_graph *g, const char *list);
-/* The lists there are. */
+/* Return the number of lists, and the name of list i. */
 WEFT_API int weft_collection_count(const weft_graph *g);
 WEFT_API const char *weft_collection_at(const weft_graph *g, int i);
 
-/* The gradients of the sum of ys with respect to each of xs; grad_ys may be NULL (ones).  dxs has room for n_x:
- * WEFT_NONE where nothing connects; slices are made dense. */
+/* Adds the gradients of the sum of ys with respect to each of xs.  A NULL grad_ys means ones.  dxs has room for n_x
+ * outputs; an entry is WEFT_NONE if no path connects it with a y.  Slices are converted to dense tensors. */
 WEFT_CHECKED weft_err weft_gradients(weft_graph *g, int n_y, const weft_out *ys, const weft_out *WEFT_OPTIONAL grad_ys,
                                      int n_x, const weft_out *xs, weft_out *dxs);
 
-/* The same, with slices left as slices: dense, or indices and values (and dense_shape) with dense WEFT_NONE. */
+/* The same without the conversion: each result is dense, or it is slices (indices, values and perhaps dense_shape)
+ * and `dense` is WEFT_NONE. */
 typedef struct weft_gradient {
   weft_out dense, indices, values, dense_shape;
 } weft_gradient;
 typedef struct weft_gradient_opts {
   size_t size;
   const char *name; /* NULL: "gradients" */
-  bool colocate;    /* each gradient with its forward node */
-  bool gate;        /* all gradients of one node before any is used */
-  bool tree;        /* sum as they come, instead of when all are there */
-  int n_stop;       /* these are taken as constants */
+  bool colocate;    /* place each gradient with its forward node */
+  bool gate;        /* compute all gradients of one node before any is used */
+  bool tree;        /* sum gradients pairwise as they arrive, instead of when all are there */
+  int n_stop;       /* outputs that are treated as constants */
   const weft_out *stop;
 } weft_gradient_opts;
 WEFT_CHECKED weft_err weft_gradients_with(weft_graph *g, int n_y, const weft_out *ys,
                                           const weft_out *WEFT_OPTIONAL grad_ys, int n_x, const weft_out *xs,
                                           const weft_gradient_opts *WEFT_OPTIONAL opts, weft_gradient *dxs);
-/* A gradient function of the program: `type` is the node's op, or what a gradient scope gave instead.  It adds nodes that
- * turn dout, one for each output, into din, one for each input (all WEFT_NONE at first), and sets *found; or it leaves
- * *found false where it has no gradient of that name.  Called by the thread that asks for gradients, in their scopes. */
+/* A gradient function of the program.  `type` is the node's op, or the name that a gradient scope set.  The function
+ * adds nodes that compute din, one for each input (all WEFT_NONE at first), from dout, one for each output, and sets
+ * *found.  It leaves *found false if it has no gradient of that name.  It runs on the thread that requests
+ * gradients, in the scopes of that call. */
 typedef weft_err weft_gradient_fn(void *arg, int node, const char *type, int n_out, const weft_gradient *dout, int n_in,
                                   weft_gradient *din, bool *found);
-/* Asked about ops, and names of gradient scopes, for which the library has no gradient.  NULL: nobody is asked. */
+/* Sets the gradient function, which is called for ops and names of gradient scopes for which the library has no
+ * gradient.  NULL: none. */
 WEFT_API void weft_graph_set_gradient_fn(weft_graph *g, weft_gradient_fn *WEFT_OPTIONAL fn, void *WEFT_OPTIONAL arg);
-/* Sees every node that is about to be added and may change its edges: in[0..n_in), and control[0..*n_control) with
- * room for one more.  Nodes that it adds itself pass unseen.  NULL: nobody looks.  A graph has one, which gradients,
- * too, call for what they add. */
+/* An adapter gets every node that is about to be added and may change its edges: in[0..n_in), and
+ * control[0..*n_control), which has room for one more.  It is not called for nodes that it adds itself.  A graph has
+ * one adapter, which is also called for the nodes of gradients.  NULL: none. */
 typedef weft_err weft_adapt_fn(void *arg, const char *op, int n_in, weft_out *in, int *n_control, int *control);
 WEFT_API void weft_graph_set_adapter(weft_graph *g, weft_adapt_fn *WEFT_OPTIONAL fn, void *WEFT_OPTIONAL arg);
 
 /* ---- everyday nodes: weft/ops.h, made by the build, has a function for every op --------------- */
 
-/* The rank and the dimensions as two arguments: weft_input(g, "x", WEFT_FLOAT, WEFT_DIMS(-1, 784)).  They live until the
- * end of the expression. */
+/* Expands to the rank and the dimensions as two arguments: weft_input(g, "x", WEFT_FLOAT, WEFT_DIMS(-1, 784)).  They
+ * are valid until the end of the expression. */
 #ifdef __cplusplus
 } /* a constructor has C++'s linkage */
 struct weft_dims_of {
@@ -427,17 +446,17 @@ WEFT_API weft_out weft_input(weft_graph *g, const char *WEFT_OPTIONAL name, weft
                              const int64_t *dims);
 WEFT_API weft_out weft_constant(weft_graph *g, const weft_tensor *value);
 WEFT_API weft_out weft_scalar(weft_graph *g, weft_dtype dtype, double value);
-/* A variable with its initial value; trainable ones are found by weft_trainable.  Use it as any output; pass it to
- * weft_assign and the optimizer ops to change it. */
+/* Adds a variable with its initial value.  weft_trainable finds the trainable ones.  The result is usable as any
+ * output, and as a variable for weft_assign and the optimizer ops. */
 WEFT_API weft_out weft_variable(weft_graph *g, const char *WEFT_OPTIONAL name, weft_out initial, bool trainable);
 WEFT_API weft_out weft_assign(weft_graph *g, weft_out variable, weft_out value);
-/* One node that runs every variable's initial assignment so far. */
+/* Adds one node that runs the initial assignment of every variable so far. */
 WEFT_API weft_out weft_initializer(weft_graph *g);
-/* The trainable variables so far, at most `room` of them; returns how many there are. */
+/* Stores the trainable variables so far, at most `room` of them.  Returns how many there are. */
 WEFT_API int weft_trainable(const weft_graph *g, weft_out *WEFT_OPTIONAL out, int room);
-/* One node that runs after all of them. */
+/* Adds one node that runs after all of these. */
 WEFT_API weft_out weft_group(weft_graph *g, const char *WEFT_OPTIONAL name, int n, const weft_out *all);
-/* A normal distribution cut off at two deviations; uniform in [0, 1) times (high - low) plus low. */
+/* Add random values: a normal distribution truncated at two deviations, and a uniform one in [low, high). */
 WEFT_API weft_out weft_truncated_normal(weft_graph *g, int rank, const int64_t *dims, float stddev);
 WEFT_API weft_out weft_random_uniform(weft_graph *g, int rank, const int64_t *dims, float low, float high);
 WEFT_API weft_out weft_zeros(weft_graph *g, weft_dtype dtype, int rank, const int64_t *dims);
@@ -456,9 +475,9 @@ WEFT_API weft_out weft_sum(weft_graph *g, weft_out x);
 WEFT_API weft_out weft_cast(weft_graph *g, weft_out x, weft_dtype to);
 WEFT_API weft_out weft_argmax(weft_graph *g, weft_out x, int axis); /* int64 */
 WEFT_API weft_out weft_equal(weft_graph *g, weft_out x, weft_out y);
-/* The loss of each row: logits (n, classes), labels (n) int32 or int64. */
+/* Adds the loss of each row: logits are (n, classes), labels are (n) int32 or int64. */
 WEFT_API weft_out weft_sparse_softmax_cross_entropy(weft_graph *g, weft_out logits, weft_out labels);
-/* NHWC images and HWIO filters; stride in both directions; "SAME" or "VALID". */
+/* Images are NHWC, filters HWIO.  The stride is used in both directions.  padding is "SAME" or "VALID". */
 WEFT_API weft_out weft_conv2d(weft_graph *g, weft_out x, weft_out filter, int stride, const char *padding);
 WEFT_API weft_out weft_max_pool(weft_graph *g, weft_out x, int size, int stride, const char *padding);
 /* variable -= rate * gradient */
@@ -474,14 +493,15 @@ typedef struct weft_session_opts {
   bool log_device_placement; /* TensorFlow's lines on stdout */
   int64_t timeout_ms;        /* for every run; 0: none */
   const char *target;        /* NULL or "": this process; "grpc://host:port": that server (cluster.h) */
-  const void *config;        /* a serialised ConfigProto, whose fields count where those above are not set */
+  const void *config;        /* a serialized ConfigProto; its fields apply where those above are not set */
   size_t config_size;
 } weft_session_opts;
 
-/* The graph must outlive the session and may go on growing.  Reports the graph's sticky error, if any. */
+/* Creates a session.  The graph must outlive it; nodes may still be added.  Returns the graph's error, if it has
+ * one. */
 WEFT_CHECKED weft_err weft_session_create(weft_session **out, weft_graph *g,
                                           const weft_session_opts *WEFT_OPTIONAL opts);
-/* Refuses new runs, cancels those in flight and waits for them. */
+/* Closes the session: refuses new runs, cancels those that run now and waits for them. */
 WEFT_API weft_err weft_session_close(weft_session *sess);
 WEFT_API void weft_session_destroy(weft_session *sess);
 
@@ -490,7 +510,7 @@ typedef struct weft_feed {
   const weft_tensor *value;
 } weft_feed;
 
-/* What a run feeds, fetches and runs.  Zero what you do not use. */
+/* A run's feeds, fetches and targets.  Leave unused fields zero. */
 typedef struct weft_request {
   size_t size;
   int n_feed;
@@ -502,61 +522,65 @@ typedef struct weft_request {
   const weft_out *targets; /* nodes to run for their effect */
   int64_t timeout_ms;      /* 0: the session's */
   bool trace;              /* collect step stats */
-  void **metadata;         /* where a serialised RunMetadata goes (weft_free; NULL if it is empty), or NULL */
+  void **metadata;         /* gets a serialized RunMetadata (weft_free; NULL if it is empty); NULL: not wanted */
   size_t *metadata_size;
-  bool partition_graphs;        /* RunMetadata.partition_graphs: the graph that each device ran */
-  int64_t collective_graph_key; /* runs of one key have one step id on all masters; 0: by the collective ops */
+  bool partition_graphs; /* RunMetadata.partition_graphs: the graph that each device ran */
+  /* runs of one key have the same step id on all masters; 0: derived from the collective ops */
+  int64_t collective_graph_key;
 } weft_request;
-/* Runs what the fetches and targets need.  Any thread may call it at any time. */
+/* Runs the nodes that the fetches and targets need.  Any thread may call it at any time. */
 WEFT_CHECKED weft_err weft_session_run(weft_session *sess, const weft_request *request);
-/* The same for one target, and for one value, without feeds.  *out is NULL on failure. */
+/* Run one target, or fetch one value, without feeds.  *out is NULL on failure. */
 WEFT_CHECKED weft_err weft_session_run_target(weft_session *sess, weft_out target);
 WEFT_CHECKED weft_err weft_session_fetch(weft_tensor **out, weft_session *sess, weft_out fetch);
 
-/* A partial run: one step that is fed and fetched in several calls (TensorFlow's partial_run).  Each node runs once, as
- * soon as its feeds are there.  The request names all feeds (their values are not read), fetches and targets.  Destroy it
- * before the session. */
+/* A partial run (TensorFlow's partial_run): one step that is fed and fetched in several calls.  Each node runs once,
+ * as soon as its feeds have arrived.  The request names all feeds (their values are not read), fetches and targets.
+ * Destroy it before the session. */
 typedef struct weft_partial_run weft_partial_run;
 WEFT_CHECKED weft_err weft_session_partial_setup(weft_partial_run **out, weft_session *sess,
                                                  const weft_request *request);
-/* Feeds some and waits for some of the fetches; the request has no targets and no options.  INVALID_ARGUMENT for what was
- * not set up, was used before or cannot be computed from the feeds so far; the partial run then goes on as before.  It is
- * over after any other error and when everything was fed and fetched. */
+/* Feeds some of the feeds and waits for some of the fetches.  The request has no targets and no options.  Returns
+ * INVALID_ARGUMENT for feeds or fetches that were not set up, were used before or cannot be computed from the feeds
+ * so far; the partial run can then be continued.  It has ended after any other error, and when everything was fed
+ * and fetched. */
 WEFT_CHECKED weft_err weft_session_partial_run(weft_partial_run *run, const weft_request *request);
 WEFT_API bool weft_session_partial_over(const weft_partial_run *run);
-WEFT_API void weft_session_partial_destroy(weft_partial_run *run); /* ends what still runs */
+WEFT_API void weft_session_partial_destroy(weft_partial_run *run); /* cancels the parts that still run */
 
-/* A callable: a request that is checked and found once and then run often (TensorFlow's make_callable).  Any number of
- * threads may run it.  Destroy it before the session.  create reads neither values nor options. */
+/* A callable (TensorFlow's make_callable): a request that is checked and compiled once and run often.  Several
+ * threads may run it at once.  Destroy it before the session.  weft_session_callable_create reads neither values nor
+ * options. */
 typedef struct weft_callable weft_callable;
 WEFT_CHECKED weft_err weft_session_callable_create(weft_callable **out, weft_session *sess,
                                                    const weft_request *request);
-/* The request has the feeds of create in their order, now with values, and room for the fetches.  Its fetches and targets
- * are those of create and are not read. */
+/* Runs the callable.  The request has the feeds of create in the same order, now with values, and room for the
+ * fetches.  Its fetches and targets are not read. */
 WEFT_CHECKED weft_err weft_session_callable_run(weft_callable *c, const weft_request *request);
 WEFT_API void weft_session_callable_destroy(weft_callable *c);
-/* A serialised RunMetadata as the JSON that Chrome's trace viewer loads; weft_free. */
+/* Converts a serialized RunMetadata to the JSON that Chrome's trace viewer loads; weft_free. */
 WEFT_CHECKED weft_err weft_trace_json(char **out, const void *metadata, size_t size);
 
 /* ---- ops ------------------------------------------------------------------------------------ */
 
 WEFT_API int weft_op_count(void);
 WEFT_API const char *weft_op_name(int i);
-/* The definition in one line, and what it does. */
+/* Return the definition in one line, and a sentence that describes the op. */
 WEFT_API const char *weft_op_definition(int i);
 WEFT_API const char *weft_op_doc(int i);
-/* "yes"; "none": its gradient stops; "missing": asking for one is an error. */
+/* Returns "yes", "none" (the gradient stops there) or "missing" (requesting one is an error). */
 WEFT_API const char *weft_op_gradient(int i);
-/* A JSON object: name, definition, doc, kernel (is there one), gradient ("yes", "none", "missing"), stateful, and
- * the cases its tests are made of; weft_free. */
+/* Stores a JSON object: name, definition, doc, kernel (true if there is one), gradient ("yes", "none", "missing"),
+ * stateful, and the cases of the op's tests; weft_free. */
 WEFT_CHECKED weft_err weft_op_json(char **out, int i);
 
-/* What a PyFunc node calls: the function of the program that `token` names.  Fills n_out new tensors and returns
- * WEFT_OK, or says with weft_fail what went wrong.  Called from any thread, by several at once.  NULL: PyFunc fails. */
+/* The function that PyFunc nodes call; `token` names the function of the program.  It stores n_out new tensors and
+ * returns WEFT_OK, or fails with weft_fail.  It is called from any thread, by several at once.  NULL: PyFunc nodes
+ * fail. */
 typedef weft_err weft_call_fn(void *arg, const char *token, int n_in, const weft_tensor *const *in, int n_out,
                               weft_tensor **out);
 WEFT_API void weft_call_set(weft_call_fn *WEFT_OPTIONAL fn, void *WEFT_OPTIONAL arg);
-/* For callbacks: makes `message` this thread's, and returns err. */
+/* For callbacks: sets this thread's message to `message`, and returns err. */
 WEFT_API weft_err weft_fail(weft_err err, const char *WEFT_OPTIONAL message);
 
 #ifdef __cplusplus

@@ -1,10 +1,12 @@
-/* index.h - reading indices of any integer type, and rows of them that name a place in a tensor. */
+/* index.h - reads index tensors of any integer type, and rows of indices that address an element of a tensor.
+ *
+ * The functions have no state; any thread may call them. */
 #ifndef WEFT_KERNELS_ARRAY_INDEX_H
 #define WEFT_KERNELS_ARRAY_INDEX_H
 
 #include "graph/kernel.h"
 
-/* Element i of an index tensor: int32 and int64 without a call. */
+/* Returns element i of an index tensor, without a call for int32 and int64. */
 static inline int64_t weft__index_at(const weft_tensor *t, int64_t i) {
   if (t->dtype == WEFT_INT32) return TENSOR_DATA(t, int32_t)[i];
   if (t->dtype == WEFT_INT64) return TENSOR_DATA(t, int64_t)[i];
@@ -17,7 +19,8 @@ static inline void weft__index_put(weft_tensor *t, int64_t i, int64_t v) {
   else
     TENSOR_DATA(t, int32_t)[i] = (int32_t)v; /* fits: the op has checked it */
 }
-/* Row `row` of indices (rows of n) as a number in [0, product of dims); -1 if outside. */
+/* Returns row `row` of an index tensor (rows of n) as an offset in [0, product of dims); -1 if an index is out of
+ * range. */
 static inline int64_t weft__index_row(const weft_tensor *t, int64_t row, int64_t n, const int64_t *dims) {
   int64_t at = 0;
   for (int64_t i = 0; i < n; i++) {
@@ -27,11 +30,11 @@ static inline int64_t weft__index_row(const weft_tensor *t, int64_t row, int64_t
   }
   return at;
 }
-/* "[1,0]" for element i of a tensor of shape s; "" for a scalar's.  Returns buf. */
+/* Formats the position of element i in a tensor of shape s as "[1,0]"; "" for a scalar.  Returns buf. */
 const char *weft__index_where(const shape *s, int rank, int64_t i, char *buf, size_t size);
-/* "[3, 5]": row `row` of n indices.  Returns buf. */
+/* Formats row `row` of n indices as "[3, 5]".  Returns buf. */
 const char *weft__index_text(const weft_tensor *t, int64_t row, int64_t n, char *buf, size_t size);
-/* Without blanks, "[1,2]", as the checks of sparse tensors spell it. */
+/* The same without spaces, "[3,5]", as in the messages of sparse tensors. */
 const char *weft__index_tight_text(const weft_tensor *t, int64_t row, int64_t n, char *buf, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
-/* strided_copy.h - copying an n-dimensional box of elements from one strided place to another.
+/* strided_copy.h - copies an n-dimensional array of elements between two strided layouts.
  *
- * Slices, concatenations, transposes, tiles, paddings, reversals and broadcasts are all this one
- * copy with different steps, so they share one set of fast paths. */
+ * Slices, concatenations, transposes, tiles, paddings, reversals and broadcasts are this one copy with different
+ * strides, so they share one set of fast paths. */
 #ifndef WEFT_KERNELS_ARRAY_STRIDED_COPY_H
 #define WEFT_KERNELS_ARRAY_STRIDED_COPY_H
 
@@ -13,7 +13,7 @@ typedef struct strided_copy {
   int rank;                           /* axes in the destination's order, outermost first */
   int64_t dim[STRIDED_COPY_MAX_RANK]; /* elements along each axis */
   int64_t src[STRIDED_COPY_MAX_RANK],
-      dst[STRIDED_COPY_MAX_RANK]; /* steps, in elements; a source step may be 0 or negative */
+      dst[STRIDED_COPY_MAX_RANK]; /* strides in elements; a source stride may be 0 or negative */
 } strided_copy;
 
 /* Adds an inner axis; an axis of size 1 is left out. */
@@ -23,15 +23,16 @@ static inline void weft__strided_copy_axis(strided_copy *b, int64_t dim, int64_t
   b->src[b->rank] = src;
   b->dst[b->rank++] = dst;
 }
-/* Row-major steps of a known shape. */
+/* Stores the row-major strides of a known shape. */
 void weft__shape_steps(const shape *s, int64_t *steps);
-/* Copies; the destination's elements are distinct and do not overlap the source.  Only strings and
- * objects can fail.  Splits the work over the step's threads.  On a device with memory of its own (k->device) both
- * places are there, and the copy is queued.  src NULL, with steps of 0: zeros. */
+/* Runs the copy.  The elements of the destination are distinct and do not overlap the source.  The work is split
+ * over the step's threads.  On a device with its own memory (k->device) both buffers are there, and the copy is only
+ * enqueued.  A NULL src, with strides of 0, writes zeros.  Returns RESOURCE_EXHAUSTED, for strings and objects only,
+ * or the device's error. */
 weft_err weft__strided_copy_run(const kernel *k, weft_dtype type, void *dst, const void *src, const strided_copy *b);
-/* Makes every element of a plain tensor zero, wherever its memory is. */
+/* Sets every element of a plain tensor to zero, in host or device memory. */
 weft_err weft__strided_zero(const kernel *k, weft_tensor *t);
-/* The place of element i. */
+/* Returns the address of element i. */
 static inline void *weft__element(weft_dtype type, void *data, int64_t i) {
   return (char *)data + i * (int64_t)weft__dtype_size(type);
 }

@@ -21,14 +21,15 @@ typedef struct collective_spec {
   int64_t subdiv[COLLECTIVE_SUBDIVS];
   float timeout; /* seconds; 0: none */
   shape out;     /* of the output */
-  int input;     /* which input has the data; -1: none */
+  int input;     /* index of the input with the data; -1: none */
 } collective_spec;
 
-/* Runs output 0 of the kernel; defers it.  Returns an error only if the run could not begin. */
+/* Starts the collective op, which computes output 0 and completes the kernel later (weft__kernel_defer).  Returns an
+ * error only if it could not start. */
 weft_err weft__collective_run(kernel *k, const collective_spec *spec);
 
-/* A buffer's key in the rendezvous is SOURCE;INCARNATION;DESTINATION;buf:BYTES:KEY;0:0.  Returns the key, which the caller
- * frees; NULL: no memory. */
+/* A buffer's key in the rendezvous is SOURCE;INCARNATION;DESTINATION;buf:BYTES:KEY;0:0.  Returns the key, which the
+ * caller frees; NULL: no memory. */
 char *weft__collective_buffer_key(const char *source, uint64_t incarnation, const char *destination, int64_t bytes,
                                   const char *key);
 

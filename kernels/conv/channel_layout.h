@@ -4,16 +4,16 @@
 
 #include "kernels/simd/widen.h"
 
-/* (n, channels, pixels) to (n, pixels, channels); called with the two exchanged it is the way back. */
+/* Transposes (n, channels, pixels) to (n, pixels, channels).  With channels and pixels exchanged it is the inverse. */
 void weft__channel_layout_transpose(kernel *k, float *dst, const float *src, int64_t n, int64_t channels,
                                     int64_t pixels);
 
-/* An image tensor of four axes as floats in NHWC; it is widened and transposed only if needed. */
+/* An image tensor of four axes as floats in NHWC.  It is widened and transposed only if needed. */
 typedef struct image_view {
   widened wide;
   weft_tensor transposed;
   float *data; /* (batch, height, width, channels) */
-} image_view;  /* {0} at first; finished on every path */
+} image_view;  /* {0} at first; weft__image_finish frees it, also after an error */
 
 weft_err weft__image_in(kernel *k, image_view *v, const weft_tensor *t, bool channels_second);
 weft_err weft__image_out(kernel *k, image_view *v, weft_tensor *t, bool channels_second);

@@ -1,10 +1,11 @@
-/* conv.h - one convolution with its sizes known, and the three directions of it on dense floats (conv_fast.c). */
+/* conv.h - a convolution whose sizes are known, and its three directions on dense floats (conv_fast.c). */
 #ifndef WEFT_KERNELS_CONV_CONV_H
 #define WEFT_KERNELS_CONV_CONV_H
 
 #include "kernels/conv/window.h"
 
-/* Called for every part of a forward result once it is there: n floats, whole pixels, on any thread. */
+/* A function that is called for every part of a forward result when the part is complete: n floats, whole pixels, on
+ * any thread. */
 typedef struct conv_after {
   void (*part)(const void *arg, float *part, int64_t n);
   const void *arg;
@@ -18,8 +19,9 @@ typedef struct conv {
   const conv_after *after; /* NULL: nothing to do */
 } conv;
 
-/* x (batch, height, width, in_ch), f (height, width, in_ch, out_ch), y (batch, height, width, out_ch), all
- * float and dense; groups is 1.  The work is split over the step's threads. */
+/* x is (batch, height, width, in_ch), f is (height, width, in_ch, out_ch), y is (batch, height, width, out_ch), all
+ * float and dense; groups is 1.  The work is split over the step's threads.  Returns RESOURCE_EXHAUSTED if there is
+ * no scratch memory. */
 weft_err weft__conv_forward(kernel *k, const conv *c, const float *x, const float *f, float *y);
 weft_err weft__conv_input(kernel *k, const conv *c, const float *f, const float *dy, float *dx);
 weft_err weft__conv_filter(kernel *k, const conv *c, const float *x, const float *dy, float *df);

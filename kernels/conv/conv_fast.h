@@ -1,8 +1,8 @@
-/* conv_fast.h - what the fast convolutions share: images with their padding, and sweeps over them.
+/* conv_fast.h - types and functions that the fast convolutions share: padded images, and sweeps over them.
  *
- * A sweep computes every pixel of a result (n, height, width, channels) from a window over an image.  conv_fast.c runs
- * it with plain tiles.  conv_winograd_1d.c and conv_winograd_2d.c need fewer products, and can run windows that move by
- * single pixels.
+ * A sweep computes every pixel of a result (n, height, width, channels) from a window over an image.  conv_fast.c
+ * runs it with plain tiles.  conv_winograd_1d.c and conv_winograd_2d.c need fewer multiplications, and can run
+ * windows with stride 1.
  *
  * The kernel's thread owns a sweep.  The threads of the step only read it, except for `failed` and `infinite`. */
 #ifndef WEFT_KERNELS_CONV_CONV_FAST_H
@@ -12,7 +12,7 @@
 #include "kernels/gemm/microkernel.h"
 
 enum {
-  IMAGE_BYTES = 384 * 1024, /* of an image's part that is worked on at a time: should stay in the second cache */
+  IMAGE_BYTES = 384 * 1024, /* of the part of an image that is processed at a time: it should stay in the L2 cache */
   COPIES_BYTES = 1 << 26,   /* of all private sums of a filter gradient */
   FLOPS_PER_NS = 64
 };
@@ -30,12 +30,12 @@ static inline int64_t weft__filter_copies(int64_t threads, int64_t units, int64_
   return conv_max(1, conv_min(conv_min(threads > 1 ? 2 * threads : 1, units), COPIES_BYTES / bytes_each));
 }
 
-/* The products of a tile in parts of at most `terms`, each added up by itself and then to the others.  A long sum in
- * one piece loses digits as it grows, and what the Winograd convolutions make of such sums would lose more. */
+/* Runs a tile in parts of at most `terms` terms.  Each part is summed by itself and then added to the others.  One
+ * long sum loses digits as it grows, and the transforms of the Winograd convolutions would lose even more. */
 static inline void weft__tile_in_parts(tile_fn *fn, const tile *whole, int64_t terms) {
   tile t = *whole;
   const int64_t taps = conv_max(terms / conv_max(t.run, 1), 1), parts = t.run > terms ? (t.run - 1) / terms + 1 : 1;
-  if (t.taps == 0 || (t.taps <= taps && parts == 1)) { /* of no taps: zero, unless it is added */
+  if (t.taps == 0 || (t.taps <= taps && parts == 1)) { /* without taps the result is zero, or unchanged with `add` */
     fn(&t);
     return;
   }
@@ -51,17 +51,18 @@ static inline void weft__tile_in_parts(tile_fn *fn, const tile *whole, int64_t t
 }
 
 typedef struct padded {
-  int64_t size[2], channels; /* of the image as it lies in memory */
-  int64_t pad[2];            /* rows above, columns to the left; negative: so many are skipped */
-  int64_t padded[2];         /* what the windows reach */
+  int64_t size[2], channels; /* of the image in memory */
+  int64_t pad[2];            /* rows above, columns to the left; negative: that many are skipped */
+  int64_t padded[2];         /* the size that the windows cover */
   bool direct;               /* no copy is needed */
-  int64_t row;               /* floats from one row to the next, as the tiles see it */
+  int64_t row;               /* floats from one row to the next in the memory that the tiles read */
 } padded;
 
 void weft__padded_init(padded *m); /* sets direct and row */
-/* Padded rows [first, first + n) of the image at src: in place, or copied to scratch. */
+/* Returns padded rows [first, first + n) of the image at src: in place, or copied to scratch. */
 const float *weft__padded_rows(const padded *m, const float *src, int64_t first, int64_t n, float *scratch);
-/* Of `count` rows from `first` on, `every` apart, those that are in the image and not padding: [*begin, *end). */
+/* Stores in [*begin, *end) which of `count` rows, from `first` on and `every` apart, are in the image and not
+ * padding. */
 void weft__padded_inside(const padded *m, int64_t first, int64_t every, int64_t count, int64_t *begin, int64_t *end);
 
 typedef struct sweep {
@@ -71,10 +72,11 @@ typedef struct sweep {
   padded image;
   const float *src;
   int64_t step[2]; /* pixels from one window to the next */
-  /* The taps of each axis, offsets ascending: where in the padded image, and which row or column of the filter. */
+  /* The taps of each axis, in ascending order of offset: the offset in the padded image, and the row or column of
+   * the filter. */
   int64_t count[2], *offset[2], *key[2];
-  bool merged;                  /* the columns of a row of taps are one run */
-  int64_t taps, run, *tap;      /* what the tiles get */
+  bool merged;                  /* the columns of a row of taps are adjacent and form one run */
+  int64_t taps, run, *tap;      /* arguments of the tiles */
   const float *packed;          /* the filter in panels: (taps * run, width) each */
   float *dst;                   /* the first pixel of this result */
   int64_t channels;             /* of the result */
@@ -82,11 +84,11 @@ typedef struct sweep {
   int64_t src_image, dst_image; /* floats from one image of the batch to the next */
   int64_t chunk, chunks;        /* rows of the result in one unit of work; units in an image */
   bool failed;                  /* no memory; written by any thread, only ever to true */
-  bool infinite;                /* likewise: a result is infinite or no number */
+  bool infinite;                /* likewise: a result is infinite or NaN */
 } sweep;
 
-/* Returns true if the sums must be rounded as little as one short sum for each tap.  TensorFlow computes the gradient
- * of the input so where it has no oneDNN, which it has on x86_64. */
+/* Returns true if the sums may round no more than one short sum per tap does.  TensorFlow computes the gradient of
+ * the input in this way if it does not use oneDNN; on x86_64 it uses oneDNN. */
 static inline bool weft__sweep_is_exact(const sweep *s) {
 #if defined(__x86_64__)
   (void)s;
@@ -95,9 +97,10 @@ static inline bool weft__sweep_is_exact(const sweep *s) {
   return s->transposed;
 #endif
 }
-/* The taps [*begin, *end) along the height that meet the image for row i of the result. */
+/* Stores the taps [*begin, *end) along the height that are inside the image for row i of the result. */
 void weft__sweep_taps_of_row(const sweep *s, int64_t i, int64_t *begin, int64_t *end);
-/* Rows in a unit of work: few enough bytes, and enough units for all threads. */
+/* Sets the number of rows in a unit of work, so that a unit is small enough for the cache and there are enough units
+ * for all threads. */
 void weft__sweep_chunks(sweep *s, int64_t threads, int64_t bytes_of_row);
 
 /* Returns true if each of n floats is finite. */

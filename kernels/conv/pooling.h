@@ -1,4 +1,4 @@
-/* pooling.h - the loops of pooling, for every type they are compiled for (pooling.c). */
+/* pooling.h - the loops of pooling ops, for every type that pooling.c compiles them for. */
 #ifndef WEFT_KERNELS_CONV_POOLING_H
 #define WEFT_KERNELS_CONV_POOLING_H
 
@@ -7,28 +7,29 @@
 typedef struct pool_job {
   window_axis h, w;
   int64_t batch, channels; /* images are (batch, height, width, channels) */
-  const void *x;           /* of the input's size; not read by an average's gradient */
-  const void *g;           /* a gradient: of the output's size, or of the input's for `choose` */
-  const void *best;        /* for `choose`: the greatest of each window, as it was */
+  const void *x;           /* of the input's size; the gradient of an average does not read it */
+  const void *g;           /* a gradient, of the output's size; for `choose` of the input's size */
+  const void *best;        /* for `choose`: the former output, the maximum of each window */
   void *out;
   void *index;  /* of the output's size: int32 or int64 */
-  bool index64; /* which of the two */
-  bool batched; /* indices count over the whole batch, not one image */
-  bool cleared; /* out is zero, and a gradient is added to it: windows overlap or leave gaps */
+  bool index64; /* true: int64 */
+  bool batched; /* indices count over the whole batch instead of one image */
+  bool cleared; /* out is zero, and gradients are added to it, because windows overlap or leave gaps */
 } pool_job;
 
-/* Each takes [begin, end) of rows: batch times output height.  Gradients with `cleared` take images instead, since
- * the rows of one image write to the same places. */
+/* Each loop runs over [begin, end) of the rows: batch times output height.  Gradients with `cleared` run over images
+ * instead, because the rows of one image write to the same elements. */
 typedef struct pooling {
-  pool_loop *max;     /* out = the greatest of each window */
-  pool_loop *grad;    /* out (of the input's size) = g where the greatest was, the first of equals */
-  pool_loop *choose;  /* out = the element of g where x equals best; 0 where none does */
-  pool_loop *arg_max; /* out = the greatest, index = its place */
+  pool_loop *max;     /* out = the maximum of each window */
+  pool_loop *grad;    /* out (of the input's size) = g at the first maximum of each window */
+  pool_loop *choose;  /* out = the element of g at which x equals best; 0 if there is none */
+  pool_loop *arg_max; /* out = the maximum, index = its position */
 } pooling;
 
-const pooling *weft__pooling(weft_dtype t); /* NULL: none for that type */
+const pooling *weft__pooling(weft_dtype t); /* returns NULL if there are none for that type */
 
-/* The mean of each window, padding left out of the count; float and double (is_double). */
+/* Return the loops of the mean of each window, without its padding, and of the gradient; for float, or double
+ * (is_double). */
 pool_loop *weft__pooling_mean(bool is_double);
 pool_loop *weft__pooling_mean_grad(bool is_double);
 

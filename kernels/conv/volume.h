@@ -1,16 +1,16 @@
 /* volume.h - convolution over up to three spatial axes by matrix products, in any layout and with groups.
  *
- * Conv3D and Conv use it.  Windows are gathered into the rows of a matrix, block by block, and each block is one product
- * with the filter.  Two-dimensional images are volumes of depth 1.  conv_fast.c is faster for Conv2D. */
+ * Conv3D and Conv use it.  Windows are gathered into the rows of a matrix, block by block, and each block is one
+ * product with the filter.  Two-dimensional images are volumes of depth 1.  conv_fast.c is faster for Conv2D. */
 #ifndef WEFT_KERNELS_CONV_VOLUME_H
 #define WEFT_KERNELS_CONV_VOLUME_H
 
 #include "kernels/conv/window.h"
 
-/* The window of a node with five dimensions. */
+/* The window of a node whose images have five dimensions. */
 typedef struct volume_window {
   bool channels_second; /* NCDHW */
-  int axis[3], channel; /* where depth, height, width and channels are in the shape */
+  int axis[3], channel; /* positions of depth, height, width and channels in the shape */
   padding padding;
   window_axis at[3]; /* depth, height, width */
   int64_t batch_stride, channel_stride, batch_dilation, channel_dilation;
@@ -24,7 +24,7 @@ weft_err weft__volume_window_infer(volume_window *w, infer *s);
 /* A volume_window as the state of a kernel (.prepare, .unprepare). */
 weft_err weft__volume_prepare(const weft_node *node, void **state);
 void weft__volume_unprepare(void *state);
-/* The shape of a volume in the window's layout. */
+/* Returns the shape of a volume in the window's layout. */
 shape weft__volume_shape(const volume_window *w, int64_t batch, const int64_t *sizes, int64_t channels);
 
 typedef struct volume {
@@ -34,8 +34,8 @@ typedef struct volume {
   window_axis at[3];
 } volume;
 
-/* x and dx have the input's shape, y and dy the output's, f and df the filter's; all are dense and of v->type.  The work
- * is split over the step's threads.  Returns RESOURCE_EXHAUSTED if there is no memory for a block. */
+/* x and dx have the input's shape, y and dy the output's, f and df the filter's; all are dense and of v->type.  The
+ * work is split over the step's threads.  Returns RESOURCE_EXHAUSTED if there is no memory for a block. */
 weft_err weft__volume_forward(kernel *k, const volume *v, const void *x, const void *f, void *y);
 weft_err weft__volume_input(kernel *k, const volume *v, const void *f, const void *dy, void *dx);
 weft_err weft__volume_filter(kernel *k, const volume *v, const void *x, const void *dy, void *df);

@@ -1,4 +1,4 @@
-/* binary.h - loops of binary ops, for those who combine more than two things. */
+/* binary.h - loops of binary ops, for kernels that combine more than two tensors. */
 #ifndef WEFT_KERNELS_ELEMENTWISE_BINARY_H
 #define WEFT_KERNELS_ELEMENTWISE_BINARY_H
 

@@ -1,12 +1,12 @@
-/* elementwise.h - the engine under every op that computes element by element.
+/* elementwise.h - runs ops that compute element by element.
  *
- * An op states one loop per type over contiguous memory; the engine does the rest: numpy
- * broadcasting, 16-bit floats (through the float loop), writing over an input that nobody else
- * reads, and splitting big tensors over the step's threads.
+ * An op defines one loop per type over contiguous memory.  The engine does the rest: numpy broadcasting, 16-bit
+ * floats (through the float loop), writing over an input that nothing else reads, and splitting large tensors over
+ * the step's threads.
  *
- * An operand that is not laid out like the output is copied block by block into a scratch that
- * stays in the first-level cache, so that one contiguous loop serves every case: a scalar, a row
- * (bias) or any other broadcast costs an extra load, never a slower loop. */
+ * An operand whose layout differs from the output's is copied block by block into scratch memory that stays in the
+ * L1 cache.  So one contiguous loop serves every case: a scalar, a row (bias) or any other broadcast costs an extra
+ * load, but never a slower loop. */
 #ifndef WEFT_KERNELS_ELEMENTWISE_ELEMENTWISE_H
 #define WEFT_KERNELS_ELEMENTWISE_ELEMENTWISE_H
 
@@ -14,35 +14,36 @@
 #include "graph/kernel.h"
 #include "kernels/simd/vmath.h"
 
-#define ELEM_BLOCK 1024 /* elements that a scratch holds */
+#define ELEM_BLOCK 1024 /* elements of a scratch block */
 #define ELEM_MAX_IN 6
 
 /* z[i] = f(in[0][i], in[1][i], ...) for i in [0, n); z may be one of the inputs. */
 typedef void elem_loop(void *z, const void *const *in, int64_t n, const void *arg);
 
 typedef struct elem_op {
-  int cost;                          /* about how many nanoseconds ELEM_BLOCK elements take */
-  elem_loop *loop[WEFT_DTYPE_COUNT]; /* by the type of the last input; half and bfloat16 default to float's */
-  /* Of half and bfloat16: loops over floats that round between their steps, as TF's do.  NULL: float's own, which rounds
-   * the result alone. */
+  int cost;                          /* approximate nanoseconds for ELEM_BLOCK elements */
+  elem_loop *loop[WEFT_DTYPE_COUNT]; /* by the type of the last input; half and bfloat16 use float's by default */
+  /* For half and bfloat16: loops over floats that round between their steps, as TF's do.  NULL: float's loop, which
+   * rounds only the result. */
   elem_loop *rounded[2];
 } elem_op;
 enum { COST_CHEAP = 150, COST_VECTOR = 800, COST_CALL = 8000 };
 
-/* The whole kernel of an op with 1 to 3 inputs that broadcast together: output 0 is made and computed. */
+/* The kernel of an op with 1 to 3 inputs that are broadcast together: creates and computes output 0. */
 weft_err weft__elementwise(kernel *k, const elem_op *e, const void *arg);
-/* The kernel of an op that is nothing but its loops: in a row of the table, ELEM(loops) stands for the kernel and
- * the loops, so that chains of such ops can be fused. */
+/* The kernel of an op that only runs its loops.  In a row of the table, ELEM(loops) sets the kernel and the loops,
+ * so that chains of such ops can be fused. */
 weft_err weft__elementwise_cpu(kernel *k);
 #define ELEM(loops) weft__elementwise_cpu, .elem = &loops
-/* The same for given tensors: `out` exists and has the broadcast shape of the inputs; one may share its memory
- * if it has its shape.  `through_float`: half and bfloat16 operands are seen by the loop as floats. */
+/* Runs a loop on given tensors.  `out` exists and has the broadcast shape of the inputs.  An input of that shape may
+ * share its memory.  With `through_float`, the loop gets half and bfloat16 operands as floats. */
 void weft__elementwise_run(const kernel *k, elem_loop *loop, int cost, const void *arg, bool through_float, int n_in,
                            const weft_tensor *const *in, weft_tensor *out);
-/* Output 0 of this shape, over the input that the plan lets it take, if any. */
+/* Creates output 0 with this shape, over the input that the plan allows it to overwrite, if any.  NULL as weft__out. */
 weft_tensor *weft__elementwise_out(kernel *k, const shape *s);
 
-/* Where element i of a broadcast of shape `out` comes from in an operand of shape `in`: for types without loops. */
+/* Returns which element of an operand of shape `in` becomes element i of a broadcast of shape `out`; for types
+ * without loops. */
 int64_t weft__elementwise_index(const shape *out, const shape *in, int64_t i);
 
 /* ---- stating loops ----
@@ -77,10 +78,10 @@ int64_t weft__elementwise_index(const shape *out, const shape *in, int64_t i);
   }                                                                                                                    \
   }
 
-/* One result type as the arguments': T -> T. */
+/* The result has the type of the arguments: T -> T. */
 #define UNARY(name, suffix, T_, A_, expr) WEFT_TARGET_CLONES UNARY_LOOP(name, suffix, T_, T_, A_, expr)
 #define BINARY(name, suffix, T_, A_, expr) WEFT_TARGET_CLONES BINARY_LOOP(name, suffix, T_, T_, A_, expr)
-/* Loops that call a function per element gain nothing from wider vectors: one copy. */
+/* Loops that call a function per element do not gain from wider vectors, so they have one copy. */
 #define UNARY_CALL(name, suffix, T_, A_, expr) UNARY_LOOP(name, suffix, T_, T_, A_, expr)
 #define BINARY_CALL(name, suffix, T_, A_, expr) BINARY_LOOP(name, suffix, T_, T_, A_, expr)
 /* Predicates: T -> bool. */
@@ -108,7 +109,7 @@ int64_t weft__elementwise_index(const shape *out, const shape *in, int64_t i);
   LOOP(name, f16, float, float, EXPR(ROUND_HALF)) LOOP(name, b16, float, float, EXPR(ROUND_BFLOAT16))
 #define ROWS_ROUNDED(name) .rounded = {name##_f16, name##_b16}
 
-/* The rows of an elem_op for what the lines above made. */
+/* The rows of an elem_op for loops made by the macros above. */
 #define ROWS_FLOAT(name) [WEFT_FLOAT] = name##_f32, [WEFT_DOUBLE] = name##_f64
 #define ROWS_SIGNED(name)                                                                                              \
   [WEFT_INT8] = name##_i8, [WEFT_INT16] = name##_i16, [WEFT_INT32] = name##_i32, [WEFT_INT64] = name##_i64

@@ -1,8 +1,8 @@
-/* integer.h - integer arithmetic with an answer for every argument.
+/* integer.h - integer arithmetic that is defined for every argument.
  *
- * C leaves the quotient of the lowest number by -1 undefined (and x86 traps); TensorFlow wraps it.
- * Arguments of every narrower type are widened to 64 bits on the way in; the caller's cast wraps
- * the result.  A divisor of 0 has been refused before. */
+ * In C the quotient of the lowest number and -1 is undefined (and x86 traps); TensorFlow wraps it.  Arguments of
+ * narrower types are widened to 64 bits, and the caller's cast wraps the result.  Callers have refused a divisor of
+ * 0. */
 #ifndef WEFT_KERNELS_ELEMENTWISE_INTEGER_H
 #define WEFT_KERNELS_ELEMENTWISE_INTEGER_H
 
@@ -21,7 +21,7 @@ static inline int64_t int_floor_mod(int64_t x, int64_t y) {
   return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 
-/* By squaring; exact in wrapping arithmetic, so also for signed x reinterpreted. */
+/* Computes the power by squaring.  It is exact in wrapping arithmetic, so also for a signed x cast to uint64_t. */
 static inline uint64_t int_pow(uint64_t x, uint64_t y) {
   uint64_t z = 1;
   for (; y; y >>= 1, x *= x)

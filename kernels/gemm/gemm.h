@@ -1,8 +1,7 @@
-/* gemm.h - c = a b: the matrix product under MatMul, BatchMatMul and convolutions.
+/* gemm.h - matrix products c = a b, for MatMul, BatchMatMul and convolutions.
  *
- * Matrices are row-major with a distance between rows.  The library that multiplies (oneDNN,
- * OpenBLAS or our own loops) is called on one thread; splitting over threads is ours, so that the
- * pool is the only thing that makes threads. */
+ * Matrices are row-major, with a distance between rows.  The library that multiplies (oneDNN, OpenBLAS or our own
+ * loops) is called on one thread.  Splitting over threads is done here, so that only the pool creates threads. */
 #ifndef WEFT_KERNELS_GEMM_GEMM_H
 #define WEFT_KERNELS_GEMM_GEMM_H
 
@@ -13,9 +12,9 @@ typedef struct gemm {
   int64_t m, n, k; /* a is (m, k), b is (k, n), c is (m, n) */
   const void *a, *b;
   void *c;
-  int64_t lda, ldb, ldc; /* elements from one row, as stored, to the next */
+  int64_t lda, ldb, ldc; /* elements from one stored row to the next */
   bool ta, tb;           /* a is stored as (k, m), b as (n, k) */
-  bool adjoint;          /* of complex matrices that are stored so, the conjugates are multiplied */
+  bool adjoint;          /* complex matrices that are stored transposed are also conjugated */
   bool accumulate;       /* c += a b */
 } gemm;
 

@@ -1,10 +1,10 @@
-/* gemm_narrow.h - products whose second operand has a few columns: a last layer and its gradient. */
+/* gemm_narrow.h - matrix products whose second operand has few columns, as in a last layer and its gradient. */
 #ifndef WEFT_KERNELS_GEMM_GEMM_NARROW_H
 #define WEFT_KERNELS_GEMM_GEMM_NARROW_H
 
 #include "kernels/gemm/gemm.h"
 
-/* Is it such a product of floats, with enough rows to be worth it? */
+/* Returns true for such a product of floats that has enough rows to be faster this way. */
 bool weft__gemm_narrow_has(const gemm *g);
 void weft__gemm_narrow(const gemm *g); /* on the caller's thread */
 

@@ -1,4 +1,4 @@
-/* gemm_plain.h - the product of matrices in plain loops: the reference, and all there is for integers. */
+/* gemm_plain.h - matrix products in plain loops: the reference for tests, and the only ones for integers. */
 #ifndef WEFT_KERNELS_GEMM_GEMM_PLAIN_H
 #define WEFT_KERNELS_GEMM_GEMM_PLAIN_H
 

@@ -1,4 +1,4 @@
-/* gemm_tile.h - the product of float matrices over the tiles of panel.h. */
+/* gemm_tile.h - the product of float matrices over the tiles of microkernel.h. */
 #ifndef WEFT_KERNELS_GEMM_GEMM_TILE_H
 #define WEFT_KERNELS_GEMM_GEMM_TILE_H
 

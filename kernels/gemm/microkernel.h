@@ -1,19 +1,20 @@
-/* microkernel.h - the inner loop of every product and convolution: a small block of the result in registers.
+/* microkernel.h - the innermost loop of every matrix product and convolution: it computes a small block of the
+ * result, a tile, in registers.
  *
  *   c[p][j] (+)= sum over t < taps, r < run of a[tap[t] + p * a_row + r * a_col] * b[(t * run + r) * b_row + j]
  *
- * for p below `rows` and j below `lanes * vectors`.  One of a_row and a_col is 1.  A matrix product
- * has one tap; a convolution has one for each row of the filter, and reads the image where it lies.
- * A dot tile is for results of a few columns, with the lanes along r:
+ * for p < rows and j < lanes * vectors.  One of a_row and a_col is 1.  A matrix product has one tap.  A convolution
+ * has one tap for each row of the filter, and reads the image in place.  A dot tile is for results with few columns,
+ * with the lanes along r:
  *
- *   c[p][j] (+)= sum over r < run of a[p * a_row + r] * b[j * b_row + r]     for j below its columns
+ *   c[p][j] (+)= sum over r < run of a[p * a_row + r] * b[j * b_row + r]     for j < its columns
  *
- * A packed tile has PACKED_ROWS rows and PACKED_WIDTH columns, a_row 1, a_col PACKED_ROWS, b_row PACKED_WIDTH and one tap.
- * It reads a whole vector of a at once.
+ * A packed tile has PACKED_ROWS rows and PACKED_WIDTH columns, a_row 1, a_col PACKED_ROWS, b_row PACKED_WIDTH and
+ * one tap.  It reads a whole vector of a at once.
  *
- * Which instructions are used is decided here and nowhere else: a tile set for each instruction
- * set, written once with the compilers' vector types, and the widest that the processor has is
- * taken.  Measured against im2col with OpenBLAS and against oneDNN: docs/decisions.md. */
+ * Only this module chooses instructions.  There is a tile set for each instruction set, written once with the
+ * compilers' vector types, and the widest that the processor supports is used.  docs/decisions.md compares it with
+ * im2col and OpenBLAS, and with oneDNN. */
 #ifndef WEFT_KERNELS_GEMM_MICROKERNEL_H
 #define WEFT_KERNELS_GEMM_MICROKERNEL_H
 
@@ -32,39 +33,39 @@ typedef struct tile {
   int64_t taps, run;
   float *c;
   int64_t c_row;
-  bool add; /* to what is in c */
+  bool add; /* add to the values in c */
 } tile;
 
 typedef void tile_fn(const tile *t);
 
 typedef struct tile_set {
   const char *name;
-  int lanes; /* floats in a vector */
+  int lanes; /* number of floats in a vector */
   /* By number of vectors (4, 2, 1 as index 2, 1, 0) and rows - 1; rows: the most there are, 0 for none. */
   int rows[3];
   tile_fn *by_row[3][TILE_MAX_ROWS]; /* a_col is 1 */
   tile_fn *by_col[3][TILE_MAX_ROWS]; /* a_row is 1 */
-  int dot_rows;                      /* of every dot tile */
+  int dot_rows;                      /* rows of every dot tile */
   tile_fn *dot[DOT_MAX_COLUMNS];     /* by columns - 1; taps are not read */
-  tile_fn *packed;                   /* NULL: a library is faster, or there are too few registers; taps are not read */
+  tile_fn *packed;                   /* NULL if a library is faster or there are too few registers; taps are not read */
 } tile_set;
 
-/* The best for this processor. */
+/* Returns the fastest set for this processor. */
 const tile_set *weft__tile_set(void);
-/* Every set this processor can run, widest first, ended by NULL: for tests. */
+/* Returns every set that this processor can run, widest first, ended by NULL; for tests. */
 const tile_set *const *weft__tile_sets(void);
 
-/* The widest panel of a set: lanes times the most vectors. */
+/* Returns the width of the widest panel of a set: lanes times the most vectors. */
 static inline int weft__tile_width(const tile_set *s) { return s->lanes * (s->rows[2] ? 4 : 2); }
-/* The most rows of a tile over a panel of that width. */
+/* Returns the most rows of a tile over a panel of that width. */
 static inline int weft__tile_rows(const tile_set *s, int width) { return s->rows[width / s->lanes >> 1]; }
-/* The width of the panel that begins `left` columns before the end: the widest of lanes x 4, 2, 1
- * with no vector empty.  The last one may reach past the end. */
+/* Returns the width of the panel that begins `left` columns before the end: the widest of lanes x 4, 2, 1 in which
+ * no vector is empty.  The last panel may extend past the end. */
 int weft__tile_panel(const tile_set *s, int64_t left);
-/* How many panels so many columns have; where the n-th begins, and its width. */
+/* Return how many panels that many columns need, and the width of the n-th panel, which begins at column *first. */
 int64_t weft__tile_panels(const tile_set *s, int64_t columns);
 int weft__tile_panel_at(const tile_set *s, int64_t columns, int64_t n, int64_t *first);
-/* The tile with that many rows over a panel of that width. */
+/* Return the tile with that many rows over a panel of that width. */
 static inline tile_fn *weft__tile_by_row(const tile_set *s, int width, int rows) {
   const int vectors = width / s->lanes;
   return s->by_row[vectors >> 1][rows - 1];

@@ -1,9 +1,9 @@
-/* reduction.h - reducing a tensor along some of its dimensions: the engine under Sum, Max, All, ...
+/* reduction.h - reduces a tensor along some of its dimensions; used by Sum, Max, All and others.
  *
- * Neighbouring dimensions of the same fate are merged, so that what is left alternates between
- * kept and reduced; each reduced run is then one pass over (outer, reduce, inner).  Long reductions
- * are cut into pieces whose size depends on the shape alone: the pieces go to different threads,
- * sums stay accurate, and the result is the same for any number of threads. */
+ * Adjacent dimensions that are all kept or all reduced are merged, so that kept and reduced dimensions alternate.
+ * Each reduced dimension is then one pass over (outer, reduce, inner).  Long reductions are divided into pieces
+ * whose size depends only on the shape.  The pieces run on different threads, sums stay accurate, and the result is
+ * the same for any number of threads. */
 #ifndef WEFT_KERNELS_REDUCE_REDUCTION_H
 #define WEFT_KERNELS_REDUCE_REDUCTION_H
 
@@ -11,24 +11,24 @@
 #include "graph/kernel.h"
 #include "kernels/simd/vmath.h"
 
-/* For each o: acc[o*cols + j] = fold over r < rows of x[(o*rows + r)*ld + j].  No rows give the neutral element.
- * outer is 1 where ld != cols. */
+/* For each o: acc[o*cols + j] = the reduction over r < rows of x[(o*rows + r)*ld + j].  Without rows the result is
+ * the neutral element.  outer is 1 if ld != cols. */
 typedef void reduction_fn(const void *x, int64_t outer, int64_t rows, int64_t cols, int64_t ld, void *acc);
 
 typedef struct reduction_kind {
-  weft_dtype acc;      /* what is accumulated in; WEFT_INVALID: there is no code for the type */
-  reduction_fn *first; /* from the tensor's elements */
-  reduction_fn *more;  /* from accumulators */
+  weft_dtype acc;      /* the type of the accumulator; WEFT_INVALID: the type is not supported */
+  reduction_fn *first; /* reduces elements of the tensor */
+  reduction_fn *more;  /* reduces accumulators */
 } reduction_kind;
 
-/* Folds x, of shape s and the type of kind->first, along the dimensions with bit d set in `reduced`, into acc
- * (the kept dimensions in order). */
+/* Reduces x, whose type is that of kind->first, along the dimensions whose bit d is set in `reduced`.  acc gets the
+ * kept dimensions in order.  Returns RESOURCE_EXHAUSTED if there is no scratch memory. */
 weft_err weft__reduce_axes(kernel *k, const reduction_kind *kind, const weft_tensor *x, uint32_t reduced, void *acc);
 
-enum { REDUCTION_LANES = 64, REDUCTION_BLOCK = 256 }; /* lanes side by side; steps before they are joined */
+enum { REDUCTION_LANES = 64, REDUCTION_BLOCK = 256 }; /* parallel lanes; steps before they are combined */
 
-/* Defines a reduction_fn in plain loops, for types that are rare.  In `step` a is the accumulator and v the value; `load`
- * makes the value of an element e. */
+/* Defines a reduction_fn in plain loops, for rare types.  In `step`, a is the accumulator and v the value; `load`
+ * converts an element e to a value. */
 #define DEFINE_REDUCTION_PLAIN(name, T_, A_, init, load, step)                                                         \
   VMATH A_ name##_step(A_ a, A_ v) { return (A_)(step); }                                                              \
   VMATH A_ name##_load(T_ e) { return (A_)(load); }                                                                    \
@@ -70,7 +70,7 @@ enum { REDUCTION_LANES = 64, REDUCTION_BLOCK = 256 }; /* lanes side by side; ste
       for (int64_t j = 0; j < cols; j++) acc[j] = name##_step(acc[j], name##_load(x[j]));                              \
   }
 
-/* As DEFINE_REDUCTION_PLAIN, for types that are common: vectorised, with lanes side by side where rows are short. */
+/* As DEFINE_REDUCTION_PLAIN, for common types: vectorized, with several short rows in the lanes of a vector. */
 #define DEFINE_REDUCTION(name, T_, A_, init, load, step)                                                               \
   DEFINE_REDUCTION_PARTS(name, T_, A_, init, load, step)                                                               \
   /* Rows of few columns, several of them side by side in the lanes. */                                                \
@@ -100,7 +100,7 @@ enum { REDUCTION_LANES = 64, REDUCTION_BLOCK = 256 }; /* lanes side by side; ste
     for (int64_t o = 0; o < outer; o++, x += rows * ld, acc += cols) {                                                 \
       if (cols == 1 && ld == 1 && rows < REDUCTION_LANES)                                                              \
         *acc = name##_short(x, rows);                                                                                  \
-      else if (cols == ld && cols <= REDUCTION_LANES / 2) /* fits: a few */                                            \
+      else if (cols == ld && cols <= REDUCTION_LANES / 2) /* fits: at most REDUCTION_LANES / 2 */                      \
         name##_narrow(x, rows, (int)cols, acc);                                                                        \
       else                                                                                                             \
         name##_broad(x, rows, cols, ld, acc);                                                                          \

@@ -1,7 +1,7 @@
-/* row.h - reductions of a row in lanes, shared by the softmax and the cross entropies.
+/* row.h - reductions of a row in parallel lanes, for the softmax and the cross entropies.
  *
- * Macros, because a row is of floats or of doubles and the loop must be compiled inside its
- * WEFT_TARGET_CLONES caller.  Each runs 16 lanes side by side and joins them at the end. */
+ * They are macros, because a row consists of floats or of doubles, and the loop must be compiled inside its
+ * WEFT_TARGET_CLONES caller.  Each uses 16 lanes and combines them at the end. */
 #ifndef WEFT_KERNELS_REDUCE_ROW_H
 #define WEFT_KERNELS_REDUCE_ROW_H
 
@@ -10,7 +10,8 @@
 
 enum { ROW_LANES = 16 };
 
-/* out = step(out, value of element i) over [0, n), from `first`; `step` is an expression in a (so far) and v. */
+/* Sets `out` to the reduction of [0, n), which starts with `first`.  `value` is the value of element `at`; `step` is
+ * an expression in a (the accumulator) and v (the value). */
 #define ROW_REDUCE(T, n, first, value, step, out)                                                                      \
   do {                                                                                                                 \
     T lane_[ROW_LANES];                                                                                                \

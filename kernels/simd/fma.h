@@ -1,9 +1,12 @@
-/* fma.h - products fused with sums in the function that says so, whatever the rest of the library does: it halves the
- * work and rounds less.  WEFT_FMA stands before the function, WEFT_FMA_BODY first in its body.
+/* fma.h - lets the compiler contract a * b + c to a fused multiply-add in one function, whatever the library's flags
+ * are.
  *
- * Such a function keeps a block of accumulators in nearly all registers.  On aarch64 GCC schedules instructions before it
- * assigns registers: it would load all rows of the left operand before the first product, and keep accumulators on the
- * stack (33 instead of 50 GFLOP/s for 512 x 512 x 256 on one Neoverse V1).  So loads stay where they are written. */
+ * It halves the work and rounds less.  WEFT_FMA is in front of the function, WEFT_FMA_BODY is first in its body.
+ *
+ * Such a function keeps a block of accumulators in nearly all registers.  On aarch64 GCC schedules instructions
+ * before it assigns registers.  It would load all rows of the left operand before the first product, and keep
+ * accumulators on the stack (33 instead of 50 GFLOP/s for 512 x 512 x 256 on one Neoverse V1).  So WEFT_FMA disables
+ * that scheduling. */
 #ifndef WEFT_KERNELS_SIMD_FMA_H
 #define WEFT_KERNELS_SIMD_FMA_H
 

@@ -1,11 +1,11 @@
-/* vmath.h - float32 functions written so that a loop over them becomes vector code.
+/* vmath.h - float32 functions that compilers can vectorize inside a loop.
  *
- * Each is straight-line C: no branch, no table, no call, only selects, so gcc and clang vectorise
- * the surrounding loop for whatever the machine has (mark that loop's function WEFT_TARGET_CLONES).  All are
- * within 7 ulp of the true value (sin and cos of many turns: of 1) and treat infinities, NaN, zero
- * and subnormal numbers as the C library does.  The polynomials are our own minimax fits.
+ * Each is straight-line C without a branch, a table or a call, with selects only.  So gcc and clang vectorize the
+ * loop around it for the target machine; mark the function of that loop WEFT_TARGET_CLONES.  All results are within
+ * 7 ulp (sin and cos of large arguments: within 7 ulp of 1).  Infinities, NaN, zero and subnormal numbers are
+ * treated as in the C library.  The polynomials are our own minimax fits.
  *
- * The 16-bit floats are here too: converting them is the other half of every loop over them. */
+ * The conversions of 16-bit floats are here too, because every loop over such floats needs them. */
 #ifndef WEFT_KERNELS_SIMD_VMATH_H
 #define WEFT_KERNELS_SIMD_VMATH_H
 
@@ -13,10 +13,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* In front of a loop whose pointers are either equal or apart: lets it vectorise without a check
- * that would send the in-place case (z == x) down the scalar path. */
+/* Goes in front of a loop whose pointers are either equal or do not overlap.  The loop is then vectorized without a
+ * run-time check that would send the in-place case (z == x) to a scalar loop. */
 #if defined(__clang__)
-#pragma clang diagnostic ignored "-Wpass-failed" /* a loop that stays scalar is no news */
+#pragma clang diagnostic ignored "-Wpass-failed" /* no warning if a loop stays scalar */
 #define WEFT_IVDEP _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define WEFT_IVDEP _Pragma("GCC ivdep")
@@ -39,7 +39,7 @@ VMATH float vfloat(uint32_t u) {
 /* Adding this to |x| < 2^22 leaves round(x) in the low bits. */
 #define VMATH_ROUND 12582912.0f
 
-/* exp(r) - 1 for |r| <= ln2/2, less the leading r: r^2 Q(r). */
+/* Returns exp(r) - 1 - r for |r| <= ln2/2, as r^2 Q(r). */
 VMATH float vexp_tail(float r) {
   float q = 1.97900663e-4f;
   q = q * r + 1.39449432e-3f;
@@ -50,7 +50,7 @@ VMATH float vexp_tail(float r) {
   return q * r * r;
 }
 
-/* x = n ln2 + r; returns r and sets *n_bits to n + bits of VMATH_ROUND. */
+/* Splits x = n ln2 + r: returns r, and sets *n_bits to n + the bits of VMATH_ROUND. */
 VMATH float vexp_reduce(float x, float *n, uint32_t *n_bits) {
   const float t = x * 1.44269504f + VMATH_ROUND;
   *n_bits = vbits(t);
@@ -64,7 +64,7 @@ VMATH float vexpf(float x) {
   float n;
   uint32_t bits;
   const float r = vexp_reduce(x, &n, &bits), y = 1.0f + (r + vexp_tail(r));
-  /* 2^n in two factors: n runs from -152 to 128 and neither end fits one exponent. */
+  /* 2^n as two factors: n runs from -152 to 128, and neither end fits one exponent. */
   const int32_t e = (int32_t)(bits - vbits(VMATH_ROUND)), half = e >> 1;
   return y * vfloat((uint32_t)(half + 127) << 23) * vfloat((uint32_t)(e - half + 127) << 23);
 }
@@ -98,10 +98,10 @@ VMATH float vlogf(float x) {
   float z = e * 0.693359375f + y;
   z = x == 0.0f ? -INFINITY : z;
   z = x < 0.0f ? NAN : z;
-  return x < INFINITY ? z : x; /* infinity and NaN are their own logarithms */
+  return x < INFINITY ? z : x; /* infinity and NaN are returned unchanged */
 }
 
-/* log(1 + x), with the rounding of 1 + x divided out again. */
+/* Returns log(1 + x); the division compensates for the rounding of 1 + x. */
 VMATH float vlog1pf(float x) {
   const float u = 1.0f + x, d = u - 1.0f, safe = d == 0.0f ? 1.0f : d, y = vlogf(u) * (x / safe);
   const float z = d == 0.0f ? x : y;
@@ -126,7 +126,7 @@ VMATH float vtanhf(float x) {
   return copysignf(y > 1.0f ? 1.0f : y, x);
 }
 
-/* sin and cos for |x| < VMATH_TURNS, where a quarter turn can still be taken off exactly enough. */
+/* sin and cos are accurate for |x| < VMATH_TURNS: the reduction by quarter turns is exact enough there. */
 #define VMATH_TURNS 8192.0f
 
 /* sin(x + quarter * pi/2) */
@@ -181,7 +181,8 @@ VMATH float verff(float x) {
 /* ---- 16-bit floats ---- */
 VMATH float vfrom_half(uint16_t h) {
   const uint32_t magnitude = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
-  const float small = (float)(int32_t)magnitude * 0x1p-24f; /* no float is subnormal on the way: they may be flushed */
+  /* no intermediate float is subnormal, because those may be flushed to zero */
+  const float small = (float)(int32_t)magnitude * 0x1p-24f;
   uint32_t u = magnitude < 0x400u ? vbits(small) : (magnitude << 13) + (112u << 23);
   u = magnitude >= 0x7c00u ? 0x7f800000u | magnitude << 13 : u;
   return vfloat(u | sign);

@@ -1,4 +1,5 @@
-/* deferred_adam.h - a step of sparse Adam as one op, which exec/passes/defer_updates.c puts in place of TensorFlow's chain. */
+/* deferred_adam.h - a step of sparse Adam as one op, by which exec/passes/defer_updates.c replaces TensorFlow's
+ * chain of ops. */
 #ifndef WEFT_KERNELS_TRAINING_DEFERRED_ADAM_H
 #define WEFT_KERNELS_TRAINING_DEFERRED_ADAM_H
 

@@ -1,4 +1,4 @@
-/* py_func.h - the one function that all PyFunc nodes call; api/call.c sets it. */
+/* py_func.h - the function of the program that all PyFunc nodes call; api/call.c sets it. */
 #ifndef WEFT_OPS_CONTROL_PY_FUNC_H
 #define WEFT_OPS_CONTROL_PY_FUNC_H
 

@@ -1,13 +1,13 @@
-/* reduce.h - what the files about reductions share. */
+/* reduce.h - reductions by type, and the gradients of reductions. */
 #ifndef WEFT_OPS_MATH_REDUCE_H
 #define WEFT_OPS_MATH_REDUCE_H
 
 #include "kernels/reduce/reduction.h"
 
-/* By the type of the elements. */
+/* Indexed by the type of the elements. */
 extern const reduction_kind weft__reduce_sum[WEFT_DTYPE_COUNT], weft__reduce_squares[WEFT_DTYPE_COUNT];
 
-/* Gradients: reduce_grad.c. */
+/* Gradients, in reduce_grad.c. */
 weft_err weft__sum_grad(backprop *b);
 weft_err weft__mean_grad(backprop *b);
 weft_err weft__prod_grad(backprop *b);

@@ -1,4 +1,4 @@
-/* special.h - functions of ops/math/special.c that other kernels need. */
+/* special.h - special functions of ops/math/special.c that other kernels use. */
 #ifndef WEFT_OPS_MATH_SPECIAL_H
 #define WEFT_OPS_MATH_SPECIAL_H
 

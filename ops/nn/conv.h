@@ -1,18 +1,19 @@
-/* conv.h - what the convolution ops share with each other, and what Conv2D shares with its epilogue. */
+/* conv.h - functions that the convolution ops share with each other, and Conv2D with its epilogue. */
 #ifndef WEFT_OPS_NN_CONV_H
 #define WEFT_OPS_NN_CONV_H
 
 #include "graph/gradient.h"
 #include "kernels/conv/conv.h"
 
-/* The shape rule of Conv2D and QuantizedConv2D: input 0 is an image (NHWC, or NCHW as data_format says), input 1 a
- * filter [height, width, in, out].  Sets output 0; a failure has TensorFlow's text. */
+/* The shape rule of Conv2D and QuantizedConv2D: input 0 is an image (NHWC, or NCHW with that data_format), input 1 a
+ * filter [height, width, in, out].  Returns INVALID_ARGUMENT with TensorFlow's text. */
 weft_err weft__conv2d_infer(infer *s);
-/* Conv2D's kernel; `after` may be NULL. */
+/* Runs Conv2D; `after` may be NULL. */
 weft_err weft__conv2d(kernel *k, conv_after *after);
 extern const fusion weft__conv2d_fusion; /* ops/nn/conv_epilogue.c */
 
-/* What convolutions of every kind share.  A window is their state (weft__window_prepare). */
+/* Check the attributes and the gradient of all kinds of convolutions, whose state is a window
+ * (weft__window_prepare). */
 weft_err weft__conv_check_attrs(const kernel *k, const window *w);
 weft_err weft__conv_check_dy(const kernel *k, const window *w, const conv *c); /* input 2, against the sizes */
 shape weft__image_shape(const window *w, int64_t batch, int64_t h, int64_t width, int64_t channels);

@@ -1,4 +1,4 @@
-/* summary.h - writing Summary messages: fields of the wire format onto a text, and the op's output. */
+/* summary.h - writes Summary messages: fields in protobuf's wire format, and the op's output. */
 #ifndef WEFT_OPS_SUMMARY_SUMMARY_H
 #define WEFT_OPS_SUMMARY_SUMMARY_H
 
@@ -31,28 +31,28 @@ static inline void weft__put_double(text *t, int field, double v) {
   weft__put_varint(t, (uint64_t)field << 3 | 1);
   weft__text_add(t, (const char *)&v, sizeof v);
 }
-/* A message as a field of another; the inner one is emptied for the next. */
+/* Appends message `inner` as a field of t, and empties it for the next one. */
 static inline void weft__put_message(text *t, int field, text *inner) {
   weft__put_bytes(t, field, weft__text_get(inner), inner->size);
   t->failed = t->failed || inner->failed;
   inner->size = 0;
 }
 
-/* The serialised Summary becomes the scalar output 0. */
+/* Sets the scalar output 0 to the serialized Summary. */
 static inline weft_err weft__summary_out(kernel *k, const text *summary) {
   weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
   if (!out || summary->failed) return WEFT_OOM;
   return weft__str_set(out->data, weft__text_get(summary), summary->size);
 }
 
-/* The scalar string tag, input i; INVALID_ARGUMENT "tags must be scalar". */
+/* Stores the tag, a scalar string, of input i.  Returns INVALID_ARGUMENT "tags must be scalar". */
 static inline weft_err weft__summary_tag(const kernel *k, int i, const str **tag) {
   if (k->in[i]->shape.rank != 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "tags must be scalar");
   *tag = k->in[i]->data;
   return WEFT_OK;
 }
 
-/* "TAG/KIND/3", or "TAG/KIND" where at most one may be written, as field 1 of a Summary.Value. */
+/* Appends "TAG/KIND/3", or "TAG/KIND" if at most one may be written, as field 1 of a Summary.Value. */
 static inline void weft__put_numbered_tag(text *t, const str *tag, const char *kind, int64_t most, int64_t i) {
   text full = {0};
   if (tag->size) weft__text_add(&full, tag->data, tag->size);
@@ -64,7 +64,7 @@ static inline void weft__put_numbered_tag(text *t, const str *tag, const char *k
   weft__text_finish(&full);
 }
 
-/* Put a Summary with x into *summary.  The caller finishes it, also on failure.  Errors name the node, or `name`. */
+/* Append a Summary with x to *summary, which the caller finishes, also on failure.  Errors name the node, or `name`. */
 weft_err weft__summary_put_histogram(const kernel *k, text *summary, const str *tag, const weft_tensor *x,
                                      const char *name);
 weft_err weft__summary_put_images(const kernel *k, text *summary, const str *tag, const weft_tensor *x,

@@ -1,14 +1,16 @@
-/* embedding.h - rows of a table that may be cut into parts, one by one or combined by the rows of a sparse matrix of ids. */
+/* embedding.h - embedding lookups: rows of a table that may be partitioned, one by one or combined by sparse ids.
+ *
+ * The functions only add nodes.  They return WEFT_NONE on failure, and the graph keeps the error (graph/build.h). */
 #ifndef WEFT_TRAIN_MODEL_EMBEDDING_H
 #define WEFT_TRAIN_MODEL_EMBEDDING_H
 
 #include "train/model/named.h"
 
-/* Row i is in part i mod n, or (div) parts hold rows that follow one another. */
+/* Looks up the rows `ids`.  Row i is in part i mod n; with div, each part holds consecutive rows. */
 typedef struct lookup_opts {
   const char *name; /* NULL: TensorFlow's */
   bool div;
-  const term *max_norm; /* NULL: rows stay as long as they are */
+  const term *max_norm; /* rows with a larger norm are scaled down to it; NULL: none */
 } lookup_opts;
 weft_out weft__embedding_lookup(weft_graph *g, int n, const weft_out *parts, weft_out ids, const lookup_opts *opts);
 
@@ -18,8 +20,8 @@ typedef struct sparse_lookup {
   int n;
   const weft_out *parts;
   const char *combiner;           /* "mean" (NULL), "sum" or "sqrtn" */
-  bool fast;                      /* weighted rows are gathered from one table without finding equal ids first */
-  weft_out indices, ids, weights; /* of the sparse tensors; weights is WEFT_NONE if all are 1 */
+  bool fast;                      /* weighted rows are gathered from one table without removing duplicate ids first */
+  weft_out indices, ids, weights; /* components of the sparse tensors; weights is WEFT_NONE if all are 1 */
   weft_out dense_shape;           /* of a safe lookup */
   const term *default_id;         /* of a safe lookup: the id of rows that have none; NULL: such a row is all zeros */
 } sparse_lookup;

@@ -1,6 +1,8 @@
-/* image.h - tf.image: what input pipelines do to pictures.  Images are (height, width, channels), or batches of such
- * where that makes sense; integers become floats in [0, 1] where arithmetic needs it, and go back.  A name of NULL is
- * TensorFlow's. */
+/* image.h - the functions of tf.image, for input pipelines.
+ *
+ * Images are (height, width, channels) or, unless a function is random, batches of such images.  Integers are
+ * converted to floats in [0, 1] for arithmetic, and back.  A NULL name means TensorFlow's.  The functions only add
+ * nodes: on failure they return WEFT_NONE, and the graph keeps the error (graph/build.h). */
 #ifndef WEFT_TRAIN_MODEL_IMAGE_H
 #define WEFT_TRAIN_MODEL_IMAGE_H
 
@@ -8,22 +10,23 @@
 
 /* ---- types ---- */
 
-/* What does not fit into the type becomes the nearest that does; "here": the node has the name of the present scope. */
+/* Casts x; values outside the range of the type become its nearest value.  weft__saturate_here names the node after
+ * the current scope. */
 weft_out weft__saturate_cast(weft_graph *g, const char *name, weft_out x, weft_dtype to);
 weft_out weft__saturate_here(weft_graph *g, weft_out x, weft_dtype to);
-double weft__type_largest(weft_dtype type); /* 0 if it has none */
-/* Scaled by the types' largest values. */
+double weft__type_largest(weft_dtype type); /* returns 0 if the type has none */
+/* Converts between types; values are scaled by the largest values of the two types. */
 weft_out weft__image_convert(weft_graph *g, const char *name, weft_out x, weft_dtype to, bool saturate);
 
 /* ---- size ---- */
 
-/* The image behind an Identity, once its static shape is found to have three axes that are not empty.  One of unknown rank
- * comes back as it is. */
+/* Checks that the static shape of x has three axes that are not empty, and returns x behind an Identity.  An image
+ * of unknown rank is returned as it is. */
 weft_out weft__image_checked(weft_graph *g, const char *what, weft_out x);
-/* size is (height, width); method: "bilinear" (NULL), "nearest_neighbor", "bicubic" or "area". */
+/* Resizes images.  size is (height, width); method is "bilinear" (NULL), "nearest_neighbor", "bicubic" or "area". */
 weft_out weft__image_resize(weft_graph *g, weft_out x, const char *name, term size, const char *method,
                             bool align_corners);
-/* A rectangle in an image, or around it. */
+/* A rectangle inside an image, or around it. */
 typedef struct image_box {
   int64_t top, left, height, width;
 } image_box;
@@ -41,11 +44,12 @@ weft_out weft__image_saturation(weft_graph *g, weft_out x, const char *name, ter
 weft_out weft__image_hue(weft_graph *g, weft_out x, const char *name, term delta);
 weft_out weft__image_standardize(weft_graph *g, weft_out x, const char *name);
 
-/* ---- chance ---- */
+/* ---- random functions ---- */
 
-/* seed NULL: the graph's seed.  One random number decides for all images of x. */
+/* A NULL seed means the graph's seed.  One random number decides for all images of x. */
 weft_out weft__image_random_crop(weft_graph *g, weft_out x, int n, const int64_t *size, const int64_t *seed);
 weft_out weft__image_random_flip(weft_graph *g, weft_out x, bool up_down, const int64_t *seed);
-weft_out weft__image_draw(weft_graph *g, double low, double high, const int64_t *seed); /* a uniform number */
+weft_out weft__image_draw(weft_graph *g, double low, double high,
+                          const int64_t *seed); /* adds a uniform random number */
 
 #endif

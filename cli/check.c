@@ -112,6 +112,12 @@ static void note_versions(row *rows, int n) {
     }
 }
 
+/* The state that the task reports, which knows of its sessions; else what its greeting says; NULL: unknown. */
+static const char *check_state(const row *r) {
+  if (r->status.task[0]) return r->status.state;
+  return r->info.state && *r->info.state ? r->info.state : NULL;
+}
+
 static void print_row(const row *r) {
   char task[128], kind[64] = "-", trip[32] = "-", skew[32] = "-", life[32] = "-";
   const char *good = cli_colour(1) ? "\033[32m" : "", *bad = cli_colour(1) ? "\033[31m" : "",
@@ -124,8 +130,7 @@ static void print_row(const row *r) {
   }
   if (r->status.task[0]) snprintf(skew, sizeof skew, "%+.0f ms", r->status.skew_s * 1000);
   printf("%-12s %-24s %-14s %9s %9s  %-16s  %-8s  %s%s%s", task, r->address, kind, trip, skew, life,
-         r->info.state && *r->info.state ? r->info.state : "-", r->what[0] ? bad : good, r->what[0] ? r->what : "ok",
-         end);
+         check_state(r) ? check_state(r) : "-", r->what[0] ? bad : good, r->what[0] ? r->what : "ok", end);
   if (r->note[0]) printf("; %s", r->note);
   if (r->status.waits[0]) printf("; waits for %s", r->status.waits);
   printf("\n");
@@ -146,7 +151,7 @@ static void print_json_row(cli_json *j, const row *r) {
   cli_json_number(j, "round_trip_ms", answers ? r->info.round_trip_ms : NAN);
   cli_json_number(j, "clock_ahead_s", r->status.task[0] ? r->status.skew_s : NAN);
   cli_json_text(j, "incarnation", answers ? life : NULL);
-  cli_json_text(j, "state", r->info.state && *r->info.state ? r->info.state : NULL);
+  cli_json_text(j, "state", check_state(r));
   cli_json_text(j, "note", r->note[0] ? r->note : NULL);
   cli_json_text(j, "waits_for", r->status.waits[0] ? r->status.waits : NULL);
   cli_json_close(j, '}');

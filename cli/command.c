@@ -68,12 +68,16 @@ static int distance(const char *a, const char *b) {
   return row[m];
 }
 
+/* What all options begin with makes none of them closer. */
+static const char *without_dashes(const char *word) { return word + strspn(word, "-"); }
+
 const char *cli_closest(const char *word, const char *const *known, int n) {
   const char *best = NULL;
+  word = without_dashes(word);
   const int length = (int)strlen(word);
   int least = length < 12 ? 1 + length / 6 : length / 4;
   for (int i = 0; i < n; i++) {
-    const int d = distance(word, known[i]);
+    const int d = distance(word, without_dashes(known[i]));
     if (d > least || 3 * d > length || (best && d == least)) continue;
     best = known[i];
     least = d;
@@ -93,13 +97,15 @@ int cli_unknown(const char *what, const char *value, const char *const *known, i
 }
 
 int cli_bad_option(const char *option) {
+  enum { MOST = 32 };
   char name[64];
-  const char *known[32];
-  int n = 0;
+  const char *known[MOST] = {"--help", "--version"}; /* which every command has, and which `weft` has beside it */
+  int n = cli_current ? 1 : 2;
+  if (option[0] != '-') return cli_unexpected(option);
   snprintf(name, sizeof name, "%.*s", (int)strcspn(option, "="), option);
-  for (const cli_flag *f = cli_current->flags; f && f->name; f++) {
+  for (const cli_flag *f = cli_current ? cli_current->flags : NULL; f && f->name; f++) {
     if (strcmp(f->name, name) != 0) {
-      if (n < 32) known[n++] = f->name;
+      if (n < MOST) known[n++] = f->name;
     } else if (f->value)
       return cli_usage("%s: missing %s", name, f->value);
     else

@@ -46,7 +46,8 @@ int cli_invalid(const char *option, const char *what, const char *value, const c
 int cli_unknown(const char *what, const char *value, const char *const *known, int n);
 /* The known word that is meant by another one, of which few letters are wrong.  NULL: none is close. */
 const char *cli_closest(const char *word, const char *const *known, int n);
-/* An option that the command does not have, or that lacks its value, or that takes none.  Returns USAGE. */
+/* An option that the command does not have, or that lacks its value, or that takes none; or an argument where there is
+ * none.  Returns USAGE. */
 int cli_bad_option(const char *option);
 /* Anything else that makes no sense, as printf says it; see 'weft COMMAND --help'.  Returns USAGE. */
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));

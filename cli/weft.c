@@ -53,5 +53,5 @@ int main(int argc, char **argv) {
     cli_print_help(*c);
     return finish_output(DONE);
   }
-  return name[0] == '-' ? cli_usage("unknown option '%s'", name) : unknown_command(name);
+  return name[0] == '-' ? cli_bad_option(name) : unknown_command(name);
 }

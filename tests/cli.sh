@@ -69,6 +69,16 @@ expect 2 "missing FILE" trace
 expect 2 "trace: unknown option '--frob'" trace --frob
 expect 2 "unknown option '--worker'; did you mean '--workers'" launch --worker 2
 expect 2 "top: --every: missing SECONDS" top --every
+# Every command refuses an option it does not have, in one line of one style; a suggestion is close to what was written.
+for command in $("$weft" help | sed -n -e '/^Topics/q' -e 's/^  \([a-z]*\) .*/\1/p'); do
+  expect 2 "^weft $command: unknown option '--frob'; see 'weft $command --help'$" "$command" --frob
+  expect 2 "^weft $command: unknown option '--hlp'; did you mean '--help'\?$" "$command" --hlp
+done
+for command in check serve top version; do
+  expect 2 "^weft $command: unexpected argument 'here'; see 'weft $command --help'$" "$command" here
+done
+expect 2 "^weft: unknown option '--versoin'; did you mean '--version'\?$" --versoin
+expect 2 "^weft launch: unknown option '-workers'; did you mean '--workers'\?$" launch -workers 2
 expect 2 "--nodes: invalid count 'many'" trace --nodes many FILE
 expect 1 "/nonexistent: No such file" trace /nonexistent
 expect 1 "no step stats" trace /dev/null

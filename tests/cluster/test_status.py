@@ -42,8 +42,11 @@ def running(cluster, port, **env):
 
 def test_one_page_shows_the_whole_cluster_and_a_task_that_dies(cluster):
     port = free_ports(1)[0]
-    _, workers = running(cluster, port)
+    c, workers = running(cluster, port)
     eventually(lambda: all(task(port, name).get("samples") for name in ("ps:0", "worker:1")))
+    for command in ("check", "top"):  # they call the states by the same names
+        done = subprocess.run([WEFT, command, "--json", *c.flags("worker", 0)], capture_output=True, text=True, timeout=60)
+        assert [t["state"] for t in json.loads(done.stdout)["tasks"]] == ["serving", "running", "running"], (command, done)
     ps, worker = task(port, "ps:0"), task(port, "worker:1")
     assert ps["state"] == "serving" and ps["up"] and ps["parts"] > 0 and ps["sessions"] >= 2
     assert {v["name"]: (v["type"], v["shape"], v["bytes"]) for v in ps["variable_list"]} == {

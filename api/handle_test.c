@@ -193,6 +193,7 @@ TEST(a_graph_comes_from_a_file_of_any_form) {
   put(test_path("g.meta"), meta, meta_size);
   put(test_path("g.pbtxt"), text, sizeof text - 1);
   put(test_path("bad.pb"), "\x0a\xff", 2);
+  put(test_path("notes.txt"), "- buy milk\n", 11);
   EXPECT_OK(weft_graph_import_file(to, test_path("g.pb"), "a"));
   EXPECT_OK(weft_graph_import_file(to, test_path("g.meta"), "b"));
   EXPECT_OK(weft_graph_import_file(to, test_path("g.pbtxt"), NULL));
@@ -201,10 +202,47 @@ TEST(a_graph_comes_from_a_file_of_any_form) {
   EXPECT_EQ_INT(weft_collection_size(to, "kept"), 1);
   EXPECT_ERR(weft_graph_import_file(to, "none.pb", NULL), WEFT_NOT_FOUND, "none.pb");
   EXPECT_ERR(weft_graph_import_file(to, test_path("bad.pb"), NULL), WEFT_INVALID_ARGUMENT, "bad.pb: ");
+  EXPECT_ERR(weft_graph_import_file(to, test_path("notes.txt"), NULL), WEFT_INVALID_ARGUMENT,
+             "notes.txt: the text is not a GraphDef: line 1");
   weft_free(bytes);
   weft_free(meta);
   weft_graph_destroy(g);
   weft_graph_destroy(to);
+}
+
+/* Adds a layer that must be refused with these words, and checks that the graph has not grown. */
+#define REFUSED_WHOLE(g, call, words)                                                                                  \
+  do {                                                                                                                 \
+    const int had_ = weft_graph_size(g), variables_ = weft_collection_size(g, "variables");                            \
+    EXPECT((call).node < 0);                                                                                           \
+    EXPECT_ERR(weft_graph_error(g), WEFT_INVALID_ARGUMENT, words);                                                     \
+    EXPECT_EQ_INT(weft_graph_size(g), had_);                                                                           \
+    EXPECT_EQ_INT(weft_collection_size(g, "variables"), variables_);                                                   \
+    weft_graph_clear_error(g);                                                                                         \
+  } while (0)
+
+TEST(a_refused_layer_leaves_the_graph_as_it_was) {
+  weft_graph *g;
+  EXPECT_OK(weft_graph_create(&g));
+  weft_out x = weft_input(g, "x", WEFT_FLOAT, WEFT_DIMS(-1, 3));
+  weft_out image = weft_input(g, "image", WEFT_FLOAT, WEFT_DIMS(-1, 8, 8, 3));
+#define L(...) (&(weft_layer_opts){__VA_ARGS__})
+  REFUSED_WHOLE(g, weft_layer_dense(g, x, 4, L(.activation = "relu")), "did you mean 'Relu'?");
+  REFUSED_WHOLE(g, weft_layer_dense(g, x, 4, L(.activation = "MatMul")), "unknown activation 'MatMul'");
+  REFUSED_WHOLE(g, weft_layer_dense(g, x, -4, NULL), "dense: units is -4; it must not be negative");
+  REFUSED_WHOLE(g, weft_layer_conv2d(g, image, 4, 3, 3, L(.activation = "relu")), "did you mean 'Relu'?");
+  REFUSED_WHOLE(g, weft_layer_conv2d(g, image, 4, 3, 3, L(.padding = "same")),
+                "unknown padding 'same'; did you mean 'SAME'?");
+  REFUSED_WHOLE(g, weft_layer_conv2d(g, image, -1, 3, 3, NULL), "conv2d: filters is -1");
+  REFUSED_WHOLE(g, weft_layer_conv2d(g, image, 4, 3, -3, NULL), "conv2d: width is -3");
+  REFUSED_WHOLE(g, weft_layer_conv2d(g, image, 4, 3, 3, L(.stride_h = -2)), "conv2d: stride_h is -2");
+  REFUSED_WHOLE(g, weft_layer_conv2d(g, image, 4, 3, 3, L(.dilation_w = -2)), "conv2d: dilation_w is -2");
+  REFUSED_WHOLE(g, weft_layer_max_pooling2d(g, image, -2, 2, NULL), "max_pooling2d: height is -2");
+  REFUSED_WHOLE(g, weft_layer_average_pooling2d(g, image, 2, 2, L(.padding = "full")), "unknown padding 'full'");
+#undef L
+  EXPECT(weft_layer_dense(g, x, 4, NULL).node >= 0);
+  EXPECT(weft_graph_find(g, "dense/kernel").node >= 0); /* the refused layers did not use up the name */
+  weft_graph_destroy(g);
 }
 
 /* ---- images with channels ---- */

@@ -113,7 +113,10 @@ static weft_err import_file(weft_graph *g, bool is_meta, const text *file, const
   weft_err err = weft__proto_from_text(
       &bytes, is_meta ? &tensorflow__meta_graph_def__descriptor : &tensorflow__graph_def__descriptor,
       weft__text_get(file), file->size, type_number);
-  if (!err) err = import_bytes(g, is_meta, &bytes, prefix);
+  if (err)
+    err = weft__fail_in(err, "the text is not a %s", is_meta ? "MetaGraphDef" : "GraphDef");
+  else
+    err = import_bytes(g, is_meta, &bytes, prefix);
   weft__text_finish(&bytes);
   return err;
 }

@@ -75,15 +75,20 @@ void weft__session_destroy(weft_session *s) {
 
 static bool bad_out(const weft_graph *g, weft_out o) { return !weft__out_exists(g, o); }
 
+static weft_err fail_bad_out(const char *what, int i, weft_out o) {
+  if (o.node == -1)
+    return weft__fail(WEFT_INVALID_ARGUMENT,
+                      "%s %d is not an output of the session's graph: it is WEFT_NONE, which a refused call returns",
+                      what, i);
+  return weft__fail(WEFT_INVALID_ARGUMENT, "%s %d is not an output of the session's graph (%d:%d)", what, i, o.node,
+                    o.slot);
+}
+
 static weft_err check_ids(const weft_graph *g, const plan_request *r) {
   for (int i = 0; i < r->n_feed; i++)
-    if (bad_out(g, r->feed[i]))
-      return weft__fail(WEFT_INVALID_ARGUMENT, "feed %d is not an output of the session's graph (%d:%d)", i,
-                        r->feed[i].node, r->feed[i].slot);
+    if (bad_out(g, r->feed[i])) return fail_bad_out("feed", i, r->feed[i]);
   for (int i = 0; i < r->n_fetch; i++)
-    if (bad_out(g, r->fetch[i]))
-      return weft__fail(WEFT_INVALID_ARGUMENT, "fetch %d is not an output of the session's graph (%d:%d)", i,
-                        r->fetch[i].node, r->fetch[i].slot);
+    if (bad_out(g, r->fetch[i])) return fail_bad_out("fetch", i, r->fetch[i]);
   for (int i = 0; i < r->n_target; i++)
     if (r->target[i] < 0 || r->target[i] >= g->n_node)
       return weft__fail(WEFT_INVALID_ARGUMENT, "target %d is not a node of the session's graph", i);

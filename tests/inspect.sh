@@ -61,7 +61,7 @@ expect 0 'on /job:ps/task:0$' inspect "$last.meta"
 expect 0 'a GraphDef of [0-9]+ nodes' inspect "$log/graph.pbtxt"
 expect 0 '^ +9  VariableV2$' inspect "$log/graph.pbtxt"
 head -c 5000 "$log/graph.pbtxt" >"$data/cut.pbtxt"
-expect 1 "^weft inspect: $data/cut.pbtxt: line [0-9]+: " inspect "$data/cut.pbtxt"
+expect 1 "^weft inspect: $data/cut.pbtxt: the text is not a GraphDef: line [0-9]+: " inspect "$data/cut.pbtxt"
 expect 0 '^global_step/sec: [0-9]+ values' inspect "$log" --plot
 expect 0 '^ +\|.*\*' inspect "$log" --plot --tag global_step/sec
 # Two runs over each other, each with its letter.

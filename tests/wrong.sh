@@ -74,7 +74,7 @@ wrong 1 "^weft inspect: $data/broken: " inspect "$data/broken" "$data/broken"
 wrong 1 "^weft inspect: $data/broken: " inspect "$data/broken" --values x
 wrong 1 "^weft run: $data: a folder, not a script" run "$data"
 printf 'node {' >"$data/cut.pbtxt"
-wrong 1 "^weft inspect: $data/cut.pbtxt: line 1: it breaks off" inspect "$data/cut.pbtxt"
+wrong 1 "^weft inspect: $data/cut.pbtxt: the text is not a GraphDef: line 1: it breaks off" inspect "$data/cut.pbtxt"
 # ---- clusters that make no sense
 for command in check top; do
   XDG_RUNTIME_DIR=$data wrong 2 "^weft $command: missing --cluster CLUSTER; see 'weft $command --help'\$" "$command"

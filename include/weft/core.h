@@ -104,7 +104,7 @@ typedef struct weft_out {
 #ifdef __cplusplus
 #define WEFT_NONE (weft_out{-1, 0, 0})
 #else
-#define WEFT_NONE ((weft_out){-1, 0})
+#define WEFT_NONE ((weft_out){-1, 0, 0})
 #endif
 
 /* An option that is yes, no or the default.  0 is the default, which the comment of the option states.  To switch

@@ -71,6 +71,50 @@ weft_out weft__layer_variable(weft_graph *g, const weight *w, weft_out *variable
   return value;
 }
 
+/* ---- options, which are checked before a layer adds its first node ---- */
+
+static bool can_activate(const op *o) { return o && o->opdef.n_in == 1 && o->opdef.n_out == 1; }
+
+/* An activation is an op with one input and one output. */
+static weft_err check_activation(const weft_graph *g, const char *name) {
+  if (!name || can_activate(weft__op_find(g->ops, name))) return WEFT_OK;
+  suggestion s = {.what = "activation", .name = name};
+  for (int i = 0; i < g->ops->by_name.used; i++) {
+    const op *o = g->ops->by_name.entries[i].value;
+    if (can_activate(o)) weft__suggest_offer(&s, o->opdef.name);
+  }
+  return weft__suggest_fail(&s, WEFT_INVALID_ARGUMENT);
+}
+
+static weft_err check_padding(const char *name) {
+  if (!name || strcmp(name, "VALID") == 0 || strcmp(name, "SAME") == 0) return WEFT_OK;
+  suggestion s = {.what = "padding", .name = name};
+  weft__suggest_offer(&s, "VALID");
+  weft__suggest_offer(&s, "SAME");
+  return weft__suggest_fail(&s, WEFT_INVALID_ARGUMENT);
+}
+
+static weft_err check_count(const char *what, const char *name, int64_t count) {
+  if (count >= 0) return WEFT_OK;
+  return weft__fail(WEFT_INVALID_ARGUMENT, "%s: %s is %lld; it must not be negative", what, name, (long long)count);
+}
+
+static weft_err check_options(const weft_graph *g, const char *what, const layer *l) {
+  WEFT_TRY(check_activation(g, l->activation));
+  WEFT_TRY(check_padding(l->padding));
+  WEFT_TRY(check_count(what, "stride_h", l->stride[0]));
+  WEFT_TRY(check_count(what, "stride_w", l->stride[1]));
+  WEFT_TRY(check_count(what, "dilation_h", l->dilation[0]));
+  return check_count(what, "dilation_w", l->dilation[1]);
+}
+
+/* Checks what all image layers take; the height and width of the kernel or window are `size`. */
+static weft_err check_sizes(const weft_graph *g, const char *what, const int64_t *size, const layer *l) {
+  WEFT_TRY(check_count(what, "height", size[0]));
+  WEFT_TRY(check_count(what, "width", size[1]));
+  return check_options(g, what, l);
+}
+
 /* ---- the last nodes of dense and conv2d ---- */
 
 static const char *format_of(const layer *l) { return l->channels_first ? "NCHW" : "NHWC"; }
@@ -87,20 +131,8 @@ static weft_out add_bias(weft_graph *g, weft_out x, int64_t units, const layer *
   return weft__b_node(g, "BiasAdd", NULL, 2, (weft_out[]){x, bias}, 1, &A_STR("data_format", format_of(l)));
 }
 
-/* Fails and suggests ops with one input and one output, such as activations. */
-static weft_err unknown_activation(const weft_graph *g, const char *name) {
-  suggestion s = {.what = "activation", .name = name};
-  for (int i = 0; i < g->ops->by_name.used; i++) {
-    const op *o = g->ops->by_name.entries[i].value;
-    if (o && o->opdef.n_in == 1 && o->opdef.n_out == 1) weft__suggest_offer(&s, o->opdef.name);
-  }
-  return weft__suggest_fail(&s, WEFT_INVALID_ARGUMENT);
-}
-
 static weft_out layer_activate(weft_graph *g, weft_out x, const layer *l) {
-  if (!l->activation || x.node < 0) return x;
-  if (!weft__op_find(g->ops, l->activation)) return layer_fail(g, unknown_activation(g, l->activation));
-  return weft__b_unary(g, l->activation, x);
+  return l->activation && x.node >= 0 ? weft__b_unary(g, l->activation, x) : x;
 }
 
 static weft_out kernel_of(weft_graph *g, weft_out x, const shape *s, const layer *l) {
@@ -144,10 +176,13 @@ static weft_out layer_tensordot(weft_graph *g, weft_out x, weft_out w, int64_t i
 weft_out weft__dense(weft_graph *g, weft_out x, int64_t units, const layer *l) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
   const shape *s = weft__shape_of(g, x);
-  if (s->rank < 2 || s->dim[s->rank - 1] < 0)
-    return layer_fail(g, weft__fail(WEFT_INVALID_ARGUMENT,
-                                    "The last dimension of the inputs to a dense layer should be defined. Found: %s",
-                                    weft__shape_text(s)));
+  weft_err err = check_count("dense", "units", units);
+  if (!err) err = check_options(g, "dense", l);
+  if (!err && (s->rank < 2 || s->dim[s->rank - 1] < 0))
+    err = weft__fail(WEFT_INVALID_ARGUMENT,
+                     "The last dimension of the inputs to a dense layer should be defined. Found: %s",
+                     weft__shape_text(s));
+  if (err) return layer_fail(g, err);
   int64_t in = s->dim[s->rank - 1];
   if (!weft__layer_enter(g, l->name, "dense", l->reuse)) return WEFT_NONE;
   weft_out w = kernel_of(g, x, &SHAPE2(in, units), l), o = WEFT_NONE;
@@ -182,7 +217,9 @@ static void layer_sizes(int64_t *four, int64_t height, int64_t width, const laye
 
 weft_out weft__conv2d_layer(weft_graph *g, weft_out x, int64_t filters, const int64_t *size, const layer *l) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
-  weft_err err = check_image(g, "conv2d", x, l);
+  weft_err err = check_count("conv2d", "filters", filters);
+  if (!err) err = check_sizes(g, "conv2d", size, l);
+  if (!err) err = check_image(g, "conv2d", x, l);
   int64_t in = err ? -1 : weft__shape_of(g, x)->dim[l->channels_first ? 1 : 3];
   if (!err && in < 0)
     err = weft__fail(WEFT_INVALID_ARGUMENT, "The channel dimension of the inputs should be defined. Found None.");
@@ -202,9 +239,11 @@ weft_out weft__conv2d_layer(weft_graph *g, weft_out x, int64_t filters, const in
 
 weft_out weft__pooling2d(weft_graph *g, bool average, weft_out x, const int64_t *size, const layer *l) {
   if (x.node < 0 || g->sticky.code) return WEFT_NONE;
-  weft_err err = check_image(g, average ? "average_pooling2d" : "max_pooling2d", x, l);
+  const char *what = average ? "average_pooling2d" : "max_pooling2d";
+  weft_err err = check_sizes(g, what, size, l);
+  if (!err) err = check_image(g, what, x, l);
   if (err) return layer_fail(g, err);
-  if (!weft__layer_enter(g, l->name, average ? "average_pooling2d" : "max_pooling2d", l->reuse)) return WEFT_NONE;
+  if (!weft__layer_enter(g, l->name, what, l->reuse)) return WEFT_NONE;
   int64_t sizes[4], strides[4];
   layer_sizes(sizes, size[0], size[1], l);
   layer_sizes(strides, l->stride[0] > 0 ? l->stride[0] : size[0], l->stride[1] > 0 ? l->stride[1] : size[1], l);

@@ -25,34 +25,48 @@ weft_out weft_image_crop(weft_graph *g, weft_out x, int64_t top, int64_t left, i
   API_NEED_OUT(NULL, g);
 
   if (!weft__named_given(g, "image_crop", 1, &x)) return WEFT_NONE;
-  return weft__image_crop(g, x, NULL, &(image_box){top, left, height, width});
+  return weft__image_crop(g, x, NULL,
+                          &(image_box){NUM((double)top), NUM((double)left), NUM((double)height), NUM((double)width)});
 }
 
 weft_out weft_image_pad(weft_graph *g, weft_out x, int64_t top, int64_t left, int64_t height, int64_t width) {
   API_NEED_OUT(NULL, g);
 
   if (!weft__named_given(g, "image_pad", 1, &x)) return WEFT_NONE;
-  return weft__image_pad(g, x, NULL, &(image_box){top, left, height, width});
+  return weft__image_pad(g, x, NULL,
+                         &(image_box){NUM((double)top), NUM((double)left), NUM((double)height), NUM((double)width)});
 }
 
 weft_out weft_image_crop_or_pad(weft_graph *g, weft_out x, int64_t height, int64_t width) {
   API_NEED_OUT(NULL, g);
 
   if (!weft__named_given(g, "image_crop_or_pad", 1, &x)) return WEFT_NONE;
-  return weft__image_crop_or_pad(g, x, NULL, height, width);
+  return weft__image_crop_or_pad(g, x, NULL, NUM((double)height), NUM((double)width));
 }
 
 weft_out weft_image_central_crop(weft_graph *g, weft_out x, double fraction) {
   API_NEED_OUT(NULL, g);
 
-  return weft__named_given(g, "image_central_crop", 1, &x) ? weft__image_central_crop(g, x, NULL, fraction) : WEFT_NONE;
+  return weft__named_given(g, "image_central_crop", 1, &x) ? weft__image_central_crop(g, x, NULL, NUM(fraction))
+                                                           : WEFT_NONE;
 }
 
 weft_out weft_image_random_crop(weft_graph *g, weft_out x, int n, const int64_t *sizes, const int64_t *seed) {
   API_NEED_OUT(NULL, g);
   API_ARRAY_OUT(g, n, sizes);
 
-  return weft__named_given(g, "image_random_crop", 1, &x) ? weft__image_random_crop(g, x, n, sizes, seed) : WEFT_NONE;
+  if (!weft__named_given(g, "image_random_crop", 1, &x)) return WEFT_NONE;
+  const int rank = weft__shape_of(g, x)->rank;
+  if (rank >= 0 && rank != n) {
+    weft__named_keep(g, weft__fail(WEFT_INVALID_ARGUMENT, "random_crop: got %d sizes for shape %s", n,
+                                   weft__shape_text(weft__shape_of(g, x))));
+    return WEFT_NONE;
+  }
+  weft_tensor *size = NULL;
+  if (!weft__named_keep(g, weft__tensor_ints(&size, WEFT_INT32, sizes, n))) return WEFT_NONE;
+  x = weft__image_random_crop(g, x, NULL, (term){WEFT_NONE, 0, size}, seed);
+  weft_tensor_destroy(size);
+  return x;
 }
 
 weft_out weft_image_flip(weft_graph *g, weft_out x, bool up_down) {
@@ -78,7 +92,7 @@ weft_out weft_image_random_brightness(weft_graph *g, weft_out x, double max_delt
   API_NEED_OUT(NULL, g);
 
   if (!weft__named_given(g, "image_random_brightness", 1, &x)) return WEFT_NONE;
-  return weft__image_brightness(g, x, NULL, OUT(weft__image_draw(g, -max_delta, max_delta, seed)));
+  return weft__image_brightness(g, x, NULL, OUT(weft__image_draw(g, WEFT_NONE, -max_delta, max_delta, seed)));
 }
 
 weft_out weft_image_contrast(weft_graph *g, weft_out x, double factor) {
@@ -92,7 +106,7 @@ weft_out weft_image_random_contrast(weft_graph *g, weft_out x, double lower, dou
   API_NEED_OUT(NULL, g);
 
   if (!weft__named_given(g, "image_random_contrast", 1, &x)) return WEFT_NONE;
-  return weft__image_contrast(g, x, NULL, OUT(weft__image_draw(g, lower, upper, seed)));
+  return weft__image_contrast(g, x, NULL, OUT(weft__image_draw(g, WEFT_NONE, lower, upper, seed)));
 }
 
 weft_out weft_image_saturation(weft_graph *g, weft_out x, double factor) {
@@ -105,7 +119,7 @@ weft_out weft_image_random_saturation(weft_graph *g, weft_out x, double lower, d
   API_NEED_OUT(NULL, g);
 
   if (!weft__named_given(g, "image_random_saturation", 1, &x)) return WEFT_NONE;
-  return weft__image_saturation(g, x, NULL, OUT(weft__image_draw(g, lower, upper, seed)));
+  return weft__image_saturation(g, x, NULL, OUT(weft__image_draw(g, WEFT_NONE, lower, upper, seed)));
 }
 
 weft_out weft_image_hue(weft_graph *g, weft_out x, double delta) {
@@ -118,7 +132,7 @@ weft_out weft_image_random_hue(weft_graph *g, weft_out x, double max_delta, cons
   API_NEED_OUT(NULL, g);
 
   if (!weft__named_given(g, "image_random_hue", 1, &x)) return WEFT_NONE;
-  return weft__image_hue(g, x, NULL, OUT(weft__image_draw(g, -max_delta, max_delta, seed)));
+  return weft__image_hue(g, x, NULL, OUT(weft__image_draw(g, WEFT_NONE, -max_delta, max_delta, seed)));
 }
 
 weft_out weft_image_standardize(weft_graph *g, weft_out x) {

@@ -687,14 +687,15 @@ WEFT_API weft_out weft_shuffle_batch_join(weft_graph *g, int lists, int n, const
 
 /* ---- images ------------------------------------------------------------------------------------- */
 
-/* tf.image, for images of (height, width, channels) and, except for the random functions, for batches of images.
- * Integers are converted to floats in [0, 1] for arithmetic, and back.  A NULL seed means the graph's. */
+/* tf.image, for images of (height, width, channels) and for batches of images.  Integers are converted to floats in
+ * [0, 1] for arithmetic, and back.  Sizes that are unknown while the graph is built are checked when it runs.  A NULL
+ * seed means the graph's. */
 WEFT_API weft_out weft_image_convert(weft_graph *g, weft_out x, weft_dtype to, bool saturate);
 /* method: "bilinear" (NULL), "nearest_neighbor", "bicubic" or "area". */
 WEFT_API weft_out weft_image_resize(weft_graph *g, weft_out x, int64_t height, int64_t width,
                                     const char *WEFT_OPTIONAL method, bool align_corners);
 WEFT_API weft_out weft_image_crop(weft_graph *g, weft_out x, int64_t top, int64_t left, int64_t height, int64_t width);
-/* Pads images with zeros: `top` rows above and `left` columns beside them.  The sizes of the images must be known. */
+/* Pads images with zeros: `top` rows above and `left` columns beside them. */
 WEFT_API weft_out weft_image_pad(weft_graph *g, weft_out x, int64_t top, int64_t left, int64_t height, int64_t width);
 /* Crops or pads around the center. */
 WEFT_API weft_out weft_image_crop_or_pad(weft_graph *g, weft_out x, int64_t height, int64_t width);

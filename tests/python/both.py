@@ -14,7 +14,9 @@ SAME = {"AddV2": "Add", "BatchMatMulV2": "BatchMatMul", "SelectV2": "Select", "F
 
 
 def nodes(tf, graph):
-    return [(n.name, SAME.get(n.op, n.op), tuple(n.input)) for n in graph.as_graph_def().node]
+    """(name, op, inputs); control inputs come last and have no order, so they are sorted."""
+    return [(n.name, SAME.get(n.op, n.op), (*(i for i in n.input if i[0] != "^"), *sorted(i for i in n.input if i[0] == "^")))
+            for n in graph.as_graph_def().node]
 
 
 def is_tensor(x):

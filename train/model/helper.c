@@ -142,9 +142,7 @@ static void resize_images(const call *c) {
 }
 
 /* Operands: the image, top, left, height, width. */
-static image_box box_of(const call *c) {
-  return (image_box){whole_number(c, 1), whole_number(c, 2), whole_number(c, 3), whole_number(c, 4)};
-}
+static image_box box_of(const call *c) { return (image_box){c->in[1], c->in[2], c->in[3], c->in[4]}; }
 
 static void crop_to_bounding_box(const call *c) {
   const image_box b = box_of(c);
@@ -157,11 +155,37 @@ static void pad_to_bounding_box(const call *c) {
 }
 
 static void resize_image_with_crop_or_pad(const call *c) {
-  *c->out = weft__image_crop_or_pad(c->g, c->in[0].out, c->o->name, whole_number(c, 1), whole_number(c, 2));
+  *c->out = weft__image_crop_or_pad(c->g, c->in[0].out, c->o->name, c->in[1], c->in[2]);
 }
 
 static void central_crop(const call *c) {
-  *c->out = weft__image_central_crop(c->g, c->in[0].out, c->o->name, c->in[1].number);
+  *c->out = weft__image_central_crop(c->g, c->in[0].out, c->o->name, c->in[1]);
+}
+
+static void checked_image(const call *c) {
+  weft__named_push(c->g, c->o->name, "image");
+  *c->out = weft__image_checked(c->g, "image", c->in[0].out);
+  weft__b_pop(c->g);
+}
+
+/* The last operand is the seed, if the program gave one. */
+static const int64_t *seed_of(const call *c, int last, int64_t *seed) {
+  *seed = c->n > last ? whole_number(c, last) : 0;
+  return c->n > last ? seed : NULL;
+}
+
+/* Operands: the image, the axis (0: up and down), whether it is a batch. */
+static void flip_at_random(const call *c) {
+  int64_t seed;
+  const bool up_down = c->in[1].number == 0, each = c->in[2].number != 0;
+  weft__named_push(c->g, c->o->name, "random_flip");
+  *c->out = weft__image_flip_at_random(c->g, c->in[0].out, up_down, each, seed_of(c, 3, &seed));
+  weft__b_pop(c->g);
+}
+
+static void random_crop(const call *c) {
+  int64_t seed;
+  *c->out = weft__image_random_crop(c->g, c->in[0].out, c->o->name, c->in[1], seed_of(c, 2, &seed));
 }
 
 /* ---- learning rates: rate, step, steps, then what the schedule has of its own ---- */
@@ -207,7 +231,9 @@ static void linear_cosine_decay(const call *c) {
 
 static void noisy_linear_cosine_decay(const call *c) {
   decay d = decay_of(c);
+  int64_t seed;
   wave w = {c->in[5], c->in[6], c->in[7], .noisy = true, .variance = c->in[3], .variance_decay = c->in[4]};
+  w.seed = seed_of(c, 8, &seed);
   *c->out = weft__linear_cosine_decay(c->g, &d, &w);
 }
 
@@ -230,6 +256,7 @@ static const struct helper_kind {
     {"adjust_hue", 2, 2, adjust_hue, true},
     {"adjust_saturation", 2, 2, adjust_saturation, true},
     {"central_crop", 2, 2, central_crop, true},
+    {"checked_image", 1, 1, checked_image, true},
     {"clip_by_average_norm", 2, 2, clip_by_average_norm, true},
     {"clip_by_global_norm", 2, WEFT_HELPER_MAX_OPERANDS, clip_by_global_norm},
     {"clip_by_norm", 2, 3, clip_by_norm, true},
@@ -241,17 +268,19 @@ static const struct helper_kind {
     {"embedding_lookup", 3, WEFT_HELPER_MAX_OPERANDS, embedding_lookup, true},
     {"embedding_lookup_sparse", 6, WEFT_HELPER_MAX_OPERANDS, embedding_lookup_sparse, true},
     {"exponential_decay", 4, 4, exponential_decay},
+    {"flip_at_random", 3, 4, flip_at_random, true},
     {"flip_left_right", 1, 1, flip_left_right, true},
     {"flip_up_down", 1, 1, flip_up_down, true},
     {"global_norm", 0, WEFT_HELPER_MAX_OPERANDS, global_norm},
     {"inverse_time_decay", 4, 4, inverse_time_decay},
     {"linear_cosine_decay", 6, 6, linear_cosine_decay},
     {"natural_exp_decay", 4, 4, natural_exp_decay},
-    {"noisy_linear_cosine_decay", 8, 8, noisy_linear_cosine_decay},
+    {"noisy_linear_cosine_decay", 8, 9, noisy_linear_cosine_decay},
     {"pad_to_bounding_box", 5, 5, pad_to_bounding_box, true},
     {"per_image_standardization", 1, 1, per_image_standardization, true},
     {"piecewise_constant", 2, WEFT_HELPER_MAX_OPERANDS, piecewise_constant},
     {"polynomial_decay", 5, 5, polynomial_decay},
+    {"random_crop", 2, 3, random_crop, true},
     {"resize_image_with_crop_or_pad", 3, 3, resize_image_with_crop_or_pad, true},
     {"resize_images", 2, 2, resize_images, true},
     {"safe_embedding_lookup_sparse", 8, WEFT_HELPER_MAX_OPERANDS, safe_embedding_lookup_sparse, true},

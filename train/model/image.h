@@ -20,20 +20,22 @@ weft_out weft__image_convert(weft_graph *g, const char *name, weft_out x, weft_d
 
 /* ---- size ---- */
 
-/* Checks that the static shape of x has three axes that are not empty, and returns x behind an Identity.  An image
- * of unknown rank is returned as it is. */
+/* Checks that x has three axes or more, the last three of which are not empty, and returns x behind an Identity.  What is
+ * unknown is checked when the graph runs. */
 weft_out weft__image_checked(weft_graph *g, const char *what, weft_out x);
+weft_out weft__image_as_batch(weft_graph *g, weft_out x); /* makes an image a batch of one */
+weft_out weft__image_as_image(weft_graph *g, weft_out x); /* and back */
 /* Resizes images.  size is (height, width); method is "bilinear" (NULL), "nearest_neighbor", "bicubic" or "area". */
 weft_out weft__image_resize(weft_graph *g, weft_out x, const char *name, term size, const char *method,
                             bool align_corners);
-/* A rectangle inside an image, or around it. */
+/* A rectangle inside an image, or around it: numbers or int32 tensors.  An image of unknown rank is one image. */
 typedef struct image_box {
-  int64_t top, left, height, width;
+  term top, left, height, width;
 } image_box;
 weft_out weft__image_crop(weft_graph *g, weft_out x, const char *name, const image_box *b);
 weft_out weft__image_pad(weft_graph *g, weft_out x, const char *name, const image_box *b);
-weft_out weft__image_crop_or_pad(weft_graph *g, weft_out x, const char *name, int64_t height, int64_t width);
-weft_out weft__image_central_crop(weft_graph *g, weft_out x, const char *name, double fraction);
+weft_out weft__image_crop_or_pad(weft_graph *g, weft_out x, const char *name, term height, term width);
+weft_out weft__image_central_crop(weft_graph *g, weft_out x, const char *name, term fraction);
 weft_out weft__image_flip(weft_graph *g, weft_out x, const char *name, bool up_down);
 
 /* ---- colors ---- */
@@ -46,10 +48,13 @@ weft_out weft__image_standardize(weft_graph *g, weft_out x, const char *name);
 
 /* ---- random functions ---- */
 
-/* A NULL seed means the graph's seed.  One random number decides for all images of x. */
-weft_out weft__image_random_crop(weft_graph *g, weft_out x, int n, const int64_t *size, const int64_t *seed);
+/* A NULL seed means the graph's seed. */
+weft_out weft__image_random_crop(weft_graph *g, weft_out x, const char *name, term size, const int64_t *seed);
+/* Flips an image, or each image of a batch by itself. */
 weft_out weft__image_random_flip(weft_graph *g, weft_out x, bool up_down, const int64_t *seed);
-weft_out weft__image_draw(weft_graph *g, double low, double high,
-                          const int64_t *seed); /* adds a uniform random number */
+/* The same without its scope and checks. */
+weft_out weft__image_flip_at_random(weft_graph *g, weft_out x, bool up_down, bool each, const int64_t *seed);
+/* Adds a uniform random number, or one for each row. */
+weft_out weft__image_draw(weft_graph *g, weft_out rows, double low, double high, const int64_t *seed);
 
 #endif

@@ -141,13 +141,7 @@ static weft_out size_of(weft_graph *g, weft_out x) {
 static weft_out not_empty(weft_graph *g, weft_out x) {
   static const char why[] = "string_input_producer requires a non-null input tensor";
   weft_out some = weft__named_binary(g, "Greater", "Greater", OUT(size_of(g, x)), NUM(0));
-  weft__b_push_name(g, "Assert");
-  weft__n_string(g, "Const", why);
-  weft__b_push_name(g, "Assert");
-  weft_out text_out = weft__n_string(g, "data_0", why);
-  weft_out check = weft__n_scope_node(g, "Assert", 2, (weft_out[]){some, text_out}, 0, NULL);
-  weft__b_pop(g);
-  weft__b_pop(g);
+  weft_out check = weft__named_assert(g, some, 1, &(assert_data){why, WEFT_NONE}, 3);
   weft__b_push_control(g, check.node >= 0, &check.node);
   x = weft__b_node(g, "Identity", NULL, 1, &x, 0, NULL);
   weft__b_pop(g);

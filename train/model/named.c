@@ -122,13 +122,13 @@ weft_out weft__named_range(weft_graph *g, weft_out n) {
   return o;
 }
 
-/* Returns the axes 0 .. rank-1 of x. */
+/* Returns the axes 0 .. rank-1 of x.  TensorFlow computes those of a scalar, too. */
 static weft_out every_axis(weft_graph *g, weft_out x) {
   int rank = weft__shape_of(g, x)->rank;
   int64_t axes[WEFT_MAX_RANK];
   for (int i = 0; i < rank; i++) axes[i] = i;
-  if (rank >= 0) return weft__named_ints(g, "Const", axes, rank);
-  return weft__named_range(g, weft__named_unary(g, "Rank", "Rank", x));
+  if (rank > 0) return weft__named_ints(g, "Const", axes, rank);
+  return weft__named_range(g, weft__named_rank(g, x));
 }
 
 weft_out weft__named_reduce(weft_graph *g, const char *type, const char *name, weft_out x) {
@@ -229,6 +229,22 @@ weft_out weft__named_after(weft_graph *g, const char *name, int n, const int *no
   weft__b_push_colocate(g, x.node);
   weft__b_push_control(g, n, node_ids);
   weft_out o = weft__named_unary(g, "Identity", name, x);
+  weft__b_pop(g);
+  weft__b_pop(g);
+  return o;
+}
+
+weft_out weft__named_assert(weft_graph *g, weft_out holds, int n, const assert_data *data, int summarize) {
+  weft_out in[9] = {holds};
+  if (holds.node < 0) return WEFT_NONE;
+  weft__b_push_name(g, "Assert");
+  for (int i = 0; i < n; i++)
+    if (data[i].text) weft__n_string(g, "Const", data[i].text);
+  weft__b_push_name(g, "Assert");
+  for (int i = 0; i < n; i++)
+    in[i + 1] = data[i].text ? weft__n_string(g, (char[]){'d', 'a', 't', 'a', '_', (char)('0' + i), '\0'}, data[i].text)
+                             : data[i].out;
+  weft_out o = weft__n_scope_node(g, "Assert", n + 1, in, 1, &A_INT("summarize", summarize));
   weft__b_pop(g);
   weft__b_pop(g);
   return o;

@@ -58,7 +58,7 @@ typedef struct slice_bounds {
   int64_t begin, end;
 } slice_bounds;
 weft_out weft__named_slice(weft_graph *g, weft_out x, slice_bounds b);
-/* tf.reduce_*(x) over every axis: axes in "Const" (or a Range where the rank is unknown). */
+/* tf.reduce_*(x) over every axis: axes in "Const" (or a Range where the rank is unknown or 0). */
 weft_out weft__named_reduce(weft_graph *g, const char *type, const char *name, weft_out x);
 weft_out weft__named_reduce_keep(weft_graph *g, const char *type, const char *name, weft_out x); /* keepdims */
 /* tf.reduce_*(x, axes): axes in name/reduction_indices. */
@@ -79,6 +79,13 @@ void weft__named_set_shape(weft_graph *g, weft_out x, const shape *more);
 
 /* tf.control_dependencies(n nodes): tf.identity(x) beside x, as tf.with_dependencies makes it. */
 weft_out weft__named_after(weft_graph *g, const char *name, int n, const int *node_ids, weft_out x);
+
+/* tf.Assert(holds, data): a datum is a text, or a tensor of int32 if the text is NULL.  At most 8. */
+typedef struct assert_data {
+  const char *text;
+  weft_out out;
+} assert_data;
+weft_out weft__named_assert(weft_graph *g, weft_out holds, int n, const assert_data *data, int summarize);
 
 /* Adds the first nodes of tf.cond in its scope: "Switch", "switch_t", "switch_f".  Returns "pred_id", which switches
  * inputs. *yes is alive if pred is true, *no if it is false; both may be NULL. */

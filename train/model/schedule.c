@@ -192,7 +192,7 @@ weft_out weft__cosine_decay_restarts(weft_graph *g, const decay *d, term t_mul, 
 }
 
 /* Returns a normal random number whose variance decreases with the step. */
-static weft_out schedule_noise(weft_graph *g, weft_out step, weft_out variance, weft_out power) {
+static weft_out schedule_noise(weft_graph *g, weft_out step, weft_out variance, weft_out power, const int64_t *seed) {
   int64_t seed1, seed2;
   weft_out age = weft__named_binary(g, "AddV2", "add", NUM(1), OUT(step));
   weft_out v =
@@ -200,7 +200,7 @@ static weft_out schedule_noise(weft_graph *g, weft_out step, weft_out variance, 
   weft_out spread = weft__named_unary(g, "Sqrt", "Sqrt", v);
   weft__b_push_name(g, "random_normal");
   weft_out scalar = weft__named_ints(g, "shape", NULL, 0), mean = weft__n_scalar(g, "mean", weft__type_of(g, step), 0);
-  weft__graph_seeds(g, false, 0, &seed1, &seed2);
+  weft__graph_seeds(g, seed != NULL, seed ? *seed : 0, &seed1, &seed2);
   weft_out o =
       weft__b_node(g, "RandomStandardNormal", NULL, 1, &scalar, 3,
                    (attr[]){A_TYPE("dtype", weft__type_of(g, step)), A_INT("seed", seed1), A_INT("seed2", seed2)});
@@ -218,7 +218,8 @@ weft_out weft__linear_cosine_decay(weft_graph *g, const decay *d, const wave *w)
   step = weft__named_binary_of(g, "Minimum", "Minimum", step, steps);
   weft_out line =
       weft__named_binary_of(g, "RealDiv", "truediv", weft__named_binary_of(g, "Sub", "sub", steps, step), steps);
-  if (w->noisy) line = weft__named_binary_of(g, "AddV2", "add", line, schedule_noise(g, step, variance, power));
+  if (w->noisy)
+    line = weft__named_binary_of(g, "AddV2", "add", line, schedule_noise(g, step, variance, power, w->seed));
   weft_out p = weft__named_binary_of(g, "RealDiv", "truediv", step, steps);
   weft_out twice = weft__named_binary(g, "Mul", "mul", NUM(2), OUT(periods));
   weft_out up = schedule_cosine(g, NUM(.5), weft__named_binary_of(g, "Mul", "mul", twice, p));

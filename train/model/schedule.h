@@ -23,6 +23,7 @@ typedef struct wave {
   term periods, alpha, beta;
   bool noisy;
   term variance, variance_decay; /* the noise has variance / (1 + step) ^ variance_decay */
+  const int64_t *seed;           /* of the noise; NULL: the graph's */
 } wave;
 /* rate * ((alpha + linear) * cosine + beta). */
 weft_out weft__linear_cosine_decay(weft_graph *g, const decay *d, const wave *w);

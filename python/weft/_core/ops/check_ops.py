@@ -10,19 +10,19 @@ from weft._core.ops.control_flow import Assert, no_op
 def _compare(public, known, op, sign):
     """assert_PUBLIC(x, y): that x SIGN y, element by element."""
     def check(x, y, data=None, summarize=None, message=None, name=None):
-        message = message or ""
+        if public == "assert_equal":  # TensorFlow opens the scope once to look whether x is y, and once more to compare
+            with name_scope(name, public, [x, y, data]):
+                if x is y:
+                    return no_op()
         with name_scope(name, public, [x, y]):
             x, y = convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y")
-            if x is y and known is np.equal:
-                return no_op()
             a, b = constant_value(x), constant_value(y)
-            if a is not None and b is not None:
-                if not np.all(known(a, b)):
-                    from weft._core.framework.errors import InvalidArgumentError
-                    raise InvalidArgumentError(None, None, "%s\nCondition x %s y did not hold element-wise: x (%s) = %s, y (%s) = %s" % (
-                        message, sign, x.name, a, y.name, b))
-                return no_op(name="static_checks_determined_all_ok")
-            said = [message, "Condition x %s y did not hold element-wise:" % sign, "x (%s) = " % x.name, x, "y (%s) = " % y.name, y]
+            if a is not None and b is not None and not np.all(known(a, b)):
+                from weft._core.framework.errors import InvalidArgumentError
+                raise InvalidArgumentError(None, None, "%s\nCondition x %s y did not hold element-wise: x (%s) = %s, y (%s) = %s" % (
+                    message or "", sign, x.name, a, y.name, b))
+            said = ["Condition x %s y did not hold element-wise:" % sign, "x (%s) = " % x.name, x, "y (%s) = " % y.name, y]
+            said = [message, *said] if message else said
             return Assert(math_ops.reduce_all(op(x, y)), said if data is None else list(data), summarize=summarize)
     check.__name__ = check.__qualname__ = public
     check.__module__ = __name__
@@ -32,11 +32,10 @@ def _compare(public, known, op, sign):
 def _sign(public, sign, compare, zero_first):
     """assert_PUBLIC(x): that x SIGN 0, by `compare` of x and zero or of zero and x."""
     def check(x, data=None, summarize=None, message=None, name=None):
-        message = message or ""
         with name_scope(name, public, [x, data]):
             x = convert_to_tensor(x, name="x")
             if data is None:
-                data = [message, "Condition x %s 0 did not hold element-wise:" % sign, "x (%s) = " % x.name, x]
+                data = [message or "", "Condition x %s 0 did not hold element-wise:" % sign, "x (%s) = " % x.name, x]
             zero = convert_to_tensor(0, x.dtype.base_dtype)
             pair = (zero, x) if zero_first else (x, zero)
             return compare(*pair, data=data, summarize=summarize)

@@ -5,10 +5,11 @@ from weft._core.framework import dtypes, library, wrap
 from weft._core.framework.absent import Named
 from weft._core.framework.build import constant_value, convert_to_tensor, op
 from weft._core.framework.dtypes import as_dtype
-from weft._core.framework.graph import control_dependencies, name_scope
+from weft._core.framework.graph import name_scope
 from weft._core.ops import array_ops, math_ops, random_ops
-from weft._core.ops.check_ops import assert_equal
-from weft._core.ops.image_shape import of_known_rank, sizes
+from weft._core.ops.check_ops import assert_equal, assert_greater_equal
+from weft._core.ops.control_flow import with_dependencies
+from weft._core.ops.image_shape import sizes
 
 wrap.functions("""
 decode_png DecodePng contents channels=0 dtype=4
@@ -143,30 +144,38 @@ def random_hue(image, max_delta, seed=None):
 
 
 def rgb_to_grayscale(images, name=None):
-    with name_scope(name, "rgb_to_grayscale", [images]):
-        images = convert_to_tensor(images)
+    with name_scope(name, "rgb_to_grayscale", [images]) as scope:
+        images = convert_to_tensor(images, name="images")
         if images.shape.ndims and images.shape[-1].value not in (None, 3):
             raise ValueError("Dimensions must be equal, but are %d and 3: the last dimension of 'images' holds the colors." % (
                 images.shape[-1].value))
-
         have = images.dtype.base_dtype
-        x = images if have in (dtypes.float16, dtypes.float32) else convert_image_dtype(images, dtypes.float32)
-        gray = math_ops.reduce_sum(x * convert_to_tensor([0.2989, 0.587, 0.114], x.dtype.base_dtype), -1, keepdims=True)
-        return convert_image_dtype(gray, have)
+        x = convert_image_dtype(images, dtypes.float32)
+        gray = math_ops.tensordot(x, [0.2989, 0.587, 0.114], [-1, -1])
+        return convert_image_dtype(array_ops.expand_dims(gray, -1), have, name=scope)
+
+
+def _checked_grayscale(images):
+    """Images whose last dimension is 1, and which have more: as far as it is unknown, an op checks it."""
+    dims = images.shape.as_list() if images.shape.ndims is not None else None
+    if dims and (len(dims) < 2 or dims[-1] not in (None, 1)):
+        raise ValueError("A grayscale image (shape %s) must be at least two-dimensional." % images.shape if len(dims) < 2 else
+                         "Last dimension of a grayscale image should be size 1.")
+    checks = []
+    if not images.shape.is_fully_defined():
+        checks = [assert_equal(array_ops.shape(images)[-1], 1, message="Last dimension of a grayscale image should be size 1."),
+                  assert_greater_equal(array_ops.rank(images), 2, message="A grayscale image must be at least two-dimensional.")]
+    return with_dependencies(checks, images)
 
 
 def grayscale_to_rgb(images, name=None):
     with name_scope(name, "grayscale_to_rgb", [images]) as scope:
-        images = convert_to_tensor(images)
-        if images.shape.ndims and images.shape[-1].value not in (None, 1):
-            raise ValueError("Last dimension of a grayscale image should be size 1.")
-        if images.shape.ndims is None or images.shape[-1].value is None:
-            check = assert_equal(array_ops.shape(images)[-1], 1, message="Last dimension of a grayscale image should be size 1.")
-            with control_dependencies([check]):
-                images = array_ops.identity(images)
-        lead = array_ops.ones([array_ops.rank(images) - 1], dtypes.int32) if images.shape.ndims is None else \
-            [1] * (images.shape.ndims - 1)
-        return array_ops.tile(images, array_ops.concat([lead, [3]], 0), name=scope)
+        images = _checked_grayscale(convert_to_tensor(images, name="images"))
+        lead = array_ops.ones(array_ops.expand_dims(array_ops.rank(images) - 1, 0), dtypes.int32)
+        made = array_ops.tile(images, array_ops.concat([lead, array_ops.expand_dims(3, 0)], 0), name=scope)
+        if images.shape.ndims is not None:
+            made.set_shape(images.shape[:-1].concatenate([3]))
+        return made
 
 
 def per_image_standardization(image):
@@ -176,7 +185,7 @@ def per_image_standardization(image):
       image: a tensor of three or more dimensions.
     """
     with name_scope(None, "per_image_standardization", [image]) as scope:
-        return library.helper("per_image_standardization", scope, [of_known_rank(image)])
+        return library.helper("per_image_standardization", scope, [convert_to_tensor(image, name="image")])
 
 
 def sample_distorted_bounding_box(image_size, bounding_boxes, seed=None, seed2=None, min_object_covered=0.1,

@@ -1,7 +1,7 @@
 """tf.image: pictures turned, compared, cut into windows, and boxes in them."""
 import numpy as np
 
-from weft._core.framework import dtypes, wrap
+from weft._core.framework import dtypes, library, wrap
 from weft._core.framework.build import constant, constant_value, convert_to_tensor, either, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import control_dependencies, name_scope
@@ -142,23 +142,31 @@ def resize_image_with_pad(image, target_height, target_width, method=pictures.Re
       method: one of `tf.pictures.ResizeMethod`.
       align_corners: whether the corners keep their values.
     """
-    with name_scope(None, "resize_image_with_pad", [image]):
-        batch = image_shape.Batch(image)
-        picture = batch.images
+    with name_scope(None, "resize_image_with_pad", [image]) as scope:
+        image = convert_to_tensor(image, name="image")
+        if image.shape.ndims not in (None, 3, 4):
+            raise ValueError("'image' (shape %s) must have either 3 or 4 dimensions." % image.shape)
+        single = image.shape.ndims != 4
+        batch = array_ops.expand_dims(image, 0) if single else image
+        batch.set_shape([None] * 4)
         for size, what in ((target_height, "target_height"), (target_width, "target_width")):
-            known = constant_value(convert_to_tensor(size))
+            known = constant_value(convert_to_tensor(size)) if hasattr(size, "op") else size
             if known is not None and known <= 0:
                 raise ValueError("%s must be > 0." % what)
-        height, width = image_shape.sizes(picture)
+        batch = library.helper("checked_image", scope, [batch])
+        dims = batch.shape.as_list()
+        parts = array_ops.unstack(array_ops.shape(batch)) if None in dims else dims
+        height, width = (parts[i] if dims[i] is None else dims[i] for i in (1, 2))
         h, w, th, tw = (math_ops.cast(v, dtypes.float32) for v in (height, width, target_height, target_width))
         ratio = math_ops.maximum(w / tw, h / th)
-        new_h, new_w = h / ratio, w / ratio
-        top, left = (math_ops.maximum(0, math_ops.cast(math_ops.floor((whole - part) / 2), dtypes.int32))
-                     for whole, part in ((th, new_h), (tw, new_w)))
-        size = [math_ops.cast(math_ops.floor(v), dtypes.int32) for v in (new_h, new_w)]
-        made = pictures.resize_images(picture, array_ops.stack(size), method, align_corners)
+        new = h / ratio, w / ratio
+        size = [math_ops.cast(math_ops.floor(v), dtypes.int32) for v in new]
+        rest = [(whole - part) / 2 for whole, part in zip((th, tw), new, strict=True)]
+        rest = [math_ops.floor(v) for v in rest]
+        top, left = (math_ops.maximum(0, math_ops.cast(v, dtypes.int32)) for v in rest)
+        made = pictures.resize_images(batch, size, method, align_corners)
         made = image_shape.pad_to_bounding_box(made, top, left, target_height, target_width)
-        return batch.unpacked(made)
+        return array_ops.squeeze(made, [0]) if single else made
 
 
 # ---- colors ----

@@ -328,9 +328,8 @@ def conj(x, name=None):
 def _axes(x, axis):
     if axis is not None:
         return axis
-    rank = x.shape.ndims
-    if rank is not None:
-        return constant(np.arange(rank), dtype=dtypes.int32)
+    if x.shape.ndims:
+        return constant(np.arange(x.shape.ndims), dtype=dtypes.int32)
     from weft._core.ops.array_ops import rank as rank_of
     return range(0, rank_of(x))
 

@@ -1,7 +1,7 @@
 """tf.random_*: seeds are drawn as TensorFlow draws them."""
 import numpy as np
 
-from weft._core.framework import dtypes
+from weft._core.framework import dtypes, library
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import get_default_graph, name_scope
@@ -31,6 +31,12 @@ def get_seed(op_seed):
 def seeds(op_seed):
     """The attributes seed and seed2 of a random op; zeros let the op choose."""
     return tuple(0 if s is None else int(s) for s in get_seed(op_seed))
+
+
+def seed_operand(seed):
+    """The operands that give a helper of the library a seed: none if neither the program nor the graph has one."""
+    seed = own_seed(seed)
+    return [] if seed is None else [float(seed % _MOST)]
 
 
 def _draw(kind, shape, dtype, seed, **more):
@@ -129,14 +135,6 @@ def random_poisson(lam, shape, dtype=dtypes.float32, seed=None, name=None):
 
 
 def random_crop(value, size, seed=None, name=None):
-    from weft._core.ops import math_ops
-    from weft._core.ops.array_ops import shape as shape_of, slice as slice_op
-    from weft._core.ops.control_flow import Assert, with_dependencies
     with name_scope(name, "random_crop", [value, size]) as scope:
         value, size = convert_to_tensor(value, name="value"), convert_to_tensor(size, dtypes.int32, name="size")
-        have = shape_of(value)
-        fits = Assert(math_ops.reduce_all(math_ops.greater_equal(have, size)), ["Need value.shape >= size, got ", have, size],
-                      summarize=1000)
-        limit = with_dependencies([fits], have) - size + 1
-        offset = random_uniform(shape_of(size), dtype=dtypes.int32, maxval=2**31 - 1, seed=seed) % limit
-        return slice_op(value, offset, size, name=scope)
+        return library.helper("random_crop", scope, [value, size, *seed_operand(seed)])

@@ -2,7 +2,7 @@
 from weft._core.framework import library
 from weft._core.framework.build import convert_to_tensor, is_tensor
 from weft._core.framework.graph import get_default_graph, name_scope
-from weft._core.ops import math_ops
+from weft._core.ops import math_ops, random_ops
 from weft._core.ops.variables import Variable
 
 
@@ -16,7 +16,8 @@ def _decay(kind, scope_name, name, rate, step, steps, *more, flag=False):
         if flag and kind == "polynomial_decay" and is_tensor(steps) and steps.dtype.base_dtype != rate.dtype.base_dtype:
             raise TypeError("`x` and `y` must have the same dtype, got %r != %r." % (rate.dtype.base_dtype, steps.dtype.base_dtype))
         operands = [library.operand(v) for v in (_variable(step), _variable(steps), *map(_variable, more))]
-        return library.helper(kind, scope, [rate, *operands], flag=bool(flag))
+        seed = random_ops.seed_operand(None) if kind == "noisy_linear_cosine_decay" else []
+        return library.helper(kind, scope, [rate, *operands, *seed], flag=bool(flag))
 
 
 def _variable(x):

@@ -46,41 +46,34 @@ static void lists_finish(lists *l) {
   weft__free(l->target);
 }
 
-/* Fails unless all handles belong to the session's graph.  Plans are looked up by node numbers only, so every run
- * checks. */
-static weft_err check_graph(const weft_session *sess, const weft_request *r) {
-  for (int i = 0; i < r->n_feed; i++) WEFT_TRY(weft__out_of(sess->graph, r->feeds[i].to, "feed", i));
-  for (int i = 0; i < r->n_fetch; i++) WEFT_TRY(weft__out_of(sess->graph, r->fetches[i], "fetch", i));
-  for (int i = 0; i < r->n_target; i++) WEFT_TRY(weft__out_of(sess->graph, r->targets[i], "target", i));
-  return WEFT_OK;
-}
-
-/* If the handle is WEFT_NONE because the graph rejected an op, fails with the reason. */
-static weft_err output_refused(const weft_session *sess, weft_out o, const char *what, int i) {
-  if (o.node >= 0) return WEFT_OK;
+/* A handle is WEFT_NONE: fails with the reason if that is because the graph rejected an op. */
+static weft_err output_refused(const weft_session *sess, const char *what, int i) {
   weft_err err = weft__b_ok(sess->graph);
   return err ? weft__fail(err, "%s %d is no output, because the graph refused an op: %s", what, i, weft_error_message())
              : WEFT_OK;
 }
 
-static weft_err check_refused(const weft_session *sess, const weft_request *r) {
-  for (int i = 0; i < r->n_feed; i++) WEFT_TRY(output_refused(sess, r->feeds[i].to, "feed", i));
-  for (int i = 0; i < r->n_fetch; i++) WEFT_TRY(output_refused(sess, r->fetches[i], "fetch", i));
-  for (int i = 0; i < r->n_target; i++) WEFT_TRY(output_refused(sess, r->targets[i], "target", i));
-  return WEFT_OK;
+/* Fails unless the handle is an output of the session's graph.  Plans are looked up by node numbers only, so every run
+ * checks every handle. */
+static weft_err check_output(const weft_session *sess, weft_out o, const char *what, int i) {
+  if (o.node < 0) WEFT_TRY(output_refused(sess, what, i));
+  return weft__out_of(sess->graph, o, what, i);
 }
 
 /* Fills the lists and makes *out the request with them.  Values are read only if `values` is set. */
 static weft_err lists_read(lists *l, const weft_session *sess, const weft_request *r, bool values, plan_request *out) {
   WEFT_TRY(lists_room(l, r->n_feed, r->n_target));
-  WEFT_TRY(check_refused(sess, r));
-  WEFT_TRY(check_graph(sess, r));
   for (int i = 0; i < r->n_feed; i++) {
     l->feed[i] = r->feeds[i].to;
     l->fed[i] = r->feeds[i].value;
+    WEFT_TRY(check_output(sess, l->feed[i], "feed", i));
     if (values && !l->fed[i]) return weft__fail(WEFT_INVALID_ARGUMENT, "feed %d has no value", i);
   }
-  for (int i = 0; i < r->n_target; i++) l->target[i] = r->targets[i].node;
+  for (int i = 0; i < r->n_fetch; i++) WEFT_TRY(check_output(sess, r->fetches[i], "fetch", i));
+  for (int i = 0; i < r->n_target; i++) {
+    WEFT_TRY(check_output(sess, r->targets[i], "target", i));
+    l->target[i] = r->targets[i].node;
+  }
   *out = (plan_request){r->n_feed, r->n_fetch, r->n_target, l->feed, r->fetches, l->target};
   return WEFT_OK;
 }

@@ -11,9 +11,7 @@
 enum { IDLE, LISTED, RUNNING, RAN };
 
 void weft__cancel_init(cancel *c) {
-  *c = (cancel){.fired = false};
-  pthread_mutex_init(&c->lock, NULL);
-  pthread_cond_init(&c->ran, NULL);
+  *c = (cancel){.lock = PTHREAD_MUTEX_INITIALIZER, .ran = PTHREAD_COND_INITIALIZER}; /* cheaper than calls of init */
   weft__list_init(&c->watches);
 }
 

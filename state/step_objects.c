@@ -10,10 +10,7 @@ struct step_object {
   step_object *next;
 };
 
-void weft__step_objects_init(step_objects *s) {
-  *s = (step_objects){.first = NULL};
-  pthread_mutex_init(&s->lock, NULL);
-}
+void weft__step_objects_init(step_objects *s) { *s = (step_objects){.lock = PTHREAD_MUTEX_INITIALIZER}; }
 
 void weft__step_objects_finish(step_objects *s) {
   while (s->first) {

@@ -184,25 +184,30 @@ static void frame_record_stats(frame *f) {
   p->straight.layouts = l;
 }
 
-void weft__frame_release(frame *f, bool ok) {
+/* Adds the stats of a good run to the plan.  True if the plan has a layout now, so that the frame, which was made without
+ * one, is of no more use. */
+static bool frame_is_stale(frame *f, bool ok) {
   plan *p = f->plan;
   pthread_mutex_lock(&p->lock);
-  bool stale = f->stats != NULL;
-  if (ok && f->stats && !find_layout(p, f->key)) frame_record_stats(f);
-  stale = stale && find_layout(p, f->key); /* without a layout the frame goes on recording stats */
-  if (stale || p->straight.n_idle >= MAX_IDLE) {
-    pthread_mutex_unlock(&p->lock);
-    frame_clear_values(f);
-    frame_destroy(f);
-    return;
-  }
+  if (ok && !find_layout(p, f->key)) frame_record_stats(f);
+  bool stale = find_layout(p, f->key);
   pthread_mutex_unlock(&p->lock);
+  return stale;
+}
+
+void weft__frame_release(frame *f, bool ok) {
+  plan *p = f->plan;
+  bool stale = f->stats && frame_is_stale(f, ok);
   frame_clear_values(f);
   pthread_mutex_lock(&p->lock);
-  f->next = p->straight.idle;
-  p->straight.idle = f;
-  p->straight.n_idle++;
+  bool keep = !stale && p->straight.n_idle < MAX_IDLE;
+  if (keep) {
+    f->next = p->straight.idle;
+    p->straight.idle = f;
+    p->straight.n_idle++;
+  }
   pthread_mutex_unlock(&p->lock);
+  if (!keep) frame_destroy(f);
 }
 
 void weft__frames_destroy(plan *p) {

@@ -318,6 +318,8 @@ static int capture_open_streams(card *c) {
   return c->api->capture_begin(c->capture_stream[0]);
 }
 
+bool weft__device_thread_captures(void) { return captured_card != NULL; }
+
 static weft_err gpu_capture_begin(device *d) {
   card *c = card_of(d);
   WEFT_ASSERT(!captured_card); /* a thread captures one card at a time */

@@ -142,7 +142,10 @@ static int cuda_capture_end(void *stream, void **instance) {
   cudaError_t e = cudaStreamEndCapture((cudaStream_t)stream, &graph);
   if (e == cudaSuccess) {
     e = cudaGraphInstantiate((cudaGraphExec_t *)instance, graph, 0);
-    if (e == cudaSuccess) e = cudaGraphUpload((cudaGraphExec_t)*instance, (cudaStream_t)stream);
+    if (e == cudaSuccess && (e = cudaGraphUpload((cudaGraphExec_t)*instance, (cudaStream_t)stream)) != cudaSuccess) {
+      cudaGraphExecDestroy((cudaGraphExec_t)*instance);
+      *instance = nullptr;
+    }
   }
   if (graph) cudaGraphDestroy(graph);
   return cuda_result(e);

@@ -79,6 +79,9 @@ struct gpu_api;
 const struct gpu_api *weft__device_api(const device *d);
 void *weft__device_stream(const device *d);
 bool weft__device_can_capture(const device *d); /* it has capture_begin and the rest */
+/* Returns true between capture_begin and capture_end on the thread that called them: copies between buffers of the
+ * card are then captured and not made, so a value that such a copy fills must not replace another one. */
+bool weft__device_thread_captures(void);
 /* Looks up a symbol of the plug-in, such as its table of kernels (kernels/gpu/gpu.h); NULL if no plug-in is loaded. */
 void *weft__gpu_plugin_symbol(const char *symbol);
 bool weft__gpu_simulated(void);          /* the GPUs of this process are simulated */

@@ -73,13 +73,11 @@ static weft_err iterator_resource_acquire(iterator_resource *s, const step *st) 
 static void iterator_resource_release(iterator_resource *s) {
   pthread_mutex_lock(&s->lock);
   WEFT_ASSERT(s->busy);
-  bool dropped = s->dropped;
-  pthread_mutex_unlock(&s->lock);
-  if (dropped) iterator_resource_stop(s);
-  pthread_mutex_lock(&s->lock);
   s->busy = false;
+  bool dropped = s->dropped; /* then nobody can acquire it any more, and this thread stops it */
   pthread_cond_signal(&s->wake);
   pthread_mutex_unlock(&s->lock);
+  if (dropped) iterator_resource_stop(s);
 }
 
 static weft_err iterator_resource_begin(iterator_resource *s, dataset *d, const step *st) {

@@ -84,6 +84,13 @@ bool weft__variable_value_shape(variable *v, shape *out) {
   return set;
 }
 
+/* Fails on a thread that captures a CUDA graph.  If the capture is given up, the copy that fills the new buffer is never
+ * made, and the value would be lost. */
+static weft_err variable_may_move(const variable *v) {
+  if (!weft__device_thread_captures()) return WEFT_OK;
+  return weft__fail(WEFT_ABORTED, "%s cannot get another buffer while its step is captured as a CUDA graph", v->name);
+}
+
 weft_err weft__variable_assign(variable *v, const weft_tensor *t) {
   if (t->dtype != v->dtype)
     return weft__fail(WEFT_INVALID_ARGUMENT, "Trying to assign variable with wrong dtype. Expected %s got %s: %s",
@@ -99,7 +106,8 @@ weft_err weft__variable_assign(variable *v, const weft_tensor *t) {
     v->value.shape = t->shape;
   } else {
     weft_tensor kept = {0};
-    err = weft__tensor_keep(&kept, t);
+    err = variable_may_move(v);
+    if (err == WEFT_OK) err = weft__tensor_keep(&kept, t);
     if (err == WEFT_OK) {
       old = v->value;
       v->value = kept;
@@ -150,6 +158,7 @@ weft_err weft__variable_writable(variable *v, weft_tensor **out) {
   if (!v->value.buf) return weft__variable_uninitialized_error(v);
   if (!weft__tensor_writable(&v->value)) {
     weft_tensor copy = {0};
+    WEFT_TRY(variable_may_move(v));
     WEFT_TRY(weft__tensor_clone(&copy, &v->value));
     weft__tensor_clear(&v->value);
     v->value = copy;

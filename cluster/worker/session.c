@@ -74,7 +74,7 @@ void weft__worker_session_drop(worker_session *s) {
 static worker_session *worker_take_oldest_session(worker *w) {
   WEFT_ASSERT(weft__lock_is_held(&w->lock));
   worker_session *oldest = NULL;
-  if (w->sessions.count < SESSIONS_MAX) return NULL;
+  if (w->sessions.count <= SESSIONS_MAX) return NULL;
   for (int i = 0; i < w->sessions.used; i++) {
     worker_session *s = w->sessions.entries[i].key ? w->sessions.entries[i].value : NULL;
     if (s && (!oldest || s->used_ns < oldest->used_ns)) oldest = s;

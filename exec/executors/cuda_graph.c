@@ -4,10 +4,10 @@
  * threads can go on queueing work.  Scratch memory that the kernels take meanwhile stays with the graph.
  *
  * The graph has the addresses of its variables in it.  weft__variable_assign writes into the buffer that the variable
- * has, so a variable moves only if its shape changed or another step held its value at that moment.  A graph with a
- * variable that has moved is never launched again, and it is not captured again: the frame queues the kernels of that
- * segment one by one from then on.  The results are the same, and only the time differs.  A frame that is made later,
- * because this one was in use or the feeds had other shapes, captures its own graph.
+ * has, so a variable moves only if its size changed or another step held its value at that moment.  A graph with a
+ * variable that has moved, or has another shape, is not launched, and it is not captured again: the frame queues the
+ * kernels of that segment one by one from then on.  The results are the same, and only the time differs.  A frame that
+ * is made later, because this one was in use or the feeds had other shapes, captures its own graph.
  *
  * A frame and its graphs belong to one run at a time.  The locks of the variables are held, in the order of their
  * addresses, from the check that they have not moved until the graph is queued.
@@ -23,7 +23,10 @@
 #include "state/variable.h"
 #include <stdlib.h>
 
-enum { MIN_KERNELS = 3 }; /* launching fewer kernels as a graph saves no time */
+enum {
+  MIN_KERNELS = 3, /* launching fewer kernels as a graph saves no time */
+  MAX_ABORTED = 3, /* captures that other steps spoil, by reading a variable that the segment writes */
+};
 
 /* ---- finding ----------------------------------------------------------------------------------- */
 
@@ -103,12 +106,14 @@ typedef struct graph_slot { /* a value from outside, or one that is read afterwa
 typedef struct used_variable {
   variable *v;
   const void *data;
+  shape shape; /* an assignment of as many bytes keeps the buffer, whatever its shape */
   bool written;
 } used_variable;
 
 struct cuda_graph { /* one GPU segment in one frame */
   int runs;         /* of the frame with this segment; the first one captures nothing */
   bool never_capture;
+  int aborted;             /* captures that were given up because another buffer of a variable was needed */
   void *graph;             /* the device's; NULL: not captured */
   struct scratch *scratch; /* memory that the captured kernels use */
   graph_slot *in, *out;    /* values from outside the segment; values that are read after it */
@@ -125,7 +130,7 @@ static void graph_reset(cuda_graph *r, device *d) {
   weft__free(r->in);
   weft__free(r->out);
   weft__free(r->var);
-  *r = (cuda_graph){.never_capture = r->never_capture};
+  *r = (cuda_graph){.never_capture = r->never_capture, .aborted = r->aborted};
 }
 
 static void graphs_destroy(frame *f) {
@@ -151,7 +156,7 @@ static void graph_add_variable(cuda_graph *r, variable *v, bool written) {
       r->var[i].written = r->var[i].written || written;
       return;
     }
-  r->var[r->n_var++] = (used_variable){v, v->value.data, written};
+  r->var[r->n_var++] = (used_variable){v, v->value.data, v->value.shape, written};
 }
 
 /* Notes what input j relies on.  Returns false if its memory will not be at the same address in the next run.  That of
@@ -230,9 +235,13 @@ static bool graph_note_outputs(cuda_graph *r, const frame *f, const plan_gpu_seg
   return noted;
 }
 
+static bool variable_stayed(const used_variable *h) {
+  return h->v->value.data == h->data && weft__shape_equal(&h->v->value.shape, &h->shape);
+}
+
 static bool graph_variables_stayed(const cuda_graph *r) {
   for (int i = 0; i < r->n_var; i++)
-    if (r->var[i].v->value.data != r->var[i].data) return false;
+    if (!variable_stayed(&r->var[i])) return false;
   return true;
 }
 
@@ -291,7 +300,7 @@ static void graph_restore_frame(const cuda_graph *r, frame *f, const plan_gpu_se
 static bool graph_variables_ready(const cuda_graph *r) {
   for (int i = 0; i < r->n_var; i++) {
     const used_variable *h = &r->var[i];
-    if (h->v->value.data != h->data || (h->written && !weft__tensor_writable(&h->v->value))) return false;
+    if (!variable_stayed(h) || (h->written && !weft__tensor_writable(&h->v->value))) return false;
   }
   return true;
 }
@@ -322,8 +331,8 @@ static weft_err graph_launch_locked(cuda_graph *r, device *d, bool *done) {
 }
 
 /* Captures the segment and launches it.  If it cannot be captured, the caller runs its items, now and in later runs.
- * If another step reads or replaces a variable between the two, the caller runs the items, and the run after the next
- * one captures. */
+ * If another step reads or replaces a variable meanwhile, the caller runs the items, and the run after the next one
+ * tries again.  Fails if the device cannot begin a capture at all. */
 static weft_err graph_capture_and_launch(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s,
                                          bool *done) {
   device *d = s->device;
@@ -354,7 +363,7 @@ static weft_err graph_capture_and_launch(cuda_graph *r, frame *f, plan_run *run,
     if (r->var) qsort(r->var, (size_t)r->n_var, sizeof *r->var, by_variable_address); /* the order of the locks */
     err = graph_launch_locked(r, d, done);
   } else {
-    r->never_capture = true;
+    r->never_capture = err != WEFT_ABORTED || ++r->aborted == MAX_ABORTED;
   }
   if (!*done) graph_restore_frame(r, f, s);
   graph_hold_inputs(r, false);

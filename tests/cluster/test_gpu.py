@@ -222,3 +222,10 @@ def test_loops_whose_rounds_are_known_are_unrolled_and_compute_the_same(card):
     assert all(equal == "same" or (equal == "near" and card != "simulated") for _, _, equal in lines), run.stdout
     said = re.findall("cannot be unrolled: (.*)", run.stderr)
     assert said == ["the condition 'while/LoopCond' depends on data"], run.stderr
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_a_capture_loses_no_variable_that_others_read_or_reshape(card):
+    run = subprocess.run([sys.executable, "-m", "weft", pathlib.Path(__file__).parents[1] / "gpu" / "captured_variables.py"],
+                         capture_output=True, text=True, timeout=100, env=environment(WEFT_CUDA_PLUGIN=card))
+    assert run.returncode == 0 and run.stdout.count(": right") == 3, run.stdout + run.stderr

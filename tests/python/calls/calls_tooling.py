@@ -1,4 +1,7 @@
 """Tools of training: estimators for TPUs on a CPU, checks of gradients, assertions, queue runners."""
+import dataclasses
+import os
+
 import numpy as np
 
 from machine import case
@@ -67,6 +70,64 @@ def gradients_are_checked(tf):
     return [a.tolist() for a in one], [[a.tolist() for a in pair] for pair in several], bool(error < 0.05)
 
 
+def outcome(check, *args, **kwargs):
+    """Whether an assertion passes or fails."""
+    try:
+        check(*args, **kwargs)
+        return check.__name__, "passes"
+    except AssertionError:
+        return check.__name__, "fails"
+
+
+@case(nodes=False)
+def assertions_of_absl(tf):
+    t = type("Case", (tf.test.TestCase,), {"runTest": lambda self: None})()
+    point = dataclasses.make_dataclass("Point", ["x", "y"])
+    pairs = [
+        (t.assertContainsSubset, [1, 2], [3, 2, 1]), (t.assertContainsSubset, [1, 2], [1]), (t.assertNoCommonElements, [1, 2], [3]),
+        (t.assertNoCommonElements, [1, 2], [2]), (t.assertSequenceStartsWith, [1], [1, 2]), (t.assertSequenceStartsWith, [2], [1, 2]),
+        (t.assertSequenceStartsWith, [], [1]), (t.assertContainsSubsequence, [1, 2, 3], [1, 3]),
+        (t.assertContainsSubsequence, [1, 2, 3], [3, 1]), (t.assertContainsExactSubsequence, [1, 2, 3], [2, 3]),
+        (t.assertContainsExactSubsequence, [1, 2, 3], [1, 3]), (t.assertTotallyOrdered, [1], [2, 2], [3]),
+        (t.assertTotallyOrdered, [2], [1]), (t.assertTotallyOrdered, [1, 2]),
+        (t.assertSameStructure, {"a": [1, {"b": 2}]}, {"a": [1, {"b": 2}]}), (t.assertSameStructure, {"a": [1]}, {"a": [1, 2]}),
+        (t.assertSameStructure, {"a": 1}, {"b": 1}), (t.assertMappingEqual, {1: 2}, {1: 2}), (t.assertMappingEqual, {1: 2}, {1: 3}),
+        (t.assertMappingEqual, {1: 2}, {}), (t.assertDictAlmostEqual, {"a": 1.0}, {"a": 1.0 + 1e-9}),
+        (t.assertDictAlmostEqual, {"a": 1.0}, {"a": 1.1}), (t.assertDictAlmostEqual, {"a": 1.0}, {"b": 1.0}),
+        (t.assertSequenceAlmostEqual, [1.0], [1.04], 1), (t.assertSequenceAlmostEqual, [1.0], [1.2]),
+        (t.assertSequenceAlmostEqual, [1.0], []), (t.assertDataclassEqual, point(1, 2), point(1, 2)),
+        (t.assertDataclassEqual, point(1, 2), point(1, 3)), (t.assertDataclassEqual, 1, 1), (t.assertNotStartsWith, "abc", "b"),
+        (t.assertNotStartsWith, "abc", "a"), (t.assertEndsWith, "abc", "bc"), (t.assertEndsWith, "abc", "b"),
+        (t.assertNotEndsWith, "abc", "b"), (t.assertNotEndsWith, "abc", "c"), (t.assertContainsInOrder, ["a", "c"], "abc"),
+        (t.assertContainsInOrder, ["c", "a"], "abc"), (t.assertRegexMatch, "abc", ["x", "b."]), (t.assertRegexMatch, "abc", ["x"]),
+        (t.assertIsSubclass, bool, int), (t.assertIsSubclass, int, bool), (t.assertNotIsSubclass, int, bool),
+        (t.assertNotIsSubclass, bool, int), (t.assertJsonEqual, '{"a": [1]}', '{ "a":[1] }'),
+        (t.assertJsonEqual, '{"a": 1}', '{"a": 2}'), (t.assertUrlEqual, "http://a/b?x=1&y=2", "http://a/b?y=2&x=1"),
+        (t.assertUrlEqual, "http://a/b", "http://a/c"), (t.assertCommandSucceeds, ["echo", "one"], [b"on"]),
+        (t.assertCommandSucceeds, ["echo", "one"], [b"two"]), (t.assertCommandSucceeds, ["false"]),
+        (t.assertCommandFails, ["false"], [b""]), (t.assertCommandFails, ["true"], [b""]),
+        (t.assertRaisesWithLiteralMatch, ValueError, "no", fail_with, ValueError("no")),
+        (t.assertRaisesWithLiteralMatch, ValueError, "n", fail_with, ValueError("no")),
+        (t.assertProtoEqualsVersion, "node { name: 'x' }", tf.GraphDef(node=[tf.NodeDef(name="x")], versions={"producer": 7}), 7),
+        (t.assertProtoEqualsVersion, "node { name: 'x' }", tf.GraphDef(node=[tf.NodeDef(name="x")]), 7)]
+    said = [outcome(*call) for call in pairs]
+    with t.assertRaisesIncompatibleShapesError(ValueError):
+        tf.zeros([2]) + tf.zeros([3])
+    tf.app.flags.FLAGS(["program"])  # absl reads the folder of temporary files from them
+    made = t.create_tempfile("a/b.txt", "text")
+    folder = t.create_tempdir("folder")
+    t.record_property("key", 3)
+    said += [made.full_path.endswith("a/b.txt"), made.read_text(), made.read_bytes(), os.path.basename(folder.full_path),
+             open(folder.create_file("f", b"xy")).read(), os.path.isdir(folder.mkdir("sub")), t.get_recorded_properties(),
+             t.evaluate_if_both_tensors(1, 2)]
+    t.doCleanups()
+    return said + [os.path.exists(folder), os.path.exists(made)]
+
+
+def fail_with(error):
+    raise error
+
+
 @case(nodes=False)
 def assertions_of_tests(tf):
     class Case(tf.test.TestCase):
@@ -89,13 +150,7 @@ def assertions_of_tests(tf):
         (t.assertDeviceEqual, "/job:a/cpu:0", "/job:a/device:CPU:0"),
         (t.assertProtoEquals, "node { name: 'x' op: 'y' }", tf.GraphDef(node=[tf.NodeDef(name="x", op="y")])),
         (t.assertProtoEquals, "node { name: 'z' op: 'y' }", tf.GraphDef(node=[tf.NodeDef(name="x", op="y")]))]
-    said = []
-    for check, *args in calls:
-        try:
-            check(*args)
-            said.append((check.__name__, "passes"))
-        except AssertionError:
-            said.append((check.__name__, "fails"))
+    said = [outcome(*call) for call in calls]
     with t.assertRaisesOpError("nothing"), tf.Session() as sess:
         sess.run(tf.check_numerics(tf.constant(np.nan), "nothing"))
     with t.assertRaisesWithPredicateMatch(ValueError, lambda e: "3" in str(e)):

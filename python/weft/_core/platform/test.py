@@ -8,9 +8,10 @@ import unittest
 import numpy as np
 
 from weft._core.framework.absent import Named
+from weft._core.platform.absl_case import AbslCase
 
 
-class TestCase(unittest.TestCase, metaclass=Named):
+class TestCase(AbslCase, metaclass=Named):
     def setUp(self):
         from weft._core.framework.graph import reset_default_graph
         super().setUp()
@@ -214,6 +215,24 @@ class TestCase(unittest.TestCase, metaclass=Named):
     def assertRaisesWithPredicateMatch(self, exception_type, expected_err_re_or_predicate):
         """The block raises an error whose text matches, or that a function accepts."""
         return _Raises(self, exception_type, expected_err_re_or_predicate)
+
+    def assertRaisesIncompatibleShapesError(self, exception_type=None):
+        """The block raises an error that says that shapes do not fit."""
+        from weft._core.framework import errors
+        said = r"Incompatible shapes|Dimensions must be equal|required broadcastable shapes"
+        return self.assertRaisesWithPredicateMatch(exception_type or errors.InvalidArgumentError, said)
+
+    def evaluate_if_both_tensors(self, a, b):
+        """The values of two tensors; if one is none, both as they are."""
+        from weft._core.framework.graph import Tensor
+        return (self.evaluate(a), self.evaluate(b)) if isinstance(a, Tensor) and isinstance(b, Tensor) else (a, b)
+
+    def assertProtoEqualsVersion(self, expected, actual, producer=None, min_consumer=0, msg=None):
+        """A graph is equal to a text to which the versions are added."""
+        from weft._core.framework import versions
+        number = versions.GRAPH_DEF_VERSION if producer is None else producer
+        extra = " min_consumer: %d" % min_consumer if min_consumer else ""
+        self.assertProtoEquals("versions { producer: %d%s };\n%s" % (number, extra, expected), actual, msg)
 
     def assertRaisesOpError(self, expected_err_re_or_predicate):
         """The block raises an error of an op."""

@@ -37,7 +37,7 @@ static weft_err keep_opaque(attr *out, const Tensorflow__AttrValue *v, arena *a)
 
 static bool can_hold(const Tensorflow__TensorProto *t) {
   weft_dtype type = (weft_dtype)t->dtype;
-  return t->dtype > 0 && t->dtype < WEFT_DTYPE_COUNT && type != WEFT_RESOURCE && type != WEFT_VARIANT;
+  return weft__dtype_is_known(t->dtype) && type != WEFT_RESOURCE && type != WEFT_VARIANT;
 }
 
 static weft_err read_tensor(weft_tensor **out, const Tensorflow__TensorProto *t, const char *name) {

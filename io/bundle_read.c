@@ -71,7 +71,7 @@ static void free_entry(Tensorflow__BundleEntryProto *e) {
 
 static weft_err bundle_describe(const Tensorflow__BundleEntryProto *e, bundle_entry *out) {
   *out = (bundle_entry){(weft_dtype)e->dtype, SHAPE_SCALAR, weft__int_sat(e->n_slices)};
-  if (e->dtype <= WEFT_INVALID || e->dtype >= WEFT_DTYPE_COUNT)
+  if (!weft__dtype_is_known(e->dtype))
     return weft__fail(WEFT_UNIMPLEMENTED, "a checkpoint holds a tensor of the unknown type %d", e->dtype);
   if (e->shape) WEFT_TRY(weft__shape_from_proto(&out->shape, e->shape));
   if (!weft__shape_known(&out->shape) || weft__shape_count(&out->shape) < 0)

@@ -287,7 +287,7 @@ weft_err weft__slices_find(slices_reader *r, bytes name, bundle_entry *out) {
     shape here = SHAPE_SCALAR;
     if (!m) continue;
     if (m->shape) WEFT_TRY(weft__shape_from_proto(&here, m->shape));
-    if (!weft__shape_known(&here) || weft__shape_count(&here) < 0 || m->type <= 0 || m->type >= WEFT_DTYPE_COUNT)
+    if (!weft__shape_known(&here) || weft__shape_count(&here) < 0 || !weft__dtype_is_known(m->type))
       return weft__fail(WEFT_DATA_LOSS, "%s: %s has the type %d and the shape %s", r->pattern, m->name, m->type,
                         weft__shape_text(&here));
     if (found && (!weft__shape_equal(&here, &out->shape) || m->type != (int32_t)out->dtype))

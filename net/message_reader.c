@@ -129,8 +129,8 @@ bool weft__message_reader_tensor(message_reader *r, weft_tensor **out, weft_err 
   uint64_t tag, dtype;
   size_t length, bytes;
   shape s = SHAPE_SCALAR;
-  if (!weft__message_reader_varint(r, &tag) || tag != 1 << 3 || !weft__message_reader_varint(r, &dtype) || dtype == 0 ||
-      dtype >= WEFT_DTYPE_COUNT)
+  if (!weft__message_reader_varint(r, &tag) || tag != 1 << 3 || !weft__message_reader_varint(r, &dtype) ||
+      !weft__dtype_is_known((int64_t)dtype))
     return false;
   weft_dtype type = (weft_dtype)dtype;
   if (!weft__dtype_is_plain(type) || type == WEFT_BOOL || !reader_get_field(r, &tag, content_tag, &length))

@@ -99,7 +99,7 @@ static combine_fn *const loops[WEFT_DTYPE_COUNT][COMBINE_COUNT] = {
 };
 
 bool weft__combine_has(combine_op op, weft_dtype dtype) {
-  if (dtype <= WEFT_INVALID || dtype >= WEFT_DTYPE_COUNT) return false;
+  if (!weft__dtype_is_known(dtype)) return false;
   return op == COMBINE_SET ? weft__dtype_is_plain(dtype) : loops[dtype][op] != NULL;
 }
 

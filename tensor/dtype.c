@@ -29,7 +29,11 @@
   X(RESOURCE, object *, "resource", "resource", OBJECT)                                                                \
   X(VARIANT, object *, "variant", "variant", OBJECT)                                                                   \
   X(UINT32, uint32_t, "uint32", "uint32", UINT)                                                                        \
-  X(UINT64, uint64_t, "uint64", "uint64", UINT)
+  X(UINT64, uint64_t, "uint64", "uint64", UINT)                                                                        \
+  X(FLOAT8_E5M2, uint8_t, "float8_e5m2", "float8_e5m2", SMALL)                                                         \
+  X(FLOAT8_E4M3FN, uint8_t, "float8_e4m3fn", "float8_e4m3fn", SMALL)                                                   \
+  X(INT4, uint8_t, "int4", "int4", SMALL)                                                                              \
+  X(UINT4, uint8_t, "uint4", "uint4", SMALL)
 
 typedef struct type_row {
   const char *name, *ref_name, *brief;
@@ -44,9 +48,11 @@ static const type_row rows[WEFT_DTYPE_COUNT] = {[WEFT_INVALID] = {"invalid", "in
 #undef TYPE_ROW
 };
 
+bool weft__dtype_is_known(int64_t number) { return number > 0 && number < WEFT_DTYPE_COUNT && rows[number].name; }
+
 static const type_row *dtype_row(weft_dtype t) {
   int i = (int)weft__dtype_base(t);
-  return &rows[i > 0 && i < WEFT_DTYPE_COUNT ? i : 0];
+  return &rows[weft__dtype_is_known(i) ? i : 0];
 }
 
 size_t weft__dtype_size(weft_dtype t) { return dtype_row(t)->size; }
@@ -65,6 +71,7 @@ static bool dtype_name_is(const char *want, const char *name, size_t len) {
 
 weft_dtype weft__dtype_parse(const char *name, size_t len) {
   for (int i = 1; i < WEFT_DTYPE_COUNT; i++) {
+    if (!rows[i].name) continue;
     if (dtype_name_is(rows[i].name, name, len) || dtype_name_is(rows[i].brief, name, len)) return (weft_dtype)i;
     if (dtype_name_is(rows[i].ref_name, name, len)) return (weft_dtype)(i + WEFT_REF_BASE);
   }

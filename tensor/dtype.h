@@ -20,12 +20,14 @@ typedef enum dtype_class {
   CLASS_BOOL,
   CLASS_COMPLEX,
   CLASS_STRING,
-  CLASS_OBJECT /* resource, variant */
+  CLASS_OBJECT, /* resource, variant */
+  CLASS_SMALL   /* float8 and 4-bit integers (tensor/small_types.h): they are stored, copied and cast only */
 } dtype_class;
 
 size_t weft__dtype_size(weft_dtype t);       /* bytes of one element; 0 for invalid */
 const char *weft__dtype_name(weft_dtype t);  /* TensorFlow's name: "float32", "int64", "bool", "float32_ref" */
 const char *weft__dtype_short(weft_dtype t); /* the name in op definitions: "float", "half", "int32" */
+bool weft__dtype_is_known(int64_t number);   /* the number of a type, and of no reference */
 weft_dtype weft__dtype_parse(const char *name, size_t len); /* parses either name; WEFT_INVALID if unknown */
 dtype_class weft__dtype_class(weft_dtype t);
 static inline bool weft__dtype_is_integer(weft_dtype t) { /* signed or unsigned */

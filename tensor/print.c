@@ -3,7 +3,7 @@
  * The format is TensorFlow's.  Rows follow one another without a separator.  A truncated row ends in "...", and so does
  * the outermost list.  Types without a text are printed as "?". */
 #include "base/text.h"
-#include "tensor/tensor.h"
+#include "tensor/small_types.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +61,10 @@ static void print_element(text *out, const weft_tensor *t, int64_t i) {
   case WEFT_UINT32:
   case WEFT_QINT8:
   case WEFT_QUINT8: weft__text_printf(out, "%" PRId64, weft__tensor_int(t, i)); break;
+  case WEFT_FLOAT8_E5M2:
+  case WEFT_FLOAT8_E4M3FN: print_float(out, (float)weft__float8_to_double(t->dtype, TENSOR_DATA(t, uint8_t)[i])); break;
+  case WEFT_INT4:
+  case WEFT_UINT4: weft__text_printf(out, "%d", weft__int4_to_int(t->dtype, TENSOR_DATA(t, uint8_t)[i])); break;
   default: weft__text_puts(out, "?"); break;
   }
 }

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/block.h"
 #include "base/cast.h"
+#include "tensor/small_types.h"
 #include <string.h>
 
 typedef Tensorflow__TensorProto proto_t;
@@ -108,6 +109,8 @@ static weft_err proto_read_content(weft_tensor *t, const proto_t *proto) {
                       weft__dtype_name(t->dtype), weft__shape_text(&t->shape), have, want);
   if (t->dtype == WEFT_BOOL)
     for (size_t i = 0; i < have; i++) TENSOR_DATA(t, bool)[i] = proto->tensor_content.data[i] != 0;
+  else if (t->dtype == WEFT_INT4 || t->dtype == WEFT_UINT4)
+    for (size_t i = 0; i < have; i++) TENSOR_DATA(t, uint8_t)[i] = weft__int4_from_int(proto->tensor_content.data[i]);
   else
     memcpy(t->data, proto->tensor_content.data, have);
   return WEFT_OK;
@@ -157,6 +160,16 @@ static weft_err proto_read_values(weft_tensor *t, const proto_t *p) {
   case WEFT_HALF:
   case WEFT_BFLOAT16: COPY(uint16_t, half_val);
 #undef COPY
+  case WEFT_INT4:
+  case WEFT_UINT4:
+    n = proto_value_count(t, p->n_int_val);
+    for (int64_t i = 0; i < n; i++) TENSOR_DATA(t, uint8_t)[i] = weft__int4_from_int(p->int_val[i]);
+    break;
+  case WEFT_FLOAT8_E5M2:
+  case WEFT_FLOAT8_E4M3FN:
+    n = proto_value_count(t, p->float8_val.len);
+    if (n > 0) memcpy(t->data, p->float8_val.data, (size_t)n);
+    break;
   case WEFT_BOOL:
     n = proto_value_count(t, p->n_bool_val);
     for (int64_t i = 0; i < n; i++) TENSOR_DATA(t, bool)[i] = p->bool_val[i] != 0;
@@ -205,7 +218,7 @@ weft_err weft__tensor_from_proto(weft_tensor **out, const Tensorflow__TensorProt
   *out = NULL;
   weft_dtype dtype = (weft_dtype)proto->dtype;
   shape s;
-  if (proto->dtype <= 0 || proto->dtype >= WEFT_DTYPE_COUNT)
+  if (!weft__dtype_is_known(proto->dtype))
     return weft__fail(WEFT_INVALID_ARGUMENT, "A TensorProto of the unknown type %d", (int)proto->dtype);
   WEFT_TRY(weft__shape_from_proto(&s, proto->tensor_shape));
   WEFT_TRY(proto_check_size(proto, dtype, &s));

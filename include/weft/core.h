@@ -86,7 +86,11 @@ typedef enum weft_dtype {
   WEFT_VARIANT = 21,
   WEFT_UINT32 = 22,
   WEFT_UINT64 = 23,
-  WEFT_DTYPE_COUNT = 24
+  WEFT_FLOAT8_E5M2 = 24,
+  WEFT_FLOAT8_E4M3FN = 25,
+  WEFT_INT4 = 29, /* 26 to 28 are no types */
+  WEFT_UINT4 = 30,
+  WEFT_DTYPE_COUNT = 31
 } weft_dtype;
 
 typedef struct weft_tensor weft_tensor;

@@ -2,10 +2,13 @@
  *
  * Integers wrap around.  A float outside the range of the integer type (or NaN) becomes the lowest number, as on x86
  * and as TensorFlow gives it there.  Types narrower than 32 bits are converted through int32.  A complex number
- * loses its imaginary part.  Half and bfloat16 are converted through float. */
+ * loses its imaginary part.  Half and bfloat16 are converted through float.
+ *
+ * float8 comes from floats only and goes to every type but 4-bit integers; these are cast from and to integers only. */
 #include "ops/math/cast.h"
 #include "graph/build.h"
 #include "kernels/elementwise/elementwise.h"
+#include "tensor/small_types.h"
 
 /* ---- from floats ---- */
 VMATH int32_t to_i32(double x) { return x > -2147483649.0 && x < 2147483648.0 ? (int32_t)x : INT32_MIN; }
@@ -115,9 +118,34 @@ static weft_err cast_real_part(const kernel *k, const weft_tensor *src, weft_ten
   return err;
 }
 
+static bool is_small(weft_dtype t) { return weft__dtype_class(t) == CLASS_SMALL; }
+static bool is_int4(weft_dtype t) { return t == WEFT_INT4 || t == WEFT_UINT4; }
+
+static bool small_cast_exists(weft_dtype from, weft_dtype to) {
+  if (is_int4(from) || is_int4(to))
+    return (is_int4(from) || weft__dtype_is_integer(from)) && (is_int4(to) || weft__dtype_is_integer(to));
+  return !is_small(to) || is_small(from) || weft__dtype_class(from) == CLASS_FLOAT;
+}
+
+/* Converts from or to a small type through its wide one. */
+static weft_err cast_small(const kernel *k, const weft_tensor *src, weft_tensor *dst) {
+  weft_tensor from = {0}, to = {0};
+  const bool widens = is_small(src->dtype), narrows = is_small(dst->dtype);
+  if (!small_cast_exists(src->dtype, dst->dtype)) return no_such_cast(k, src->dtype, dst->dtype);
+  weft_err err = widens ? weft__tensor_init(&from, weft__small_type_wide(src->dtype), &src->shape) : WEFT_OK;
+  if (!err && narrows) err = weft__tensor_init(&to, weft__small_type_wide(dst->dtype), &src->shape);
+  if (!err && widens) weft__small_type_widen(src, &from);
+  if (!err) err = weft__cast_elements(k, widens ? &from : src, narrows ? &to : dst);
+  if (!err && narrows) weft__small_type_narrow(&to, dst);
+  weft__tensor_clear(&from);
+  weft__tensor_clear(&to);
+  return err;
+}
+
 weft_err weft__cast_elements(const kernel *k, const weft_tensor *src, weft_tensor *dst) {
   const weft_dtype from = stored_as(src->dtype), to = stored_as(dst->dtype);
   if (from == to) return weft__elements_copy(from, dst->data, src->data, weft__tensor_count(src));
+  if (is_small(from) || is_small(to)) return cast_small(k, src, dst);
   elem_loop *loop = loops[from][to];
   if (!loop && weft__dtype_class(from) == CLASS_COMPLEX && loops[WEFT_DOUBLE][to]) return cast_real_part(k, src, dst);
   if (!loop) return no_such_cast(k, src->dtype, dst->dtype);

@@ -684,7 +684,7 @@ __all__ = [
     "dynamic_stitch", "edit_distance", "einsum", "enable_control_flow_v2", "enable_eager_execution",
     "enable_resource_variables", "enable_tensor_equality", "enable_v2_behavior", "enable_v2_tensorshape",
     "encode_base64", "ensure_shape", "equal", "erf", "erfc", "errors", "estimator", "executing_eagerly",
-    "executing_eagerly_outside_functions", "exp", "expand_dims", "expm1", "extract_image_patches",
+    "executing_eagerly_outside_functions", "exp", "expand_dims", "experimental", "expm1", "extract_image_patches",
     "extract_volume_patches", "eye", "fake_quant_with_min_max_args", "fake_quant_with_min_max_args_gradient",
     "fake_quant_with_min_max_vars", "fake_quant_with_min_max_vars_gradient",
     "fake_quant_with_min_max_vars_per_channel", "fake_quant_with_min_max_vars_per_channel_gradient", "feature_column",
@@ -754,7 +754,7 @@ __version__, __git_version__, __compiler_version__ = VERSION, GIT_VERSION, COMPI
 __cxx11_abi_flag__, __cxx_version__, __monolithic_build__ = CXX11_ABI_FLAG, CXX_VERSION, MONOLITHIC_BUILD
 # Loaded when a program first asks for them.
 _LATER = (
-    "audio", "autograph", "bitwise", "config", "contrib", "debugging", "distributions", "estimator", "feature_column",
+    "audio", "autograph", "bitwise", "config", "contrib", "debugging", "distributions", "estimator", "experimental", "feature_column",
     "graph_util", "image", "keras", "manip", "mixed_precision", "profiler", "queue", "ragged", "resource_loader",
     "saved_model", "signal", "spectral", "sysconfig", "test", "user_ops", "version",
 )

@@ -131,7 +131,7 @@ def _cast(value, array, dtype):
         check_range(array, dtype)
     if not isinstance(value, (np.ndarray, np.generic)) and not _has_numpy(value, None) and array.size:
         kinds = {"f": "fiub"[:3], "i": "iu", "u": "iu", "b": "b", "c": "cfiu"}
-        kind = "f" if dtype.is_floating else want.kind
+        kind = "f" if dtype.is_floating else "i" if dtype.is_integer else want.kind
         if kind in kinds and array.dtype.kind not in kinds[kind]:
             raise TypeError("Expected %s, got %r of type '%s' instead." % (
                 dtype.name, array.ravel().tolist()[0] if array.ndim else value, type(array.ravel().tolist()[0]).__name__))

@@ -50,11 +50,11 @@ class DType:
 
     @property
     def is_floating(self):
-        return self.base_dtype._number in (1, 2, 14, 19)
+        return self.base_dtype._number in (1, 2, 14, 19, 24, 25)
 
     @property
     def is_integer(self):
-        return self.base_dtype._number in (3, 4, 5, 6, 9, 17, 22, 23)
+        return self.base_dtype._number in (3, 4, 5, 6, 9, 17, 22, 23, 29, 30)
 
     @property
     def is_complex(self):
@@ -70,7 +70,7 @@ class DType:
 
     @property
     def is_unsigned(self):
-        return self.base_dtype._number in (4, 17, 22, 23)
+        return self.base_dtype._number in (4, 17, 22, 23, 30)
 
     @property
     def is_numpy_compatible(self):
@@ -78,9 +78,11 @@ class DType:
 
     @property
     def size(self):
-        return {7: 1, 14: 2}.get(self.base_dtype._number) or np.dtype(self.as_numpy_dtype).itemsize
+        return {7: 1, 14: 2, 24: 1, 25: 1, 29: 1, 30: 1}.get(self.base_dtype._number) or np.dtype(self.as_numpy_dtype).itemsize
 
     def _limit(self, which):
+        if self.base_dtype._number in _SMALL_LIMITS:
+            return self.as_numpy_dtype(_SMALL_LIMITS[self.base_dtype._number][which == "max"])
         kind = np.dtype(self.as_numpy_dtype)
         if kind.kind == "b":
             return which == "max"
@@ -143,29 +145,35 @@ class DType:
 
 _NAMES = ["invalid", "float32", "float64", "int32", "uint8", "int16", "int8", "string", "complex64", "int64", "bool",
           "qint8", "quint8", "qint32", "bfloat16", "qint16", "quint16", "uint16", "complex128", "float16", "resource",
-          "variant", "uint32", "uint64"]
+          "variant", "uint32", "uint64", "float8_e5m2", "float8_e4m3fn", None, None, None, "int4", "uint4"]
+_NUMBERS = [n for n, name in enumerate(_NAMES) if name]
+_SMALL_LIMITS = {24: (-57344, 57344), 25: (-448, 448), 29: (-8, 7), 30: (0, 15)}
 try:
-    from ml_dtypes import bfloat16 as _bfloat16  # as TensorFlow shows it
+    import ml_dtypes as _more  # as TensorFlow shows them
+    _bfloat16 = _more.bfloat16
 except ImportError:
-    _bfloat16 = np.float32  # which holds every bfloat16
+    _more, _bfloat16 = None, np.float32  # which holds every bfloat16
 
 _NUMPY = {1: np.float32, 2: np.float64, 3: np.int32, 4: np.uint8, 5: np.int16, 6: np.int8, 7: np.object_,
           8: np.complex64, 9: np.int64, 10: np.bool_, 11: np.int8, 12: np.uint8, 13: np.int32, 14: _bfloat16,
           15: np.int16, 16: np.uint16, 17: np.uint16, 18: np.complex128, 19: np.float16, 22: np.uint32, 23: np.uint64}
+_NUMPY.update({n: getattr(_more, _NAMES[n]) for n in _SMALL_LIMITS if hasattr(_more, _NAMES[n])})
 # The names in definitions of ops and in TensorFlow's protos.
 _SHORT = {"float": 1, "double": 2, "half": 19, "invalid": 0}
 
 # In the order of _NAMES.
 (float32, float64, int32, uint8, int16, int8, string, complex64, int64, bool, qint8, quint8, qint32, bfloat16,
- qint16, quint16, uint16, complex128, float16, resource, variant, uint32, uint64) = (DType(n) for n in range(1, len(_NAMES)))
+ qint16, quint16, uint16, complex128, float16, resource, variant, uint32, uint64,
+ float8_e5m2, float8_e4m3fn, int4, uint4) = (DType(n) for n in _NUMBERS[1:])
 (float32_ref, float64_ref, int32_ref, uint8_ref, int16_ref, int8_ref, string_ref, complex64_ref, int64_ref,
  bool_ref, qint8_ref, quint8_ref, qint32_ref, bfloat16_ref, qint16_ref, quint16_ref, uint16_ref, complex128_ref,
- float16_ref, resource_ref, variant_ref, uint32_ref, uint64_ref) = (DType(n + 100) for n in range(1, len(_NAMES)))
+ float16_ref, resource_ref, variant_ref, uint32_ref, uint64_ref, float8_e5m2_ref, float8_e4m3fn_ref, int4_ref,
+ uint4_ref) = (DType(n + 100) for n in _NUMBERS[1:])
 half, double = float16, float64
 
 QUANTIZED_DTYPES = frozenset(DType(n) for n in (11, 12, 13, 15, 16))
-_BY_NAME = {name: DType(n) for n, name in enumerate(_NAMES)}
-_BY_NAME.update({name + "_ref": DType(n + 100) for n, name in enumerate(_NAMES)})
+_BY_NAME = {_NAMES[n]: DType(n) for n in _NUMBERS}
+_BY_NAME.update({_NAMES[n] + "_ref": DType(n + 100) for n in _NUMBERS})
 _BY_NAME.update({name: DType(n) for name, n in _SHORT.items()})
 _FROM_NUMPY = {np.dtype(kind): DType(n) for n, kind in sorted(_NUMPY.items(), reverse=True) if n not in (11, 12, 13, 15, 16)}
 
@@ -173,18 +181,18 @@ _FROM_NUMPY = {np.dtype(kind): DType(n) for n, kind in sorted(_NUMPY.items(), re
 def datatype_name(number):
     """DT_FLOAT and the rest, as the text of messages has them."""
     short = {1: "FLOAT", 2: "DOUBLE", 19: "HALF"}.get(number % 100) or (
-        _NAMES[number % 100].upper() if number % 100 < len(_NAMES) else str(number % 100))
+        _NAMES[number % 100].upper() if number % 100 in _NUMBERS else str(number % 100))
     return "DT_%s%s" % (short, "_REF" if number > 100 else "")
 
 
 def datatype_numbers():
     """{DT_FLOAT and the rest: its number}."""
-    return {datatype_name(n + more): n + more for more in (0, 100) for n in range(len(_NAMES)) if n or not more}
+    return {datatype_name(n + more): n + more for more in (0, 100) for n in _NUMBERS if n or not more}
 
 
 def datatype_number(name):
     """The number of DT_FLOAT and the rest; None of another name."""
-    return next((n + more for more in (0, 100) for n in range(len(_NAMES)) if datatype_name(n + more) == name), None)
+    return next((n + more for more in (0, 100) for n in _NUMBERS if datatype_name(n + more) == name), None)
 
 
 def as_dtype(value):
@@ -192,7 +200,7 @@ def as_dtype(value):
     if isinstance(value, DType):
         return value
     if isinstance(value, int) and value is not True and value is not False:  # `bool` is a DType here
-        if 0 < value % 100 < len(_NAMES):
+        if value % 100 in _NUMBERS[1:]:
             return DType(value)
         raise TypeError("Cannot convert value %r to a TensorFlow DType." % (value,))
     if isinstance(value, str) and value in _BY_NAME:

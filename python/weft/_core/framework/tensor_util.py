@@ -6,6 +6,8 @@ from weft._core.framework.attrs import shape_proto
 from weft._core.framework.dtypes import as_dtype, bfloat16_bits
 from weft._core.framework.tensor_shape import TensorShape
 
+_INT4 = ("int4", "uint4")
+
 
 def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False):
     kind = None if dtype is None else as_dtype(dtype)
@@ -18,13 +20,16 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False):
     made = protos.TensorProto(dtype=kind.as_datatype_enum, tensor_shape=shape_proto(TensorShape(array.shape)))
     if kind.name == "string":
         made.string_val.extend([v.encode() if isinstance(v, str) else bytes(v) for v in array.ravel().tolist()])
+    elif kind.name in _INT4:
+        made.int_val.extend(array.astype(np.int32).ravel().tolist())
     else:
         made.tensor_content = np.ascontiguousarray(bfloat16_bits(array) if kind.name == "bfloat16" else array).tobytes()
     return made
 
 
 _FIELDS = {"float32": "float_val", "float64": "double_val", "int32": "int_val", "int64": "int64_val", "bool": "bool_val",
-           "uint8": "int_val", "int8": "int_val", "int16": "int_val", "uint16": "int_val", "string": "string_val"}
+           "uint8": "int_val", "int8": "int_val", "int16": "int_val", "uint16": "int_val",
+           "int4": "int_val", "uint4": "int_val", "string": "string_val"}
 
 
 def make_ndarray(tensor):
@@ -35,6 +40,9 @@ def make_ndarray(tensor):
         return bits.view(np.float32).astype(kind.as_numpy_dtype).reshape(shape)
     if tensor.tensor_content:
         return np.frombuffer(tensor.tensor_content, kind.as_numpy_dtype).reshape(shape).copy()
+    if kind.name.startswith("float8"):
+        values = np.frombuffer(tensor.float8_val or b"\0", kind.as_numpy_dtype)
+        return np.concatenate([values, np.repeat(values[-1:], max(int(np.prod(shape)) - values.size, 0))]).reshape(shape)
     if kind.name not in _FIELDS:
         raise TypeError("Unsupported tensor type: %s" % kind.name)
     values = list(getattr(tensor, _FIELDS[kind.name]))

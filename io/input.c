@@ -13,8 +13,9 @@
 
 enum {
   BUFFER = 128 << 10,
-  ANY_HEADER = 15 + 32, /* zlib option: the largest window, zlib or gzip header */
-  MOST_INFLATED = 1032  /* the maximum expansion of deflate, per byte */
+  ZLIB_HEADER = 15, /* zlib options: the largest window, and this header only */
+  GZIP_HEADER = 15 + 16,
+  MOST_INFLATED = 1032 /* the maximum expansion of deflate, per byte */
 };
 
 struct input {
@@ -44,7 +45,8 @@ static weft_err start_inflating(input *in, compression c) {
   }
   if (c == COMPRESSION_NONE) return WEFT_OK;
 #ifdef WEFT_HAVE_ZLIB
-  if (inflateInit2(&in->z, ANY_HEADER) != Z_OK) return weft__fail(WEFT_OOM, "%s: no memory to inflate it", in->path);
+  if (inflateInit2(&in->z, c == COMPRESSION_ZLIB ? ZLIB_HEADER : GZIP_HEADER) != Z_OK)
+    return weft__fail(WEFT_OOM, "%s: no memory to inflate it", in->path);
   in->packed = true;
   return WEFT_OK;
 #else
@@ -103,8 +105,8 @@ static void inflate_some(input *in) {
     if (!in->z.avail_in) {
       in->z.next_in = in->disk;
       in->z.avail_in = (unsigned)disk_read(in, in->disk);
-      if (!in->z.avail_in && in->failed.code == WEFT_OK && !in->member_end)
-        input_damaged(in, "the compressed data ends early");
+      const bool whole = in->member_end || in->disk_offset == 0; /* an empty file is whole */
+      if (!in->z.avail_in && in->failed.code == WEFT_OK && !whole) input_damaged(in, "the compressed data ends early");
       if (!in->z.avail_in) break;
     }
     if (in->member_end) inflateReset(&in->z);

@@ -1,5 +1,8 @@
 """Paths with a scheme: file:// is this machine, and file systems that there are not give TensorFlow's error."""
+import gzip
 import os
+import re
+import zlib
 
 import pytest
 
@@ -98,3 +101,33 @@ def test_other_file_systems_are_unimplemented(path, tmp_path):
             assert theirs[at:theirs.index(")", at) + 1] in ours and "mount" in ours
         else:
             assert ours == theirs
+
+
+def test_damaged_records_are_refused_as_in_tensorflow(tmp_path):
+    """Cut at every place of a record, with a bit flipped in each of its parts, compressed or no records at all."""
+    path = str(tmp_path / "records")
+    with weft.python_io.TFRecordWriter(path) as w:
+        for _ in range(3):
+            w.write(b"x" * 50)
+    whole = (tmp_path / "records").read_bytes()
+    flipped = [bytes(b ^ (i == at) for i, b in enumerate(whole)) for at in (66, 75, 83, 128, 131)]
+    cases = [whole, *(whole[:n] for n in (0, 5, 132, 133, 143, 144, 150, 193, 194, 197)), *flipped, b"a text\n" * 9,
+             zlib.compress(whole), gzip.compress(whole)]
+
+    def read(tf, name, options):
+        got = []
+        try:
+            for record in tf.python_io.tf_record_iterator(name, options):
+                got.append(record)
+        except tf.errors.OpError as e:
+            return got, type(e).__name__, re.match(r"(\w+ record at \d+)?", e.message).group()
+        return got, "end", ""
+
+    for kind in ("", "ZLIB", "GZIP"):
+        for case in cases:
+            (tmp_path / "records").write_bytes(case)
+            found = [read(tf, path, tf.python_io.TFRecordOptions(kind)) for tf in TF.values()]
+            assert found[0] == found[1], (kind, len(case), found)
+    for name in (str(tmp_path / "none"), str(tmp_path)):
+        found = [read(tf, name, None) for tf in TF.values()]
+        assert found[0] == found[1], found

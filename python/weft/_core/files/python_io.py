@@ -1,5 +1,4 @@
 """tf.python_io: record files written and read by the program itself."""
-import gzip
 import struct
 import zlib
 
@@ -97,22 +96,21 @@ class TFRecordWriter(metaclass=Named):
 
 
 def tf_record_iterator(path, options=None):
-    """The records of a file, one by one."""
+    """The records of a file, one by one, with their checksums checked; read by a data set in a session of its own."""
+    from weft._core.data.dataset import TFRecordDataset
     from weft._core.framework import errors
-    with open(local(path), "rb") as f:
-        data = f.read()
-    kind = getattr(options, "compression", options or "")
+    from weft._core.framework.graph import Graph
+    from weft._core.session.client import Session
+    with Graph().as_default() as graph:
+        record = TFRecordDataset(path, TFRecordOptions.get_compression_type_string(options)).make_one_shot_iterator().get_next()
+    session = Session(graph=graph)
     try:
-        data = zlib.decompress(data) if kind == "ZLIB" else gzip.decompress(data) if kind == "GZIP" else data
-    except (OSError, EOFError, zlib.error) as e:
-        raise errors.DataLossError(None, None, "%s is not compressed by %s: %s" % (path, kind, e)) from None
-    at = 0
-    while at < len(data):
-        if at + 12 > len(data):
-            raise errors.DataLossError(None, None, "truncated record at %d" % at)
-        size, = struct.unpack_from("<Q", data, at)
-        record = data[at + 12:at + 12 + size]
-        if len(record) != size:
-            raise errors.DataLossError(None, None, "truncated record at %d" % at)
-        yield record
-        at += size + 16
+        read = session.make_callable(record)
+        while True:
+            yield read()
+    except errors.OutOfRangeError:
+        return
+    except errors.OpError as e:
+        raise type(e)(None, None, e.message.split("\n")[0]) from None
+    finally:
+        session.close()

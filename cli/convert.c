@@ -175,7 +175,7 @@ static int convert_npz(const char *from, const char *prefix) {
   loaded l = {0};
   weft_graph *g = NULL;
   int code = DONE;
-  if (npz_each(from, convert_keep, &l) != WEFT_OK)
+  if (npz_each(from, convert_keep, NULL, &l) != WEFT_OK)
     code = cli_failed(from, weft_error_message());
   else if (!l.n)
     code = cli_failed(from, "there is no array in it");

@@ -124,12 +124,15 @@ static int inspect_one(const char *path, const request *r) {
   return is_idx(path) ? inspect_idx(path) : inspect_records(path);
 }
 
+#define NO_CHECKPOINT                                                                                                  \
+  "no checkpoint, and only those can be compared; --plot draws the events of several runs over each other"
+
 static int inspect_two(const char *path_a, const char *path_b) {
   char a[PATH_ROOM], b[PATH_ROOM];
   if (strlen(path_a) > PATH_ROOM / 2 || strlen(path_b) > PATH_ROOM / 2)
     return cli_failed(path_a, "the paths are too long");
-  if (!find_checkpoint(a, path_a)) return cli_failed(path_a, "no checkpoint, and only those can be compared");
-  if (!find_checkpoint(b, path_b)) return cli_failed(path_b, "no checkpoint, and only those can be compared");
+  if (!find_checkpoint(a, path_a)) return cli_failed(path_a, NO_CHECKPOINT);
+  if (!find_checkpoint(b, path_b)) return cli_failed(path_b, NO_CHECKPOINT);
   return inspect_difference(a, b);
 }
 

@@ -1,13 +1,16 @@
 /* inspect_checkpoint.c - a checkpoint as a table, one tensor of it with its statistics, and what differs between two. */
 #include "inspect.h"
+#include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-enum { FIRST = 20, MAX_RANK = 16 };
+enum { FIRST = 20, MAX_RANK = 16, PATH_ROOM = 4096 };
 
 const char *inspect_shape(char *to, size_t room, int rank, const int64_t *dims) {
   size_t used = (size_t)snprintf(to, room, "[");
@@ -55,9 +58,45 @@ static uint64_t bytes_of(const weft_checkpoint *c, int i, uint64_t *elements) {
   return *elements * weft_dtype_size(weft_checkpoint_dtype(c, i));
 }
 
+/* ---- the files of the data ---- */
+
+/* The bytes of all files PREFIX.data-*; *files: how many there are. */
+static uint64_t data_bytes(const char *prefix, int *files) {
+  char folder[PATH_ROOM], start[PATH_ROOM];
+  const char *slash = strrchr(prefix, '/');
+  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - prefix) + 1 : 1, slash ? prefix : ".");
+  const size_t length = (size_t)snprintf(start, sizeof start, "%s.data-", slash ? slash + 1 : prefix);
+  uint64_t sum = 0;
+  struct stat st;
+  DIR *d = opendir(folder);
+  *files = 0;
+  for (const struct dirent *e; d && (e = readdir(d));) {
+    if (strncmp(e->d_name, start, length) != 0 || fstatat(dirfd(d), e->d_name, &st, 0) != 0) continue;
+    sum += (uint64_t)st.st_size;
+    ++*files;
+  }
+  if (d) closedir(d);
+  return sum;
+}
+
+/* Fails if the files of the data, which are beside the index, are too small for the tensors.  A checkpoint of one file, as
+ * older programs wrote it, is read whole when it is opened. */
+static int check_data(const char *prefix, uint64_t needed) {
+  char path[PATH_ROOM], why[160];
+  int files;
+  snprintf(path, sizeof path, "%s.index", prefix);
+  const uint64_t there = data_bytes(prefix, &files);
+  if (access(path, F_OK) != 0 || there >= needed) return DONE;
+  if (files == 0) return cli_failed(prefix, "the files of its data (.data-...) are missing");
+  snprintf(why, sizeof why, "its data is damaged: the tensors need %" PRIu64 " bytes, and the %s %" PRIu64, needed,
+           files == 1 ? "data file has" : "data files have", there);
+  return cli_failed(prefix, why);
+}
+
 /* ---- the table ---- */
 
-static void print_table(const char *prefix, const weft_checkpoint *c) {
+/* Prints the table and returns how many bytes the tensors have; so does print_json_table. */
+static uint64_t print_table(const char *prefix, const weft_checkpoint *c) {
   char shape[SHAPE_TEXT];
   const int n = weft_checkpoint_size(c);
   int width = 4;
@@ -79,9 +118,10 @@ static void print_table(const char *prefix, const weft_checkpoint *c) {
       printf("%12s\n", "-");
   }
   printf("%d tensors, %" PRIu64 " elements, %" PRIu64 " bytes\n", n, total, bytes);
+  return bytes;
 }
 
-static void print_json_table(const char *prefix, const weft_checkpoint *c) {
+static uint64_t print_json_table(const char *prefix, const weft_checkpoint *c) {
   uint64_t elements, total = 0, bytes = 0;
   int64_t dims[MAX_RANK];
   inspect_json_open(prefix, "checkpoint");
@@ -101,6 +141,7 @@ static void print_json_table(const char *prefix, const weft_checkpoint *c) {
   cli_json_integer(inspect_json, "elements", (int64_t)total);
   cli_json_integer(inspect_json, "bytes", (int64_t)bytes);
   cli_json_close(inspect_json, '}');
+  return bytes;
 }
 
 /* ---- one tensor ---- */
@@ -182,7 +223,7 @@ int inspect_checkpoint(const char *prefix, const char *name) {
   if (name)
     code = print_values(prefix, c, name);
   else
-    (inspect_json ? print_json_table : print_table)(prefix, c);
+    code = check_data(prefix, (inspect_json ? print_json_table : print_table)(prefix, c));
   weft_checkpoint_close(c);
   return code;
 }

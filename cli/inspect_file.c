@@ -269,11 +269,25 @@ static weft_err show_array(void *arg, const char *name, weft_tensor *t) {
   return WEFT_OK;
 }
 
+static weft_err show_other_array(void *arg, const char *name, const char *why) {
+  npz_view *v = arg;
+  if (inspect_json) {
+    cli_json_open(inspect_json, NULL, '{');
+    cli_json_text(inspect_json, "name", name);
+    cli_json_text(inspect_json, "problem", why);
+    cli_json_close(inspect_json, '}');
+  } else {
+    printf("  %-40s %s\n", name, why);
+  }
+  v->arrays++;
+  return WEFT_OK;
+}
+
 static int inspect_json_npz(const char *path) {
   npz_view v = {0};
   inspect_json_open(path, "npz");
   cli_json_open(inspect_json, "arrays", '[');
-  const weft_err err = npz_each(path, show_array, &v);
+  const weft_err err = npz_each(path, show_array, show_other_array, &v);
   cli_json_close(inspect_json, ']');
   cli_json_integer(inspect_json, "bytes", v.bytes);
   cli_json_text(inspect_json, "problem", err == WEFT_OK ? NULL : weft_error_message());
@@ -285,7 +299,7 @@ int inspect_npz(const char *path) {
   npz_view v = {0};
   if (inspect_json) return inspect_json_npz(path);
   printf("%s: arrays of numpy\n", path);
-  if (npz_each(path, show_array, &v) != WEFT_OK) return file_failed(path);
+  if (npz_each(path, show_array, show_other_array, &v) != WEFT_OK) return file_failed(path);
   printf("%" PRId64 " arrays, %" PRId64 " bytes\n", v.arrays, v.bytes);
   return DONE;
 }

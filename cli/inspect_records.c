@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { EXAMPLES = 3, STEPS = 3, ELEMENTS = 8 };
+enum { EXAMPLES = 3, STEPS = 3, ELEMENTS = 8, FRAME = 16 }; /* FRAME: the bytes around a record */
 
 static int file_failed(const char *path) { return cli_failed(path, weft_error_message()); }
 
@@ -167,9 +167,26 @@ static weft_err show_record(void *arg, const void *record, size_t size) {
   return kind == OTHER ? WEFT_OK : weft_sequence_example_features(record, size, show_feature, show_list, NULL);
 }
 
+/* Fails if bytes follow the last record, too few to be the head of another: readers pass over them, as TensorFlow's do.  What
+ * follows in a compressed file is not known. */
+static weft_err check_tail(const record_view *v) {
+  char why[160];
+  unsigned char magic[2] = {0};
+  struct stat st;
+  FILE *f = fopen(v->path, "rb");
+  const bool known =
+      f && fread(magic, 1, 2, f) == 2 && !(magic[0] == 0x1f && magic[1] == 0x8b) && fstat(fileno(f), &st) == 0;
+  if (f) fclose(f);
+  const int64_t left = known && S_ISREG(st.st_mode) ? st.st_size - v->bytes - FRAME * v->records : 0;
+  if (left <= 0) return WEFT_OK;
+  snprintf(why, sizeof why, "%" PRId64 " bytes follow the last record: another one was cut off", left);
+  return weft_fail(WEFT_DATA_LOSS, why);
+}
+
 int inspect_records(const char *path) {
   record_view v = {.path = path};
-  const weft_err err = weft_records_each(path, inspect_json ? show_json_record : show_record, &v);
+  weft_err err = weft_records_each(path, inspect_json ? show_json_record : show_record, &v);
+  if (err == WEFT_OK && v.records > 0) err = check_tail(&v);
   struct stat st = {0};
   if (v.records == 0 && (err != WEFT_OK || (stat(path, &st) == 0 && st.st_size > 0))) {
     fprintf(stderr,

@@ -27,6 +27,9 @@ uint32_t npz_checksum(uint32_t crc, const void *data, size_t size);
 
 /* npz_read.c: every array of a .npz.  The tensor is fn's to destroy, unless fn fails. */
 typedef weft_err npz_fn(void *arg, const char *name, weft_tensor *t);
-weft_err npz_each(const char *path, npz_fn *fn, void *arg);
+/* Called for an array that no tensor can hold, with the reason. */
+typedef weft_err npz_other_fn(void *arg, const char *name, const char *why);
+/* other: NULL to fail at such an array. */
+weft_err npz_each(const char *path, npz_fn *fn, npz_other_fn *other, void *arg);
 
 #endif

@@ -64,7 +64,11 @@ static weft_err read_header(array *a, const char *header) {
   char type[32];
   if (!descr || !order || !shape || sscanf(descr, "'%31[^']'", type) != 1 || *shape != '(')
     return npz_invalid("no .npy header");
-  if (!find_type(a, type)) return weft_fail(WEFT_UNIMPLEMENTED, "an array of a type that checkpoints have not");
+  if (!find_type(a, type)) {
+    char why[100];
+    snprintf(why, sizeof why, "an array of numpy's type '%s', which tensors do not have", type);
+    return weft_fail(WEFT_UNIMPLEMENTED, why);
+  }
   a->rank = 0;
   for (const char *at = shape + 1; *at && *at != ')';) {
     char *end;
@@ -112,6 +116,12 @@ static weft_err read_npy(weft_tensor **out, const uint8_t *data, size_t size) {
 
 /* ---- the archive ---- */
 
+typedef struct npz_user {
+  npz_fn *fn;
+  npz_other_fn *other;
+  void *arg;
+} npz_user;
+
 enum { STORED = 0, DEFLATED = 8, DEFLATE_AT_MOST = 1032 }; /* methods; how many bytes one byte can stand for */
 
 static weft_err read_checked(weft_tensor **out, const uint8_t *data, size_t size, uint32_t crc) {
@@ -143,7 +153,7 @@ static weft_err read_deflated(weft_tensor **out, const uint8_t *data, size_t siz
 #endif
 }
 
-static weft_err read_entry(const uint8_t *file, size_t size, const uint8_t *central, npz_fn *fn, void *arg) {
+static weft_err read_entry(const uint8_t *file, size_t size, const uint8_t *central, const npz_user *to) {
   char name[HEADER_MAX];
   const size_t at = npz_get(central + 42, 4), stored = npz_get(central + 20, 4), length = npz_get(central + 28, 2);
   const uint32_t method = npz_get(central + 10, 2);
@@ -160,12 +170,13 @@ static weft_err read_entry(const uint8_t *file, size_t size, const uint8_t *cent
   const uint32_t crc = npz_get(central + 16, 4);
   weft_err err = method == STORED ? read_checked(&t, file + begin, stored, crc)
                                   : read_deflated(&t, file + begin, stored, npz_get(central + 24, 4), crc);
-  if (err == WEFT_OK) err = fn(arg, name, t);
+  if (err == WEFT_UNIMPLEMENTED && to->other) return to->other(to->arg, name, weft_error_message());
+  if (err == WEFT_OK) err = to->fn(to->arg, name, t);
   if (err != WEFT_OK) weft_tensor_destroy(t);
   return err;
 }
 
-static weft_err read_directory(const uint8_t *file, size_t size, npz_fn *fn, void *arg) {
+static weft_err read_directory(const uint8_t *file, size_t size, const npz_user *to) {
   size_t ending = size >= ENDING ? size - ENDING : 0;
   while (ending && memcmp(file + ending, "PK\x05\x06", 4) != 0) ending--;
   if (!ending) return npz_invalid("no .npz: it does not end as a zip file does");
@@ -177,18 +188,18 @@ static weft_err read_directory(const uint8_t *file, size_t size, npz_fn *fn, voi
     const size_t entry =
         (size_t)CENTRAL + npz_get(file + at + 28, 2) + npz_get(file + at + 30, 2) + npz_get(file + at + 32, 2);
     if (entry > ending - at) return npz_invalid("a directory that breaks off");
-    const weft_err err = read_entry(file, size, file + at, fn, arg);
+    const weft_err err = read_entry(file, size, file + at, to);
     if (err != WEFT_OK) return err;
     at += entry;
   }
   return WEFT_OK;
 }
 
-weft_err npz_each(const char *path, npz_fn *fn, void *arg) {
+weft_err npz_each(const char *path, npz_fn *fn, npz_other_fn *other, void *arg) {
   size_t size;
   char *file = cli_read_file(path, &size);
   if (!file) return weft_fail(WEFT_NOT_FOUND, strerror(errno));
-  const weft_err err = read_directory((const uint8_t *)file, size, fn, arg);
+  const weft_err err = read_directory((const uint8_t *)file, size, &(npz_user){fn, other, arg});
   free(file);
   return err;
 }

@@ -98,13 +98,26 @@ expect 0 ': 9 tensors$' convert npz "$data/all.npz" "$data/back"
 expect 0 '^0 tensors differ, 9 are the same' inspect "$last" "$data/back"
 head -c 100000 "$data/all.npz" >"$data/cut.npz"
 expect 1 'does not end as a zip file' convert npz "$data/cut.npz" "$data/cut"
-python3 - "$data/all.npz" "$data/packed.npz" "$data/strange.npz" <<'PY'
+python3 - "$data/all.npz" "$data/packed.npz" "$data/strange.npz" "$data/texts.npz" <<'PY'
 import sys, zipfile
 whole = zipfile.ZipFile(sys.argv[1])
 with zipfile.ZipFile(sys.argv[2], "w", zipfile.ZIP_DEFLATED) as z:
     for name in whole.namelist(): z.writestr(name, whole.read(name))
 with zipfile.ZipFile(sys.argv[3], "w") as z: z.writestr("x.npy", whole.read("global_step.npy")[:-1])
+texts = b"\x93NUMPY\x01\x00\x76\x00" + b"{'descr': '<U1', 'fortran_order': False, 'shape': (2,), }".ljust(117) + b"\n" + "ab".encode("utf-32-le")
+with zipfile.ZipFile(sys.argv[4], "w") as z: z.writestr("names.npy", texts), z.writestr("step.npy", whole.read("global_step.npy"))
 PY
+# an array that no tensor can hold is named, and those after it are shown; a checkpoint is not made of it
+expect 0 "^  names +an array of numpy's type '<U1', which tensors do not have" inspect "$data/texts.npz"
+expect 0 '^  step +int64' inspect "$data/texts.npz"
+expect 1 "'<U1', which tensors do not have" convert npz "$data/texts.npz" "$data/texts"
+# a checkpoint whose data was cut, or is gone
+cp "$last.index" "$data/short.index"
+head -c 100000 "$last.data-00000-of-00001" >"$data/short.data-00000-of-00001"
+expect 1 "^weft inspect: $data/short: its data is damaged: the tensors need 3180088 bytes, and the data file has 100000" inspect "$data/short"
+rm "$data/short.data-00000-of-00001"
+expect 1 "^weft inspect: $data/short: the files of its data .* are missing" inspect "$data/short"
+expect 1 'only those can be compared; --plot draws the events of several runs' inspect "$data" "$log"
 expect 0 ': 9 tensors$' convert npz "$data/packed.npz" "$data/packed"
 expect 0 '^0 tensors differ, 9 are the same' inspect "$last" "$data/packed"
 printf 'xxxxxxxx' | dd of="$data/packed.npz" bs=1 seek=1000000 conv=notrunc status=none
@@ -120,6 +133,8 @@ expect 0 ': 1000 TFRecords, 844000 bytes of data, every checksum is right' inspe
 expect 0 'image_raw +string\[1\]  784 bytes' inspect "$data/out.tfrecords"
 expect 0 'pixels +int64\[1\]  \[784\]' inspect "$data/out.tfrecords"
 expect 0 'label +int64\[1\]  \[0\]' inspect "$data/out.tfrecords"
+head -c $((860 * 3 + 5)) "$data/out.tfrecords" >"$data/tail.tfrecords"
+expect 1 '^weft inspect: .*: 5 bytes follow the last record: another one was cut off' inspect "$data/tail.tfrecords"
 printf 'x' | dd of="$data/out.tfrecords" bs=1 seek=$((860 * 7 + 100)) conv=notrunc status=none
 expect 1 '7 TFRecords, .* then it breaks off' inspect "$data/out.tfrecords"
 expect 1 'corrupted record at 6032' inspect "$data/out.tfrecords"
@@ -144,6 +159,7 @@ fields "$log" -- '[x["kind"] for x in f] == ["checkpoint", "events"] and {"tag",
 fields "$last.meta" -- 'f[0]["kind"] == "meta_graph" and f[0]["nodes"] == sum(d["nodes"] for d in f[0]["devices"]) and f[0]["collections"]'
 fields "$last.meta" -- 'all(o["known"] for d in f[0]["devices"] for o in d["ops"] if o["count"])'
 fields "$data/all.npz" -- 'f[0]["kind"] == "npz" and len(f[0]["arrays"]) == 9 and f[0]["problem"] is None'
+fields "$data/texts.npz" -- '[("U1" in a.get("problem", ""), a["name"]) for a in f[0]["arrays"]] == [(True, "names"), (False, "step")]'
 fields "$data/cut.npz" -- '"zip" in f[0]["problem"]'
 fields "$data/train-labels-idx1-ubyte" -- 'f[0]["kind"] == "idx" and f[0]["shape"] == [1000] and f[0]["type"] == "uint8"'
 fields "$data/out.tfrecords" -- 'f[0]["kind"] == "tfrecords" and f[0]["records"] == 7 and "corrupted" in f[0]["problem"]'

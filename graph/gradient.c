@@ -243,7 +243,10 @@ static weft_err gradient_differentiate(gradient_state *s, backprop *b, const gra
     WEFT_TRY(weft__gradient_switch_slices(b, total));
     return pass_on(s, b);
   }
-  for (int i = 0; i < b->n_out; i++) b->dout[i] = weft__gradient_dense(s->g, &total[i]);
+  const bool takes = gradient_op(b->node)->flags & OP_TAKES_SLICES;
+  b->slices = takes && total[0].indices.node >= 0 ? &total[0] : NULL;
+  for (int i = 0; i < b->n_out; i++)
+    b->dout[i] = i == 0 && b->slices ? WEFT_NONE : weft__gradient_dense(s->g, &total[i]);
   WEFT_TRY(weft__b_ok(s->g));
   WEFT_TRY(call_op(b));
   return pass_on(s, b);

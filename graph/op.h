@@ -75,6 +75,8 @@ typedef struct backprop {
   weft_out *out;      /* its outputs */
   weft_out *dout;     /* gradient of each output, dense; node < 0: none */
   grad_value *din;    /* set by the function; starts as GRAD_NONE */
+  /* the gradient of output 0 if it is slices and the op has OP_TAKES_SLICES, else NULL; dout[0] is then unset */
+  const grad_value *slices;
   const char *source; /* the name scope of this call of gradients, for TensorArrayGradV3's `source` */
 } backprop;
 /* Returns the gradient of output i, or zeros of its shape if there is none. */
@@ -113,7 +115,8 @@ enum {
   OP_TAKES = 256,      /* waits for an element of a queue, an accumulator or a staging area, and takes it */
   OP_FORWARDS = 512, /* passes on input 0 unchanged (Merge: one of its inputs), so a handle can be traced through it */
   OP_UPDATES = 1024, /* changes the variable that input 0 refers to */
-  OP_STEP_OBJECT = 2048, /* reads or changes an object that lives for one step: a TensorArray, a stack */
+  OP_STEP_OBJECT = 2048,  /* reads or changes an object that lives for one step: a TensorArray, a stack */
+  OP_TAKES_SLICES = 4096, /* its gradient function takes the gradient of output 0 as slices, in backprop.slices */
 };
 /* The role of an op for the graph and the passes, if it has one besides its kernel.  A Ref op has the kind of the
  * other op. */

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
+#include "graph/gradient.h"
 #include "graph/op.h"
 #include "kernels/array/strided_copy.h"
 #include "kernels/array/index.h"
@@ -216,8 +217,60 @@ static bool concat_grad_known(backprop *b, int first, int n, int at) {
   return known;
 }
 
+/* Returns the number of rows of a tensor, as a scalar of the given type. */
+static weft_out row_count(weft_graph *g, weft_out x, weft_dtype type) {
+  const shape *s = weft__out_shape(g, x);
+  if (s->rank > 0 && s->dim[0] >= 0) return weft__b_scalar(g, type, (double)s->dim[0]);
+  weft_out in[4] = {weft__b_shape(g, x), weft__b_ints(g, (int64_t[]){0}, 1), weft__b_ints(g, (int64_t[]){1}, 1),
+                    weft__b_ints(g, (int64_t[]){1}, 1)};
+  return weft__b_cast(g, weft__b_node(g, "StridedSlice", NULL, 4, in, 1, &A_INT("shrink_axis_mask", 1)), type);
+}
+
+/* Gives each input the slices whose rows are its own, counted from its first row. */
+static void slices_by_rows(backprop *b, int first, int n) {
+  weft_graph *g = b->graph;
+  const weft_out indices = b->slices->indices, zero = weft__b_scalar(g, WEFT_INT32, 0);
+  const weft_dtype type = weft__out_type(g, indices);
+  weft_out begin = weft__b_scalar(g, type, 0);
+  for (int i = first; i < first + n; i++) {
+    const weft_out end = weft__b_add(g, begin, row_count(g, b->in[i], type));
+    const weft_out mine = weft__b_binary(g, "LogicalAnd", weft__b_binary(g, "GreaterEqual", indices, begin),
+                                         weft__b_binary(g, "Less", indices, end));
+    const weft_out at = weft__b_reshape(g, weft__b_unary(g, "Where", mine), weft__b_ints(g, (int64_t[]){-1}, 1));
+    b->din[i].values = weft__b_gather(g, b->slices->values, at, zero);
+    b->din[i].indices = weft__b_sub(g, weft__b_gather(g, indices, at, zero), begin);
+    b->din[i].dense_shape = weft__b_shape(g, b->in[i]);
+    begin = end;
+  }
+}
+
+/* Slices of a concatenation along the rows belong to one input each; along another axis, every input has its part of
+ * every slice.  The axis and the sizes along another axis must be known; otherwise returns false. */
+static bool concat_grad_slices(backprop *b, int first, int n, int at) {
+  weft_graph *g = b->graph;
+  weft_tensor *axis = weft__graph_constant(g, b->in[at]);
+  const int rank = weft__out_shape(g, b->in[first])->rank;
+  const int64_t given = axis ? weft__tensor_int(axis, 0) : 0, a = given < 0 ? given + rank : given;
+  const bool known = axis && rank > 0 && a >= 0 && a < rank;
+  weft_tensor_destroy(axis);
+  if (!known) return false;
+  if (a == 0) {
+    slices_by_rows(b, first, n);
+    return true;
+  }
+  b->dout[0] = b->slices->values;
+  if (!concat_grad_known(b, first, n, at)) return false;
+  for (int i = first; i < first + n; i++)
+    b->din[i] = (grad_value){WEFT_NONE, b->slices->indices, b->din[i].dense, weft__b_shape(g, b->in[i])};
+  return true;
+}
+
 static weft_err concat_grad_at(backprop *b, int first, int n, int at) {
   weft_graph *g = b->graph;
+  if (b->slices) {
+    if (concat_grad_slices(b, first, n, at)) return WEFT_OK;
+    b->dout[0] = weft__gradient_dense(g, b->slices);
+  }
   if (concat_grad_known(b, first, n, at)) return WEFT_OK;
   weft_out *in = weft__alloc((size_t)(n + 1) * sizeof *in);
   if (!in) return WEFT_OOM;
@@ -401,9 +454,10 @@ static const op_case pack_cases[] = {
 OPS(concat) = {
     {"ConcatV2(values:N*T, axis:Tidx) -> (output:T) | N:int>=2 T:type Tidx:type{int32,int64}=int32",
      "Joins tensors along an axis.", .known = weft__known_concat, .infer = concat_v2_infer, .cpu = concat_v2_cpu,
-     .grad = concat_v2_grad, .cases = concat_v2_cases, .amp = AMP_CLEAR},
+     .grad = concat_v2_grad, .flags = OP_TAKES_SLICES, .cases = concat_v2_cases, .amp = AMP_CLEAR},
     {"Concat(concat_dim:int32, values:N*T) -> (output:T) | N:int>=2 T:type", "Joins tensors along an axis.",
-     .infer = concat_infer, .cpu = concat_cpu, .grad = concat_grad, .cases = concat_cases, .amp = AMP_CLEAR},
+     .infer = concat_infer, .cpu = concat_cpu, .grad = concat_grad, .flags = OP_TAKES_SLICES, .cases = concat_cases,
+     .amp = AMP_CLEAR},
     {"QuantizedConcat(concat_dim:int32, values:N*T, input_mins:N*float, input_maxes:N*float) -> (output:T, "
      "output_min:float, output_max:float) | N:int>=2 T:type",
      "Joins quantized tensors along an axis, in a range that has all of theirs.", .infer = quantized_concat_infer,

@@ -271,11 +271,14 @@ static weft_err conv_input_infer(infer *s) {
                             (long long)f.dim[3]);
   WEFT_TRY(shape_input_infer(s, 0, "input_sizes", &x));
   if (x.rank == 2) x = weft__image_shape(&w, dy.dim[0], x.dim[0], x.dim[1], f.dim[2]);
-  if (x.rank < 0) x = SHAPE4(dy.dim[0], -1, -1, -1);
+  if (x.rank < 0) x = SHAPE4(-1, -1, -1, -1);
   if (x.rank != 4)
     return weft__infer_fail(s, "Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but got: %d",
                             x.rank);
-  WEFT_TRY(check_depths(s, x.dim[w.channel], f.dim[2], f.dim[3]));
+  if (x.dim[0] >= 0 && dy.dim[0] >= 0 && x.dim[0] != dy.dim[0])
+    return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)x.dim[0],
+                            (long long)dy.dim[0]);
+  if (x.dim[0] < 0) x.dim[0] = dy.dim[0];
   s->out[0] = x;
   return WEFT_OK;
 }

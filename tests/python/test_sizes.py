@@ -1,7 +1,8 @@
 """Sizes beyond 32 bits: never another number than the program gave.
 
 Where TensorFlow makes an int64 constant, so does Weft: the static shape, the type and the values of the constants are
-compared.  Where TensorFlow 2.15 wraps (an argument that can only be int32), Weft refuses and names the value.
+compared.  Where TensorFlow 2.15 wraps (an argument that can only be int32), Weft refuses and names the value.  A constant
+of a given type wraps in both.
 """
 import numpy as np
 import pytest
@@ -64,6 +65,7 @@ SAME = {
     "batch": lambda tf: tf.data.Dataset.from_tensors(1.0).batch(BIG).make_one_shot_iterator().get_next(),
     "constant": lambda tf: tf.constant([1, BIG]),
     "an_array_to_another_type": lambda tf: tf.constant(np.array([BIG]), tf.int32),
+    "a_number_to_another_type": lambda tf: tf.constant(BIG, tf.int32),
 }
 
 
@@ -85,10 +87,8 @@ def test_a_size_is_the_same_as_in_tensorflow(name):
 
 
 REFUSED = {
-    "an int32 constant": lambda tf: tf.constant(BIG, tf.int32),
-    "a list of int32": lambda tf: tf.constant([[1], [BIG]], tf.int32),
-    "a byte": lambda tf: tf.constant(300, tf.uint8),
-    "a negative byte": lambda tf: tf.constant([-1], tf.uint8),
+    "an int32 tensor": lambda tf: tf.convert_to_tensor(BIG, tf.int32),
+    "a list of int32": lambda tf: tf.convert_to_tensor([[1], [BIG]], tf.int32),
     "one_hot": lambda tf: tf.one_hot([1, 2], BIG),
     "resize": lambda tf: tf.image.resize_bilinear(tf.ones([1, 2, 2, 1]), [BIG, 2]),
     "resize by an array": lambda tf: tf.image.resize_bilinear(tf.ones([1, 2, 2, 1]), np.array([BIG, 2])),
@@ -108,7 +108,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_where_only_int32_is_possible_the_value_is_refused(name):
-    said = r"int64 that does not match type int32" if name == "a sum" else r"(4294967301|300|-1|4294967296) .*(int32|uint8)"
+    said = r"int64 that does not match type int32" if name == "a sum" else r"(4294967301|4294967296) .*int32"
     with weft.Graph().as_default(), pytest.raises(TypeError if name == "a sum" else OverflowError, match=said):
         REFUSED[name](weft)
 

@@ -6,8 +6,9 @@ import numpy as np
 from weft import _weft
 from weft._core.framework import absent, dtypes, opdef, tensor_shape
 from weft._core.framework.attrs import row
-from weft._core.framework.dtypes import DType, as_dtype
+from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import Graph, IndexedSlices, Operation, Tensor, get_default_graph, name_scope
+from weft._core.framework.values import triple
 
 _weft.use_numpy(np.ndarray, dtypes.numpy_table(), np.dtype(object))
 
@@ -18,146 +19,16 @@ def register_tensor_conversion_function(base_type, conversion_func, priority=100
     _conversions.append((base_type, conversion_func))
 
 
-# ---- numpy ----
-
-def _default_numpy(value, array):
-    """Python's own numbers become float32 and int32, as in TensorFlow; numpy's keep their type."""
-    if array.dtype == np.float64 and not _has_numpy(value, np.float64):
-        return array.astype(np.float32)
-    if array.dtype == np.int64 and not _has_numpy(value, np.int64):
-        if array.size == 0 or (array.min() >= -2**31 and array.max() < 2**31):
-            return array.astype(np.int32)
-    return array
-
-
-def _has_numpy(value, kind):
-    if isinstance(value, (np.ndarray, np.generic)):
-        return True
-    return isinstance(value, (list, tuple)) and len(value) > 0 and _has_numpy(value[0], kind)
-
-
-def _strings(array, value):
-    """The elements of an array of text as bytes; numpy's own string type drops trailing zero bytes."""
-    if array.dtype.kind == "S" and not isinstance(value, (np.ndarray, np.generic)):
-        array = np.array(value, dtype=object)
-    out = []
-    for s in array.ravel().tolist():
-        if isinstance(s, str):
-            s = s.encode()
-        if not isinstance(s, bytes):
-            raise TypeError("Expected binary or unicode string, got %r" % (s,))
-        out.append(s)
-    return out
-
-
-def _plain(value):
-    """Dimensions and shapes as numbers, ranges as lists, all the way down."""
-    if isinstance(value, tensor_shape.TensorShape):
-        if not value.is_fully_defined():
-            raise ValueError("Cannot convert a partially known TensorShape to a Tensor: %s" % value)
-        return value.as_list()
-    if isinstance(value, tensor_shape.Dimension):
-        if value.value is None:
-            raise ValueError("Cannot convert an unknown Dimension to a Tensor: %s" % value)
-        return value.value
-    if isinstance(value, range):
-        return list(value)
-    if isinstance(value, (list, tuple)) and any(
-            isinstance(v, (list, tuple, tensor_shape.Dimension, tensor_shape.TensorShape, range)) for v in value):
-        return [_plain(v) for v in value]
-    if isinstance(value, DType):
-        return value.as_datatype_enum
-    return value
-
-
-def triple(value, dtype=None, shape=None):
-    """A value as the extension takes it: (dtype number, shape, buffer or list of bytes), and its DType."""
-    if value is None:
-        raise ValueError("None values not supported.")
-    value = _plain(value)
-    dtype = None if dtype is None else as_dtype(dtype).base_dtype
-    text = dtype is not None and dtype.as_datatype_enum == 7
-    try:
-        array = np.asarray(value, dtype=object if text else None)
-    except ValueError as e:
-        raise ValueError("Argument must be a dense tensor: %s (%s)" % (value, e)) from None
-    wide = _over_64_bits(array)
-    if not text and wide is not None and (dtype is None or dtype.is_integer):
-        raise OverflowError("%d is out of range for every integer type of a tensor" % wide)
-    if text or array.dtype.kind in "SUO":
-        if not text and dtype is not None:
-            raise TypeError("Expected %s, got %r of type '%s' instead." % (dtype.name, value, type(value).__name__))
-        flat = _strings(array, value)
-        if shape is not None:
-            count = int(np.prod(shape, dtype=np.int64))
-            flat = flat + flat[-1:] * (count - len(flat))
-        return (7, tuple(array.shape) if shape is None else tuple(shape), flat), dtypes.string
-    if dtype is None:
-        array = _default_numpy(value, array)
-        dtype = as_dtype(array.dtype)
-    else:
-        array = _cast(value, array, dtype)
-    if shape is not None:
-        array = _filled(array, shape)
-    array = np.ascontiguousarray(array).reshape(array.shape)
-    if dtype.as_datatype_enum == 14:
-        array = dtypes.bfloat16_bits(array)
-    return (dtype.as_datatype_enum, array.shape, array), dtype
-
-
-def check_range(array, dtype):
-    """OverflowError if an integer of the array does not fit the integer type: numpy would wrap it."""
-    want = np.dtype(dtype.as_numpy_dtype)
-    if array.dtype.kind not in "iu" or want.kind not in "iu" or array.size == 0 or np.can_cast(array.dtype, want):
-        return
-    least, most, limits = int(array.min()), int(array.max()), np.iinfo(want)
-    if least < limits.min or most > limits.max:
-        raise OverflowError("%d is out of range for %s, which holds %d to %d" % (
-            least if least < limits.min else most, dtype.name, limits.min, limits.max))
-
-
-def _over_64_bits(array):
-    """A Python integer that no type of a tensor holds, or None: numpy keeps it as an object or a float."""
-    if array.dtype.kind == "O":
-        return next((v for v in array.ravel().tolist() if isinstance(v, int) and not -2**63 <= v < 2**64), None)
-    return None
-
-
-def _cast(value, array, dtype):
-    want = np.dtype(dtype.as_numpy_dtype)
-    if array.dtype == want:
-        return array
-    if not isinstance(value, (np.ndarray, np.generic)):  # an array's type is converted as numpy does it
-        check_range(array, dtype)
-    if not isinstance(value, (np.ndarray, np.generic)) and not _has_numpy(value, None) and array.size:
-        kinds = {"f": "fiub"[:3], "i": "iu", "u": "iu", "b": "b", "c": "cfiu"}
-        kind = "f" if dtype.is_floating else "i" if dtype.is_integer else want.kind
-        if kind in kinds and array.dtype.kind not in kinds[kind]:
-            raise TypeError("Expected %s, got %r of type '%s' instead." % (
-                dtype.name, array.ravel().tolist()[0] if array.ndim else value, type(array.ravel().tolist()[0]).__name__))
-    return array.astype(want)
-
-
-def _filled(array, shape):
-    count = int(np.prod(shape, dtype=np.int64))
-    if array.size == count:
-        return array.reshape(shape)
-    if count == 0 or array.size == 0:  # as TensorFlow: nothing, or zeros
-        return np.zeros(shape, dtype=array.dtype)
-    if array.size > count:
-        raise ValueError("Too many elements provided. Needed at most %d, but received %d" % (count, array.size))
-    out = np.empty(count, dtype=array.dtype)
-    out[:array.size] = array.ravel()
-    out[array.size:] = array.ravel()[-1]
-    return out.reshape(shape)
-
-
 # ---- tensors ----
 
 def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
+    return _constant(value, dtype, shape, name, verify_shape)
+
+
+def _constant(value, dtype, shape=None, name="Const", verify_shape=False, check=False):
     if shape is not None:
         shape = [int(d) for d in tensor_shape.as_shape(shape).as_list()]
-    given, found = triple(value, dtype, shape)
+    given, found = triple(value, dtype, shape, check)
     if verify_shape and shape is not None and tuple(shape) != np.shape(value):
         raise TypeError("Expected Tensor's shape: %s, got %s." % (tuple(shape), np.shape(value)))
     return get_default_graph()._add("Const", name, (), [("value", "T", given), ("dtype", "t", found._number)]).outputs[0]
@@ -179,8 +50,6 @@ def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_
 def convert(value, dtype=None, name=None, preferred_dtype=None, as_ref=False):
     """convert_to_tensor; as_ref: a variable gives its reference, for an op that changes it."""
     dtype = None if dtype is None else as_dtype(dtype)
-    if dtype is not None and isinstance(value, (np.ndarray, np.generic)):
-        check_range(np.asarray(value), dtype.base_dtype)
     if isinstance(value, Tensor):
         if dtype is not None and not dtype.is_compatible_with(value.dtype.base_dtype):
             raise ValueError("Tensor conversion requested dtype %s for Tensor with dtype %s: %s" % (
@@ -198,10 +67,10 @@ def convert(value, dtype=None, name=None, preferred_dtype=None, as_ref=False):
             value.name, dtype and dtype.name, name))
     if dtype is None and preferred_dtype is not None:
         try:
-            return constant(value, preferred_dtype, name=name or "Const")
+            return _constant(value, preferred_dtype, name=name or "Const", check=True)
         except (TypeError, ValueError, OverflowError):
             pass
-    return constant(value, dtype, name=name or "Const")
+    return _constant(value, dtype, name=name or "Const", check=True)
 
 
 def _has_tensor(value):
@@ -304,6 +173,11 @@ class _Call:
             made = convert(value, want, name, self.hint(arg, value), arg.is_ref)
         except OverflowError as e:
             raise OverflowError("Argument '%s' of '%s' Op: %s" % (arg.name, self.definition.name, e)) from None
+        except TypeError as e:
+            if want is None or not str(e).startswith("Expected "):
+                raise
+            raise TypeError("Expected %s passed to parameter '%s' of op '%s', got %r of type '%s' instead. Error: %s" % (
+                want.name, arg.name, self.definition.name, value, type(value).__name__, e)) from None
         except ValueError as e:
             if value is None:
                 raise ValueError("Tried to convert '%s' to a tensor and failed. Error: %s" % (arg.name, e)) from None

@@ -51,9 +51,10 @@ class _Table:
             for i, end in enumerate(self.places[:len(left)]):
                 if i:
                     line += " " * max(0, self.places[i - 1] - len(line))
-                room = end - len(line) - (2 if i < len(self.places) - 1 else 0)
+                room = end - len(line) - ((3 if i else 2) if i < len(self.places) - 1 else 0)
                 if isinstance(left[i], list):
-                    part, left[i] = left[i][0] if left[i] else "", left[i][1:]
+                    part, rest = _cut(left[i][0] if left[i] else "", max(1, room))
+                    left[i] = ([rest] if rest else []) + left[i][1:]
                 else:
                     part, left[i] = _cut(left[i], max(1, room))
                 line += part

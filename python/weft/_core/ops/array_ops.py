@@ -43,7 +43,7 @@ def shape(input, name=None, out_type=dtypes.int32):
         input = convert_to_tensor(input)
         known = input.shape
         if known.is_fully_defined():
-            return constant(known.as_list(), out_type, name=scope)
+            return convert_to_tensor(known.as_list(), out_type, name=scope)
         return op("Shape", scope, input=input, out_type=out_type)
 
 
@@ -51,7 +51,7 @@ def size(input, name=None, out_type=dtypes.int32):
     with name_scope(name, "Size", [input]) as scope:
         input = convert_to_tensor(input)
         if input.shape.is_fully_defined():
-            return constant(input.shape.num_elements(), out_type, name=scope)
+            return convert_to_tensor(input.shape.num_elements(), out_type, name=scope)
         return op("Size", scope, input=input, out_type=out_type)
 
 

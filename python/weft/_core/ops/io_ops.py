@@ -175,23 +175,56 @@ class TFRecordReader(ReaderBase):
 
 class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"]), metaclass=Named):
     def __new__(cls, shape, dtype, default_value=None):
-        return super().__new__(cls, shape, as_dtype(dtype), default_value)
+        return super().__new__(cls, shape, dtype and as_dtype(dtype), default_value)
 
 
 class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"]), metaclass=Named):
     def __new__(cls, dtype):
-        return super().__new__(cls, as_dtype(dtype))
+        return super().__new__(cls, dtype and as_dtype(dtype))
 
 
 class FixedLenSequenceFeature(collections.namedtuple("FixedLenSequenceFeature",
                                                      ["shape", "dtype", "allow_missing", "default_value"])):
     def __new__(cls, shape, dtype, allow_missing=False, default_value=None):
-        return super().__new__(cls, shape, as_dtype(dtype), allow_missing, default_value)
+        return super().__new__(cls, shape, dtype and as_dtype(dtype), allow_missing, default_value)
+
+
+def check_features(features, kinds, part=""):
+    """Refuses a feature that is of no such kind, has a type that Examples do not have, or a shape that is not known.
+
+    Args:
+      features: {key: feature}.
+      kinds: the classes that may be given here.
+      part: "context_" or "feature_list_" in a SequenceExample.
+    """
+    for key, feature in sorted(features.items()):
+        if not isinstance(feature, kinds):
+            raise ValueError("Unsupported %s %s for key '%s'" % (type(feature).__name__, feature, key))
+        if not feature.dtype:
+            raise ValueError("Missing type for feature %s. Received feature=%s." % (key, feature))
+        dense = isinstance(feature, (FixedLenFeature, FixedLenSequenceFeature))
+        if feature.dtype not in (dtypes.float32, dtypes.int64, dtypes.string):
+            raise TypeError("Value passed to parameter '%s%s' has DataType %s not in list of allowed values: float32, int64, string "
+                            "(feature '%s')" % (part, "dense_defaults" if dense else "sparse_types", feature.dtype.name, key))
+        if dense:
+            _check_feature_shape(key, feature)
+
+
+def _check_feature_shape(key, feature):
+    if feature.shape is None:
+        raise ValueError("Missing shape for feature %s. Received feature=%s." % (key, feature))
+    shape = tensor_shape.as_shape(feature.shape)
+    if isinstance(feature, FixedLenFeature) and shape.ndims and shape[0].value is None:
+        raise ValueError("First dimension of shape for feature %s unknown. Consider using FixedLenSequenceFeature. Received feature=%s."
+                         % (key, feature))
+    if not shape.is_fully_defined():
+        raise ValueError("All dimensions of shape for feature %s need to be known but received %s." % (key, feature.shape))
 
 
 def _parse(kind, serialized, features, name, more):
     if not features:
         raise ValueError("Missing: features was %s." % features)
+    check_features(features, (VarLenFeature, FixedLenFeature))
     sparse = {k: f for k, f in features.items() if isinstance(f, VarLenFeature)}
     dense = {k: f for k, f in features.items() if not isinstance(f, VarLenFeature)}
     sparse_keys, dense_keys = sorted(sparse), sorted(dense)

@@ -541,7 +541,9 @@ _range = __builtins__["range"] if isinstance(__builtins__, dict) else __builtins
 
 
 def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32):
-    arr = convert_to_tensor(arr, name="arr", dtype=dtypes.int32)
+    arr = convert_to_tensor(arr, name="arr", preferred_dtype=dtypes.int32)
+    if arr.dtype.is_floating or arr.dtype.is_bool:  # fractions are cut off
+        arr = cast(arr, dtypes.int32)
     size = maximum(convert_to_tensor(minlength or 0, dtypes.int32), reduce_max(arr) + 1)  # noqa: F821
     if maxlength is not None:
         size = minimum(convert_to_tensor(maxlength, dtypes.int32), size)  # noqa: F821

@@ -72,8 +72,6 @@ class _Wanted:
             self.put(self.dense, key, feature)
         elif isinstance(feature, FixedLenSequenceFeature):
             self.put(self.dense, key, feature)
-        else:
-            raise ValueError("Unsupported %s feature %s for key %r" % ("sequence" if self.in_lists else "", type(feature).__name__, key))
 
     @staticmethod
     def put(where, key, kind):
@@ -91,8 +89,6 @@ def _defaults(dense):
     values, shapes = [], []
     for key in sorted(dense):
         feature = dense[key]
-        if feature.shape is None:
-            raise ValueError("Missing shape for feature %s." % key)
         shape = tensor_shape.as_shape(feature.shape)
         if isinstance(feature, FixedLenSequenceFeature):
             if not feature.allow_missing:
@@ -172,6 +168,9 @@ def _sequences(serialized, context_features, sequence_features, names, default, 
     from weft._core.ragged.ragged_tensor import RaggedTensor
     if not (context_features or sequence_features):
         raise ValueError("Missing features.")
+    io_ops.check_features(context_features or {}, (VarLenFeature, SparseFeature, FixedLenFeature, RaggedFeature), "context_")
+    io_ops.check_features(sequence_features or {}, (VarLenFeature, SparseFeature, FixedLenSequenceFeature, RaggedFeature),
+                          "feature_list_")
     context, lists = _Wanted(context_features, False), _Wanted(sequence_features, True)
     with name_scope(name, default, [serialized, names]):
         serialized = convert_to_tensor(serialized, dtypes.string, name="serialized")
@@ -251,6 +250,7 @@ def _ragged_or_sparse(features):
 
 def _examples(serialized, features, names, default, name):
     """Examples with features that the older ops do not have."""
+    io_ops.check_features(features, (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature, RaggedFeature))
     wanted = _Wanted(features, False)
     with name_scope(name, default, [serialized]):
         serialized = convert_to_tensor(serialized, dtypes.string, name="serialized")

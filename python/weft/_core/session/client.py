@@ -9,9 +9,9 @@ import numpy as np
 from weft import _weft
 from weft._core.framework import dtypes, errors, protos
 from weft._core.framework.absent import Named
-from weft._core.framework.build import triple
 from weft._core.framework.graph import Graph, IndexedSlices, Operation, Tensor, _Stack, get_default_graph
 from weft._core.framework.indexed_slices import IndexedSlicesValue
+from weft._core.framework.values import triple
 from weft._core.ops.script_ops import interrupted as _interrupted
 from weft._core.ops.sparse import SparseTensor, SparseTensorValue
 from weft._core.ops.variables import Variable
@@ -168,7 +168,7 @@ def _feed(graph, key, value):
         if isinstance(value, int) and kind is not None and not isinstance(value, bool) and kind(value) != value:
             raise TypeError("Type of feed value %s with type %s is not compatible with Tensor type %s. Try explicitly "
                             "setting the type of the feed tensor to a larger type (e.g. int64)." % (
-                                value, type(value), np.dtype(kind).name))
+                                value, type(value), kind))
     _check_shape(c, tensor, array.shape)
     return tensor._out, (number, array.shape, dtypes.bfloat16_bits(array) if number == 14 else array)
 

@@ -366,10 +366,12 @@ class ExponentialMovingAverage(metaclass=Named):
         if var_list is None:
             var_list = trainable_variables()
         made = self._capsule()
-        values = [_out(v) for v in _flat_variables(var_list)]
         for v in _flat_variables(var_list):
+            if v.dtype.base_dtype.name not in ("float16", "bfloat16", "float32", "float64"):
+                raise TypeError("The variables must be half, float, or double: %s" % v.name)
             if self.average(v) is not None:
                 raise ValueError("Moving average already computed for: %s" % v.name)
+        values = [_out(v) for v in _flat_variables(var_list)]
         self._graph._c.variables_resource(resource_wanted(None))
         out = _weft.average_apply(self._graph._c, made, values)
         return self._graph._operation(out >> 16)

@@ -1,7 +1,7 @@
 """Differences found by programs: what Python values become, slices through a concatenation, and features of Examples."""
 import numpy as np
-from calls_differences_texts import text
 
+from calls_differences_texts import text
 from machine import case
 
 
@@ -114,8 +114,48 @@ def averages_of_what_is_no_float(tf):
 @case(nodes=False)
 def summaries_of_narrow_lines(tf):
     first, second = tf.keras.Input((3,), name="first"), tf.keras.Input((2,), name="second")
-    joined = tf.keras.layers.Dense(128, name="a_long_name_of_a_layer_that_wraps")(tf.keras.layers.concatenate([first, second], name="joined"))
+    joined = tf.keras.layers.concatenate([first, second], name="joined")
+    joined = tf.keras.layers.Dense(128, name="a_long_name_of_a_layer_that_wraps")(joined)
     model, lines = tf.keras.Model([first, second], tf.keras.layers.Dense(2, name="last")(joined), name="model"), []
     for length in (50, 60, 80, 97, 120):
         model.summary(line_length=length, print_fn=lines.append)
     return lines
+
+
+@case(nodes=False)
+def the_order_of_a_sequence(tf):
+    import random
+
+    class Batches(tf.keras.utils.Sequence):
+        def __init__(self):
+            self.asked = []
+
+        def __len__(self):
+            return 6
+
+        def __getitem__(self, number):
+            self.asked.append(number)
+            return np.ones([2, 3]), np.ones([2, 1])
+
+        def on_epoch_end(self):
+            self.asked.append("end")
+
+    model, found = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(3,))]), []
+    model.compile("sgd", "mse")
+    for given in (dict(), dict(shuffle=False), dict(workers=0)):
+        random.seed(1)
+        batches = Batches()
+        model.fit_generator(batches, epochs=3, verbose=0, **given)
+        found.append(batches.asked[:20])  # TensorFlow may call on_epoch_end once more when it stops
+    return found
+
+
+@case(nodes=False)
+def batches_of_a_size_that_the_model_fixes(tf):
+    model, x = tf.keras.Sequential([tf.keras.layers.LSTM(2, stateful=True, batch_input_shape=(2, 3, 1))]), np.ones([6, 3, 1])
+    model.compile("sgd", "mse")
+    elements = tf.data.Dataset.from_tensor_slices((x, np.ones([6, 2]))).batch(2)
+    return [text(lambda: model.fit(x[:3], np.ones([3, 2]), batch_size=2, verbose=0)),
+            named(lambda: model.fit(x, np.ones([6, 2]), batch_size=3)),
+            model.fit(x, np.ones([6, 2]), verbose=0).epoch, model.predict(x).shape, named(lambda: model.predict(x[:3])),
+            named(lambda: model.fit(elements, batch_size=2, verbose=0))]

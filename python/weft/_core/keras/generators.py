@@ -25,15 +25,13 @@ class Sequence:
         yield from (self[i] for i in range(len(self)))
 
 
-def passes(sequence, shuffle):
-    """The batches of a Sequence, pass after pass without an end."""
+def passes(sequence):
+    """The batches of a Sequence in order, pass after pass without an end.
+
+    This is what runs without workers.  As in TensorFlow only an enqueuer shuffles and calls on_epoch_end.
+    """
     while True:
-        order = list(range(len(sequence)))
-        if shuffle:
-            random.shuffle(order)
-        for i in order:
-            yield sequence[i]
-        sequence.on_epoch_end()
+        yield from (sequence[i] for i in range(len(sequence)))
 
 
 class _End:
@@ -102,6 +100,7 @@ class SequenceEnqueuer:
                 self.stop()
                 raise item
             yield item
+            self.queue.task_done()  # the caller asks for the next one
 
     def _fill(self):
         raise NotImplementedError
@@ -115,8 +114,8 @@ class OrderedEnqueuer(SequenceEnqueuer):
         self.shuffle = shuffle
 
     def _fill(self):
+        order = list(range(len(self.sequence)))  # each pass shuffles the order of the pass before it
         while not self._stop.is_set():
-            order = list(range(len(self.sequence)))
             if self.shuffle:
                 random.shuffle(order)
             with self._pool() as pool:  # new processes for each pass: they see what on_epoch_end changed
@@ -124,7 +123,15 @@ class OrderedEnqueuer(SequenceEnqueuer):
                     self._put(item)
                     if self._stop.is_set():
                         return
-            self.sequence.on_epoch_end()
+            if self._all_used():
+                self.sequence.on_epoch_end()
+
+    def _all_used(self):
+        """Waits until the caller asks for a batch of the next pass; False if it stopped instead."""
+        with self.queue.all_tasks_done:
+            while self.queue.unfinished_tasks and not self._stop.is_set():
+                self.queue.all_tasks_done.wait(0.1)
+        return not self._stop.is_set()
 
 
 class GeneratorEnqueuer(SequenceEnqueuer):

@@ -24,7 +24,7 @@ def _batches(data, steps, shuffle, max_queue_size, workers, use_multiprocessing)
     else:
         raise ValueError("the batches must come from a generator or a tf.keras.utils.Sequence; got %s" % type(data))
     if ahead is None:
-        yield passes(data, shuffle) if isinstance(data, Sequence) else data, steps
+        yield passes(data) if isinstance(data, Sequence) else data, steps
         return
     ahead.start(workers, max_queue_size)
     try:

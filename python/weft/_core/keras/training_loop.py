@@ -34,6 +34,9 @@ class Feed:
                 raise ValueError("You passed a dataset or dataset iterator (%s) as input `x` to your model. In that case, you should not "
                                  "specify a target (`y`) argument, since the dataset or dataset iterator generates both input data and "
                                  "target data. Received: %s" % (x, y))
+            if batch_size is not None:
+                raise ValueError("The `batch_size` argument must not be specified for the given input type. Received input: %s, "
+                                 "batch_size: %s" % (x, batch_size))
             if sample_weight is not None:
                 raise ValueError("`sample_weight` argument is not supported when input `x` is a dataset or a dataset iterator.")
             self._count(x)
@@ -51,7 +54,19 @@ class Feed:
                 raise ValueError("The data has no examples: %s" % (self.values,))
             if not self.dataset and self.values:
                 raise ValueError("When passing input data as tensors, you must specify the `steps_per_epoch` or `steps` argument.")
-        self.batch_size = (batch_size or 32) if self.samples is not None else batch_size
+        self.batch_size = self._chosen_size(batch_size) if self.samples is not None else batch_size
+
+    def _chosen_size(self, given):
+        """The size of batches: given, that of the input layer, or 32.  Refuses what a layer with states could not take."""
+        fixed = next((t.shape.as_list()[0] for t in getattr(self.model, "inputs", None) or () if t.shape.ndims), None)
+        if given and fixed is not None and fixed != given:
+            raise ValueError("The `batch_size` argument value %s is incompatible with the specified batch size of your Input Layer: %s"
+                             % (given, fixed))
+        size = given or fixed or 32
+        if self.model.stateful and self.samples % size:
+            raise ValueError("In a stateful network, you should only pass inputs with a number of samples that can be divided by the batch "
+                             "size. Found: %s samples" % self.samples)
+        return size
 
     def _count(self, dataset):
         """How many batches a data set has, if it can be known."""

@@ -159,3 +159,34 @@ def batches_of_a_size_that_the_model_fixes(tf):
             named(lambda: model.fit(x, np.ones([6, 2]), batch_size=3)),
             model.fit(x, np.ones([6, 2]), verbose=0).epoch, model.predict(x).shape, named(lambda: model.predict(x[:3])),
             named(lambda: model.fit(elements, batch_size=2, verbose=0))]
+
+
+@case(nodes=False)
+def lists_that_are_too_short(tf):
+    return [text(lambda: tf.summary.merge([])), text(lambda: tf.concat([], 0)), text(lambda: tf.dynamic_stitch([], [])),
+            text(lambda: tf.raw_ops.AddN(inputs=[])), tf.meshgrid()]
+
+
+@case(nodes=False)
+def mistakes_that_raise_classes_of_python(tf):
+    with tf.Graph().as_default() as graph:
+        tf.nn.relu(tf.placeholder(tf.float32, [2], name="x"), name="y")
+    made = graph.as_graph_def()
+    described = tf.raw_ops.TensorSummary(tensor=tf.zeros([]), description='{"typeHint": "x"}').op.node_def
+    return [named(lambda: tf.import_graph_def(made, {"x:0": tf.constant([1, 2])})),
+            text(lambda: tf.import_graph_def(made, return_elements=["z:0"])),
+            named(lambda: tf.gradients(tf.constant("a"), tf.constant(1.0))),
+            text(lambda: tf.while_loop(lambda i: i, lambda i: i + 1, [0])), tf.summary.get_summary_description(described).type_hint,
+            text(lambda: tf.summary.get_summary_description(tf.zeros([]).op.node_def))]
+
+
+@case(nodes=False)
+def assets_of_a_simple_model(tf):
+    with open("words.txt", "w") as f:
+        f.write("a")
+    tf.add_to_collection(tf.GraphKeys.ASSET_FILEPATHS, tf.constant("words.txt"))
+    x, v = tf.placeholder(tf.float32, []), tf.Variable(1.0)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        tf.saved_model.simple_save(session, "model", {"x": x}, {"y": x * v})
+    return sorted(tf.gfile.ListDirectory("model/assets"))

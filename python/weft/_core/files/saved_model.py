@@ -191,7 +191,7 @@ def simple_save(session, export_dir, inputs, outputs, legacy_init_op=None):
     builder_ = SavedModelBuilder(export_dir)
     builder_.add_meta_graph_and_variables(
         session, [SERVING], {DEFAULT_SERVING_SIGNATURE_DEF_KEY: predict_signature_def(inputs, outputs)},
-        main_op=legacy_init_op, clear_devices=True)
+        assets_collection=session.graph.get_collection("asset_filepaths"), main_op=legacy_init_op, clear_devices=True)
     builder_.save()
 
 

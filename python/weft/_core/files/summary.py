@@ -1,9 +1,10 @@
 """tf.summary: nodes that make summaries, and the files TensorBoard reads."""
+import json
 import time
 
 from weft import _weft
 from weft._core.distribute import context
-from weft._core.framework import protos
+from weft._core.framework import errors, protos
 from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import Graph, GraphKeys, get_default_graph
@@ -70,6 +71,8 @@ def tensor_summary(name, tensor, summary_description=None, collections=None, sum
 
 
 def merge(inputs, collections=None, name=None):
+    if not inputs:
+        raise ValueError("List argument 'inputs' to 'MergeSummary' Op with length 0 shorter than minimum length 1.")
     graph = get_default_graph()
     made = graph._tensor(_weft.summary_merge(graph._c, name, [convert_to_tensor(i)._out for i in inputs]))
     graph.add_to_collections(collections or [], made)
@@ -82,7 +85,10 @@ def merge_all(key=GraphKeys.SUMMARIES, scope=None, name=None):
 
 
 def get_summary_description(node_def):
-    return None
+    if node_def.op != "TensorSummary":
+        raise ValueError("Can't get_summary_description on %s" % node_def.op)
+    text = node_def.attr["description"].s.decode()
+    return protos.SummaryDescription(type_hint=json.loads(text).get("typeHint", "") if text else "")
 
 
 class FileWriter(metaclass=Named):
@@ -135,7 +141,10 @@ class FileWriter(metaclass=Named):
         self._add("meta_graph", meta_graph_def.SerializeToString(), global_step)
 
     def add_run_metadata(self, run_metadata, tag, global_step=None):
-        self._add("run_metadata", run_metadata.SerializeToString(), global_step, tag)
+        try:
+            self._add("run_metadata", run_metadata.SerializeToString(), global_step, tag)
+        except errors.InvalidArgumentError as e:
+            raise ValueError(e.message) from None
 
     def add_session_log(self, session_log, global_step=None):
         _weft.writer_add_session_log(self._made, session_log.status, session_log.checkpoint_path or None,

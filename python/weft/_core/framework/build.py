@@ -208,6 +208,10 @@ class _Call:
             if not isinstance(value, (list, tuple)):
                 raise TypeError("Expected list for '%s' argument to '%s' Op, not %s." % (
                     arg.name, self.definition.name, value))
+            least = int(self.definition.attrs[arg.number_attr].least or 0)
+            if len(value) < least:
+                raise ValueError("List argument '%s' to '%s' Op with length %d shorter than minimum length %d." % (
+                    arg.name, self.definition.name, len(value), least))
             self.numbers[arg.number_attr] = len(value)
             return [self.convert(arg, v, "%s_%d" % (arg.name, i)) for i, v in enumerate(value)]
         if arg.list_attr:

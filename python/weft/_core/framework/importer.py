@@ -61,16 +61,24 @@ def _rewire(graph, first, prefix, input_map):
         for i, out in enumerate(graph._c.inputs(number)):
             if out in at:
                 key, tensor = at[out]
+                _check_type(graph, number, i, graph._tensor(out), tensor)
                 graph._set_input(number, i, tensor._out)
                 used.add(key)
     return used
+
+
+def _check_type(graph, number, i, old, new):
+    if old.dtype.base_dtype != new.dtype.base_dtype:
+        raise ValueError("Input %d of node %s was passed %s from %s incompatible with expected %s." % (
+            i, graph._operation(number).name, new.dtype.base_dtype.name, new.name, old.dtype.base_dtype.name))
 
 
 def _check_returned(have, element):
     if not isinstance(element, str):
         raise TypeError("Argument `return_elements` must be a list of strings. Obtained: %r" % (element,))
     if _node(element) not in have:
-        raise ValueError("Requested return node '%s' not found in graph def" % _node(element))
+        kind = "tensor" if ":" in element else "node"
+        raise ValueError("Requested return %s '%s' not found in graph def" % (kind, element))
 
 
 def _returned(graph, prefix, element):

@@ -488,6 +488,8 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
 
 def meshgrid(*args, **kwargs):
     indexing, name = kwargs.pop("indexing", "xy"), kwargs.pop("name", "meshgrid")
+    if not args:
+        return []
     with name_scope(name, "meshgrid", args):
         n, order = len(args), list(range(len(args)))
         made = [reshape(stack(x) if isinstance(x, list) else x, [-1 if i == j else 1 for j in order]) for i, x in enumerate(args)]

@@ -426,6 +426,8 @@ def _looped(context, loop, cond, body, variables):
     with context.entered():
         context.pivot = loop[0].merge.outputs[0]._out
         pred = convert_to_tensor(cond(*pack_parts(variables, [v.now for v in loop])))
+        if not pred.dtype.is_bool:
+            raise TypeError("Input 'input' of 'LoopCond' Op has type %s that does not match expected type of bool." % pred.dtype.name)
         going = context.raw("LoopCond", "LoopCond", [context.bring(pred._out)]).outputs[0]
         switches = [context.raw("Switch", "Switch", [v.merge.outputs[0]._out, going._out]) for v in loop]
         bodies = [context.raw("Identity", "Identity", [s.outputs[1]._out]).outputs[0] for s in switches]

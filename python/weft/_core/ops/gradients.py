@@ -68,6 +68,9 @@ def gradients(ys, xs, grad_ys=None, name="gradients", colocate_gradients_with_op
     graph._check_not_finalized()
     with name_scope(name, "gradients") as scope:
         ys = [convert_to_tensor(y) for y in ys]
+        for y in ys if grad_ys is None else ():
+            if y.dtype.base_dtype.name == "string":
+                raise TypeError("tf.gradients: %s is a string, which has no gradient" % y.name)
         xs_out, stop = [_out(x) for x in xs], [_out(s) for s in _list(stop_gradients or [])]
         given = _given(ys, grad_ys)
         try:

@@ -222,7 +222,7 @@ static int class_rune(parser *p, const char *open) {
 }
 
 /* Parses [...]. */
-static regex_node *bracket(parser *p) {
+static regex_node *parse_bracket(parser *p) {
   const char *open = p->s++;
   regex_node *n = regex_make(p, RE_SET, NULL, NULL);
   if (!n) return NULL;
@@ -242,7 +242,7 @@ static regex_node *bracket(parser *p) {
   return n;
 }
 
-static regex_node *literal(parser *p, int rune) {
+static regex_node *parse_literal(parser *p, int rune) {
   regex_node *n = regex_make(p, RE_SET, NULL, NULL);
   if (n) set_add_folded(p, &n->set, rune, rune);
   return n;
@@ -258,7 +258,7 @@ static regex_node *any_rune(parser *p) {
 
 /* ---- atoms ---- */
 
-static regex_node *alternatives(parser *p);
+static regex_node *parse_alternatives(parser *p);
 
 /* Parses (?i) or (?i-s:...).  Returns true after the flags; *scoped is set if a group with these flags follows. */
 static bool read_flags(parser *p, const char *open, bool *scoped) {
@@ -306,7 +306,7 @@ static regex_node *regex_group(parser *p) {
   }
   if (++p->depth > MAX_NESTING) return regex_refuse(p, "nesting too deep", open, p->end);
   if (number >= REGEX_MAX_GROUPS) return regex_refuse(p, "too many groups", open, p->end);
-  regex_node *inside = alternatives(p);
+  regex_node *inside = parse_alternatives(p);
   p->depth--;
   p->flags = before;
   if (p->err != WEFT_OK) return NULL;
@@ -322,7 +322,7 @@ static regex_node **regex_append(parser *p, regex_kind kind, regex_node **at, re
 static regex_node *regex_quoted(parser *p) { /* after \Q */
   regex_node *all = NULL, **at = &all;
   while (regex_more(p) && p->err == WEFT_OK && !regex_skip(p, "\\E"))
-    at = regex_append(p, RE_CAT, at, literal(p, regex_take(p)));
+    at = regex_append(p, RE_CAT, at, parse_literal(p, regex_take(p)));
   return all ? all : regex_make(p, RE_EMPTY, NULL, NULL);
 }
 
@@ -335,13 +335,13 @@ static regex_node *regex_escape(parser *p) {
   regex_node *n = regex_make(p, RE_SET, NULL, NULL);
   if (!n || perl_class(p, &n->set)) return n;
   int rune = regex_escaped(p);
-  return p->err == WEFT_OK ? literal(p, rune) : NULL;
+  return p->err == WEFT_OK ? parse_literal(p, rune) : NULL;
 }
 
 static regex_node *regex_atom(parser *p) {
   switch (*p->s) {
   case '(': return regex_group(p);
-  case '[': return bracket(p);
+  case '[': return parse_bracket(p);
   case '\\': return regex_escape(p);
   case '.': p->s++; return any_rune(p);
   case '^': p->s++; return regex_make(p, p->flags & MULTI_LINE ? RE_BEGIN_LINE : RE_BEGIN_TEXT, NULL, NULL);
@@ -352,7 +352,7 @@ static regex_node *regex_atom(parser *p) {
   default: break;
   }
   int rune = regex_take(p);
-  return p->err == WEFT_OK ? literal(p, rune) : NULL;
+  return p->err == WEFT_OK ? parse_literal(p, rune) : NULL;
 }
 
 /* ---- repetition, sequence, alternatives ---- */
@@ -365,7 +365,7 @@ static bool regex_digits(parser *p, int *v) {
 }
 
 /* Parses {2} {2,} {2,5}; anything else is literal text. */
-static bool braces(parser *p, int *min, int *max) {
+static bool parse_braces(parser *p, int *min, int *max) {
   const char *from = p->s++;
   bool ok = regex_digits(p, min);
   *max = *min;
@@ -375,9 +375,9 @@ static bool braces(parser *p, int *min, int *max) {
   return false;
 }
 
-static bool repetition(parser *p, int *min, int *max) {
+static bool parse_repetition(parser *p, int *min, int *max) {
   if (!regex_more(p)) return false;
-  if (*p->s == '{') return braces(p, min, max);
+  if (*p->s == '{') return parse_braces(p, min, max);
   if (*p->s != '*' && *p->s != '+' && *p->s != '?') return false;
   *min = *p->s == '+';
   *max = *p->s == '?' ? 1 : -1;
@@ -399,7 +399,7 @@ static regex_node *regex_repeated(parser *p) {
   regex_node *n = regex_atom(p);
   const char *from = p->s;
   int min, max;
-  if (p->err != WEFT_OK || !repetition(p, &min, &max)) return n;
+  if (p->err != WEFT_OK || !parse_repetition(p, &min, &max)) return n;
   if (min > MAX_TIMES || max > MAX_TIMES || (max >= 0 && max < min))
     return regex_refuse(p, "invalid repetition size", from, p->s);
   regex_node *times = regex_make(p, RE_TIMES, n, NULL);
@@ -408,7 +408,7 @@ static regex_node *regex_repeated(parser *p) {
   times->max = max;
   times->greedy = !regex_skip(p, "?");
   if (p->flags & UNGREEDY) times->greedy = !times->greedy;
-  if (repetition(p, &min, &max)) return regex_refuse(p, "bad repetition operator", from, p->s);
+  if (parse_repetition(p, &min, &max)) return regex_refuse(p, "bad repetition operator", from, p->s);
   if (regex_weight(times) > 100L * MAX_TIMES) return regex_refuse(p, "pattern too large - compile failed", NULL, NULL);
   return times;
 }
@@ -432,7 +432,7 @@ static regex_node *regex_sequence(parser *p) {
   return all ? all : regex_make(p, RE_EMPTY, NULL, NULL);
 }
 
-static regex_node *alternatives(parser *p) {
+static regex_node *parse_alternatives(parser *p) {
   regex_node *all = regex_sequence(p), **at = &all;
   while (p->err == WEFT_OK && regex_skip(p, "|")) at = regex_append(p, RE_ALT, at, regex_sequence(p));
   return all;
@@ -440,7 +440,7 @@ static regex_node *alternatives(parser *p) {
 
 weft_err weft__regex_parse(arena *a, const char *pattern, size_t size, regex_node **out, int *groups, text *why) {
   parser p = {.arena = a, .begin = pattern, .s = pattern, .end = pattern + size, .why = why};
-  *out = alternatives(&p);
+  *out = parse_alternatives(&p);
   if (p.err == WEFT_OK && regex_more(&p)) regex_refuse(&p, "unexpected )", p.begin, p.end);
   *groups = p.groups;
   return p.err;

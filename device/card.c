@@ -329,7 +329,7 @@ static weft_err gpu_capture_begin(device *d) {
     pthread_mutex_unlock(&c->capture_lock);
   else
     captured_card = c;
-  return card_check(c, code, "recording a step");
+  return card_check(c, code, "capturing a step");
 }
 
 static weft_err gpu_capture_step(device *d, int step, int stream, const int after[CAPTURE_STREAMS]) {
@@ -342,7 +342,7 @@ static weft_err gpu_capture_step(device *d, int step, int stream, const int afte
   c->joined[stream] = true;
   for (int i = 0; i < CAPTURE_STREAMS && !code; i++)
     if (i != stream && after[i] >= 0) code = capture_wait_step(c, after[i]);
-  return card_check(c, code, "recording a step");
+  return card_check(c, code, "capturing a step");
 }
 
 /* Makes the first stream wait for all others, as CUDA demands of a capture. */
@@ -364,7 +364,7 @@ static weft_err gpu_capture_end(device *d, void **graph) {
   WEFT_ASSERT(captured_card == c);
   captured_card = NULL;
   pthread_mutex_unlock(&c->capture_lock);
-  return card_check(c, code ? code : ended, "recording a step");
+  return card_check(c, code ? code : ended, "capturing a step");
 }
 
 static weft_err gpu_graph_launch(device *d, void *graph) {

@@ -376,7 +376,7 @@ static bool is_complete(const partial_step *p) {
 }
 
 /* After an error the partial run is over: cancels the step.  The error that the step itself had comes first. */
-static weft_err give_up(const partial_call *c, weft_err err) {
+static weft_err partial_fail(const partial_call *c, weft_err err) {
   partial_step *p = c->step;
   status why = {0};
   weft__status_update(&why, err);
@@ -400,7 +400,7 @@ static weft_err call_checked(const partial_call *c, const weft_tensor *const *gi
   const bool complete = !err && is_complete(p);
   if (complete) err = wait_for_end(c);
   if (complete) atomic_store(&p->base.over, true);
-  return err ? give_up(c, err) : WEFT_OK;
+  return err ? partial_fail(c, err) : WEFT_OK;
 }
 
 static weft_err partial_step_call(partial_run *base, const plan_request *r, const weft_tensor *const *given,

@@ -19,14 +19,14 @@ void weft__make_handle(char out[WEFT_HANDLE_SIZE]) {
   snprintf(out, WEFT_HANDLE_SIZE, "%016llx", (unsigned long long)bits);
 }
 
-static void pass_on(void *arg) {
+static void cancel_link_fire(void *arg) {
   cancel_link *l = arg;
   weft__cancel_fire_error(l->to, weft__status_raise(&l->from->why));
 }
 
 weft_err weft__cancel_link_on(cancel_link *l, cancel *from, cancel *to) {
   *l = (cancel_link){.from = from, .to = to};
-  weft_err err = from ? weft__cancel_watch_add(from, &l->watch, pass_on, l) : WEFT_OK;
+  weft_err err = from ? weft__cancel_watch_add(from, &l->watch, cancel_link_fire, l) : WEFT_OK;
   if (err) l->from = NULL;
   return err;
 }

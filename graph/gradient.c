@@ -220,7 +220,7 @@ static weft_err gradient_gate(backprop *b, arena *a) {
   return weft__b_ok(g);
 }
 
-static weft_err pass_on(gradient_state *s, backprop *b) {
+static weft_err gradient_add_to_inputs(gradient_state *s, backprop *b) {
   if (s->opts->gate) WEFT_TRY(gradient_gate(b, &s->a));
   for (int i = 0; i < b->n_in; i++) {
     WEFT_TRY(check_input_gradient(b, i));
@@ -233,15 +233,15 @@ static weft_err pass_on(gradient_state *s, backprop *b) {
 static weft_err gradient_differentiate(gradient_state *s, backprop *b, const grad_value *total) {
   if (passes_slices(b->node, gradient_op(b->node))) {
     b->din[0] = total[0];
-    return pass_on(s, b);
+    return gradient_add_to_inputs(s, b);
   }
   if (!is_known(b->node)) {
     WEFT_TRY(call_program(s, b, total));
-    return pass_on(s, b);
+    return gradient_add_to_inputs(s, b);
   }
   if (gradient_op(b->node)->grad == weft__gradient_switch && weft__gradient_switch_takes(s->g, total)) {
     WEFT_TRY(weft__gradient_switch_slices(b, total));
-    return pass_on(s, b);
+    return gradient_add_to_inputs(s, b);
   }
   const bool takes = gradient_op(b->node)->flags & OP_TAKES_SLICES;
   b->slices = takes && total[0].indices.node >= 0 ? &total[0] : NULL;
@@ -249,7 +249,7 @@ static weft_err gradient_differentiate(gradient_state *s, backprop *b, const gra
     b->dout[i] = i == 0 && b->slices ? WEFT_NONE : weft__gradient_dense(s->g, &total[i]);
   WEFT_TRY(weft__b_ok(s->g));
   WEFT_TRY(call_op(b));
-  return pass_on(s, b);
+  return gradient_add_to_inputs(s, b);
 }
 
 /* Gives a gradient function of the program zeros for outputs without a gradient. */

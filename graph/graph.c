@@ -371,7 +371,7 @@ static weft_err node_draft(weft_graph *g, const node_spec *spec, weft_node *n) {
 
 enum { FIRST_NODES = 64 };
 
-static weft_err put_in(weft_graph *g, weft_node *n) {
+static weft_err graph_append(weft_graph *g, weft_node *n) {
   WEFT_TRY(WEFT_ARRAY_RESERVE(g->node, g->cap_node, g->n_node ? g->n_node + 1 : FIRST_NODES));
   WEFT_TRY(weft__map_put(&g->by_name, n->name, n));
   weft_err err = weft__scope_take(g, n->name);
@@ -390,7 +390,7 @@ weft_err weft__graph_add(weft_graph *g, const node_spec *spec, weft_node **out) 
   weft_err err = g->adapt && !spec->exact ? g->adapt(g->adapt_arg, &adapted) : WEFT_OK;
   weft_node *n = weft__arena_alloc(&g->arena, sizeof *n);
   if (!err) err = n ? node_draft(g, &adapted, n) : WEFT_OOM;
-  if (!err) err = put_in(g, n);
+  if (!err) err = graph_append(g, n);
   if (err && n)
     for (int i = 0; i < n->n_attr; i++) weft__attr_release(&n->attr[i]);
   pthread_mutex_unlock(&g->lock);

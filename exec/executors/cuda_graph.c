@@ -1,19 +1,19 @@
 /* cuda_graph.c - finds, captures and launches GPU segments.
  *
- * While a segment is captured its kernels are launched as usual, but on a stream that only this capture uses, so other
- * threads can go on queueing work.  Scratch memory that the kernels take meanwhile stays with the graph.
+ * While a segment is captured its kernels are launched as usual, but on streams that only this capture uses, so
+ * other threads can go on enqueueing work.  The graph owns the scratch memory that the kernels allocate meanwhile.
  *
- * The graph has the addresses of its variables in it.  weft__variable_assign writes into the buffer that the variable
- * has, so a variable moves only if its size changed or another step held its value at that moment.  A graph with a
- * variable that has moved, or has another shape, is not launched, and it is not captured again: the frame queues the
- * kernels of that segment one by one from then on.  The results are the same, and only the time differs.  A frame that
- * is made later, because this one was in use or the feeds had other shapes, captures its own graph.
+ * The graph contains the addresses of its variables.  weft__variable_assign writes into the buffer that the variable
+ * has, so a variable moves only if its size changed or another step shared its value at that moment.  A graph with a
+ * variable that has moved, or has another shape, is not launched, and the segment is not captured again: the frame
+ * enqueues its kernels one by one from then on.  The results are the same; only the time differs.  A frame that is
+ * created later, because this one was in use or the feeds had other shapes, captures its own graph.
  *
  * A frame and its graphs belong to one run at a time.  The locks of the variables are held, in the order of their
- * addresses, from the check that they have not moved until the graph is queued.
+ * addresses, from the check that they have not moved until the graph is enqueued.
  *
- * A plan whose sync_runs is negative (WEFT_GPU_NO_REPLAY=1) has no segments, so nothing is captured or launched as a
- * whole: "replay" is an old word for launching a CUDA graph. */
+ * A plan whose sync_runs is negative (WEFT_GPU_NO_REPLAY=1) has no segments, so nothing is captured.  The variable's
+ * name is older than the terms of this file: "replay" means launching a CUDA graph. */
 #include "exec/executors/cuda_graph.h"
 
 #include "base/alloc.h"
@@ -94,12 +94,12 @@ weft_err weft__cuda_graph_find(plan *p) {
   return err;
 }
 
-/* ---- what a capture relies on ------------------------------------------------------------------ */
+/* ---- inputs, outputs and variables of a capture ------------------------------------------------ */
 
-typedef struct graph_slot { /* a value from outside, or one that is read afterwards */
+typedef struct graph_slot { /* an input from outside the segment, or an output that is read after it */
   int slot;
-  weft_tensor t; /* without a reference, unless it is owned */
-  bool owned;    /* t is a copy in host memory, since the slot's memory may hold another value when it is read */
+  weft_tensor t; /* not retained, unless it is owned */
+  bool owned;    /* t is a copy in host memory, because the slot's memory may hold another value when t is read */
   variable *ref;
 } graph_slot;
 
@@ -111,10 +111,10 @@ typedef struct used_variable {
 } used_variable;
 
 struct cuda_graph { /* one GPU segment in one frame */
-  int runs;         /* of the frame with this segment; the first one captures nothing */
+  int runs;         /* how often the frame ran this segment; the first run captures nothing */
   bool never_capture;
-  int aborted;             /* captures that were given up because another buffer of a variable was needed */
-  void *graph;             /* the device's; NULL: not captured */
+  int aborted;             /* captures that failed because another buffer of a variable was needed */
+  void *graph;             /* the device's graph; NULL: not captured */
   struct scratch *scratch; /* memory that the captured kernels use */
   graph_slot *in, *out;    /* values from outside the segment; values that are read after it */
   int n_in, n_out;
@@ -159,8 +159,8 @@ static void graph_add_variable(cuda_graph *r, variable *v, bool written) {
   r->var[r->n_var++] = (used_variable){v, v->value.data, v->value.shape, written};
 }
 
-/* Notes what input j relies on.  Returns false if its memory will not be at the same address in the next run.  That of
- * feeds, constants, values in the frame's arena (transient) and values in host memory (no `memory`) will be. */
+/* Records input j or its variable.  Returns false if the input will not be at the same address in the next run.
+ * Feeds, constants, values in the frame's arena (transient) and values in host memory (no `memory`) will be. */
 static bool graph_note_input(cuda_graph *r, const frame *f, const plan_gpu_segment *s, const plan_item *it, int j) {
   const plan_input *in = &it->in[j];
   const value *from = &f->slot[in->slot];
@@ -207,8 +207,8 @@ static weft_err graph_make_room(cuda_graph *r, const frame *f, const plan_gpu_se
   return r->in && r->var && r->out ? WEFT_OK : WEFT_OOM;
 }
 
-/* Notes the outputs that are read after the segment.  Those on the device must be in the frame's arena, since other
- * memory may belong to another tensor in the next run.  Those in host memory are steady, and copied. */
+/* Records the outputs that are read after the segment.  Outputs in GPU memory must be in the frame's arena, because
+ * other memory may belong to another tensor in the next run.  Outputs in host memory are steady, and are copied. */
 static bool graph_note_read_outputs(cuda_graph *r, const frame *f, const plan_gpu_segment *s, const bool *read) {
   for (int i = s->from; i < s->to; i++) {
     const plan_item *it = &f->plan->item[i];
@@ -283,7 +283,7 @@ static void graph_hold_inputs(const cuda_graph *r, bool on) {
   }
 }
 
-/* Restores the frame after a capture that was given up; nothing of what was captured has run. */
+/* Restores the frame after a capture that failed; no captured kernel has run. */
 static void graph_restore_frame(const cuda_graph *r, frame *f, const plan_gpu_segment *s) {
   for (int i = s->from; i < s->to; i++)
     for (int o = 0; o < f->plan->item[i].n_out && !(f->plan->item[i].op->flags & OP_ONCE); o++) {
@@ -319,8 +319,8 @@ static int by_variable_address(const void *a, const void *b) {
   return (uintptr_t)x->v < (uintptr_t)y->v ? -1 : (uintptr_t)x->v > (uintptr_t)y->v;
 }
 
-/* Launches the graph unless a variable was replaced, or is shared where the graph writes it; *done: it was launched.
- * The locks keep other steps from doing either until the graph is queued. */
+/* Launches the graph unless a variable was replaced, or a variable that the graph writes is shared.  *done is true
+ * if it was launched.  The locks keep other steps from doing either until the graph is enqueued. */
 static weft_err graph_launch_locked(cuda_graph *r, device *d, bool *done) {
   weft_err err = WEFT_OK;
   graph_lock_variables(r, true);
@@ -348,7 +348,7 @@ static weft_err graph_capture_and_launch(cuda_graph *r, frame *f, plan_run *run,
   }
   begun = d->ops->capture_begin(d);
   if (begun) {
-    graph_reset(r, d); /* a later run notes the inputs again */
+    graph_reset(r, d); /* a later run records the inputs again */
     return begun;
   }
   f->capturing = true;

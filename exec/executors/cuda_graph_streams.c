@@ -1,5 +1,7 @@
-/* cuda_graph_streams.c - notes what captured kernels read and write, and chooses the stream of each: one whose last
- * kernel it waits for, else the one whose last kernel was captured first. */
+/* cuda_graph_streams.c - records which memory each captured kernel reads and writes, and chooses its stream.
+ *
+ * If a kernel must wait for the last kernel of a stream, it gets that stream.  Otherwise it gets the stream whose
+ * last kernel was captured first. */
 #include "exec/executors/cuda_graph_streams.h"
 
 #include "base/alloc.h"
@@ -40,7 +42,7 @@ static weft_err add_input(graph_streams *l, const frame *f, const plan_item *it,
     WEFT_TRY(weft__handle_get(&from->t, VARIABLE_TYPE, (resource **)&v));
     return add_variable(l, v, true);
   }
-  bool overwritten = false; /* does an output take its memory? */
+  bool overwritten = false; /* true if an output overwrites the input's memory */
   for (int o = 0; o < it->n_out; o++) overwritten = overwritten || f->layout->alias[it->first_out + o] == j;
   return add_tensor(l, &from->t, overwritten);
 }
@@ -48,7 +50,8 @@ static weft_err add_input(graph_streams *l, const frame *f, const plan_item *it,
 static weft_err add_accesses(graph_streams *l, const frame *f, int item) {
   const plan_item *it = &f->plan->item[item];
   for (int j = 0; j < it->n_in; j++) WEFT_TRY(add_input(l, f, it, j));
-  /* Copies of a random node, which have one name, draw from one counter on the card. */
+  /* Unrolled copies of a random node have the same name and share one counter in GPU memory, so they must run in
+   * order. */
   if (it->op->flags & OP_SEED) WEFT_TRY(streams_add_range(l, it->node->name, 1, true));
   for (int o = 0; o < it->n_out; o++) {
     const buffer *place = f->planned[it->first_out + o];
@@ -57,7 +60,7 @@ static weft_err add_accesses(graph_streams *l, const frame *f, int item) {
   return WEFT_OK;
 }
 
-/* Returns true if every step up to `upto` is known to come before. */
+/* Returns true if every captured step up to `upto` is known to run before this one. */
 static bool all_known(const graph_streams *l, const int known[CAPTURE_STREAMS], int upto) {
   for (int i = 0; i < CAPTURE_STREAMS; i++)
     if (known[i] < upto && known[i] < l->tail[i]) return false;
@@ -72,8 +75,8 @@ static bool conflicts(const graph_streams *l, int first, const access *b) {
   return false;
 }
 
-/* Per stream: the last step that the accesses from `first` on must wait for, and in `known` the last one that comes before
- * them thereby.  A step that another one waits for need not be named. */
+/* Stores, per stream, the last step that the accesses from `first` on must wait for in `after`, and in `known` the
+ * last step that runs before them as a consequence.  A step that is implied by another one is not in `after`. */
 static void find_conflicts(const graph_streams *l, int first, int after[CAPTURE_STREAMS], int known[CAPTURE_STREAMS]) {
   for (int i = 0; i < CAPTURE_STREAMS; i++) after[i] = known[i] = -1;
   for (int j = first - 1; j >= 0; j--) {
@@ -99,8 +102,8 @@ static int streams_choose(const graph_streams *l, const int after[CAPTURE_STREAM
   return best;
 }
 
-/* Returns true if the item only passes a value on, and queues nothing.  A host's kernel that fills memory of its own queues
- * copies there: Slice, ConcatV2. */
+/* Returns true if the item enqueues nothing: it only forwards a value.  A CPU kernel whose output has its own GPU
+ * memory enqueues copies, such as Slice and ConcatV2. */
 static bool queues_nothing(const frame *f, const plan_item *it) {
   bool touches = false;
   if (it->device && it->run != it->op->cpu) return false;

@@ -1,4 +1,5 @@
-/* cuda_graph_streams_test.c - which kernels are recorded beside each other, by what they read and write. */
+/* cuda_graph_streams_test.c - tests which kernels are captured on parallel streams, depending on what they read and
+ * write. */
 #include "exec/executors/cuda_graph_streams.h"
 
 #include "graph/build.h"

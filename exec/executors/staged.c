@@ -1,8 +1,8 @@
 /* staged.c - orders a plan by stages, and runs it stage by stage.
  *
- * All receives begin when the run begins.  In an asynchronous run, the thread that delivers the last value of a stage
- * runs the stage itself if it is short, and hands it to the pool if not.  In a synchronous run the waiting thread runs
- * every stage.  A run's lock guards its counts and its first failure (exec/executors/run.h). */
+ * All receives start when the run starts.  In an asynchronous run, the thread that delivers the last value of a
+ * stage runs the stage itself if it is short, and submits it to the pool otherwise.  In a synchronous run the
+ * waiting thread runs every stage.  A run's lock guards its counts and its first failure (exec/executors/run.h). */
 #include "exec/executors/staged.h"
 
 #include "base/alloc.h"
@@ -20,7 +20,7 @@ static bool is_send(const weft_node *n) { return weft__node_is(n, KIND_SEND); }
 
 /* ---- order ------------------------------------------------------------------------------------- */
 
-/* Only transfers may wait, and every _Recv must say its stage. */
+/* Returns true if the plan can run by stages: only transfers wait, and every _Recv has a stage. */
 static bool has_stages(const weft_graph *g, const int *order, int n) {
   bool any = false;
   for (int i = 0; i < n; i++) {
@@ -34,7 +34,7 @@ static bool has_stages(const weft_graph *g, const int *order, int n) {
   return any;
 }
 
-typedef struct sort_key { /* of a node in the order */
+typedef struct sort_key { /* sorts the nodes of a plan */
   int node, stage;
   int at; /* its index in the old order; for a send, that of its producer */
   bool send;
@@ -89,7 +89,7 @@ weft_err weft__staged_order(const weft_graph *g, int *order, int n_order, int **
 static int by_source(const void *a, const void *b) {
   const plan_recv *x = a, *y = b;
   if (x->together != y->together)
-    return x->together < y->together ? -1 : 1; /* holds the stage until group_receives has counted */
+    return x->together < y->together ? -1 : 1; /* `together` is the stage here; group_receives replaces it afterwards */
   return strcmp(x->key, y->key);
 }
 
@@ -98,7 +98,9 @@ static bool same_source(const plan_recv *a, const plan_recv *b) {
   return a->together == b->together && strncmp(a->key, b->key, n + 1) == 0;
 }
 
-/* Groups the receives of one stage from one device, which are sent as one request. */
+/* Groups the receives of one stage from one device, which are sent as one request.  While the list is sorted,
+ * `together` is the stage of each entry; afterwards it is the size of the group in the first entry of a group, and 0
+ * in the others. */
 static void group_receives(plan *p) {
   for (int i = 0; i < p->staged.n_recv; i++) p->staged.recv[i].together = p->item[p->staged.recv[i].item].stage;
   qsort(p->staged.recv, (size_t)p->staged.n_recv, sizeof *p->staged.recv, by_source);
@@ -130,20 +132,20 @@ weft_err weft__staged_prepare(plan *p) {
 
 typedef struct staged staged;
 
-typedef struct receipt {
+typedef struct pending_recv { /* one receive of the run, the argument of on_recv_ended */
   staged *run;
   int item;
-} receipt;
+} pending_recv;
 
 struct staged {
-  active_run run; /* its lock also guards outstanding, stage and left */
+  active_run run; /* its lock also guards outstanding, stage and unfinished */
   frame *frame;
-  int next;           /* item to go on with */
-  int outstanding;    /* receives that have not ended */
-  int stage;          /* the stage that the run waits for; -1: it does not wait */
-  int *left;          /* per stage: receives that have not ended */
-  recv_request *want; /* per receive; in the same allocation, after the receipts */
-  receipt receipt[];
+  int next;              /* the item to continue with */
+  int outstanding;       /* all receives that have not ended */
+  int stage;             /* the stage that the run waits for; -1: it does not wait */
+  int *unfinished;       /* per stage: receives that have not ended */
+  recv_request *request; /* per receive; in the same allocation, after `pending` */
+  pending_recv pending[];
 };
 
 static void run_to_end(staged *s);
@@ -159,30 +161,30 @@ static void run_here_or_on_pool(staged *s, int stage) {
 
 static weft_err store_received(staged *s, int item, const weft_tensor *t, bool dead) {
   const plan_item *it = &s->run.plan->item[item];
-  weft_dtype want = weft__dtype_base(it->node->out_type[0]);
+  weft_dtype expected = weft__dtype_base(it->node->out_type[0]);
   if (dead)
     return weft__fail_node(
         WEFT_INTERNAL,
         "%s {{node %s}}: received a dead value (the sender took another branch), but this part has no control flow",
         it->node->op_name, it->node->name);
-  if (t->dtype != want)
+  if (t->dtype != expected)
     return weft__fail_node(WEFT_INTERNAL, "%s {{node %s}}: received a tensor of type %s, want %s", it->node->op_name,
-                           it->node->name, weft__dtype_name(t->dtype), weft__dtype_name(want));
+                           it->node->name, weft__dtype_name(t->dtype), weft__dtype_name(expected));
   return weft__tensor_keep(&s->frame->slot[it->first_out].t, t);
 }
 
-/* One receive has ended, on any thread. */
-static void on_receipt(void *arg, weft_err err, const weft_tensor *t, bool dead) {
-  receipt *r = arg;
+/* Called when a receive has ended, on any thread: stores the value, and continues the run if its stage is complete. */
+static void on_recv_ended(void *arg, weft_err err, const weft_tensor *t, bool dead) {
+  pending_recv *r = arg;
   staged *s = r->run;
   if (!err) err = store_received(s, r->item, t, dead);
   if (err) weft__run_fail(&s->run, weft__item_error(&s->run.plan->item[r->item], err));
   pthread_mutex_lock(&s->run.lock);
-  WEFT_ASSERT(s->outstanding > 0 && s->left[s->run.plan->item[r->item].stage] > 0);
-  s->left[s->run.plan->item[r->item].stage]--;
+  WEFT_ASSERT(s->outstanding > 0 && s->unfinished[s->run.plan->item[r->item].stage] > 0);
+  s->unfinished[s->run.plan->item[r->item].stage]--;
   s->outstanding--;
   int stage = s->stage;
-  bool ready = stage >= 0 && (s->run.failure.code ? s->outstanding == 0 : s->left[stage] == 0);
+  bool ready = stage >= 0 && (s->run.failure.code ? s->outstanding == 0 : s->unfinished[stage] == 0);
   bool synchronous = !s->run.done; /* its thread waits in weft__staged_run */
   if (ready && !synchronous) s->stage = -1;
   if (synchronous) pthread_cond_signal(&s->run.wake);
@@ -192,7 +194,7 @@ static void on_receipt(void *arg, weft_err err, const weft_tensor *t, bool dead)
 
 static void staged_free(staged *s) {
   weft__run_finish(&s->run);
-  weft__free(s->left);
+  weft__free(s->unfinished);
   weft__free(s);
 }
 
@@ -211,13 +213,13 @@ static weft_err staged_finish(staged *s, weft_err err) {
 
 static weft_err staged_begin(staged **out, plan *p, plan_run *given, pool *tasks, run_done *done, void *arg) {
   const plan_staged *info = &p->staged;
-  staged *s = weft__alloc_zero(1, sizeof *s + (sizeof(receipt) + sizeof(recv_request)) * (size_t)info->n_recv);
+  staged *s = weft__alloc_zero(1, sizeof *s + (sizeof(pending_recv) + sizeof(recv_request)) * (size_t)info->n_recv);
   if (!s) return WEFT_OOM;
   weft__run_init(&s->run);
   s->stage = -1;
-  s->want = (recv_request *)(s->receipt + info->n_recv);
-  s->left = weft__alloc_zero((size_t)info->n_stage + 1, sizeof *s->left);
-  weft_err err = s->left ? weft__frame_begin(&s->frame, p, given) : WEFT_OOM;
+  s->request = (recv_request *)(s->pending + info->n_recv);
+  s->unfinished = weft__alloc_zero((size_t)info->n_stage + 1, sizeof *s->unfinished);
+  weft_err err = s->unfinished ? weft__frame_begin(&s->frame, p, given) : WEFT_OOM;
   if (err) {
     staged_free(s);
     return err;
@@ -225,7 +227,7 @@ static weft_err staged_begin(staged **out, plan *p, plan_run *given, pool *tasks
   err = weft__run_begin(&s->run, p, given, tasks, done, arg);
   if (err) return staged_finish(s, err); /* no receive has begun */
   s->outstanding = info->n_recv;
-  for (int i = 0; i < info->n_recv; i++) s->left[p->item[info->recv[i].item].stage]++;
+  for (int i = 0; i < info->n_recv; i++) s->unfinished[p->item[info->recv[i].item].stage]++;
   *out = s;
   return WEFT_OK;
 }
@@ -235,12 +237,12 @@ static void begin_receives(staged *s) {
   rendezvous *r = s->run.given->step.rendezvous;
   const plan *p = s->run.plan;
   for (int i = 0; i < p->staged.n_recv; i++) {
-    s->receipt[i] = (receipt){s, p->staged.recv[i].item};
-    s->want[i] = (recv_request){p->staged.recv[i].key, on_receipt, &s->receipt[i]};
+    s->pending[i] = (pending_recv){s, p->staged.recv[i].item};
+    s->request[i] = (recv_request){p->staged.recv[i].key, on_recv_ended, &s->pending[i]};
   }
   for (int i = 0, n = p->staged.n_recv, more; i < n; i += more) {
     more = p->staged.recv[i].together;
-    weft__rendezvous_recv_all(r, more, &s->want[i]);
+    weft__rendezvous_recv_all(r, more, &s->request[i]);
   }
 }
 
@@ -262,7 +264,7 @@ static weft_err run_stage(staged *s, int stage) {
 static bool may_begin(staged *s, int stage, weft_err *err) {
   pthread_mutex_lock(&s->run.lock);
   *err = weft__status_raise(&s->run.failure);
-  bool now = *err ? s->outstanding == 0 : s->left[stage] == 0;
+  bool now = *err ? s->outstanding == 0 : s->unfinished[stage] == 0;
   if (!now) s->stage = stage;
   pthread_mutex_unlock(&s->run.lock);
   return now;
@@ -273,7 +275,7 @@ static bool run_ready_stages(staged *s, weft_err *err) {
   for (;;) {
     bool over = s->next >= s->run.plan->n_item;
     int stage =
-        over ? s->run.plan->staged.n_stage - 1 /* which may have receives that no item reads: wait for them too */
+        over ? s->run.plan->staged.n_stage - 1 /* the values of its receives may be unused, but they must have ended */
              : s->run.plan->item[s->next].stage;
     if (!may_begin(s, stage, err)) return false;
     if (*err || over) return true;
@@ -310,7 +312,7 @@ void weft__staged_start(plan *p, plan_run *given, pool *tasks, bool borrowed, ru
 /* Sleeps until the stage that is waited for may begin; checks the deadline and interrupts every WEFT_WAIT_SLICE_MS. */
 static void sleep_until_ready(staged *s) {
   pthread_mutex_lock(&s->run.lock);
-  while (s->run.failure.code ? s->outstanding > 0 : s->left[s->stage] > 0) {
+  while (s->run.failure.code ? s->outstanding > 0 : s->unfinished[s->stage] > 0) {
     struct timespec until = weft__clock_deadline(WEFT_WAIT_SLICE_MS * NS_PER_MS);
     if (!pthread_cond_clockwait(&s->run.wake, &s->run.lock, CLOCK_MONOTONIC, &until) || s->run.failure.code) continue;
     pthread_mutex_unlock(&s->run.lock);

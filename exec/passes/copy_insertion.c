@@ -407,7 +407,7 @@ static weft_err inherit_controls(copy_inserter *s) {
   return WEFT_OK;
 }
 
-static weft_err put_together(copy_inserter *s) {
+static weft_err plan_replace_items(copy_inserter *s) {
   plan *p = s->p;
   for (int i = 0; i < s->n_item; i++)
     if (s->item[i].op != &copy_op && s->item[i].op != &wait_op)
@@ -439,7 +439,7 @@ static weft_err insert_copies(copy_inserter *s) {
     for (int o = 0; o < p->item[i].n_out; o++)
       s->memory[p->item[i].first_out + o] = memory_of_output(p, &p->item[i], o);
   WEFT_TRY(copy_rewrite(s));
-  return put_together(s);
+  return plan_replace_items(s);
 }
 
 weft_err weft__insert_copies(plan *p) {

@@ -106,13 +106,13 @@ static weft_err var_end(gradient_state *s, back_frame *b, const back_var *v, wef
 /* ---- around the backward loop ---- */
 
 /* Adds the following nodes outside b, where they are alive exactly if the loop is. */
-static void go_out(gradient_state *s, const back_frame *b) {
+static void gradient_leave_loop(gradient_state *s, const back_frame *b) {
   const loop_frame *f = &s->frames.frame[b->forward];
   weft__gradient_enter(s, b->outer);
   s->branch = b->outer ? f->branch : 0;
 }
 
-static void go_in(gradient_state *s, back_frame *b) {
+static void gradient_enter_loop(gradient_state *s, back_frame *b) {
   weft__gradient_enter(s, b);
   s->branch = 0;
 }
@@ -186,9 +186,9 @@ static weft_err open_loop(gradient_state *s, int frame, back_frame **out) {
 static weft_err sum_dense(gradient_state *s, back_frame *b, weft_out ext, weft_out d, grad_value *total) {
   back_var v;
   weft_out zeros, sum, after;
-  go_out(s, b);
+  gradient_leave_loop(s, b);
   zeros = zeros_of(s, ext, weft__out_type(s->g, d));
-  go_in(s, b);
+  gradient_enter_loop(s, b);
   WEFT_TRY(weft__b_ok(s->g));
   WEFT_TRY(var_begin(s, b, zeros, &v));
   WEFT_TRY(var_switch(s, b, &v));
@@ -207,9 +207,9 @@ static weft_err gather_rows(gradient_state *s, back_frame *b, const shape *one, 
   weft_out first;
   WEFT_TRY(weft__tensor_create(&t, weft__out_type(s->g, rows), one));
   memset(t->data, 0, weft__dtype_size(t->dtype) * (size_t)weft__tensor_count(t));
-  go_out(s, b);
+  gradient_leave_loop(s, b);
   WEFT_TRY(outer_const(s, b, t, &first));
-  go_in(s, b);
+  gradient_enter_loop(s, b);
   WEFT_TRY(var_begin(s, b, first, &v));
   WEFT_TRY(var_switch(s, b, &v));
   weft_out all =
@@ -224,9 +224,9 @@ static weft_err sum_slices(gradient_state *s, back_frame *b, weft_out ext, const
   *total = GRAD_NONE;
   WEFT_TRY(gather_rows(s, b, &row, d->values, &total->values));
   WEFT_TRY(gather_rows(s, b, &index, d->indices, &total->indices));
-  go_out(s, b);
+  gradient_leave_loop(s, b);
   total->dense_shape = weft__b_shape(s->g, ext);
-  go_in(s, b);
+  gradient_enter_loop(s, b);
   return weft__b_ok(s->g);
 }
 
@@ -235,9 +235,9 @@ static weft_err entered_value(gradient_state *s, back_frame *b, const weft_node 
                               weft_out *v) {
   *v = enter->in[0];
   if (d->indices.node < 0 || weft__out_type(s->g, *v) != WEFT_RESOURCE) return WEFT_OK;
-  go_out(s, b);
+  gradient_leave_loop(s, b);
   *v = weft__b_node(s->g, "ReadVariableOp", NULL, 1, enter->in, 1, &A_TYPE("dtype", weft__out_type(s->g, d->values)));
-  go_in(s, b);
+  gradient_enter_loop(s, b);
   return weft__b_ok(s->g);
 }
 
@@ -351,7 +351,7 @@ static weft_err walk_loop(gradient_state *s, int frame) {
   s->branch = s->now ? f->branch : 0;
   WEFT_TRY(open_loop(s, frame, &w.b));
   WEFT_TRY(begin_vars(s, &w));
-  go_in(s, w.b);
+  gradient_enter_loop(s, w.b);
   WEFT_TRY(weft__gradient_walk(s, start_body, &w));
   WEFT_TRY(end_vars(s, &w));
   WEFT_TRY(sum_invariants(s, &w));

@@ -36,7 +36,7 @@ static struct dnn {
 static cudnnHandle_t handles[MAX_DEVICES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool open_dnn() {
+static bool cudnn_open() {
   if (dnn.create) return true;
   dnn.use_stream = GPU_CALL(cudnn, cudnnSetStream);
   dnn.make = GPU_CALL(cudnn, cudnnBackendCreateDescriptor);
@@ -66,7 +66,7 @@ struct conv_plan {
 };
 static conv_plan plans[MAX_PLANS];
 
-static conv_key key_of(const conv &c) {
+static conv_key conv_key_of(const conv &c) {
   conv_key q;
   int device = 0;
   cudaGetDevice(&device);
@@ -82,33 +82,34 @@ static conv_key key_of(const conv &c) {
 
 /* ---- describing a convolution: a NULL descriptor means failure, and whatever is built from it fails too ---- */
 
-static part make(conv_plan *p, cudnnBackendDescriptorType_t type) {
+static part cudnn_create_part(conv_plan *p, cudnnBackendDescriptorType_t type) {
   part d = nullptr;
   if (p->n_parts == MAX_PARTS || dnn.make(type, &d) != CUDNN_STATUS_SUCCESS) return nullptr;
   return p->parts[p->n_parts++] = d;
 }
 
-static bool set(part d, int name, cudnnBackendAttributeType_t type, int64_t count, const void *values) {
+static bool cudnn_set(part d, int name, cudnnBackendAttributeType_t type, int64_t count, const void *values) {
   return d && dnn.set(d, (cudnnBackendAttributeName_t)name, type, count, values) == CUDNN_STATUS_SUCCESS;
 }
-static bool set_part(part d, int name, part value) {
-  return value && set(d, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value);
+static bool cudnn_set_part(part d, int name, part value) {
+  return value && cudnn_set(d, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value);
 }
-static part finished(part d, bool good) { return good && dnn.finish(d) == CUDNN_STATUS_SUCCESS ? d : nullptr; }
+static part cudnn_finish_part(part d, bool good) { return good && dnn.finish(d) == CUDNN_STATUS_SUCCESS ? d : nullptr; }
 
 /* Describes four dimensions in cuDNN's order (images, channels, rows, columns), with the channels last in memory. */
-static part tensor(conv_plan *p, cudnnDataType_t type, int64_t id, int64_t n, int64_t c, int64_t h, int64_t w) {
+static part cudnn_describe_tensor(conv_plan *p, cudnnDataType_t type, int64_t id, int64_t n, int64_t c, int64_t h,
+                                  int64_t w) {
   const int64_t dims[] = {n, c, h, w}, steps[] = {h * w * c, 1, w * c, c}, alignment = 16;
-  part d = make(p, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-  bool good = set(d, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
-  good = good && set(d, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4, dims);
-  good = good && set(d, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4, steps);
-  good = good && set(d, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &id);
-  good = good && set(d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1, &alignment);
-  return finished(d, good);
+  part d = cudnn_create_part(p, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  bool good = cudnn_set(d, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
+  good = good && cudnn_set(d, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4, dims);
+  good = good && cudnn_set(d, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4, steps);
+  good = good && cudnn_set(d, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1, &id);
+  good = good && cudnn_set(d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1, &alignment);
+  return cudnn_finish_part(d, good);
 }
 
-static part window(conv_plan *p) {
+static part cudnn_describe_window(conv_plan *p) {
   const conv_key &q = p->key;
   const cudnnDataType_t type = CUDNN_DATA_FLOAT;
   const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
@@ -118,21 +119,21 @@ static part window(conv_plan *p) {
     after[i] = reach - q.in[i] - q.before[i] > 0 ? reach - q.in[i] - q.before[i] : 0;
   }
   const int64_t axes = 2;
-  part d = make(p, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
-  bool good = set(d, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
-  good = good && set(d, CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
-  good = good && set(d, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, 1, &axes);
-  good = good && set(d, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, 2, q.before);
-  good = good && set(d, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, 2, after);
-  good = good && set(d, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, 2, q.dilation);
-  good = good && set(d, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, 2, q.stride);
-  return finished(d, good);
+  part d = cudnn_create_part(p, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  bool good = cudnn_set(d, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type);
+  good = good && cudnn_set(d, CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
+  good = good && cudnn_set(d, CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, 1, &axes);
+  good = good && cudnn_set(d, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, 2, q.before);
+  good = good && cudnn_set(d, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, 2, after);
+  good = good && cudnn_set(d, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, 2, q.dilation);
+  good = good && cudnn_set(d, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, 2, q.stride);
+  return cudnn_finish_part(d, good);
 }
 
 enum { ID_FILTER = 1, ID_X, ID_Y };
 
 /* Describes the convolution itself.  The three kinds have their attributes in the same order. */
-static part operation(conv_plan *p) {
+static part cudnn_describe_conv(conv_plan *p) {
   static const struct {
     cudnnBackendDescriptorType_t type;
     int first; /* first attribute: alpha, then beta, window, filter, x, y */
@@ -148,30 +149,31 @@ static part operation(conv_plan *p) {
                                                      : CUDNN_DATA_BFLOAT16;
   const float one = 1, zero = 0;
   const int first = kinds[q.way].first;
-  part d = make(p, kinds[q.way].type);
-  bool good = set(d, first, CUDNN_TYPE_FLOAT, 1, &one) && set(d, first + 1, CUDNN_TYPE_FLOAT, 1, &zero);
-  good = good && set_part(d, first + 2, window(p));
-  good = good && set_part(d, first + 3, tensor(p, type, ID_FILTER, q.filters, q.channels, q.size[0], q.size[1]));
-  good = good && set_part(d, first + 4, tensor(p, type, ID_X, q.n, q.channels, q.in[0], q.in[1]));
-  good = good && set_part(d, first + 5, tensor(p, type, ID_Y, q.n, q.filters, q.out[0], q.out[1]));
-  return finished(d, good);
+  part d = cudnn_create_part(p, kinds[q.way].type);
+  bool good = cudnn_set(d, first, CUDNN_TYPE_FLOAT, 1, &one) && cudnn_set(d, first + 1, CUDNN_TYPE_FLOAT, 1, &zero);
+  good = good && cudnn_set_part(d, first + 2, cudnn_describe_window(p));
+  good = good && cudnn_set_part(d, first + 3,
+                                cudnn_describe_tensor(p, type, ID_FILTER, q.filters, q.channels, q.size[0], q.size[1]));
+  good = good && cudnn_set_part(d, first + 4, cudnn_describe_tensor(p, type, ID_X, q.n, q.channels, q.in[0], q.in[1]));
+  good = good && cudnn_set_part(d, first + 5, cudnn_describe_tensor(p, type, ID_Y, q.n, q.filters, q.out[0], q.out[1]));
+  return cudnn_finish_part(d, good);
 }
 
-static part graph(conv_plan *p) {
+static part cudnn_describe_graph(conv_plan *p) {
   cudnnHandle_t handle = handles[p->key.device];
-  part op = operation(p), d = make(p, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-  const bool good = set(d, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
-  return finished(d, good && set_part(d, CUDNN_ATTR_OPERATIONGRAPH_OPS, op));
+  part op = cudnn_describe_conv(p), d = cudnn_create_part(p, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  const bool good = cudnn_set(d, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
+  return cudnn_finish_part(d, good && cudnn_set_part(d, CUDNN_ATTR_OPERATIONGRAPH_OPS, op));
 }
 
 /* ---- engines ---- */
 
 /* Returns true if the engine of a configuration has none of the properties that the file comment excludes. */
-static bool is_sound(conv_plan *p, part config) {
+static bool engine_is_allowed(conv_plan *p, part config) {
   cudnnBackendNumericalNote_t number[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
   cudnnBackendBehaviorNote_t behavior[CUDNN_BEHAVIOR_NOTE_TYPE_COUNT];
   int64_t n = 0, numbers = 0, behaviors = 0;
-  part engine = make(p, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  part engine = cudnn_create_part(p, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   if (!engine || dnn.get(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &n, &engine) ||
       dnn.get(engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT,
               &numbers, number) ||
@@ -188,12 +190,13 @@ static bool is_sound(conv_plan *p, part config) {
 }
 
 /* Gets the configurations that the heuristic proposes, best first.  Returns their number. */
-static int configurations(conv_plan *p, part *config) {
+static int cudnn_find_configs(conv_plan *p, part *config) {
   const cudnnBackendHeurMode_t mode = CUDNN_HEUR_MODE_A;
-  part d = make(p, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
-  bool good = set_part(d, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph(p));
-  good = good && set(d, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode) && finished(d, true);
-  for (int i = 0; i < PROPOSALS && good; i++) good = (config[i] = make(p, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR));
+  part d = cudnn_create_part(p, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+  bool good = cudnn_set_part(d, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, cudnn_describe_graph(p));
+  good = good && cudnn_set(d, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode) && cudnn_finish_part(d, true);
+  for (int i = 0; i < PROPOSALS && good; i++)
+    good = (config[i] = cudnn_create_part(p, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR));
   int64_t n = 0;
   if (!good || dnn.get(d, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, PROPOSALS, &n, config))
     return 0;
@@ -201,14 +204,14 @@ static int configurations(conv_plan *p, part *config) {
 }
 
 /* Creates the plan of a configuration and finds its workspace size.  Returns NULL if it is not supported. */
-static part plan_of(conv_plan *p, part config, int64_t *workspace) {
+static part cudnn_create_plan(conv_plan *p, part config, int64_t *workspace) {
   int64_t n = 0;
   cudnnHandle_t handle = handles[p->key.device];
-  if (!is_sound(p, config)) return nullptr;
-  part d = make(p, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-  const bool good = set(d, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle) &&
-                    set_part(d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
-  d = finished(d, good);
+  if (!engine_is_allowed(p, config)) return nullptr;
+  part d = cudnn_create_part(p, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+  const bool good = cudnn_set(d, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle) &&
+                    cudnn_set_part(d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
+  d = cudnn_finish_part(d, good);
   if (!d || dnn.get(d, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &n, workspace)) return nullptr;
   return *workspace <= (int64_t)MOST_WORKSPACE ? d : nullptr;
 }
@@ -219,36 +222,36 @@ struct room {
   void *filter, *workspace; /* filter: in cuDNN's layout */
 };
 
-static weft_err turn(kernel *k, const conv &c, void *from, void *to, int64_t rows, int64_t columns) {
+static weft_err conv_transpose_filter(kernel *k, const conv &c, void *from, void *to, int64_t rows, int64_t columns) {
   if (c.type == WEFT_FLOAT)
     return gpu_transpose_matrix(k, (const uint32_t *)from, (uint32_t *)to, rows, columns, columns);
   return gpu_transpose_matrix(k, (const uint16_t *)from, (uint16_t *)to, rows, columns, columns);
 }
 
-static bool execute(kernel *k, const conv &c, int64_t device, part plan, const room &r) {
+static bool cudnn_execute(kernel *k, const conv &c, int64_t device, part plan, const room &r) {
   const int64_t ids[] = {ID_FILTER, ID_X, ID_Y};
   void *at[] = {r.filter, c.x, c.y}, *workspace = r.workspace;
   part pack = nullptr;
   if (dnn.use_stream(handles[device], gpu_stream(k)) != CUDNN_STATUS_SUCCESS ||
       dnn.make(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &pack) != CUDNN_STATUS_SUCCESS)
     return false;
-  bool good = set(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, ids);
-  good = good && set(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, at);
-  good = good && set(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
-  good = finished(pack, good) && dnn.execute(handles[device], plan, pack) == CUDNN_STATUS_SUCCESS;
+  bool good = cudnn_set(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, ids);
+  good = good && cudnn_set(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, at);
+  good = good && cudnn_set(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
+  good = cudnn_finish_part(pack, good) && dnn.execute(handles[device], plan, pack) == CUDNN_STATUS_SUCCESS;
   dnn.drop(pack);
   return good;
 }
 
-static bool run(kernel *k, const conv &c, int64_t device, part plan, const room &r) {
+static bool conv_run_plan(kernel *k, const conv &c, int64_t device, part plan, const room &r) {
   const int64_t window = c.w.size[0] * c.w.size[1] * c.depth;
   const bool to_filter = c.way == CONV_TO_FILTER;
-  if (!to_filter && turn(k, c, c.filter, r.filter, window, c.out.c) != WEFT_OK) return false;
-  if (!execute(k, c, device, plan, r)) return false;
-  return !to_filter || turn(k, c, r.filter, c.filter, c.out.c, window) == WEFT_OK;
+  if (!to_filter && conv_transpose_filter(k, c, c.filter, r.filter, window, c.out.c) != WEFT_OK) return false;
+  if (!cudnn_execute(k, c, device, plan, r)) return false;
+  return !to_filter || conv_transpose_filter(k, c, r.filter, c.filter, c.out.c, window) == WEFT_OK;
 }
 
-static weft_err take_room(kernel *k, const conv &c, int64_t workspace, room *r) {
+static weft_err conv_allocate(kernel *k, const conv &c, int64_t workspace, room *r) {
   const int64_t elements = c.w.size[0] * c.w.size[1] * c.depth * c.out.c;
   WEFT_TRY(weft__gpu->scratch(k, (size_t)elements * gpu_size(c.type), &r->filter));
   return workspace ? weft__gpu->scratch(k, (size_t)workspace, &r->workspace) : WEFT_OK;
@@ -256,47 +259,47 @@ static weft_err take_room(kernel *k, const conv &c, int64_t workspace, room *r) 
 
 /* ---- choosing ---- */
 
-static bool always() {
+static bool cudnn_is_forced() {
   const char *wanted = getenv("WEFT_CUDNN");
   return wanted && *wanted == '1';
 }
 
-static void choose(kernel *k, const conv &c, conv_fn *other, conv_plan *p) {
+static void conv_choose_plan(kernel *k, const conv &c, conv_fn *other, conv_plan *p) {
   part config[PROPOSALS], plan[CANDIDATES];
   int64_t need[CANDIDATES], most = 0;
   int n = 0;
-  for (int i = 0, found = configurations(p, config); i < found && n < CANDIDATES; i++) {
-    plan[n] = plan_of(p, config[i], &need[n]);
+  for (int i = 0, found = cudnn_find_configs(p, config); i < found && n < CANDIDATES; i++) {
+    plan[n] = cudnn_create_plan(p, config[i], &need[n]);
     if (!plan[n]) continue;
     if (need[n] > most) most = need[n];
     n++;
   }
   room r = {};
-  if (n == 0 || take_room(k, c, most, &r) != WEFT_OK) return;
+  if (n == 0 || conv_allocate(k, c, most, &r) != WEFT_OK) return;
   const bool timed = gpu_may_time(k);
-  float least = always() || !timed ? 1e30f : time_of(k, TURNS, [&] { return other(k, c) == WEFT_OK; });
+  float least = cudnn_is_forced() || !timed ? 1e30f : time_of(k, TURNS, [&] { return other(k, c) == WEFT_OK; });
   for (int i = 0; i < n; i++) {
-    const float ms = timed ? time_of(k, TURNS, [&] { return run(k, c, p->key.device, plan[i], r); }) : 1e29f;
+    const float ms = timed ? time_of(k, TURNS, [&] { return conv_run_plan(k, c, p->key.device, plan[i], r); }) : 1e29f;
     if (ms < least) least = ms, p->best = plan[i], p->workspace = need[i];
   }
 }
 
-static void forget(conv_plan *p) {
+static void conv_plan_clear(conv_plan *p) {
   while (p->n_parts) dnn.drop(p->parts[--p->n_parts]);
   *p = conv_plan{};
 }
 
 /* Returns the decision for the convolution, and makes it if there is none yet.  The caller holds the lock. */
-static conv_plan *find(kernel *k, const conv &c, conv_fn *other) {
-  const conv_key key = key_of(c);
+static conv_plan *conv_find_plan(kernel *k, const conv &c, conv_fn *other) {
+  const conv_key key = conv_key_of(c);
   bool hit;
   conv_plan *p = memo_find(plans, key, &hit);
   if (hit) return p;
-  if (!always() && !gpu_may_time(k)) return nullptr;
+  if (!cudnn_is_forced() && !gpu_may_time(k)) return nullptr;
   if (!handles[key.device] && dnn.create(&handles[key.device]) != CUDNN_STATUS_SUCCESS) return nullptr;
-  forget(p);
+  conv_plan_clear(p);
   memcpy(&p->key, &key, sizeof key);
-  choose(k, c, other, p);
+  conv_choose_plan(k, c, other, p);
   p->known = true;
   return p;
 }
@@ -307,19 +310,19 @@ static bool is_candidate(const conv &c) {
   if ((wanted && *wanted == '0') || c.type == WEFT_DOUBLE || c.groups != 1 || c.in.channels_second) return false;
   if (((uintptr_t)c.x | (uintptr_t)c.y) % 16 != 0) return false;
   const double pixels = (double)(c.out.n * c.out.h * c.out.w), window = (double)(c.w.size[0] * c.w.size[1] * c.depth);
-  return always() || pixels * window * (double)c.out.c >= WORTH_ASKING;
+  return cudnn_is_forced() || pixels * window * (double)c.out.c >= WORTH_ASKING;
 }
 
 weft_err gpu_cudnn_conv(kernel *k, const conv &c, conv_fn *other, bool *done) {
   *done = false;
   if (!is_candidate(c)) return WEFT_OK;
   pthread_mutex_lock(&lock);
-  conv_plan *p = open_dnn() ? find(k, c, other) : nullptr;
+  conv_plan *p = cudnn_open() ? conv_find_plan(k, c, other) : nullptr;
   room r = {};
   weft_err err = WEFT_OK;
   if (p && p->best) {
-    err = take_room(k, c, p->workspace, &r);
-    *done = err == WEFT_OK && run(k, c, p->key.device, p->best, r);
+    err = conv_allocate(k, c, p->workspace, &r);
+    *done = err == WEFT_OK && conv_run_plan(k, c, p->key.device, p->best, r);
     if (!*done) p->best = nullptr;
   }
   pthread_mutex_unlock(&lock);

@@ -60,7 +60,7 @@ static cublasLtHandle_t handles[MAX_DEVICES];
 static plan plans[MAX_PLANS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool open_blas() {
+static bool gemm_open_library() {
   if (lt.create) return true;
 #define GET(field, name) lt.field = GPU_CALL(cublasLt, name)
   GET(matmul, cublasLtMatmul);
@@ -79,7 +79,7 @@ static bool open_blas() {
   return lt.create != nullptr;
 }
 
-static unsigned alignment(const void *p) {
+static unsigned gemm_alignment(const void *p) {
   const uintptr_t low = (uintptr_t)p & -(uintptr_t)p;
   return (unsigned)(low == 0 || low > 256 ? 256 : low);
 }
@@ -94,7 +94,8 @@ static cublasComputeType_t compute_type(const plan_key &key) {
   return key.round == ROUND_BF16 ? CUBLAS_COMPUTE_32F_FAST_16BF : CUBLAS_COMPUTE_32F_FAST_TF32;
 }
 
-static cublasLtMatrixLayout_t layout(weft_dtype t, int64_t rows, int64_t columns, int64_t ld, int batch, int64_t step) {
+static cublasLtMatrixLayout_t gemm_layout(weft_dtype t, int64_t rows, int64_t columns, int64_t ld, int batch,
+                                          int64_t step) {
   cublasLtMatrixLayout_t l = nullptr;
   lt.layout_create(&l, data_type(t), (uint64_t)rows, (uint64_t)columns, ld);
   if (l && batch > 1) {
@@ -105,8 +106,8 @@ static cublasLtMatrixLayout_t layout(weft_dtype t, int64_t rows, int64_t columns
 }
 
 /* Enqueues the product with one algorithm. cuBLASLt's a is our b: the operands are exchanged. */
-static cublasStatus_t multiply(kernel *k, const plan *p, const gpu_gemm &g, const cublasLtMatmulAlgo_t *algo,
-                               void *workspace, size_t size) {
+static cublasStatus_t gemm_multiply(kernel *k, const plan *p, const gpu_gemm &g, const cublasLtMatmulAlgo_t *algo,
+                                    void *workspace, size_t size) {
   const float one = 1, beta = g.beta;
   const double one64 = 1, beta64 = g.beta;
   const bool wide = g.type == WEFT_DOUBLE;
@@ -117,19 +118,20 @@ static cublasStatus_t multiply(kernel *k, const plan *p, const gpu_gemm &g, cons
 /* ---- timing ---- */
 
 /* Returns true if the result may be written several times and timing is worth it. */
-static bool may_time(kernel *k, const gpu_gemm &g) {
+static bool gemm_may_time(kernel *k, const gpu_gemm &g) {
   return g.beta == 0 && (double)g.m * (double)g.n * (double)g.k >= WORTH_TUNING && gpu_may_time(k);
 }
 
 /* Returns the fastest of n candidates. */
-static int fastest(kernel *k, const plan *p, const gpu_gemm &g, const cublasLtMatmulHeuristicResult_t *r, int n) {
+static int gemm_find_fastest(kernel *k, const plan *p, const gpu_gemm &g, const cublasLtMatmulHeuristicResult_t *r,
+                             int n) {
   void *workspace = nullptr;
   int best = 0;
   float least = 1e30f;
-  if (n < 2 || !may_time(k, g) || weft__gpu->scratch(k, WORKSPACE, &workspace) != WEFT_OK) return 0;
+  if (n < 2 || !gemm_may_time(k, g) || weft__gpu->scratch(k, WORKSPACE, &workspace) != WEFT_OK) return 0;
   for (int i = 0; i < n; i++) {
     const float ms = time_of(k, TURNS, [&] {
-      return multiply(k, p, g, &r[i].algo, workspace, r[i].workspaceSize) == CUBLAS_STATUS_SUCCESS;
+      return gemm_multiply(k, p, g, &r[i].algo, workspace, r[i].workspaceSize) == CUBLAS_STATUS_SUCCESS;
     });
     if (ms < least) least = ms, best = i;
   }
@@ -144,9 +146,9 @@ static cublasStatus_t make_plan(kernel *k, plan *p, const gpu_gemm &g) {
   lt.desc_create(&p->desc, compute_type(q), q.type == WEFT_DOUBLE ? CUDA_R_64F : CUDA_R_32F);
   lt.desc_set(p->desc, CUBLASLT_MATMUL_DESC_TRANSA, &ta, sizeof ta);
   lt.desc_set(p->desc, CUBLASLT_MATMUL_DESC_TRANSB, &tb, sizeof tb);
-  p->a = layout(q.type, q.flip_b ? q.k : q.n, q.flip_b ? q.n : q.k, q.ldb, q.batch, q.step_b);
-  p->b = layout(q.type, q.flip_a ? q.m : q.k, q.flip_a ? q.k : q.m, q.lda, q.batch, q.step_a);
-  p->c = layout(q.type, q.n, q.m, q.ldc, q.batch, q.step_c);
+  p->a = gemm_layout(q.type, q.flip_b ? q.k : q.n, q.flip_b ? q.n : q.k, q.ldb, q.batch, q.step_b);
+  p->b = gemm_layout(q.type, q.flip_a ? q.m : q.k, q.flip_a ? q.k : q.m, q.lda, q.batch, q.step_a);
+  p->c = gemm_layout(q.type, q.n, q.m, q.ldc, q.batch, q.step_c);
   cublasLtMatmulPreference_t pref = nullptr;
   const size_t room = WORKSPACE;
   lt.pref_create(&pref);
@@ -161,7 +163,7 @@ static cublasStatus_t make_plan(kernel *k, plan *p, const gpu_gemm &g) {
   lt.pref_destroy(pref);
   if (s == CUBLAS_STATUS_SUCCESS && n == 0) s = CUBLAS_STATUS_NOT_SUPPORTED;
   if (s != CUBLAS_STATUS_SUCCESS) return s;
-  const int best = fastest(k, p, g, found, n);
+  const int best = gemm_find_fastest(k, p, g, found, n);
   p->algo = found[best].algo;
   p->workspace = found[best].workspaceSize;
   return s;
@@ -205,7 +207,7 @@ static plan_key key_of(const gpu_gemm &g) {
   q.batch = g.batch > 1 ? g.batch : 1;
   q.type = g.type;
   q.flip_a = g.flip_a, q.flip_b = g.flip_b;
-  q.align_a = alignment(g.a), q.align_b = alignment(g.b), q.align_c = alignment(g.c);
+  q.align_a = gemm_alignment(g.a), q.align_b = gemm_alignment(g.b), q.align_c = gemm_alignment(g.c);
   q.m = g.m, q.n = g.n, q.k = g.k, q.lda = g.lda, q.ldb = g.ldb, q.ldc = g.ldc;
   if (q.batch > 1) q.step_a = g.step_a, q.step_b = g.step_b, q.step_c = g.step_c;
   return q;
@@ -215,7 +217,7 @@ static weft_err run_plain(kernel *k, const gpu_gemm &g) {
   const plan_key key = key_of(g);
   plan *p = nullptr;
   pthread_mutex_lock(&lock);
-  if (!open_blas()) {
+  if (!gemm_open_library()) {
     pthread_mutex_unlock(&lock);
     const char *problem = nullptr;
     gpu_symbol("cublasLt", "cublasLtCreate", &problem);
@@ -224,7 +226,7 @@ static weft_err run_plain(kernel *k, const gpu_gemm &g) {
   cublasStatus_t s = find_plan(k, key, g, &p);
   void *workspace = nullptr;
   weft_err err = s == CUBLAS_STATUS_SUCCESS && p->workspace ? weft__gpu->scratch(k, p->workspace, &workspace) : WEFT_OK;
-  if (err == WEFT_OK && s == CUBLAS_STATUS_SUCCESS) s = multiply(k, p, g, &p->algo, workspace, p->workspace);
+  if (err == WEFT_OK && s == CUBLAS_STATUS_SUCCESS) s = gemm_multiply(k, p, g, &p->algo, workspace, p->workspace);
   pthread_mutex_unlock(&lock);
   if (err != WEFT_OK || s == CUBLAS_STATUS_SUCCESS) return err;
   return gpu_fail(k, WEFT_INTERNAL, "%s: cuBLASLt status %d for a product %lld x %lld x %lld", weft__gpu->op_name(k),
@@ -289,7 +291,7 @@ static bool is_other_better(kernel *k, const gpu_gemm &g, const plan_key &key, w
   finding *f = memo_find(findings, key, &known);
   const bool better = known && f->other;
   pthread_mutex_unlock(&lock);
-  if (known || !may_time(k, g)) return better;
+  if (known || !gemm_may_time(k, g)) return better;
   const float plain = time_of(k, TURNS, [&] { return run_plain(k, g) == WEFT_OK; });
   const float with = time_of(k, TURNS, [&] { return other(k, g) == WEFT_OK; });
   pthread_mutex_lock(&lock);

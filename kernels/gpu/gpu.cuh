@@ -1,7 +1,7 @@
-/* gpu.cuh - what every .cu file of ops/ stands on: the calls of gpu.h by short names, types, launches.
+/* gpu.cuh - short names for the functions of gpu.h, types and launches, for every .cu file of ops/.
  *
- * Half and bfloat16 are stored as themselves and computed in float, as on the CPU.  A launch is checked where it is
- * made (gpu_launched), so that what the card refuses bears the node's name. */
+ * Half and bfloat16 are stored as such and computed in float, as on the CPU.  Each launch is checked at once
+ * (gpu_launched), so that an error of the GPU names the node. */
 #pragma once
 
 #include "kernels/gpu/gpu.h"
@@ -20,7 +20,7 @@ extern const gpu_host *weft__gpu; /* set when the plug-in is opened */
 using bf16 = __nv_bfloat16;
 using half = __half;
 
-/* ---- asking and answering ---- */
+/* ---- arguments and errors ---- */
 
 inline int gpu_n_in(const kernel *k) { return weft__gpu->n_in(k); }
 inline gpu_tensor gpu_in(const kernel *k, int i) {
@@ -38,7 +38,7 @@ template <class T> weft_err gpu_scratch(kernel *k, int64_t count, T **out) {
 }
 template <class T> T *gpu_data(const gpu_tensor &t) { return (T *)t.data; }
 
-/* Fails in the node's name, as weft__kernel_fail does. */
+/* Sets an error that names the node, as weft__kernel_fail does. */
 __attribute__((format(printf, 3, 4))) inline weft_err gpu_fail(const kernel *k, weft_err code, const char *fmt, ...) {
   char what[512];
   va_list args;
@@ -53,10 +53,10 @@ inline weft_err gpu_said(const kernel *k, cudaError_t e) {
   return gpu_fail(k, e == cudaErrorMemoryAllocation ? WEFT_RESOURCE_EXHAUSTED : WEFT_INTERNAL, "%s: %s",
                   weft__gpu->op_name(k), cudaGetErrorString(e));
 }
-/* What the last launch says. */
+/* Returns the error of the last launch. */
 inline weft_err gpu_launched(const kernel *k) { return gpu_said(k, cudaGetLastError()); }
 
-/* Brings n elements from the card and waits for them; for kernels whose row says that they wait. */
+/* Copies n elements from the GPU and waits for them; only for kernels whose row has `waits`. */
 template <class T> weft_err gpu_fetch(const kernel *k, T *to, const T *from, int64_t n = 1) {
   WEFT_TRY(gpu_launched(k));
   WEFT_TRY(gpu_said(k, cudaMemcpyAsync(to, from, (size_t)n * sizeof(T), cudaMemcpyDeviceToHost, gpu_stream(k))));
@@ -86,11 +86,11 @@ inline bool gpu_same_shape(const shape &a, const shape &b) {
   for (int i = 0; same && i < a.rank; i++) same = a.dim[i] == b.dim[i];
   return same;
 }
-/* Element i of a tensor in host memory, of an integer type. */
+/* Returns element i of an integer tensor in host memory. */
 inline int64_t gpu_int(const gpu_tensor &t, int64_t i) {
   return t.dtype == WEFT_INT64 ? ((const int64_t *)t.data)[i] : ((const int32_t *)t.data)[i];
 }
-/* Input i, a list of integers in host memory. */
+/* Reads input i, a list of integers in host memory. */
 inline weft_err gpu_ints(const kernel *k, int i, int64_t *out, int *n) {
   const gpu_tensor t = gpu_in(k, i);
   if (t.count > WEFT_MAX_RANK)
@@ -100,7 +100,7 @@ inline weft_err gpu_ints(const kernel *k, int i, int64_t *out, int *n) {
   for (int j = 0; j < *n; j++) out[j] = gpu_int(t, j);
   return WEFT_OK;
 }
-/* Input i, in host memory, as the shape of an output. */
+/* Reads input i, in host memory, as the shape of an output. */
 inline weft_err gpu_dims(const kernel *k, int i, shape *s) {
   WEFT_TRY(gpu_ints(k, i, s->dim, &s->rank));
   for (int d = 0; d < s->rank; d++)
@@ -126,7 +126,7 @@ template <class F> weft_err gpu_floats(const kernel *k, weft_dtype t, F f) {
   }
 }
 
-/* The numbers that arithmetic is for: floats, and the integers that steps and indices are made of. */
+/* The types that arithmetic supports: floats, and the integers of steps and indices. */
 #define GPU_NUMBERS (GPU_FLOATS | GPU_INDICES)
 template <class F> weft_err gpu_numbers(const kernel *k, weft_dtype t, F f) {
   switch (t) {
@@ -144,7 +144,7 @@ template <class F> weft_err gpu_indices(const kernel *k, weft_dtype t, F f) {
   }
 }
 
-/* Sixteen bytes of neighbours, read and written at once: channels, where they are last. */
+/* Sixteen bytes of adjacent elements (channels that are last), which are read and written at once. */
 template <class T> struct alignas(16) channels_of { T v[16 / sizeof(T)]; };
 
 inline size_t gpu_size(weft_dtype t) {
@@ -165,7 +165,7 @@ inline size_t gpu_size(weft_dtype t) {
   }
 }
 
-/* Elements that are only moved: by their size. */
+/* Calls f with an unsigned type of the element's size, for kernels that only copy elements. */
 template <class F> weft_err gpu_moved(const kernel *k, weft_dtype t, F f) {
   switch (gpu_size(t)) {
   case 1: return f(uint8_t());
@@ -176,7 +176,7 @@ template <class F> weft_err gpu_moved(const kernel *k, weft_dtype t, F f) {
   }
 }
 
-/* What a type is computed in. */
+/* The type that a type is computed in. */
 template <class T> struct gpu_wide { using type = T; };
 template <> struct gpu_wide<half> { using type = float; };
 template <> struct gpu_wide<bf16> { using type = float; };

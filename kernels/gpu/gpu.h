@@ -94,8 +94,7 @@ typedef struct gpu_host {
   weft_err (*forward)(kernel *k, int i, int from, const struct shape *s);
   /* Stores GPU memory that is valid for this run of the kernel.  The kernel does not free it. */
   weft_err (*scratch)(kernel *k, size_t bytes, void **out);
-  /* Stores GPU memory that belongs to the node of this plan and lives as long as the plan.  It is zero at the first
-   * call. */
+  /* Stores GPU memory that belongs to the node and lives as long as the session.  It is zero at the first call. */
   weft_err (*kept)(kernel *k, size_t bytes, void **out);
   /* Stores the key and the counter of Philox with which the CPU kernel of a random node would start. */
   weft_err (*seeds)(const kernel *k, uint32_t key[2], uint32_t counter[4]);

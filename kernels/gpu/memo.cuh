@@ -1,7 +1,7 @@
-/* memo.cuh - what was found out about problems, by their keys.
+/* memo.cuh - a cache of decisions about problems, such as the fastest algorithm for a matrix product, by key.
  *
- * A table of fixed size, in which a new problem takes the place of an old one where too many fall together.  An entry
- * has a `key`, compared as bytes, and says with `known` whether it is in use. */
+ * The table has a fixed size.  If too many keys collide, a new problem replaces an old one.  An entry has a `key`,
+ * compared as bytes, and a flag `known`, which says that it is in use. */
 #pragma once
 
 #include <stdint.h>
@@ -9,7 +9,7 @@
 
 enum { MEMO_PROBES = 8 };
 
-/* The entry of the key; or, with *hit false, the one that may be used for it. */
+/* Returns the entry of the key; or, with *hit false, an entry that may be overwritten for it. */
 template <class E, class K, int size> E *memo_find(E (&table)[size], const K &key, bool *hit) {
   const unsigned char *bytes = (const unsigned char *)&key;
   uint64_t h = 1469598103934665603u;

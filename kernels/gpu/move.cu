@@ -76,12 +76,12 @@ static weft_err run(kernel *k, const move_job &j) {
 
 enum { MOVE_PIECES = 40 };
 
-struct move_piece { /* rows of elements that follow each other on both sides */
+struct move_piece { /* rows of elements that are contiguous on both sides */
   char *dst;
   const char *src;
-  uint32_t first; /* its elements among those of all pieces */
+  uint32_t first; /* number of its first element among those of all pieces */
   divisor run;    /* elements of a row */
-  int64_t to, from; /* steps between rows, in elements */
+  int64_t to, from; /* strides of the rows, in elements */
 };
 struct move_pieces {
   int n;
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(GPU_THREADS) pieces_kernel(uint32_t n, const _
   }
 }
 
-/* The copies of a kernel that makes several; its thread gathers them here while the CPU's kernel asks for them. */
+/* The copies of a kernel that makes several.  Its thread collects them here while the CPU kernel requests them. */
 static thread_local struct {
   bool on;
   int n;
@@ -107,13 +107,13 @@ static thread_local struct {
   move_job job[MOVE_PIECES];
 } gathered;
 
-/* Returns true if the copy is rows whose elements follow each other. */
+/* Returns true if the copy consists of rows of contiguous elements. */
 static bool is_piece(const move_job &j) {
   const int in = j.rank - 1;
   return j.src && j.rank <= 2 && j.to[in] == (int64_t)j.size && j.from[in] == (int64_t)j.size;
 }
 
-/* The widest element that all gathered copies consist of. */
+/* Returns the size of the widest element that divides all collected copies. */
 static size_t gathered_width() {
   uint64_t all = 0;
   for (int i = 0; i < gathered.n; i++) {
@@ -167,7 +167,7 @@ static weft_err gather_job(kernel *k, const move_job &j) {
   return WEFT_OK;
 }
 
-/* Runs the CPU's kernel, and then all the copies that it asked for. */
+/* Runs the CPU kernel, and then all the copies that it requested. */
 static weft_err many_gpu(kernel *k) {
   gathered.on = true;
   gathered.n = 0;

@@ -1,7 +1,8 @@
-/* scan.cuh - numbering what is chosen out of many on the GPU, in order.
+/* scan.cuh - numbers the selected elements on the GPU, in order (a prefix sum).
  *
- * A function object says with chosen(i) what is chosen.  One launch counts it tile by tile, one adds up the counts;
- * with that, how many there are can be asked for.  Another launch calls put(i, number) for each. */
+ * The function chosen(i) of an object says which elements are selected.  One launch counts them tile by tile, and
+ * another adds up the counts, so that the total is known.  A third launch calls put(i, number) for each selected
+ * element. */
 #pragma once
 
 #include "kernels/gpu/gpu.cuh"
@@ -10,7 +11,7 @@ enum { SCAN_ROUNDS = 8, SCAN_TILE = SCAN_ROUNDS * GPU_THREADS };
 
 struct gpu_scan {
   int64_t n, tiles;
-  int64_t *tile; /* on the card: how many are chosen in front of each tile; at [tiles]: in all */
+  int64_t *tile; /* in GPU memory: the number of selected elements before each tile; at [tiles]: in total */
 };
 
 template <class F> __global__ void __launch_bounds__(GPU_THREADS) scan_count(const F f, gpu_scan s) {
@@ -22,7 +23,7 @@ template <class F> __global__ void __launch_bounds__(GPU_THREADS) scan_count(con
   if (threadIdx.x == 0) s.tile[blockIdx.x] = found;
 }
 
-/* One block for all tiles. */
+/* Adds up the counts of all tiles, in one block. */
 static __global__ void __launch_bounds__(GPU_THREADS) scan_tiles(gpu_scan s) {
   __shared__ int64_t sum[GPU_THREADS];
   int64_t before = 0;
@@ -59,7 +60,7 @@ template <class F> __global__ void __launch_bounds__(GPU_THREADS) scan_put(const
       before += warp[w];
     }
     if (yes) f.put(i, number);
-    __syncthreads(); /* before the next round writes over the counts */
+    __syncthreads(); /* before the next round overwrites the counts */
   }
 }
 

@@ -1,18 +1,18 @@
-/* scatter.cuh - rows put, added or otherwise combined at indices on the GPU: of tensors, variables and segments. */
+/* scatter.cuh - stores, adds or otherwise combines rows at indices on the GPU, for tensors, variables and segments. */
 #pragma once
 
 #include "kernels/gpu/gpu.cuh"
 
-/* Places of `inner` elements that rows of `depth` indices name. */
+/* The slices, of `inner` elements each, that rows of `depth` indices address. */
 struct place_args {
-  int64_t depth, inner, count, dim[WEFT_MAX_RANK]; /* count: elements at all places together */
+  int64_t depth, inner, count, dim[WEFT_MAX_RANK]; /* count: elements of all slices */
 };
 inline place_args places_in(const shape &s, int64_t depth, int64_t count) {
   place_args a = {depth, gpu_span(s, (int)depth, s.rank), count};
   for (int d = 0; d < depth; d++) a.dim[d] = s.dim[d];
   return a;
 }
-/* The number of the place that a row names; -1 if it is outside. */
+/* Returns the number of the slice that a row of indices addresses; -1 if it is out of range. */
 template <class I> __device__ __forceinline__ int64_t place_of(const place_args &a, const I *indices, int64_t row) {
   int64_t at = 0;
   for (int64_t d = 0; d < a.depth; d++) {
@@ -50,9 +50,9 @@ template <class F> weft_err gpu_scatter_types(const kernel *k, weft_dtype t, F f
   default: return gpu_indices(k, t, f);
   }
 }
-/* z[place named by row i of indices] = z[...] how x[i]; `depth` indices make a row.  x: a slice for each row, or one
- * element for all. */
+/* Combines x[i] into the slice of z that row i of indices addresses, by `how`; `depth` indices form a row.  x has a
+ * slice for each row or, with `single`, one element for all. */
 weft_err gpu_scatter(kernel *k, const gpu_tensor &z, const gpu_tensor &indices, int64_t depth, const gpu_tensor &x,
                      bool single, scatter_how how);
-/* Do indices (rows..., depth) and updates (rows..., slice...) fit the target? */
+/* Returns INVALID_ARGUMENT unless indices (rows..., depth) and updates (rows..., slice...) fit the target. */
 weft_err gpu_scatter_fits(kernel *k, const shape &target, const shape &indices, const shape &updates);

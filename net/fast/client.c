@@ -61,15 +61,15 @@ static void client_remove_call(fast_client *client, client_call *c) {
   atomic_fetch_add(&client->active, 1);
 }
 
-/* Removes every call, or those whose deadline has passed (late_ns), and returns them as a list.  *left (or NULL): calls
- * with a later deadline remain. */
-static client_call *client_take_calls(fast_client *client, int64_t late_ns, bool *left) {
+/* Removes every call, or those whose deadline has passed (late_ns), and returns them as a list.  *remain (or
+ * NULL) becomes true if calls with a later deadline remain. */
+static client_call *client_take_calls(fast_client *client, int64_t late_ns, bool *remain) {
   client_call *taken = NULL;
   for (int64_t i = 0; i < client->calls.capacity; i++) {
     client_call *c = client->calls.slot[i].item;
     if (!c || (late_ns && !c->deadline_ns)) continue;
     if (late_ns && c->deadline_ns > late_ns) {
-      if (left) *left = true;
+      if (remain) *remain = true;
       continue;
     }
     client_remove_call(client, c);
@@ -204,11 +204,11 @@ static client_call *client_call_create(fast_client *client, const char *method, 
 /* Adds the call to the table and sends it.  Locked, so that a token that fires meanwhile waits until the call is
  * sent. */
 static weft_err client_send_call(fast_client *client, client_call *c, message *request, bool more) {
-  uint32_t left = c->timeout_ms < UINT32_MAX ? (uint32_t)c->timeout_ms : UINT32_MAX;
+  uint32_t timeout_ms = c->timeout_ms < UINT32_MAX ? (uint32_t)c->timeout_ms : UINT32_MAX;
   WEFT_TRY(client_add_call(client, c));
   weft_err err = c->cancel ? weft__cancel_watch_add(c->cancel, &c->watch, client_call_cancelled, c) : WEFT_OK;
   if (err == WEFT_OK)
-    weft__conn_send(&client->conn, &(frame_head){.kind = FRAME_CALL, .id = c->id, .timeout_ms = left}, c->method,
+    weft__conn_send(&client->conn, &(frame_head){.kind = FRAME_CALL, .id = c->id, .timeout_ms = timeout_ms}, c->method,
                     request, more);
   else
     weft__slot_table_remove(&client->calls, c->id);

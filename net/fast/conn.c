@@ -159,12 +159,12 @@ static void conn_drop_sent(conn *c, size_t sent, out_frame **done) {
   c->queued -= sent;
   while (c->first) {
     out_frame *f = c->first;
-    size_t left = f->prefix_size + f->body.size - f->sent;
-    if (sent < left) {
+    size_t remaining = f->prefix_size + f->body.size - f->sent;
+    if (sent < remaining) {
       f->sent += sent;
       break;
     }
-    sent -= left;
+    sent -= remaining;
     c->first = f->next;
     f->next = *done;
     *done = f;
@@ -334,15 +334,15 @@ static uint64_t frame_piece_size(const uint8_t *sizes, int i, uint64_t *ref) {
 /* Returns true if the sizes of the pieces add up to the body.  *socket_bytes: those of them that come through the
  * socket. */
 static bool conn_sizes_are_valid(const conn *c, const uint8_t *sizes, uint64_t *socket_bytes) {
-  uint64_t left = c->head.body, ref;
+  uint64_t remaining = c->head.body, ref;
   *socket_bytes = 0;
   for (int i = 0; i < c->head.n_piece; i++) {
     uint64_t size = frame_piece_size(sizes, i, &ref);
-    if (size == 0 || size > left) return false;
-    left -= size;
+    if (size == 0 || size > remaining) return false;
+    remaining -= size;
     if (!ref) *socket_bytes += size;
   }
-  return left == 0;
+  return remaining == 0;
 }
 
 /* Makes memory for the body, piece by piece; pieces in shared memory are there already. */
@@ -404,10 +404,11 @@ static uint8_t *conn_piece_data(const conn *c, int i) {
 /* Counts n bytes of the body as read. */
 static void conn_advance_body(conn *c, size_t n) {
   while (n > 0) {
-    size_t left = weft__message_piece(&c->body, c->piece)->size - c->piece_offset, take = n < left ? n : left;
+    size_t remaining = weft__message_piece(&c->body, c->piece)->size - c->piece_offset,
+           take = n < remaining ? n : remaining;
     c->piece_offset += take;
     n -= take;
-    if (take < left) continue;
+    if (take < remaining) continue;
     c->piece++, c->piece_offset = 0;
     conn_skip_shm_pieces(c);
   }
@@ -421,8 +422,8 @@ static void conn_copy_body(conn *c) {
     c->discard -= drop;
   }
   while (c->piece < c->body.n_piece && c->in_begin < c->in_end) {
-    size_t left = weft__message_piece(&c->body, c->piece)->size - c->piece_offset, have = c->in_end - c->in_begin;
-    size_t take = have < left ? have : left;
+    size_t remaining = weft__message_piece(&c->body, c->piece)->size - c->piece_offset, have = c->in_end - c->in_begin;
+    size_t take = have < remaining ? have : remaining;
     memcpy(conn_piece_data(c, c->piece) + c->piece_offset, c->in + c->in_begin, take);
     c->in_begin += take;
     conn_advance_body(c, take);
@@ -504,9 +505,9 @@ static ssize_t conn_read(conn *c, bool *full) {
   int i = c->has_head ? c->piece : c->body.n_piece;
   for (; i < c->body.n_piece && n < IOVECS_MAX - 1; i++) {
     if (weft__shm_has_piece(weft__message_piece(&c->body, i))) continue;
-    size_t at = i == c->piece ? c->piece_offset : 0, left = weft__message_piece(&c->body, i)->size - at;
-    v[n++] = (struct iovec){conn_piece_data(c, i) + at, left};
-    body += left;
+    size_t at = i == c->piece ? c->piece_offset : 0, remaining = weft__message_piece(&c->body, i)->size - at;
+    v[n++] = (struct iovec){conn_piece_data(c, i) + at, remaining};
+    body += remaining;
   }
   if (i == c->body.n_piece) room = sizeof c->in - c->in_end;
   if (room) v[n++] = (struct iovec){c->in + c->in_end, room};

@@ -408,16 +408,16 @@ void weft__loop_remove_and_close(loop_group *g, source *s) {
 /* ---- callers that wait ---- */
 
 bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, bool *is_set) {
-  int64_t deadline = weft__clock_now_ns() + for_ns, left = for_ns;
+  int64_t deadline = weft__clock_now_ns() + for_ns, remaining_ns = for_ns;
   pthread_t none = 0;
   if (!atomic_compare_exchange_strong(&g->poller, &none, pthread_self())) return false;
   atomic_store(&g->caller_has_polled, true);
   primary_watch_inner(g, false);
-  while (!weft__sync_event_watch(until, true) && left > 0) {
-    int64_t ms = (left + NS_PER_MS - 1) / NS_PER_MS;
+  while (!weft__sync_event_watch(until, true) && remaining_ns > 0) {
+    int64_t ms = (remaining_ns + NS_PER_MS - 1) / NS_PER_MS;
     int wait_ms = ms < LOOP_TICK_MS ? weft__int_sat(ms) : LOOP_TICK_MS;
     poll_result result = loop_poll_and_dispatch(primary_loop(g), wait_ms, until);
-    left = result == POLL_NOTHING ? 0 : deadline - weft__clock_now_ns();
+    remaining_ns = result == POLL_NOTHING ? 0 : deadline - weft__clock_now_ns();
   }
   *is_set = weft__sync_event_watch(until, false);
   WEFT_ASSERT(is_poller(g));

@@ -170,9 +170,9 @@ static bool server_conn_on_call(server_conn *from, const frame_head *h, const ch
 /* ---- connections ---- */
 
 static bool server_conn_on_greeting(server_conn *c, const char *text, size_t size) {
-  char want[2 * FAST_KEY_SIZE + 1];
-  weft__socket_key_text(want, c->listener->key);
-  if (!weft__rpc_tokens_equal(want, sizeof want - 1, text, size)) return false;
+  char expected[2 * FAST_KEY_SIZE + 1];
+  weft__socket_key_text(expected, c->listener->key);
+  if (!weft__rpc_tokens_equal(expected, sizeof expected - 1, text, size)) return false;
   c->conn.authenticated = true;
   weft__conn_send(&c->conn, &(frame_head){.kind = FRAME_GREETING}, "", NULL, false);
   return true;

@@ -315,7 +315,7 @@ static weft_err dataset_order_gather(cache *c, const weft_tensor *element) {
 }
 
 /* Called at the end of the input: gives the collected elements to the cache of the pass. */
-static void hand_over(cache_at *at) {
+static void cache_publish(cache_at *at) {
   pthread_mutex_lock(&at->cache->lock);
   if (!at->cache->whole) {
     at->cache->element = at->own.element;
@@ -342,7 +342,7 @@ static weft_err cache_next(iterator *it, const step *st, weft_tensor *out, bool 
   }
   WEFT_TRY(weft__iterator_next(at->base.from, st, out, end));
   if (!*end) return dataset_order_gather(&at->own, out);
-  hand_over(at);
+  cache_publish(at);
   return WEFT_OK;
 }
 

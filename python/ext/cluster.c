@@ -73,7 +73,7 @@ static PyObject *server_seat(PyObject *self, PyObject *capsule) {
 }
 
 /* role(arguments) -> (ClusterDef bytes or None, job, task) */
-static PyObject *role(PyObject *self, PyObject *list) {
+static PyObject *cluster_role(PyObject *self, PyObject *list) {
   Py_ssize_t n = PySequence_Size(list);
   char **argv = n < 0 ? NULL : PyMem_Calloc((size_t)n + 1, sizeof *argv), *job = NULL;
   weft_cluster *c = NULL;
@@ -101,7 +101,7 @@ static PyObject *role(PyObject *self, PyObject *list) {
 }
 
 /* devices(session) -> [(name, type, memory, incarnation)] */
-static PyObject *devices(PyObject *self, PyObject *args) {
+static PyObject *session_devices(PyObject *self, PyObject *args) {
   PyObject *session;
   weft_devices *d;
   weft_err err;
@@ -137,8 +137,8 @@ PyMethodDef ext_cluster_functions[] = {
     {"server_join", server_join, METH_O, "Waits until the job is over."},
     {"server_set_failed", server_set_failed, METH_O, "The program ends with an error."},
     {"server_seat", server_seat, METH_O, "(target, job, task, ClusterDef bytes)"},
-    {"role", role, METH_O, "role(arguments) -> (ClusterDef bytes or None, job, task)"},
-    {"devices", devices, METH_VARARGS, "devices(session)"},
+    {"role", cluster_role, METH_O, "role(arguments) -> (ClusterDef bytes or None, job, task)"},
+    {"devices", session_devices, METH_VARARGS, "devices(session)"},
     {"session_reset", session_reset, METH_VARARGS, "session_reset(target, container)"},
     {NULL, NULL, 0, NULL},
 };

@@ -143,7 +143,7 @@ static int put_attr(weft_builder *b, PyObject *row) {
   return PyErr_Occurred() ? -1 : 0;
 }
 
-static int fill(weft_builder *b, PyObject *inputs, PyObject *controls, PyObject *attrs) {
+static int builder_fill(weft_builder *b, PyObject *inputs, PyObject *controls, PyObject *attrs) {
   weft_out *out;
   Py_ssize_t n = ext_outs(inputs, &out);
   for (Py_ssize_t i = 0; i < n; i++) weft_builder_input(b, out[i]);
@@ -170,7 +170,7 @@ static PyObject *graph_op(PyObject *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "szOOOz", &type, &name, &inputs, &controls, &attrs, &device)) return NULL;
   weft_builder *b = weft_node_begin(g, type, name);
   if (!b) return PyErr_NoMemory();
-  int bad = fill(b, inputs, controls, attrs);
+  int bad = builder_fill(b, inputs, controls, attrs);
   if (device) weft_builder_device(b, device);
   if (bad) weft_builder_input(b, WEFT_NONE); /* refuses the node; finish frees the builder */
   weft_out made;

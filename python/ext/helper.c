@@ -57,7 +57,7 @@ static PyObject *outs_list(const weft_out *out, Py_ssize_t n) {
 
 /* helper(graph, kind, name, operands, flag, method) -> outputs, as many as there are operands and at least one; -1 where
  * the helper has none.  An operand is an output (int), a number (float) or a constant (dtype, shape, buffer). */
-static PyObject *helper(PyObject *self, PyObject *args) {
+static PyObject *helper_call(PyObject *self, PyObject *args) {
   PyObject *graph, *list, *made = NULL;
   const char *kind, *name, *method = NULL;
   int flag;
@@ -79,6 +79,6 @@ static PyObject *helper(PyObject *self, PyObject *args) {
 }
 
 PyMethodDef ext_helper_functions[] = {
-    {"helper", helper, METH_VARARGS, "helper(graph, kind, name, operands, flag, method) -> outputs"},
+    {"helper", helper_call, METH_VARARGS, "helper(graph, kind, name, operands, flag, method) -> outputs"},
     {NULL, NULL, 0, NULL},
 };

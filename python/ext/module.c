@@ -61,7 +61,7 @@ static volatile sig_atomic_t terminated;  /* and the call was interrupted for th
 static pthread_t main_thread;             /* the one in which Python runs handlers */
 static timer_t patience;                  /* calls end_patience */
 
-static void pass_on(const watched *w, int number, siginfo_t *info, void *context) {
+static void signal_forward(const watched *w, int number, siginfo_t *info, void *context) {
   const struct sigaction *before = &w->before;
   if (before->sa_flags & SA_SIGINFO)
     before->sa_sigaction(number, info, context);
@@ -76,7 +76,7 @@ static watched watched_interrupt = {.handler = on_interrupt}, watched_terminate 
 static void on_interrupt(int number, siginfo_t *info, void *context) {
   interrupted = 1;
   weft_interrupt();
-  pass_on(&watched_interrupt, number, info, context);
+  signal_forward(&watched_interrupt, number, info, context);
 }
 
 static void on_terminate(int number, siginfo_t *info, void *context) {
@@ -84,7 +84,7 @@ static void on_terminate(int number, siginfo_t *info, void *context) {
   const struct itimerspec after = {.it_value.tv_sec = terminate_secs, .it_interval.tv_sec = terminate_secs};
   terminating = 1;
   timer_settime(patience, 0, &after, NULL);
-  pass_on(&watched_terminate, number, info, context);
+  signal_forward(&watched_terminate, number, info, context);
 }
 
 /* On a thread of the timer. */
@@ -99,7 +99,7 @@ static void end_patience(union sigval none) {
 }
 
 /* Puts our handler in front of the program's, if it has one. */
-static void watch(int number, watched *w) {
+static void signal_watch(int number, watched *w) {
   struct sigaction now;
   if (sigaction(number, NULL, &now) != 0) return;
   if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == w->handler) return;
@@ -134,11 +134,11 @@ static void drop_stale_interrupt(void) {
 }
 
 void ext_watch_signals(void) {
-  watch(SIGINT, &watched_interrupt);
+  signal_watch(SIGINT, &watched_interrupt);
   struct sigaction now;
   if (sigaction(SIGTERM, NULL, &now) == 0 && ((now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL) &&
       has_patience())
-    watch(SIGTERM, &watched_terminate);
+    signal_watch(SIGTERM, &watched_terminate);
   if (!pthread_equal(pthread_self(), main_thread)) return;
   if (terminated)
     forget_interrupt(); /* it was for a call that has ended */
@@ -168,7 +168,7 @@ PyObject *ext_raise_wait(weft_err err) {
   return ext_raise(err);
 }
 
-static PyObject *interrupt(PyObject *self, PyObject *none) {
+static PyObject *module_interrupt(PyObject *self, PyObject *none) {
   (void)self, (void)none;
   weft_interrupt();
   Py_RETURN_NONE;
@@ -225,7 +225,7 @@ static PyObject *log_to_stderr(PyObject *self, PyObject *level) {
 /* ---- ops ------------------------------------------------------------------------------------------- */
 
 /* ops(): {name: (definition, doc)} of every op there is. */
-static PyObject *ops(PyObject *self, PyObject *none) {
+static PyObject *module_ops(PyObject *self, PyObject *none) {
   (void)self, (void)none;
   PyObject *all = PyDict_New();
   for (int i = 0; all && i < weft_op_count(); i++) {
@@ -254,7 +254,7 @@ static PyObject *dtype_name(PyObject *self, PyObject *number) {
   return PyUnicode_FromString(weft_dtype_name((weft_dtype)n));
 }
 
-static PyObject *version(PyObject *self, PyObject *none) {
+static PyObject *module_version(PyObject *self, PyObject *none) {
   (void)self, (void)none;
   return PyUnicode_FromString(weft_version());
 }
@@ -277,14 +277,14 @@ static PyMethodDef functions[] = {
     {"set_error", set_error, METH_O, "set_error(fn): fn(code, message) makes the exception for an error"},
     {"use_numpy", ext_use_numpy, METH_VARARGS, "use_numpy(ndarray, {dtype number: numpy dtype})"},
     {"set_call", ext_set_call, METH_O, "set_call(fn): fn(token, inputs) is what PyFunc calls"},
-    {"interrupt", interrupt, METH_NOARGS, "Ends every wait inside the library."},
+    {"interrupt", module_interrupt, METH_NOARGS, "Ends every wait inside the library."},
     {"interrupt_clear", interrupt_clear, METH_NOARGS, "Lets waits begin again."},
     {"log_to_stderr", log_to_stderr, METH_O, "Shows what the library says, from a level on."},
     {"log_verbosity", log_verbosity, METH_O, "tf.logging's level, for the library's supervision."},
     {"op_gradients", op_gradients, METH_NOARGS, "{name: \"yes\", \"none\" or \"missing\"} of every op."},
-    {"ops", ops, METH_NOARGS, "{name: (definition, doc)} of every op."},
+    {"ops", module_ops, METH_NOARGS, "{name: (definition, doc)} of every op."},
     {"dtype_name", dtype_name, METH_O, "'float32' for 1."},
-    {"version", version, METH_NOARGS, "The library's version."},
+    {"version", module_version, METH_NOARGS, "The library's version."},
     {"trace_json", trace_json, METH_VARARGS, "RunMetadata bytes as a Chrome trace."},
     {NULL, NULL, 0, NULL},
 };

@@ -104,7 +104,7 @@ static int to_graph(PyObject *o, void *out) {
 }
 
 /* loss(graph, kind, labels, predictions, weights, reduction, collection, name, smoothing, delta, epsilon, axis) */
-static PyObject *loss(PyObject *self, PyObject *args) {
+static PyObject *graph_loss(PyObject *self, PyObject *args) {
   weft_graph *g;
   const char *kind;
   long long labels, predictions, weights;
@@ -131,7 +131,7 @@ static PyObject *total_loss(PyObject *self, PyObject *args) {
 }
 
 /* metric(graph, kind, labels, predictions, weights, thresholds, name) -> (value, update) */
-static PyObject *metric(PyObject *self, PyObject *args) {
+static PyObject *graph_metric(PyObject *self, PyObject *args) {
   weft_graph *g;
   const char *kind;
   long long labels, predictions, weights;
@@ -156,8 +156,8 @@ PyMethodDef ext_pipeline_functions[] = {
     {"coordinator_wait", coordinator_wait, METH_VARARGS, "coordinator_wait(coordinator, seconds)"},
     {"coordinator_join", coordinator_join, METH_VARARGS, "coordinator_join(coordinator, grace, ignore_live)"},
     {"queue_runner_start", queue_runner_start, METH_VARARGS, "Starts the threads of a QueueRunnerDef."},
-    {"loss", loss, METH_VARARGS, "A loss by its kind."},
+    {"loss", graph_loss, METH_VARARGS, "A loss by its kind."},
     {"total_loss", total_loss, METH_VARARGS, "total_loss(graph, name, regularization)"},
-    {"metric", metric, METH_VARARGS, "metric(graph, kind, ...) -> (value, update)"},
+    {"metric", graph_metric, METH_VARARGS, "metric(graph, kind, ...) -> (value, update)"},
     {NULL, NULL, 0, NULL},
 };

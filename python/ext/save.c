@@ -15,7 +15,7 @@ static PyObject *text_or_none(char *text) {
 }
 
 /* A list of str as C strings, borrowed from the list (PyMem_Free); None entries are NULL. */
-static const char **texts(PyObject *list, Py_ssize_t *n) {
+static const char **list_texts(PyObject *list, Py_ssize_t *n) {
   *n = PySequence_Size(list);
   const char **out = *n < 0 ? NULL : PyMem_Calloc((size_t)*n + 1, sizeof *out);
   for (Py_ssize_t i = 0; out && i < *n; i++) {
@@ -44,7 +44,7 @@ static PyObject *saver_create(PyObject *self, PyObject *args) {
                         &o.keep_every_hours, &sharded, &reshape, &relative, &pad, &o.version, &o.filename))
     return NULL;
   Py_ssize_t n = ext_outs(list, &vars);
-  const char **names = n < 0 ? NULL : texts(name_list, &n_name);
+  const char **names = n < 0 ? NULL : list_texts(name_list, &n_name);
   weft_err err = WEFT_OK;
   if (names) {
     o.n_variable = (int)n, o.variables = vars, o.names = names;
@@ -143,7 +143,7 @@ static PyObject *saver_set(PyObject *self, PyObject *args) {
   (void)self;
   if (!PyArg_ParseTuple(args, "OOO", &capsule, &list, &time_list)) return NULL;
   weft_saver *s = saver_of(capsule);
-  const char **paths = s ? texts(list, &n) : NULL;
+  const char **paths = s ? list_texts(list, &n) : NULL;
   double *times = paths ? PyMem_Calloc((size_t)n + 1, sizeof *times) : NULL;
   for (Py_ssize_t i = 0; times && i < n; i++) {
     PyObject *item = PySequence_GetItem(time_list, i);
@@ -162,7 +162,7 @@ static PyObject *saver_recover(PyObject *self, PyObject *args) {
   (void)self;
   if (!PyArg_ParseTuple(args, "OO", &capsule, &list)) return NULL;
   weft_saver *s = saver_of(capsule);
-  const char **paths = s ? texts(list, &n) : NULL;
+  const char **paths = s ? list_texts(list, &n) : NULL;
   if (!paths) return NULL;
   weft_err err = weft_saver_recover_kept(s, (int)n, paths);
   PyMem_Free(paths);
@@ -193,7 +193,7 @@ static PyObject *checkpoint_state_write(PyObject *self, PyObject *args) {
   Py_ssize_t n;
   (void)self;
   if (!PyArg_ParseTuple(args, "ssOzp", &dir, &latest, &list, &latest_filename, &relative)) return NULL;
-  const char **paths = texts(list, &n);
+  const char **paths = list_texts(list, &n);
   if (!paths) return NULL;
   weft_err err = weft_checkpoint_state_write(dir, latest, (int)n, paths, latest_filename, relative);
   PyMem_Free(paths);
@@ -274,7 +274,7 @@ static PyObject *model_create(PyObject *self, PyObject *args) {
 }
 
 /* A list of (key, SignatureDef bytes), which outlives what is made of it. */
-static weft_signature *signatures(PyObject *list, Py_ssize_t *n) {
+static weft_signature *list_signatures(PyObject *list, Py_ssize_t *n) {
   *n = PyList_Size(list);
   weft_signature *made = *n < 0 ? NULL : PyMem_Calloc((size_t)*n + 1, sizeof *made);
   for (Py_ssize_t i = 0; made && i < *n; i++) {
@@ -301,8 +301,8 @@ static PyObject *model_add(PyObject *self, PyObject *args) {
                         &clear))
     return NULL;
   weft_saved_model *m = PyCapsule_GetPointer(capsule, "weft_saved_model");
-  const char **texts_ = m ? texts(tags, &n_tag) : NULL;
-  weft_signature *all = texts_ ? signatures(list, &n) : NULL;
+  const char **texts_ = m ? list_texts(tags, &n_tag) : NULL;
+  weft_signature *all = texts_ ? list_signatures(list, &n) : NULL;
   weft_out first = ext_out(init);
   weft_err err = WEFT_OK;
   if (all) {
@@ -337,7 +337,7 @@ static PyObject *model_load(PyObject *self, PyObject *args) {
   weft_err err;
   (void)self;
   if (!PyArg_ParseTuple(args, "sO!OOz", &dir, ext_graph_type, &graph, &session, &tags, &prefix)) return NULL;
-  const char **all = texts(tags, &n);
+  const char **all = list_texts(tags, &n);
   if (!all) return NULL;
   weft_session *sess = session == Py_None ? NULL : ((session_object *)session)->sess;
   UNLOCKED(err = weft_saved_model_load(dir, ((graph_object *)graph)->g, sess, (int)n, all, prefix, &meta, &size));

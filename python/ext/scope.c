@@ -2,21 +2,21 @@
 #include "ext.h"
 #include <string.h>
 
-static weft_graph *of(PyObject *self) { return ((graph_object *)self)->g; }
+static weft_graph *graph_of(PyObject *self) { return ((graph_object *)self)->g; }
 
 /* After a push that may have failed: the scope is popped again and the error raised. */
-static PyObject *pushed(PyObject *self) {
-  if (!weft_graph_error(of(self)) && !PyErr_Occurred()) Py_RETURN_NONE;
-  PyObject *none = ext_raise_graph(of(self));
-  weft_scope_pop(of(self));
+static PyObject *scope_pushed(PyObject *self) {
+  if (!weft_graph_error(graph_of(self)) && !PyErr_Occurred()) Py_RETURN_NONE;
+  PyObject *none = ext_raise_graph(graph_of(self));
+  weft_scope_pop(graph_of(self));
   return none;
 }
 
 static PyObject *scope_name(PyObject *self, PyObject *args) {
   const char *name;
   if (!PyArg_ParseTuple(args, "z", &name)) return NULL;
-  weft_scope_push_name(of(self), name);
-  return pushed(self);
+  weft_scope_push_name(graph_of(self), name);
+  return scope_pushed(self);
 }
 
 /* ---- devices --------------------------------------------------------------------------------------- */
@@ -42,22 +42,22 @@ static const char *call_device(void *arg, const weft_node *n, const char *curren
 /* scope_device(None | text | function(name, op, device) -> device) */
 static PyObject *scope_device(PyObject *self, PyObject *device) {
   if (device == Py_None) {
-    weft_scope_push_device(of(self), NULL);
+    weft_scope_push_device(graph_of(self), NULL);
   } else if (PyUnicode_Check(device)) {
     const char *text = PyUnicode_AsUTF8AndSize(device, NULL);
     if (!text) return NULL;
-    weft_scope_push_device(of(self), text);
+    weft_scope_push_device(graph_of(self), text);
   } else {
     if (PyList_Append(((graph_object *)self)->keep, device) != 0) return NULL;
-    weft_scope_push_device_fn(of(self), call_device, device);
+    weft_scope_push_device_fn(graph_of(self), call_device, device);
   }
-  return pushed(self);
+  return scope_pushed(self);
 }
 
 static void replica_free(PyObject *capsule) { weft_replica_destroy(PyCapsule_GetPointer(capsule, "weft.replica")); }
 
 /* replica(ps_tasks, ps_device, worker_device, by_bytes) -> what scope_replica takes */
-static PyObject *replica(PyObject *self, PyObject *args) {
+static PyObject *replica_create(PyObject *self, PyObject *args) {
   int tasks, by_bytes;
   const char *ps, *worker;
   weft_replica *made;
@@ -70,8 +70,8 @@ static PyObject *replica(PyObject *self, PyObject *args) {
 static PyObject *scope_replica(PyObject *self, PyObject *capsule) {
   weft_replica *r = PyCapsule_GetPointer(capsule, "weft.replica");
   if (!r || PyList_Append(((graph_object *)self)->keep, capsule) != 0) return NULL;
-  weft_scope_push_replica(of(self), r);
-  return pushed(self);
+  weft_scope_push_replica(graph_of(self), r);
+  return scope_pushed(self);
 }
 
 /* ---- the other scopes ------------------------------------------------------------------------------ */
@@ -80,9 +80,9 @@ static PyObject *scope_control(PyObject *self, PyObject *list) {
   weft_out *before;
   Py_ssize_t n = ext_outs(list, &before);
   if (n < 0) return NULL;
-  weft_scope_push_control(of(self), list == Py_None ? -1 : (int)n, before);
+  weft_scope_push_control(graph_of(self), list == Py_None ? -1 : (int)n, before);
   PyMem_Free(before);
-  return pushed(self);
+  return scope_pushed(self);
 }
 
 static PyObject *scope_colocate(PyObject *self, PyObject *args) {
@@ -90,43 +90,43 @@ static PyObject *scope_colocate(PyObject *self, PyObject *args) {
   int only;
   if (!PyArg_ParseTuple(args, "Lp", &with, &only)) return NULL;
   if (only)
-    weft_scope_push_colocate_only(of(self), ext_out(with));
+    weft_scope_push_colocate_only(graph_of(self), ext_out(with));
   else
-    weft_scope_push_colocate(of(self), ext_out(with));
-  return pushed(self);
+    weft_scope_push_colocate(graph_of(self), ext_out(with));
+  return scope_pushed(self);
 }
 
 static PyObject *scope_belong(PyObject *self, PyObject *args) {
   const char *node;
   if (!PyArg_ParseTuple(args, "s", &node)) return NULL;
-  weft_scope_push_belong(of(self), node);
-  return pushed(self);
+  weft_scope_push_belong(graph_of(self), node);
+  return scope_pushed(self);
 }
 
 static PyObject *scope_container(PyObject *self, PyObject *args) {
   const char *name;
   if (!PyArg_ParseTuple(args, "s", &name)) return NULL;
-  weft_scope_push_container(of(self), name);
-  return pushed(self);
+  weft_scope_push_container(graph_of(self), name);
+  return scope_pushed(self);
 }
 
 static PyObject *scope_pop(PyObject *self, PyObject *none) {
   (void)none;
-  weft_scope_pop(of(self));
+  weft_scope_pop(graph_of(self));
   Py_RETURN_NONE;
 }
 
-static PyObject *prefix(PyObject *self, PyObject *none) {
+static PyObject *scope_prefix(PyObject *self, PyObject *none) {
   (void)none;
-  return PyUnicode_FromString(weft_scope_prefix(of(self)));
+  return PyUnicode_FromString(weft_scope_prefix(graph_of(self)));
 }
 
-static PyObject *unique(PyObject *self, PyObject *args) {
+static PyObject *scope_unique(PyObject *self, PyObject *args) {
   const char *name;
   int take;
   if (!PyArg_ParseTuple(args, "sp", &name, &take)) return NULL;
-  const char *full = weft_scope_unique(of(self), name, take);
-  return full ? PyUnicode_FromString(full) : ext_raise_graph(of(self));
+  const char *full = weft_scope_unique(graph_of(self), name, take);
+  return full ? PyUnicode_FromString(full) : ext_raise_graph(graph_of(self));
 }
 
 /* ---- variable scopes ------------------------------------------------------------------------------- */
@@ -137,7 +137,7 @@ static PyObject *scope_row(const weft_variable_scope *s) {
 }
 
 /* variables(name, again, default_name, reuse, name_scope) -> (handle, name, name scope, reuse) */
-static PyObject *variables(PyObject *self, PyObject *args) {
+static PyObject *scope_variables(PyObject *self, PyObject *args) {
   weft_variable_scope_opts o = {0};
   PyObject *again;
   int reuse, name_scope;
@@ -147,26 +147,26 @@ static PyObject *variables(PyObject *self, PyObject *args) {
   o.reuse = (weft_reuse)reuse;
   o.name_scope = name_scope ? WEFT_YES : WEFT_NO;
   if (PyErr_Occurred()) return NULL;
-  weft_err err = weft_variable_scope_enter(&entered, of(self), &o);
+  weft_err err = weft_variable_scope_enter(&entered, graph_of(self), &o);
   return err ? ext_raise(err) : scope_row(entered);
 }
 
 static PyObject *variables_now(PyObject *self, PyObject *none) {
   (void)none;
-  const weft_variable_scope *now = weft_variable_scope_now(of(self));
+  const weft_variable_scope *now = weft_variable_scope_now(graph_of(self));
   return now ? scope_row(now) : PyErr_NoMemory();
 }
 
 static PyObject *variables_reuse(PyObject *self, PyObject *none) {
   (void)none;
-  weft_variable_scope_set_reuse(of(self));
+  weft_variable_scope_set_reuse(graph_of(self));
   Py_RETURN_NONE;
 }
 
 static PyObject *variables_resource(PyObject *self, PyObject *on) {
   int truth = PyObject_IsTrue(on);
   if (truth < 0) return NULL;
-  weft_variable_scope_set_resource(of(self), truth);
+  weft_variable_scope_set_resource(graph_of(self), truth);
   Py_RETURN_NONE;
 }
 
@@ -180,16 +180,16 @@ static PyObject *list_add(PyObject *self, PyObject *args) {
     char *data;
     Py_ssize_t size;
     PyBytes_AsStringAndSize(item, &data, &size);
-    return ext_none_or_raise(weft_collection_add_bytes(of(self), list, data, (size_t)size));
+    return ext_none_or_raise(weft_collection_add_bytes(graph_of(self), list, data, (size_t)size));
   }
   if (PyLong_Check(item)) {
     int64_t v = PyLong_AsLongLong(item);
-    return PyErr_Occurred() ? NULL : ext_none_or_raise(weft_collection_add_int(of(self), list, v));
+    return PyErr_Occurred() ? NULL : ext_none_or_raise(weft_collection_add_int(graph_of(self), list, v));
   }
   if (PyFloat_Check(item))
-    return ext_none_or_raise(weft_collection_add_float(of(self), list, (float)PyFloat_AsDouble(item)));
+    return ext_none_or_raise(weft_collection_add_float(graph_of(self), list, (float)PyFloat_AsDouble(item)));
   const char *name = PyUnicode_AsUTF8AndSize(item, NULL);
-  return name ? ext_none_or_raise(weft_collection_add(of(self), list, name)) : NULL;
+  return name ? ext_none_or_raise(weft_collection_add(graph_of(self), list, name)) : NULL;
 }
 
 static PyObject *list_number(const weft_graph *g, const char *list, int i) {
@@ -203,7 +203,7 @@ static PyObject *list_number(const weft_graph *g, const char *list, int i) {
 static PyObject *list_size(PyObject *self, PyObject *args) {
   const char *list;
   if (!PyArg_ParseTuple(args, "s", &list)) return NULL;
-  return PyLong_FromLong(weft_collection_size(of(self), list));
+  return PyLong_FromLong(weft_collection_size(graph_of(self), list));
 }
 
 /* list_item(list, i) -> a name as str, a message as bytes, a number, None for anything else */
@@ -213,8 +213,8 @@ static PyObject *list_item(PyObject *self, PyObject *args) {
   size_t size;
   bool is_name;
   if (!PyArg_ParseTuple(args, "si", &list, &i)) return NULL;
-  const void *data = weft_collection_item(of(self), list, i, &size, &is_name);
-  if (!data) return list_number(of(self), list, i);
+  const void *data = weft_collection_item(graph_of(self), list, i, &size, &is_name);
+  if (!data) return list_number(graph_of(self), list, i);
   return is_name ? PyUnicode_FromStringAndSize(data, (Py_ssize_t)size)
                  : PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
 }
@@ -222,15 +222,15 @@ static PyObject *list_item(PyObject *self, PyObject *args) {
 static PyObject *list_clear(PyObject *self, PyObject *args) {
   const char *list;
   if (!PyArg_ParseTuple(args, "s", &list)) return NULL;
-  weft_collection_clear(of(self), list);
+  weft_collection_clear(graph_of(self), list);
   Py_RETURN_NONE;
 }
 
-static PyObject *lists(PyObject *self, PyObject *none) {
+static PyObject *collection_lists(PyObject *self, PyObject *none) {
   (void)none;
   PyObject *all = PyList_New(0);
-  for (int i = 0; all && i < weft_collection_count(of(self)); i++) {
-    PyObject *name = PyUnicode_FromString(weft_collection_at(of(self), i));
+  for (int i = 0; all && i < weft_collection_count(graph_of(self)); i++) {
+    PyObject *name = PyUnicode_FromString(weft_collection_at(graph_of(self), i));
     if (!name || PyList_Append(all, name) != 0) Py_CLEAR(all);
     Py_XDECREF(name);
   }
@@ -255,7 +255,7 @@ PyObject *ext_gradient_rows(const weft_gradient *d, Py_ssize_t n) {
 }
 
 /* gradients(ys, grad_ys or None, xs, stop, name, colocate, gate, tree) -> [(dense, indices, values, shape)] */
-static PyObject *gradients(PyObject *self, PyObject *args) {
+static PyObject *graph_gradients(PyObject *self, PyObject *args) {
   PyObject *lists_in[4], *made = NULL;
   weft_out *outs[4] = {0};
   Py_ssize_t n[4] = {0};
@@ -270,9 +270,9 @@ static PyObject *gradients(PyObject *self, PyObject *args) {
     weft_gradient_opts o = {
         .name = name, .colocate = colocate, .gate = gate, .tree = tree, .n_stop = (int)n[3], .stop = outs[3]};
     weft_err err;
-    UNLOCKED(err = weft_gradients_with(of(self), (int)n[0], outs[0], outs[1], (int)n[2], outs[2], &o, d));
+    UNLOCKED(err = weft_gradients_with(graph_of(self), (int)n[0], outs[0], outs[1], (int)n[2], outs[2], &o, d));
     made = err ? ext_raise(err) : ext_gradient_rows(d, n[2]);
-    weft_graph_clear_error(of(self));
+    weft_graph_clear_error(graph_of(self));
   }
   PyMem_Free(d);
   for (int i = 0; i < 4; i++) PyMem_Free(outs[i]);
@@ -313,7 +313,7 @@ static weft_err call_gradient(void *arg, int node, const char *type, int n_out, 
 /* gradient_fn(function(node, type, rows) -> rows or None) */
 static PyObject *gradient_fn(PyObject *self, PyObject *fn) {
   if (PyList_Append(((graph_object *)self)->keep, fn) != 0) return NULL;
-  weft_graph_set_gradient_fn(of(self), call_gradient, fn);
+  weft_graph_set_gradient_fn(graph_of(self), call_gradient, fn);
   Py_RETURN_NONE;
 }
 
@@ -357,46 +357,46 @@ static weft_err call_adapter(void *arg, const char *op, int n_in, weft_out *in, 
 }
 
 /* adapter(function(op, inputs, controls) -> (inputs, controls)), or None.  The caller keeps the function alive. */
-static PyObject *adapter(PyObject *self, PyObject *fn) {
-  weft_graph_set_adapter(of(self), fn == Py_None ? NULL : call_adapter, fn);
+static PyObject *graph_adapter(PyObject *self, PyObject *fn) {
+  weft_graph_set_adapter(graph_of(self), fn == Py_None ? NULL : call_adapter, fn);
   Py_RETURN_NONE;
 }
 
 static PyObject *scope_gradient(PyObject *self, PyObject *args) {
   const char *op, *gradient;
   if (!PyArg_ParseTuple(args, "ss", &op, &gradient)) return NULL;
-  weft_scope_push_gradient(of(self), op, gradient);
-  return pushed(self);
+  weft_scope_push_gradient(graph_of(self), op, gradient);
+  return scope_pushed(self);
 }
 
 /* park(depth) -> what unpark takes, once */
-static PyObject *park(PyObject *self, PyObject *args) {
+static PyObject *scope_park(PyObject *self, PyObject *args) {
   int depth;
   if (!PyArg_ParseTuple(args, "i", &depth)) return NULL;
-  weft_parked *p = weft_scope_park(of(self), depth);
-  return p ? PyCapsule_New(p, "weft.parked", NULL) : ext_raise_graph(of(self));
+  weft_parked *p = weft_scope_park(graph_of(self), depth);
+  return p ? PyCapsule_New(p, "weft.parked", NULL) : ext_raise_graph(graph_of(self));
 }
 
-static PyObject *unpark(PyObject *self, PyObject *capsule) {
+static PyObject *scope_unpark(PyObject *self, PyObject *capsule) {
   weft_parked *p = PyCapsule_GetPointer(capsule, "weft.parked");
   if (!p || PyCapsule_SetName(capsule, "weft.parked.used") != 0) return NULL;
-  weft_scope_unpark(of(self), p);
-  if (weft_graph_error(of(self))) return ext_raise_graph(of(self));
+  weft_scope_unpark(graph_of(self), p);
+  if (weft_graph_error(graph_of(self))) return ext_raise_graph(graph_of(self));
   Py_RETURN_NONE;
 }
 
-static PyObject *depth(PyObject *self, PyObject *none) {
+static PyObject *scope_depth(PyObject *self, PyObject *none) {
   (void)none;
-  return PyLong_FromLong(weft_scope_depth(of(self)));
+  return PyLong_FromLong(weft_scope_depth(graph_of(self)));
 }
 
 PyMethodDef ext_scope_methods[] = {
-    {"depth", depth, METH_NOARGS, "How many scopes are open."},
-    {"park", park, METH_VARARGS, "park(depth) -> the scopes above depth, for unpark"},
-    {"unpark", unpark, METH_O, "unpark(parked): opens the scopes again"},
+    {"depth", scope_depth, METH_NOARGS, "How many scopes are open."},
+    {"park", scope_park, METH_VARARGS, "park(depth) -> the scopes above depth, for unpark"},
+    {"unpark", scope_unpark, METH_O, "unpark(parked): opens the scopes again"},
     {"scope_name", scope_name, METH_VARARGS, "scope_name(name or None)"},
     {"scope_device", scope_device, METH_O, "scope_device(text, None or function(name, op, device))"},
-    {"replica", replica, METH_VARARGS, "replica(ps_tasks, ps_device, worker_device, by_bytes)"},
+    {"replica", replica_create, METH_VARARGS, "replica(ps_tasks, ps_device, worker_device, by_bytes)"},
     {"scope_replica", scope_replica, METH_O, "scope_replica(replica)"},
     {"scope_control", scope_control, METH_O, "scope_control(outputs or None)"},
     {"scope_colocate", scope_colocate, METH_VARARGS, "scope_colocate(output, ignore_existing)"},
@@ -404,11 +404,11 @@ PyMethodDef ext_scope_methods[] = {
     {"scope_container", scope_container, METH_VARARGS, "scope_container(name)"},
     {"scope_gradient", scope_gradient, METH_VARARGS, "scope_gradient(op, gradient)"},
     {"gradient_fn", gradient_fn, METH_O, "gradient_fn(function(node, type, rows) -> rows or None)"},
-    {"adapter", adapter, METH_O, "adapter(function(op, inputs, controls) -> (inputs, controls) or None)"},
+    {"adapter", graph_adapter, METH_O, "adapter(function(op, inputs, controls) -> (inputs, controls) or None)"},
     {"pop", scope_pop, METH_NOARGS, "Leaves the innermost scope."},
-    {"prefix", prefix, METH_NOARGS, "The name scope we are in."},
-    {"unique", unique, METH_VARARGS, "unique(name, take) -> full name"},
-    {"variables", variables, METH_VARARGS, "Enters a variable scope."},
+    {"prefix", scope_prefix, METH_NOARGS, "The name scope we are in."},
+    {"unique", scope_unique, METH_VARARGS, "unique(name, take) -> full name"},
+    {"variables", scope_variables, METH_VARARGS, "Enters a variable scope."},
     {"variables_now", variables_now, METH_NOARGS, "The variable scope we are in."},
     {"variables_reuse", variables_reuse, METH_NOARGS, "reuse_variables()"},
     {"variables_resource", variables_resource, METH_O, "set_use_resource(on)"},
@@ -416,7 +416,7 @@ PyMethodDef ext_scope_methods[] = {
     {"list_size", list_size, METH_VARARGS, "list_size(list)"},
     {"list_item", list_item, METH_VARARGS, "list_item(list, i)"},
     {"list_clear", list_clear, METH_VARARGS, "list_clear(list)"},
-    {"lists", lists, METH_NOARGS, "The names of the lists."},
-    {"gradients", gradients, METH_VARARGS, "gradients(ys, grad_ys, xs, stop, name, colocate, gate, tree)"},
+    {"lists", collection_lists, METH_NOARGS, "The names of the lists."},
+    {"gradients", graph_gradients, METH_VARARGS, "gradients(ys, grad_ys, xs, stop, name, colocate, gate, tree)"},
     {NULL, NULL, 0, NULL},
 };

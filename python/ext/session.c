@@ -51,15 +51,15 @@ typedef struct leaving {
   PyObject *graph;
 } leaving;
 
-static int drop(void *graph) {
+static int graph_decref(void *graph) {
   Py_DECREF((PyObject *)graph);
   return 0;
 }
 
-static void *leave(void *arg) {
+static void *session_destroy_later(void *arg) {
   leaving *l = arg;
   weft_session_destroy(l->sess);
-  Py_AddPendingCall(drop, l->graph);
+  Py_AddPendingCall(graph_decref, l->graph);
   free(l);
   return NULL;
 }
@@ -71,7 +71,7 @@ static bool leaves_by_itself(session_object *s) {
   leaving *l = calls_in_flight > 0 ? malloc(sizeof *l) : NULL;
   if (!l) return false;
   *l = (leaving){s->sess, s->graph};
-  bool goes = pthread_create(&thread, NULL, leave, l) == 0 && pthread_detach(thread) == 0;
+  bool goes = pthread_create(&thread, NULL, session_destroy_later, l) == 0 && pthread_detach(thread) == 0;
   if (!goes) free(l);
   return goes;
 }
@@ -103,7 +103,7 @@ typedef struct request {
   weft_tensor **fetched;
 } request;
 
-static void finish(request *r) {
+static void request_finish(request *r) {
   for (Py_ssize_t i = 0; i < r->n_feed; i++) {
     weft_tensor_destroy((weft_tensor *)(uintptr_t)r->feeds[i].value);
     if (r->views[i].obj) PyBuffer_Release(&r->views[i]);
@@ -116,7 +116,7 @@ static void finish(request *r) {
 }
 
 /* feeds is [(output, (dtype, shape, data)), ...]; n_feed counts those that are ready. */
-static int take_feeds(request *r, PyObject *feeds) {
+static int request_parse_feeds(request *r, PyObject *feeds) {
   Py_ssize_t n = PySequence_Size(feeds);
   if (n < 0) return -1;
   r->feeds = PyMem_Calloc((size_t)n + 1, sizeof *r->feeds);
@@ -135,15 +135,15 @@ static int take_feeds(request *r, PyObject *feeds) {
   return 0;
 }
 
-static int take(request *r, PyObject *feeds, PyObject *fetches, PyObject *targets) {
-  if (take_feeds(r, feeds) != 0) return -1;
+static int request_parse(request *r, PyObject *feeds, PyObject *fetches, PyObject *targets) {
+  if (request_parse_feeds(r, feeds) != 0) return -1;
   if ((r->n_fetch = ext_outs(fetches, &r->fetches)) < 0) return r->n_fetch = 0, -1;
   if ((r->n_target = ext_outs(targets, &r->targets)) < 0) return -1;
   r->fetched = PyMem_Calloc((size_t)r->n_fetch + 1, sizeof *r->fetched);
   return r->fetched ? 0 : (PyErr_NoMemory(), -1);
 }
 
-static PyObject *take_results(request *r) {
+static PyObject *request_results(request *r) {
   PyObject *list = PyList_New(r->n_fetch);
   for (Py_ssize_t i = 0; i < r->n_fetch; i++) {
     PyObject *value = list ? ext_to_numpy(r->fetched[i]) : NULL;
@@ -185,17 +185,17 @@ static PyObject *session_run(PyObject *self, PyObject *args) {
   weft_session *sess = ((session_object *)self)->sess;
   if (!PyArg_ParseTuple(args, "OOOLiL", &feeds, &fetches, &targets, &timeout, &asked, &graph_key)) return NULL;
   ext_watch_signals();
-  if (take(&r, feeds, fetches, targets) == 0) {
+  if (request_parse(&r, feeds, fetches, targets) == 0) {
     weft_request q = as_request(&r);
     weft_err err;
     set_options(&q, timeout, asked, graph_key, &metadata, &metadata_size);
     do UNLOCKED(err = weft_session_run(sess, &q));
     while (ext_try_again(err));
-    made = err ? ext_raise_wait(err) : take_results(&r);
+    made = err ? ext_raise_wait(err) : request_results(&r);
     if (made && asked) made = Py_BuildValue("(Ny#)", made, metadata ? metadata : "", (Py_ssize_t)metadata_size);
     weft_free(metadata);
   }
-  finish(&r);
+  request_finish(&r);
   return made;
 }
 
@@ -266,13 +266,13 @@ static PyObject *prepared_partial_run(PyObject *self, PyObject *args) {
   request r = {0};
   if (!none || !PyArg_ParseTuple(args, "OO", &feeds, &fetches)) return Py_XDECREF(none), NULL;
   ext_watch_signals();
-  if (take(&r, feeds, fetches, none) == 0) {
+  if (request_parse(&r, feeds, fetches, none) == 0) {
     weft_err err;
     weft_request q = as_request(&r);
     UNLOCKED(err = weft_session_partial_run(((prepared_object *)self)->partial, &q));
-    made = err ? ext_raise_wait(err) : take_results(&r);
+    made = err ? ext_raise_wait(err) : request_results(&r);
   }
-  finish(&r);
+  request_finish(&r);
   Py_DECREF(none);
   return made;
 }
@@ -294,20 +294,20 @@ static PyObject *prepared_call(PyObject *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "OLiL", &feeds, &timeout, &asked, &graph_key)) return NULL;
   ext_watch_signals();
   r.fetched = PyMem_Calloc((size_t)p->n_fetch + 1, sizeof *r.fetched);
-  if (r.fetched && take_feeds(&r, feeds) == 0) {
+  if (r.fetched && request_parse_feeds(&r, feeds) == 0) {
     weft_err err;
     r.n_fetch = p->n_fetch;
     weft_request q = as_request(&r);
     set_options(&q, timeout, asked, graph_key, &metadata, &metadata_size);
     do UNLOCKED(err = weft_session_callable_run(p->callable, &q));
     while (ext_try_again(err));
-    made = err ? ext_raise_wait(err) : take_results(&r);
+    made = err ? ext_raise_wait(err) : request_results(&r);
     if (made && asked) made = Py_BuildValue("(Ny#)", made, metadata ? metadata : "", (Py_ssize_t)metadata_size);
     weft_free(metadata);
   } else if (!PyErr_Occurred()) {
     PyErr_NoMemory();
   }
-  finish(&r);
+  request_finish(&r);
   return made;
 }
 
@@ -386,8 +386,8 @@ weft_err ext_python_error(void) {
   return err;
 }
 
-static weft_err call(void *arg, const char *token, int n_in, const weft_tensor *const *in, int n_out,
-                     weft_tensor **out) {
+static weft_err python_call(void *arg, const char *token, int n_in, const weft_tensor *const *in, int n_out,
+                            weft_tensor **out) {
   (void)arg;
   PyGILState_STATE state = PyGILState_Ensure();
   PyObject *inputs = PyList_New(n_in), *results = NULL;
@@ -409,7 +409,7 @@ static weft_err call(void *arg, const char *token, int n_in, const weft_tensor *
 PyObject *ext_set_call(PyObject *self, PyObject *fn) {
   (void)self;
   ext_set(&call_target, Py_NewRef(fn));
-  weft_call_set(call, NULL);
+  weft_call_set(python_call, NULL);
   Py_RETURN_NONE;
 }
 

@@ -13,7 +13,7 @@ static int to_writer(PyObject *o, void *out) { return (*(void **)out = PyCapsule
 
 /* summary(graph, kind, name, output, family, number or output, metadata): not put in any list, the package does that.
  * kind: scalar, histogram, image (number: max_outputs), audio (output: sample rate), text, tensor. */
-static PyObject *summary(PyObject *self, PyObject *args) {
+static PyObject *graph_summary(PyObject *self, PyObject *args) {
   PyObject *graph;
   const char *kind, *name, *family, *metadata;
   long long x, extra;
@@ -132,7 +132,7 @@ static PyObject *writer_reopen(PyObject *self, PyObject *w) {
 }
 
 PyMethodDef ext_summary_functions[] = {
-    {"summary", summary, METH_VARARGS, "A node that makes a Summary."},
+    {"summary", graph_summary, METH_VARARGS, "A node that makes a Summary."},
     {"summary_merge", summary_merge, METH_VARARGS, "summary_merge(graph, name, outputs)"},
     {"writer_create", writer_create, METH_VARARGS, "writer_create(dir, max_queue, flush_secs, suffix)"},
     {"writer_add", writer_add, METH_VARARGS, "writer_add(writer, what, bytes, step, tag)"},

@@ -194,7 +194,7 @@ static PyObject *supervisor_add_summary(PyObject *self, PyObject *args) {
   return ext_none_or_raise(err);
 }
 
-static PyObject *part(void *pointer, const char *name) {
+static PyObject *supervisor_part(void *pointer, const char *name) {
   return pointer ? PyCapsule_New(pointer, name, NULL) : Py_NewRef(Py_None);
 }
 
@@ -203,9 +203,9 @@ static PyObject *supervisor_parts(PyObject *self, PyObject *capsule) {
   supervision *s;
   (void)self;
   if (!to_sv(capsule, &s)) return NULL;
-  return Py_BuildValue("(NNNLz)", part(weft_supervisor_coordinator(s->sv), "weft.coordinator"),
-                       part(weft_supervisor_saver(s->sv), "weft.saver"),
-                       part(weft_supervisor_summary_writer(s->sv), "weft.writer"),
+  return Py_BuildValue("(NNNLz)", supervisor_part(weft_supervisor_coordinator(s->sv), "weft.coordinator"),
+                       supervisor_part(weft_supervisor_saver(s->sv), "weft.saver"),
+                       supervisor_part(weft_supervisor_summary_writer(s->sv), "weft.writer"),
                        ext_packed(weft_supervisor_global_step(s->sv)), weft_supervisor_save_path(s->sv));
 }
 
@@ -257,7 +257,7 @@ static int management_read(management *m, PyObject *args, PyObject **graph) {
 
 typedef weft_err manager_fn(weft_session **out, weft_graph *g, const weft_manager_opts *o, bool *restored);
 
-static weft_err prepare(weft_session **out, weft_graph *g, const weft_manager_opts *o, bool *restored) {
+static weft_err prepare_session(weft_session **out, weft_graph *g, const weft_manager_opts *o, bool *restored) {
   *restored = true;
   return weft_manager_prepare(out, g, o);
 }
@@ -286,7 +286,7 @@ static PyObject *manager_with(PyObject *args, manager_fn *fn) {
 
 static PyObject *manager_prepare(PyObject *self, PyObject *args) {
   (void)self;
-  return manager_with(args, prepare);
+  return manager_with(args, prepare_session);
 }
 
 static PyObject *manager_wait(PyObject *self, PyObject *args) {

@@ -92,7 +92,7 @@ static PyObject *strings_to_numpy(const weft_tensor *t) {
   return made;
 }
 
-static PyObject *wrap(weft_tensor *t) {
+static PyObject *tensor_wrap(weft_tensor *t) {
   allocfunc make = (allocfunc)PyType_GetSlot(value_type, Py_tp_alloc);
   value_object *v = (value_object *)make(value_type, 0);
   if (v)
@@ -128,7 +128,7 @@ static PyObject *numbers_to_numpy(weft_tensor *t) {
   Py_XDECREF(number);
   PyObject *memory = NULL, *array = NULL;
   if (shape)
-    memory = wrap(t);
+    memory = tensor_wrap(t);
   else
     weft_tensor_destroy(t);
   if (memory) array = PyObject_CallFunctionObjArgs(ndarray, shape, dtype, memory, NULL);
@@ -142,7 +142,7 @@ static PyObject *numbers_to_numpy(weft_tensor *t) {
 }
 
 /* A copy that is ours alone. */
-static int unshare(weft_tensor **t) {
+static int tensor_unshare(weft_tensor **t) {
   weft_tensor *copy;
   weft_err err = weft_tensor_create(&copy, weft_tensor_dtype(*t), weft_tensor_rank(*t), weft_tensor_dims(*t),
                                     weft_tensor_data(*t));
@@ -163,7 +163,7 @@ PyObject *ext_to_numpy(weft_tensor *t) {
     weft_tensor_destroy(t);
     return NULL;
   }
-  if (weft_tensor_bytes(t) && weft_tensor_shared(t) && unshare(&t) != 0) return NULL;
+  if (weft_tensor_bytes(t) && weft_tensor_shared(t) && tensor_unshare(&t) != 0) return NULL;
   return numbers_to_numpy(t);
 }
 

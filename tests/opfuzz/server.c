@@ -72,7 +72,7 @@ void server_stop(void) {
 }
 
 /* Twice at the same graph: it does not start, and nothing would be learnt by going on. */
-static void give_up(int64_t index) {
+static void exit_if_repeated(int64_t index) {
   static int64_t last = -1;
   if (index == last) {
     printf("FAILED: the server does not start, or dies again at graph %lld\n", (long long)index);
@@ -83,7 +83,7 @@ static void give_up(int64_t index) {
 
 void server_revive(const options *o, int64_t index) {
   int ending;
-  give_up(index);
+  exit_if_repeated(index);
   if (!o->serve) return;          /* somebody else's */
   for (int i = 0; i < 100; i++) { /* one that is dying writes its report first */
     if (waitpid(server, &ending, WNOHANG) == server) {

@@ -188,7 +188,7 @@ static weft_out queue_op(weft_sync *s, const char *type, const char *name, weft_
   return weft__b_node(s->o->g, type, name, value.node < 0 ? 1 : 2, in, n_attr, attrs);
 }
 
-static weft_out hand_out(weft_sync *s, int tokens) {
+static weft_out enqueue_tokens(weft_sync *s, int tokens) {
   weft_graph *g = s->o->g;
   int64_t count = tokens;
   weft__b_push_name(g, "Fill");
@@ -224,7 +224,7 @@ static void make_train(weft_sync *s, int n, const int *puts) {
 static void make_sync(weft_sync *s, int updated) {
   weft_graph *g = s->o->g;
   weft__b_push_control(g, 1, &updated);
-  s->sync = hand_out(s, s->replicas > s->aggregate ? s->replicas : s->aggregate);
+  s->sync = enqueue_tokens(s, s->replicas > s->aggregate ? s->replicas : s->aggregate);
   weft__b_pop(g);
   if (s->average && s->sync.node >= 0) {
     weft__b_push_control(g, 1, &s->sync.node);
@@ -326,7 +326,7 @@ weft_out weft__sync_init_tokens(weft_sync *s, int tokens) {
   if (tokens == 0) return weft__b_node(g, "NoOp", "no_init_tokens", 0, NULL, 0, NULL);
   weft__n_push_device(g, g->node[s->step.node]->device);
   weft__b_push_name(g, NULL);
-  weft_out o = hand_out(s, tokens < 0 ? s->aggregate : tokens);
+  weft_out o = enqueue_tokens(s, tokens < 0 ? s->aggregate : tokens);
   weft__b_pop(g);
   weft__b_pop(g);
   return o;

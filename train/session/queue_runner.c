@@ -112,7 +112,7 @@ static bool runner_enter(runner *r) {
   return may;
 }
 
-static void go_out(runner *r) {
+static void runner_exit(runner *r) {
   pthread_mutex_lock(&r->lock);
   r->inside--;
   pthread_cond_broadcast(&r->changed);
@@ -153,7 +153,7 @@ static weft_err runner_leave(runner *r, weft_err err) {
     err = weft__status_raise(&kept);
     weft__status_finish(&kept);
   }
-  go_out(r);
+  runner_exit(r);
   drop_share(r);
   return err;
 }
@@ -192,7 +192,7 @@ static weft_err close_at_stop(void *arg) {
   weft__coordinator_wait(r->coordinator, -1);
   if (runner_enter(r)) {
     close_queue(r);
-    go_out(r);
+    runner_exit(r);
   }
   drop_share(r);
   return WEFT_OK;

@@ -150,7 +150,7 @@ weft_err weft__manager_run_failed(const session_manager *m, weft_err err) {
 }
 
 /* Destroys the session and keeps the error.  If the job is over, that is a clean end, like the end of the input. */
-static weft_err give_up(weft_err err, weft_session *sess) {
+static weft_err manager_fail(weft_err err, weft_session *sess) {
   status kept = {0};
   if (weft__manager_job_over(err)) {
     weft__log(LOG_WARNING, "%s", weft__error_message());
@@ -193,7 +193,7 @@ weft_err weft__manager_wait(const session_manager *m, const prepare_opts *o, wef
     err = weft__fail_again(err, "%s Ready_for_local_init_op: %s, ready: %s", weft__error_message(),
                            manager_text(&local_why), manager_text(&why));
   if (err)
-    err = give_up(err, sess);
+    err = manager_fail(err, sess);
   else
     *out = sess;
   weft__text_finish(&why);

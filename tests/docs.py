@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The pages stay true: their programs are compiled, what the pages name exists, every lock is listed.
+"""Checks that the pages are true: their programs are compiled, the names in them exist, and every lock is listed.
 
-Every C block of the README and of getting-started.md must stand, word for word, in a file of examples/; every path in
-backquotes and every relative link must be in the tree; every folder of C code must be in the README's drawing; every
-file that declares a lock in threads.md.
+Every C block of the README and of getting-started.md must be, word for word, in a file of examples/.  Every path in
+backquotes and every relative link must be in the tree.  Every folder of C code must be in the README's drawing.  Every
+file that declares a lock must be in the table of threads.md, which lists only such files, in ascending order.
 """
 import pathlib
 import re
@@ -50,12 +50,23 @@ def missing_locks(text):
                 yield f"the lock of {name} is not listed"
 
 
+def stale_locks(text):
+    before = 0
+    for order, lock in re.findall(r"^\| (\d+) \|([^|]*)\|", text, re.M):
+        if int(order) < before:
+            yield f"the lock{lock.rstrip()} has order {order}, but follows a lock of order {before}"
+        before = int(order)
+        for name in re.findall(r"`([\w/]+\.(?:c|h|cu))`", lock):
+            if (ROOT / name).exists() and "pthread_" not in (ROOT / name).read_text():
+                yield f"{name} has no lock, but is listed:{lock.rstrip()}"
+
+
 def complaints():
     texts = {page: (ROOT / page).read_text() for page in PAGES}
     for page, text in texts.items():
         yield from ((page, what) for what in [*missing_paths(text), *missing_links(page, text)])
     for check, page in ((missing_programs, "README.md"), (missing_programs, "docs/getting-started.md"),
-                        (missing_folders, "README.md"), (missing_locks, "docs/threads.md")):
+                        (missing_folders, "README.md"), (missing_locks, "docs/threads.md"), (stale_locks, "docs/threads.md")):
         yield from ((page, what) for what in check(texts[page]))
 
 

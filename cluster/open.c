@@ -16,8 +16,10 @@
 
 /* ---- tokens and certificates ---- */
 
-static const char *credentials_or_env(const char *unpacked, const char *name) {
-  if (unpacked) return *unpacked ? unpacked : NULL;
+/* Returns the value that the program gave or, if it gave none (NULL), that of the environment.  An empty value means
+ * that there is none, so a program can override the environment with "". */
+static const char *credentials_or_env(const char *given, const char *name) {
+  if (given) return *given ? given : NULL;
   const char *found = getenv(name);
   return found && *found ? found : NULL;
 }
@@ -49,6 +51,7 @@ static weft_err credentials_read_token(char **out, const char *path) {
   return err;
 }
 
+/* Fills in c.  A token takes precedence over WEFT_TOKEN_FILE. */
 static weft_err credentials_read(credentials *c, const char *token, const char *cert, const char *key, const char *ca) {
   const char *file = token ? NULL : credentials_or_env(NULL, "WEFT_TOKEN_FILE");
   if (token && !(c->token = weft__strdup(token))) return WEFT_OOM;

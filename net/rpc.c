@@ -11,7 +11,7 @@
 #include "net/transport.h"
 #include <string.h>
 
-/* ---- what the transports share ---- */
+/* ---- functions that the transports share ---- */
 
 const char *weft__rpc_error_text(char *buf, const char *text) {
   static const char cut[] = " ... [truncated]";
@@ -66,7 +66,7 @@ static void listener_route(void *arg, call *c) {
   weft__message_finish(&response);
 }
 
-/* Without the fast listener the loops are not needed; if a handler keeps it, they stay. */
+/* Destroys the fast listener and releases its loops.  If a handler still uses the listener, the loops stay. */
 static void listener_destroy_fast(listener *l) {
   bool freed = !l->fast || weft__fast_listener_destroy(l->fast);
   if (l->loops && freed) weft__transport_release_loops(l->loops);
@@ -105,10 +105,10 @@ void weft__listener_destroy(listener *l) {
 /* ---- waiting for a response ---- */
 
 typedef struct call_waiter {
-  sync_event done; /* opened after the next two were written */
+  sync_event done; /* set after the next two were written */
   status err;
   message *response;
-  cancel cancel; /* the call's own: fired by an interrupt or by the caller's token */
+  cancel cancel; /* the token of the call: fired by an interrupt or by the caller's token */
   cancel *callers;
 } call_waiter;
 

@@ -16,7 +16,7 @@
 
 typedef struct run_call run_call;
 
-typedef struct run_output { /* of one recv_key */
+typedef struct run_output { /* the output of one recv_key */
   run_call *call;
   weft_tensor *tensor;
 } run_output;
@@ -29,7 +29,7 @@ struct run_call {
   worker_step *step;
   step_log *log;
   run_output *out;
-  atomic_int left;      /* outputs that have not arrived, and one until all receives are started */
+  atomic_int pending;   /* outputs that have not arrived, plus 1 until all receives are started */
   pthread_mutex_t lock; /* guards err */
   status err;           /* the first error of an output */
   worker_partial *partial;
@@ -38,12 +38,12 @@ struct run_call {
 };
 
 struct worker_partial {
-  atomic_int refs; /* one of the step, of the run, of each call */
+  atomic_int refs; /* the step, the run and each call hold one */
   cancel token;
   pthread_mutex_t lock; /* guards what follows */
   bool ended;
   status err;
-  run_call *last; /* waits for the end */
+  run_call *last; /* the call that waits for the end of the run; NULL: none */
 };
 
 /* ---- the answer ---- */
@@ -148,17 +148,17 @@ static void run_call_on_output(void *arg, weft_err err, const weft_tensor *t, bo
     weft__status_update(&r->err, err);
     pthread_mutex_unlock(&r->lock);
   }
-  if (atomic_fetch_sub(&r->left, 1) == 1) run_call_on_last_output(r);
+  if (atomic_fetch_sub(&r->pending, 1) == 1) run_call_on_last_output(r);
 }
 
 static void run_call_recv_outputs(run_call *r) {
   int n = weft__int_sat(r->q->n_recv_key);
-  atomic_store(&r->left, n + 1);
+  atomic_store(&r->pending, n + 1);
   for (int i = 0; i < n; i++) {
     r->out[i].call = r;
     weft__rendezvous_recv(r->step->rendezvous, r->q->recv_key[i], run_call_on_output, &r->out[i]);
   }
-  if (atomic_fetch_sub(&r->left, 1) == 1) run_call_on_last_output(r);
+  if (atomic_fetch_sub(&r->pending, 1) == 1) run_call_on_last_output(r);
 }
 
 static void run_call_on_end(void *arg, weft_err err) {
@@ -199,7 +199,7 @@ static weft_err run_call_find_partial(run_call *r, bool *created) {
   return WEFT_OK;
 }
 
-/* The outputs have arrived.  The last call also waits for the end of the run. */
+/* Called when the outputs have arrived.  The last call also waits for the end of the run. */
 static void run_call_finish_partial(run_call *r, weft_err err) {
   worker_partial *p = r->partial;
   bool wait = false;

@@ -1,7 +1,7 @@
-/* dataflow_map.c - finds the loops of a plan and numbers what is in them.
+/* dataflow_map.c - finds the loops of a plan, and numbers the nodes, slots, Enters and Exits of each loop.
  *
- * The plan's order has every node after those it reads, except over the back edge of a loop.  So one pass in that order
- * finds each node's loop from any of its inputs, and a second one checks that all inputs agree. */
+ * In the plan's order every node comes after its inputs, except over the back edge of a loop.  So one pass in that
+ * order finds each node's loop from any of its inputs, and a second pass checks that all inputs agree. */
 #include "exec/executors/dataflow_map.h"
 
 #include "base/alloc.h"
@@ -11,7 +11,7 @@
 typedef struct mapper {
   plan *p;
   dataflow_map *m;
-  int *slot_index; /* per slot of the plan: its number in the iteration or frame where it lives */
+  int *slot_index; /* per slot of the plan: its number in its iteration or, for a constant Enter, in its frame */
   int cap_loop;
 } mapper;
 
@@ -58,7 +58,7 @@ static weft_err add_loop(mapper *w, const char *name, int parent, int64_t parall
   return WEFT_OK;
 }
 
-/* The loop that an Enter in loop `parent` leads into. */
+/* Finds or adds the loop that an Enter in loop `parent` leads into. */
 static weft_err loop_of_enter(mapper *w, const weft_node *n, int parent, int *out) {
   const char *name = weft__node_str(n, "frame_name").data;
   for (int i = 1; i < w->m->n_loop; i++)
@@ -74,7 +74,8 @@ static weft_err find_target(mapper *w, int i) {
   const weft_node *graph_node = w->p->item[i].node;
   n->target = n->loop;
   if (node_enters_frame(n)) return loop_of_enter(w, graph_node, n->loop, &n->target);
-  /* Loop 0 has one iteration.  A NextIteration outside of every loop passes its value on within it, as in TensorFlow. */
+  /* Loop 0, which is the graph outside all loops, has one iteration.  A NextIteration there only forwards its value,
+   * as in TensorFlow. */
   if (n->kind == DATAFLOW_NEXT && n->loop == 0) n->kind = DATAFLOW_PLAIN;
   if (n->kind != DATAFLOW_EXIT) return WEFT_OK;
   if (n->loop == 0)
@@ -85,7 +86,8 @@ static weft_err find_target(mapper *w, int i) {
   return WEFT_OK;
 }
 
-/* Edge e of item i, data inputs first: the item it comes from; -1: a feed or a constant. */
+/* Returns the item that edge e of item i comes from, or -1 for a feed or a constant.  Data inputs come before
+ * control inputs. */
 static int edge_source(const plan *p, int i, int e) {
   const plan_item *it = &p->item[i];
   return e < it->n_in ? p->slot_item[it->in[e].slot] : it->control[e - it->n_in];
@@ -136,7 +138,8 @@ static weft_err check_loops(const mapper *w) {
 
 /* ---- numbers ----------------------------------------------------------------------------------- */
 
-/* Slots of the plan keep their numbers in loop 0, where feeds and constants are too. */
+/* Numbers the nodes and slots of each loop, and counts its Enters and Exits.  In loop 0, where feeds and constants
+ * are too, slots keep their numbers of the plan. */
 static void number_nodes(mapper *w) {
   dataflow_map *m = w->m;
   m->loop[0].n_slot = w->p->n_slot;
@@ -160,6 +163,7 @@ static void number_nodes(mapper *w) {
   }
 }
 
+/* Lists the nodes, Enters and Exits of each loop; constant Enters come before the others. */
 static weft_err list_nodes(mapper *w) {
   dataflow_map *m = w->m;
   for (int i = 0; i < m->n_loop; i++) {
@@ -186,6 +190,7 @@ static weft_err list_nodes(mapper *w) {
 
 /* ---- inputs and edges --------------------------------------------------------------------------- */
 
+/* Finds where each input of item i is stored: in the plan, in a frame or in an iteration. */
 static weft_err locate_inputs(mapper *w, int i) {
   const plan_item *it = &w->p->item[i];
   dataflow_node *n = &w->m->node[i];
@@ -202,6 +207,8 @@ static weft_err locate_inputs(mapper *w, int i) {
   return WEFT_OK;
 }
 
+/* Counts the edges of item i: at their sources, and as values to wait for.  A Merge does not wait for its data
+ * inputs. */
 static void count_edges(mapper *w, int i) {
   const plan_item *it = &w->p->item[i];
   dataflow_node *n = &w->m->node[i];
@@ -213,6 +220,7 @@ static void count_edges(mapper *w, int i) {
   }
 }
 
+/* Adds the edges of item i to the lists of their sources. */
 static void link_edges(mapper *w, int i) {
   const plan_item *it = &w->p->item[i];
   for (int e = 0; e < it->n_in + it->n_control; e++) {

@@ -24,7 +24,7 @@ void weft__guard_check_outputs(const kernel *k) {
     char owner[160];
     if (!in_host_arena(t->buf)) continue;
     snprintf(owner, sizeof owner, "output %d of %s '%s' in the arena", i, k->node->op_name, k->node->name);
-    /* An output that took over an input's place has no unused bytes that were filled for it. */
+    /* An output in the memory of an input has no unused bytes that were filled for it. */
     const size_t used = t->buf == k->planned[i] ? weft__tensor_bytes(t) : t->buf->size;
     weft__guard_check(t->buf->data, used, GUARD_BYTES, t->buf->size - used + GUARD_BYTES, owner);
   }

@@ -9,7 +9,8 @@
 
 static uint64_t hash_mix(uint64_t h, uint64_t v) { return (h ^ v) * UINT64_C(0x9E3779B97F4A7C15) + (h >> 29); }
 
-/* The key of a frame: a hash of the shapes of the feeds, which determine the sizes of the plan's values. */
+/* Returns the key of a frame: a hash of the shapes of the feeds, which determine the sizes of the plan's values.  If
+ * two sets of shapes had the same hash, memory might be planned too small; weft__out then allocates from the heap. */
 static uint64_t shapes_key(int n, const weft_tensor *const *feed) {
   uint64_t h = 1469598103934665603u;
   for (int i = 0; i < n; i++) {
@@ -40,7 +41,7 @@ static weft_err run_items(frame *f, plan_run *run, int from, int to) {
   return WEFT_OK;
 }
 
-/* As run_items, with each GPU segment launched as a whole where that is possible. */
+/* As run_items, but launches each GPU segment as a whole if possible; otherwise its items run one by one. */
 static weft_err run_gpu_segments(frame *f, plan_run *run, int from, int to) {
   const plan *p = f->plan;
   for (int s = 0; s < p->straight.n_gpu_segment; s++) {

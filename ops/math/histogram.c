@@ -11,7 +11,7 @@ typedef struct counting {
   const weft_tensor *values, *weights; /* weights: one per value, or empty if each counts 1 */
   weft_tensor *out;                    /* (rows, size) */
   int64_t rows, size;
-  bool only_whether;
+  bool binary_output;    /* 1 for a value that occurs, instead of its count */
   const int64_t *row_of; /* the row of each value, with stride `row_step`; NULL: each row has equally many values */
   int64_t row_step;
 } counting;
@@ -21,22 +21,22 @@ static void add_to(const counting *c, int64_t at, int64_t i) {
   switch (c->out->dtype) {
   case WEFT_INT32: {
     uint32_t *z = TENSOR_DATA(c->out, uint32_t) + at;
-    *z = c->only_whether ? 1 : *z + (weighted ? TENSOR_DATA(c->weights, uint32_t)[i] : 1);
+    *z = c->binary_output ? 1 : *z + (weighted ? TENSOR_DATA(c->weights, uint32_t)[i] : 1);
     break;
   }
   case WEFT_INT64: {
     uint64_t *z = TENSOR_DATA(c->out, uint64_t) + at;
-    *z = c->only_whether ? 1 : *z + (weighted ? TENSOR_DATA(c->weights, uint64_t)[i] : 1);
+    *z = c->binary_output ? 1 : *z + (weighted ? TENSOR_DATA(c->weights, uint64_t)[i] : 1);
     break;
   }
   case WEFT_FLOAT: {
     float *z = TENSOR_DATA(c->out, float) + at;
-    *z = c->only_whether ? 1 : *z + (weighted ? TENSOR_DATA(c->weights, float)[i] : 1);
+    *z = c->binary_output ? 1 : *z + (weighted ? TENSOR_DATA(c->weights, float)[i] : 1);
     break;
   }
   default: {
     double *z = TENSOR_DATA(c->out, double) + at;
-    *z = c->only_whether ? 1 : *z + (weighted ? TENSOR_DATA(c->weights, double)[i] : 1);
+    *z = c->binary_output ? 1 : *z + (weighted ? TENSOR_DATA(c->weights, double)[i] : 1);
   }
   }
 }
@@ -83,12 +83,12 @@ static weft_err dense_bincount_cpu(kernel *k) {
                              "`weights` must be the same shape as `arr` or a length-0 `Tensor`, in which case it acts "
                              "as all weights equal to 1. Received %s",
                              weft__shape_text(&c.weights->shape));
-  c.only_whether = weft__node_bool(k->node, "binary_output", false);
+  c.binary_output = weft__node_bool(k->node, "binary_output", false);
   c.out = weft__out(k, 0, s->rank == 2 ? &SHAPE2(c.rows, c.size) : &SHAPE1(c.size));
   return c.out ? count_values(k, &c) : WEFT_OOM;
 }
 
-/* A value at (row, anything) is counted in its row. */
+/* Counts each value in the row that its first index names. */
 static weft_err sparse_bincount_cpu(kernel *k) {
   const weft_tensor *indices = k->in[0];
   WEFT_TRY(weft__sparse_check(k, indices, k->in[1], k->in[2]));
@@ -101,7 +101,7 @@ static weft_err sparse_bincount_cpu(kernel *k) {
   const int64_t weights = weft__tensor_count(c.weights);
   if (weights > 0 && weights != weft__tensor_count(c.values))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input indices and weights must have the same size.");
-  c.only_whether = weft__node_bool(k->node, "binary_output", false);
+  c.binary_output = weft__node_bool(k->node, "binary_output", false);
   if (depth == 2) c.row_of = TENSOR_DATA(indices, int64_t), c.row_step = 2;
   const shape s = depth == 2 ? SHAPE2(c.rows, c.size) : SHAPE1(c.size);
   c.out = weft__out(k, 0, &s);
@@ -120,7 +120,7 @@ static weft_err ragged_bincount_cpu(kernel *k) {
   if (weights > 0 && weights != n)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "there are %lld weights for %lld values", (long long)weights,
                              (long long)n);
-  c.only_whether = weft__node_bool(k->node, "binary_output", false);
+  c.binary_output = weft__node_bool(k->node, "binary_output", false);
   c.rows = k->in[0]->shape.dim[0] - 1;
   const int64_t *splits = TENSOR_DATA(k->in[0], int64_t);
   int64_t *row_of = weft__alloc((size_t)(n + 1) * sizeof *row_of);

@@ -14,7 +14,7 @@ typedef struct draw {
   const weft_tensor *logits;
   weft_tensor *out;
   philox gen;
-  double *sums; /* one row per distribution */
+  double *sums; /* cumulative sums, one row per distribution */
   int64_t classes, samples;
 } draw;
 
@@ -51,7 +51,7 @@ static void draw_rows(void *arg, int64_t begin, int64_t end) {
     double *sum = d->sums + r * d->classes;
     const double total = running_sum(d->logits, r * d->classes, d->classes, sum);
     for (int64_t s = 0; s < d->samples; s++) {
-      const int64_t at = r * d->samples + s; /* a block gives two doubles */
+      const int64_t at = r * d->samples + s; /* a block of the generator gives two doubles */
       uint32_t w[4];
       weft__philox_blocks(&d->gen, (uint64_t)at / 2, 1, 1, w);
       const double u = at % 2 ? weft__philox_to_double(w[2], w[3]) : weft__philox_to_double(w[0], w[1]);

@@ -3,7 +3,7 @@
 #include "graph/build.h"
 #include "state/accumulator.h"
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 static accumulator_spec read_spec(const weft_node *n) {
   const attr *s = weft__node_attr(n, "shape");
@@ -28,7 +28,7 @@ static weft_err accumulator_cpu(kernel *k) {
   return weft__kernel_in(k, weft__accumulator_matches((accumulator *)r, &spec));
 }
 
-/* ---- asking ---- */
+/* ---- applying and counting ---- */
 
 static weft_err with_accumulator(kernel *k, weft_err (*act)(kernel *, accumulator *)) {
   resource *r = NULL;
@@ -63,7 +63,7 @@ static weft_err do_count(kernel *k, accumulator *a) {
   return WEFT_OK;
 }
 
-/* ---- taking ---- */
+/* ---- taking the mean or the sum ---- */
 
 static void dense_done(void *arg, weft_err err, const accumulated *got) {
   kernel *k = arg;

@@ -1,4 +1,4 @@
-/* check_test.c - the expectations themselves: what passes, and that a failure would be seen. */
+/* check_test.c - tests the expectations of check.h: correct values pass, and wrong ones fail. */
 #include "tests/check.h"
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* gradient_test.c - derivatives of small graphs whose answers one can work out by hand. */
+/* gradient_test.c - tests gradients of small graphs against derivatives that are easy to compute by hand. */
 #include "graph/gradient.h"
 #include "base/alloc.h"
 #include "exec/session.h"

@@ -1,4 +1,5 @@
-/* graphdef_fuzz.c - any bytes are a graph or an error; a graph goes out and comes in again. */
+/* graphdef_fuzz.c - imports any bytes as a graph, which gives a graph or an error; a graph is exported and imported
+ * again. */
 #include "base/alloc.h"
 #include "graph/gradient.h"
 #include "graph/graphdef.h"

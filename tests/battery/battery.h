@@ -1,4 +1,4 @@
-/* battery.h - what the questions share. */
+/* battery.h - types and functions that the checks of the battery share. */
 #ifndef WEFT_TESTS_BATTERY_H
 #define WEFT_TESTS_BATTERY_H
 

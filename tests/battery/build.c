@@ -1,4 +1,4 @@
-/* build.c - a case as a graph: attributes from text, variables where inputs are references. */
+/* build.c - builds the graph of a case: it parses attributes from text, and creates variables for reference inputs. */
 #include "graph/attr_text.h"
 #include "tests/battery/case.h"
 

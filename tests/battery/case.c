@@ -1,4 +1,4 @@
-/* case.c - reads the notation of cases; the same is read by tests/parity/cases.py. */
+/* case.c - parses the notation of cases; tests/parity/cases.py parses the same notation in Python. */
 #include "tests/battery/case.h"
 
 #include "base/alloc.h"

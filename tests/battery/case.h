@@ -1,4 +1,4 @@
-/* case.h - the cases of an op (graph/op.h), read and put into a graph. */
+/* case.h - parses the cases of an op (graph/op.h) and builds their graphs. */
 #ifndef WEFT_TESTS_CASE_H
 #define WEFT_TESTS_CASE_H
 

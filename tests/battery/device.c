@@ -1,8 +1,9 @@
-/* device.c - the cases of an op on another device, against what the CPU's kernel gives.
+/* device.c - runs the cases of an op on another device and compares the results with the CPU's.
  *
- * Outputs, the variables afterwards and the gradients must agree, in the first run, which learns how much memory is
- * needed, and in those that follow and may be recorded and replayed.  A case of floats is asked in every float type that
- * both have.  What a card cannot refuse because nobody looks at its values (an index out of range) may succeed there. */
+ * Outputs, the variables afterwards and the gradients must agree.  They must do so in the first run, which records
+ * how much memory is needed, and in later runs, which may be captured and launched as a CUDA graph.  A case of
+ * floats runs in every float type that both devices support.  An error that a GPU kernel cannot detect without
+ * waiting for values, such as an index out of range, may be missing there. */
 #include "graph/gradient.h"
 #include "kernels/gpu/gpu_host.h"
 #include "tests/battery/battery.h"

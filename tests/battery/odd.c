@@ -1,11 +1,12 @@
-/* odd.c - inputs of shapes that no case has: an error or a value each time, no crash.
+/* odd.c - feeds inputs with shapes that no case has; each must give an error or a value, and never a crash.
  *
- * A kernel may take an input for a scalar or a vector, but nothing keeps a client from feeding another shape: shape
- * rules see only what is known while the graph is built.  Every input of every case is replaced in turn by an empty
- * vector, a scalar, a vector of one element, and itself with one more axis; the last round makes all inputs empty.
- * An op without cases is given ones of the types it takes first, where its arguments are plain.
- * First the values are fed, so that the shape rule knows nothing and the kernel sees them; then they are constants, so
- * that the shape rule and constant folding see them. */
+ * A kernel may expect a scalar or a vector, but a client can feed another shape, because shape rules see only what
+ * is known while the graph is built.  Every input of every case is replaced in turn by an empty vector, a scalar, a
+ * vector of one element, and itself with one more axis; the last round makes all inputs empty.  An op without cases
+ * gets ones of the types that it accepts first, if its arguments are plain.
+ *
+ * The values are fed first, so that the shape rule knows nothing and the kernel sees them.  Then they are constants,
+ * so that the shape rule and constant folding see them. */
 #include "base/alloc.h"
 #include "base/text.h"
 #include "io/confine.h"

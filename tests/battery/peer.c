@@ -1,9 +1,10 @@
-/* peer.c - every op while another process writes to its inputs.
+/* peer.c - runs every op while another thread writes to its inputs.
  *
- * Tensors that came through shared memory can change while a kernel reads them.  Here a second thread is the peer: it
- * writes wild numbers over the elements of one input after the other, and the right ones back, while the case is run
- * again and again.  What the op answers does not matter; it must not read or write outside of its tensors.  A wild index
- * is far outside, so that a plain build ends with a signal and one with the address sanitizer with a report. */
+ * Tensors in shared memory can change while a kernel reads them.  Here a second thread plays the other process: it
+ * overwrites the elements of one input after the other with invalid numbers, and restores them, while the case runs
+ * repeatedly.  The result of the op does not matter, but it must not read or write outside its tensors.  An invalid
+ * index is far out of range, so that a plain build ends with a signal and a build with AddressSanitizer with a
+ * report. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "tests/battery/battery.h"

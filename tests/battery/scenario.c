@@ -1,7 +1,7 @@
-/* scenario.c - a file of ops without cases names the tests that exercise its ops, and they exist.
+/* scenario.c - checks that a file of ops without cases names tests that run its ops, and that these tests exist.
  *
- * The names stand in the row that ends the list (graph/op.h).  A test of ours in C must mention one of the ops.  A test
- * of tests/parity mentions functions of TensorFlow's instead; tests/parity/conftest.py checks which ops it runs. */
+ * The names are in the row that ends the list (graph/op.h).  A test in C must mention one of the ops.  A test in
+ * tests/parity mentions functions of TensorFlow instead; tests/parity/conftest.py checks which ops it runs. */
 #include "base/alloc.h"
 #include "tests/battery/battery.h"
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* slope.c - a gradient, against the slope of the function itself.
+/* slope.c - compares a gradient with finite differences.
  *
- * The case is retried in double precision where the op allows it.  A weighted sum of the outputs is
- * the function; a few elements of every input are moved a little to both sides.  Where the two
- * one-sided slopes disagree the function has a kink there, and the place is passed over. */
+ * The case runs in double precision if the op allows it.  The function is a weighted sum of the outputs.  A few
+ * elements of every input are changed a little in both directions.  If the two one-sided slopes differ, the function
+ * has a kink there, and the element is skipped. */
 #include "base/alloc.h"
 #include "graph/gradient.h"
 #include "tests/battery/battery.h"

@@ -1,14 +1,17 @@
-/* train.c - the C program of the chaos campaign: a task that counts what it asked for and what was done.
+/* train.c - the C program of the chaos campaign: a task that counts the steps that it requested and those that were
+ * executed.
  *
- *     train --ps_hosts=... --worker_hosts=... --job_name=worker --task_index=0 --mode=async --dir=DIR --start=N
+ * train --ps_hosts=... --worker_hosts=... --job_name=worker --task_index=0 --mode=async --dir=DIR --start=N
  *
- * Every execution of a step on its worker takes a number of its own from a counter in the worker's memory (CountUpTo;
- * the N-th process of a task begins at another number), and adds 1 at that place of `applied_P` on each ps P.  So
- * the variables tell for each execution whether it was applied, and never more than once.  `weight_P` has a gradient of
- * -1 and Momentum with rate and momentum 1: its slot counts the updates, and it is their triangular number.
- * Lines "TIME attempt K" and "TIME ack K NUMBER STEP" (CLOCK_MONOTONIC) say what this worker saw.
- * The campaign ends the job through files in DIR: `stop` (with a global step, for synchronous jobs), and `last` when
- * worker 0 is to save once more and leave. tests/chaos/train.py is the same program in Python. */
+ * Every execution of a step on its worker takes a number of its own from a counter in the worker's memory
+ * (CountUpTo).  The N-th process of a task begins at another number.  The execution adds 1 at that index of
+ * `applied_P` on each ps P.  So the variables show whether each execution was applied, and that none was applied
+ * twice.  `weight_P` has a gradient of -1 and Momentum with rate and momentum 1: its slot counts the updates, and
+ * its value is their triangular number.
+ *
+ * The lines "TIME attempt K" and "TIME ack K NUMBER STEP" (CLOCK_MONOTONIC) tell what this worker saw.  The campaign
+ * ends the job through files in DIR: `stop` (with a global step, for synchronous jobs), and `last` when worker 0
+ * should save once more and leave.  tests/chaos/train.py is the same program in Python. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>

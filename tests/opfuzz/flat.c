@@ -1,4 +1,4 @@
-/* flat.c - from a model to NodeDefs and FunctionDefs. */
+/* flat.c - converts a model to NodeDefs and FunctionDefs. */
 #include "tests/opfuzz/flat.h"
 #include "base/alloc.h"
 #include "graph/attr_proto.h"

@@ -1,4 +1,4 @@
-/* flat.h - a model as the nodes of a GraphDef: values have become constants and placeholders. */
+/* flat.h - converts a model to the nodes of a GraphDef; values become constants and placeholders. */
 #ifndef WEFT_TESTS_OPFUZZ_FLAT_H
 #define WEFT_TESTS_OPFUZZ_FLAT_H
 

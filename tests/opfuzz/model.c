@@ -1,4 +1,4 @@
-/* model.c - the notation of recipes and cases, read into a graph that can be changed. */
+/* model.c - parses the notation of recipes and cases into a graph that can be changed. */
 #include "base/alloc.h"
 #include "graph/attr_text.h"
 #include "tests/battery/case.h"

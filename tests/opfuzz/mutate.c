@@ -1,4 +1,4 @@
-/* mutate.c - what is changed at random in a model: types, shapes, values, attributes, edges. */
+/* mutate.c - changes types, shapes, values, attributes and edges of a model at random. */
 #include "tests/opfuzz/opfuzz.h"
 #include <math.h>
 #include <stdio.h>

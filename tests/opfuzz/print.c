@@ -1,4 +1,4 @@
-/* print.c - a model for people. */
+/* print.c - prints a model in readable form. */
 #include "base/text.h"
 #include "tests/opfuzz/opfuzz.h"
 #include <stdio.h>

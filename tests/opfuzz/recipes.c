@@ -1,5 +1,6 @@
-/* recipes.c - small valid graphs for the ops that have no cases: handles with what makes them, data sets with who reads
- * them, control flow.  The notation is model_read's.  Every node runs, the last one's outputs are fetched. */
+/* recipes.c - small valid graphs for the ops that have no cases: handles with the ops that create them, data sets
+ * with their iterators, and control flow.  model_read parses the notation.  Every node runs, and the outputs of the
+ * last one are fetched. */
 #include "tests/opfuzz/opfuzz.h"
 
 #define SCALARS " output_types=[int64] output_shapes=[[]]\n"

@@ -1,4 +1,4 @@
-/* run.c - a request in this process, or by the wire on a server. */
+/* run.c - runs a request in this process, or on a server over the network. */
 #include "base/alloc.h"
 #include "cluster/named_tensor.h"
 #include "exec/session.h"

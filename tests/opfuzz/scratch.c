@@ -1,4 +1,4 @@
-/* scratch.c - a text, a vocabulary, bytes, records: what file ops find in their folder. */
+/* scratch.c - creates the files that file ops read: a text, a vocabulary, bytes and records. */
 #define _XOPEN_SOURCE 700
 #include "tests/opfuzz/scratch.h"
 #include <ftw.h>

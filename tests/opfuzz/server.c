@@ -1,4 +1,4 @@
-/* server.c - starts, asks, stops and starts again a server that is fuzzed. */
+/* server.c - starts, queries, stops and restarts the server that is fuzzed. */
 #include "tests/opfuzz/server.h"
 #include "base/clock.h"
 #include <fcntl.h>
@@ -71,7 +71,7 @@ void server_stop(void) {
   server = 0;
 }
 
-/* Twice at the same graph: it does not start, and nothing would be learnt by going on. */
+/* Ends the program if the server failed twice at the same graph: it does not start, and later graphs would fail too. */
 static void exit_if_repeated(int64_t index) {
   static int64_t last = -1;
   if (index == last) {

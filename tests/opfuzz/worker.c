@@ -1,4 +1,5 @@
-/* worker.c - a process for each run of graphs: what kills one is written down, and another goes on behind that graph. */
+/* worker.c - runs graphs in a child process.  If a graph kills it, the graph is logged, and a new process continues
+ * after it. */
 #include "tests/opfuzz/worker.h"
 #include "base/clock.h"
 #include "base/memory_limit.h"

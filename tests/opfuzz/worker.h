@@ -1,4 +1,4 @@
-/* worker.h - processes that run graphs, and the parent that looks after them. */
+/* worker.h - child processes that run graphs, and the parent that restarts them. */
 #ifndef WEFT_TESTS_OPFUZZ_WORKER_H
 #define WEFT_TESTS_OPFUZZ_WORKER_H
 

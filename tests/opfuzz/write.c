@@ -1,4 +1,4 @@
-/* write.c - a model in one of its forms, as a GraphDef and the request that runs it. */
+/* write.c - writes a model in one of its forms, as a GraphDef and the request that runs it. */
 #include "tests/opfuzz/flat.h"
 #include "base/alloc.h"
 #include <stdio.h>

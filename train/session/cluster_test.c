@@ -1,4 +1,4 @@
-/* cluster_test.c - supervised training on a cluster of real processes, some of which are killed and come back. */
+/* cluster_test.c - tests supervised training on a cluster of real processes, some of which are killed and restarted. */
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "cluster/open.h"
@@ -16,8 +16,9 @@
 
 #ifdef WEFT_HAVE_GRPC
 
-enum { LAST = 300, TASKS = 3 };                                           /* ps, chief, worker */
-typedef enum style { SUPERVISOR, MONITORED, SYNCHRONOUS, CENTRAL } style; /* CENTRAL: the chief computes for all */
+enum { LAST = 300, TASKS = 3 }; /* ps, chief, worker */
+/* In CENTRAL the chief runs steps in which the worker computes. */
+typedef enum style { SUPERVISOR, MONITORED, SYNCHRONOUS, CENTRAL } style;
 
 static char spec[200];
 
@@ -27,7 +28,7 @@ static void make_cluster(void) {
            free_port());
 }
 
-/* ---- what the processes do; a failed expectation ends them with another code than 0 ---- */
+/* ---- the processes; a failed expectation ends one with a nonzero exit code ---- */
 
 static FILE *log_file;
 static void write_log(void *arg, int level, const char *file, int line, const char *what) {
@@ -53,7 +54,7 @@ static weft_server *start_server(const char *job, int index) {
   return s;
 }
 
-/* w goes to 3 by gradients of both workers. */
+/* Trains w towards 3 with gradients of both workers. */
 static void add_sync(bench *b, weft_sync **sync) {
   weft_optimizer *o;
   grad_value d;
@@ -66,13 +67,13 @@ static void add_sync(bench *b, weft_sync **sync) {
   b->train = weft__sync_apply(*sync, 1, &b->w, &d, b->global_step);
 }
 
-/* A one that a worker computes in every step, from w, which is zero. */
+/* Returns 1, which a worker computes in every step from w, which is zero. */
 static weft_out one_from_worker(const bench *b) {
   weft_out zero = weft__b_sum(b->g, b->w, weft__b_ints(b->g, (int64_t[]){0}, 1), false);
   return weft__b_binary(b->g, "Add", weft__b_cast(b->g, zero, WEFT_INT64), weft__b_scalar(b->g, WEFT_INT64, 1));
 }
 
-static replica_setter *setter; /* of the one model that a process builds */
+static replica_setter *setter; /* of the only model that a process builds */
 
 static bench build_model(int index, weft_sync **sync, bool central) {
   char here[64];
@@ -109,7 +110,7 @@ static int64_t train_once(weft_session *sess, const bench *b) {
   return bench_step(sess, b);
 }
 
-/* A worker whose chief has finished is told so, and its loop sees the stop. */
+/* Returns 0 if the run failed because the chief has finished: the worker's loop then ends. */
 static int64_t train_until_over(weft_session *sess, const bench *b) {
   weft_err err = weft__run_target(sess, b->train.node);
   if (err == WEFT_OUT_OF_RANGE && strstr(weft__error_message(), "The job is over: ")) return 0;
@@ -141,7 +142,8 @@ static void train_supervised(const bench *b, const char *target, int index, int6
   weft__supervisor_destroy(sv);
 }
 
-/* Who has the token of a step sees at least that step in the same run: so all stop at the same one. */
+/* Runs a step.  A worker that holds the token of a step sees at least that step in the same run, so all workers stop
+ * at the same step. */
 static weft_err train_in_step(weft_session *sess, const bench *b) {
   weft_out fetch[] = {b->train, b->global_step};
   weft_tensor *got[2];
@@ -206,7 +208,7 @@ static pid_t start_task(int index, style s) {
   _exit(0);
 }
 
-/* ---- what the tests see ---- */
+/* ---- what the tests check ---- */
 
 static int64_t read_number(const char *file) {
   text t = {0};
@@ -281,7 +283,7 @@ TEST_WITHIN(300, a_worker_that_came_first_starts_with_its_chief) {
   wait_for_file("ready0", 60);
   wait_for_file("ready1", 60);
   double wait = (double)(read_number("ready1") - read_number("ready0")) / 1e6;
-  EXPECT(wait < 10); /* 0.1 s, and what a loaded machine adds; TensorFlow looks every 30 s */
+  EXPECT(wait < 10); /* 0.1 s, plus the delay of a loaded machine; TensorFlow checks every 30 s */
   expect_end(chief, "chief");
   expect_end(late, "worker");
   expect_end(ps, "ps");
@@ -341,23 +343,23 @@ TEST_WITHIN(120, a_worker_whose_chief_finishes_before_it_ends_well) {
   expect_logged("task2.log", "The job is over: /job:worker/replica:0/task:0, its chief, said goodbye");
 }
 
-/* ---- a ps that is lost between two questions ---- */
+/* ---- a ps that is lost between two checks of a worker ---- */
 
-static atomic_int first_ps; /* other threads log as well */
+static atomic_int first_ps; /* atomic, because other threads log as well */
 static int wake_second;
 
-/* The first ps dies when the local init op has been run in it; the second one takes its place. */
+/* Kills the first ps when it has run the local init op, and starts the second one. */
 static void lose_ps(void *arg, int level, const char *file, int line, const char *what) {
   write_log(arg, level, file, line, what);
   if (!strstr(what, "Done running local_init_op.")) return;
   pid_t ps = atomic_exchange(&first_ps, 0);
-  if (!ps) return; /* it was the second time */
+  if (!ps) return; /* the second ps has run the op too */
   kill(ps, SIGKILL);
   waitpid(ps, NULL, 0);
   EXPECT(write(wake_second, "x", 1) == 1);
 }
 
-/* begin >= 0: only once a byte comes from there. */
+/* Starts a ps; if begin >= 0, it first waits for a byte from that pipe. */
 static pid_t fork_ps(int begin) {
   char byte;
   pid_t child = fork();

@@ -1,4 +1,4 @@
-/* coordinator_test.c - real threads that stop, fail and linger. */
+/* coordinator_test.c - tests real threads that stop, fail or do not end in time. */
 #include "train/session/coordinator.h"
 
 #include "base/clock.h"
@@ -104,8 +104,8 @@ TEST_WITHIN(90, a_thread_that_lingers_is_named_after_the_grace_period) {
   EXPECT_CONTAINS(logged, "still running: slow two");
   weft__coordinator_destroy(c);
   atomic_store(&enough, true);
-  wait_for_calls(2); /* both end after the coordinator is gone */
-  usleep(50000);     /* out of what they were called by, too */
+  wait_for_calls(2); /* both end after the coordinator was destroyed */
+  usleep(50000);     /* until they have also returned from the function that called them */
 }
 
 TEST_WITHIN(90, a_looper_calls_at_its_period_until_the_stop) {
@@ -115,8 +115,7 @@ TEST_WITHIN(90, a_looper_calls_at_its_period_until_the_stop) {
   wait_for_calls(4);
   weft__coordinator_request_stop(c, WEFT_OK);
   EXPECT_OK(weft__coordinator_join(c, -1, false));
-  EXPECT(weft__clock_now_ns() - start >=
-         (calls - 1) * 50000000ll); /* not sooner; how much later is the machine's affair */
+  EXPECT(weft__clock_now_ns() - start >= (calls - 1) * 50000000ll); /* not sooner; the machine decides how much later */
   weft__coordinator_destroy(c);
 }
 
@@ -125,7 +124,7 @@ TEST(an_interrupt_is_a_request) {
   EXPECT_OK(weft__coordinator_start(c, "w", -1, wait_for_stop, c));
   weft__interrupt_defer();
   weft__interrupt_raise();
-  EXPECT_EQ_INT(weft__interrupt_pending(), 0); /* waits do not end at the first */
+  EXPECT_EQ_INT(weft__interrupt_pending(), 0); /* the first interrupt does not end waits */
   EXPECT_OK(weft__coordinator_join(c, -1, false));
   weft__interrupt_raise();
   EXPECT_EQ_INT(weft__interrupt_pending(), 1);

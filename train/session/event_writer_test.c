@@ -1,4 +1,4 @@
-/* event_writer_test.c - many threads add, one writes; what was written is read back from the disk. */
+/* event_writer_test.c - many threads add events, one thread writes them, and the test reads the file. */
 #include "train/session/event_writer.h"
 
 #include "base/alloc.h"
@@ -135,7 +135,7 @@ static void wait_for_more(adding *a) {
   for (int until = atomic_load(&a->added) + 100; atomic_load(&a->added) < until;) usleep(1000);
 }
 
-/* As when a supervisor stops and the program's threads have not heard of it. */
+/* As when a supervisor stops before the program's threads notice. */
 TEST_WITHIN(60, threads_may_add_while_a_writer_is_closed_and_after_that) {
   adding a = {0};
   pthread_t thread[4];
@@ -149,7 +149,7 @@ TEST_WITHIN(60, threads_may_add_while_a_writer_is_closed_and_after_that) {
     wait_for_more(&a);
     const char *told = strstr(logged, "Attempting to use a closed FileWriter.");
     EXPECT(told != NULL);
-    EXPECT(strstr(told + 1, "Attempting") == NULL); /* once, however many are dropped */
+    EXPECT(strstr(told + 1, "Attempting") == NULL); /* one warning, however many events are dropped */
     EXPECT_OK(weft__event_writer_reopen(a.w));
   }
   wait_for_more(&a);

@@ -1,4 +1,4 @@
-/* monitored_test.c - hooks around real runs: their order, what they write, when they stop. */
+/* monitored_test.c - tests hooks around real runs: their order, the files that they write, and when they stop. */
 #include "train/session/monitored.h"
 
 #include "base/interrupt.h"
@@ -249,7 +249,7 @@ static weft_err l_begin(void *arg) { return tell(arg, "begin", 0); }
 static weft_err l_before(void *arg, weft_session *sess, int64_t at) { return (void)sess, tell(arg, "before", at); }
 static weft_err l_after(void *arg, weft_session *sess, int64_t at, bool *stop) {
   (void)sess;
-  EXPECT(weft__file_exists("m/model.ckpt-0.index")); /* the first one at least is there by now */
+  EXPECT(weft__file_exists("m/model.ckpt-0.index")); /* at least the first checkpoint exists by now */
   *stop = at == ((listening *)arg)->stop_at;
   return tell(arg, "after", at);
 }

@@ -1,10 +1,11 @@
-/* recovering_test.c - a session whose tasks are lost on command: runs wait, begin again, and give up when told. */
+/* recovering_test.c - tests a session whose tasks are lost on command: runs wait, are retried, and fail when told to
+ * stop. */
 #include "train/session/recovering.h"
 
 #include "train/session/test_bench.h"
 #include <stdatomic.h>
 
-/* A real session behind a switch: while it is down, runs fail as if a task were gone. */
+/* A real session that can be switched off: while it is off, runs fail as if a task were lost. */
 typedef struct flaky {
   weft_session base;
   weft_session *real;
@@ -69,7 +70,7 @@ TEST(a_lost_task_costs_a_wait_and_the_step_is_tried_again) {
   open_place(&p);
   bench_train(p.sess, &p.b, 3);
   atomic_store(&p.now->down, true);
-  bench_train(p.sess, &p.b, 2); /* on a new session, which began at 0 */
+  bench_train(p.sess, &p.b, 2); /* on a new session, which started at step 0 */
   EXPECT_EQ_INT(bench_step(p.sess, &p.b), 2);
   EXPECT_EQ_INT(p.opened, 2);
   EXPECT_CONTAINS(bench_log, "An error was raised. This may be due to a preemption in a connected worker or parameter "
@@ -156,6 +157,6 @@ TEST(a_variable_that_lost_its_value_counts_when_the_model_says_so) {
   p.to_fail = 3;
   EXPECT_OK(weft__recovering_create(&p.sess, first, &(recovery){.reopen = open_flaky, .state_lost = yes, .arg = &p}));
   EXPECT_ERR(weft__run_fetch(p.sess, nodes.read, &t), WEFT_DEADLINE_EXCEEDED, "nobody came back");
-  EXPECT_EQ_INT(p.opened, 3); /* tried again and again, as long as somebody could be found */
+  EXPECT_EQ_INT(p.opened, 3); /* retried as long as a task could be found */
   end(&p);
 }

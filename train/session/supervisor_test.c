@@ -1,4 +1,4 @@
-/* supervisor_test.c - supervised programs in one process: files, threads, restarts, interrupts. */
+/* supervisor_test.c - tests supervised programs in one process: files, threads, restarts and interrupts. */
 #include "train/session/supervisor.h"
 
 #include "base/clock.h"
@@ -96,11 +96,11 @@ TEST(one_interrupt_ends_the_wait_for_a_session) {
   weft_session *sess;
   weft_supervisor *sv = supervise(&b, NULL);
   weft__interrupt_raise();
-  EXPECT_EQ_INT(weft__interrupt_pending(), 1); /* nothing to finish yet: waits end */
+  EXPECT_EQ_INT(weft__interrupt_pending(), 1); /* no step has to be finished yet, so waits end */
   weft__interrupt_clear();
   sess = prepare(sv);
   weft__interrupt_raise();
-  EXPECT_EQ_INT(weft__interrupt_pending(), 0); /* the step is finished first */
+  EXPECT_EQ_INT(weft__interrupt_pending(), 0); /* not pending, because the step is finished first */
   EXPECT_OK(weft__supervisor_stop(sv, false, false));
   EXPECT_EQ_INT(weft__interrupt_pending(), 1);
   weft__session_destroy(sess);
@@ -190,7 +190,8 @@ TEST(an_init_function_runs_when_nothing_is_restored) {
   bench_end(&b);
 }
 
-/* A question that is answered yes once a file is gone: what another process does to a model. */
+/* Adds a ready op that succeeds once a file is deleted; the deletion stands for another process that changes the
+ * model. */
 static weft_out until_gone(weft_graph *g, const char *path) {
   weft_tensor *t;
   EXPECT_OK(weft__tensor_string(&t, path, strlen(path)));
@@ -205,7 +206,7 @@ static void *delete_later(void *arg) {
   return NULL;
 }
 
-/* How long a worker that waits needs to see that the model is ready. */
+/* Returns how long a waiting worker needs to notice that the model is ready. */
 static double time_to_notice(const session_manager *m) {
   weft_session *sess;
   pthread_t thread;
@@ -224,7 +225,7 @@ TEST_WITHIN(120, a_waiting_worker_starts_soon_after_the_model_is_ready) {
   session_manager m = {.graph = b.g, .ready = until_gone(b.g, "busy"), .ready_for_local_init = WEFT_NONE};
   m.local_init = -1;
   double least = 9;
-  for (int i = 0; i < 20 && least >= .2; i++) { /* a busy machine may be late, but not every time */
+  for (int i = 0; i < 20 && least >= .2; i++) { /* a busy machine may be late, but not in every round */
     double took = time_to_notice(&m);
     if (took < least) least = took;
   }

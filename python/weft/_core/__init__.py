@@ -1,4 +1,4 @@
-"""Everything behind the public modules of the package; weft/__init__.py says what is where."""
+"""The implementation of the public modules of this package; weft/__init__.py says what each folder holds."""
 import importlib.util
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What every public module of the package ends with."""
+"""Functions that every public module of the package calls at its end."""
 import importlib
 import sys
 

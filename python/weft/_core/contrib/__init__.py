@@ -1,1 +1,1 @@
-"""What programs of 2016 to 2019 take from tf.contrib."""
+"""The implementation of tf.contrib, for programs of 2016 to 2019; weft/contrib has the public names."""

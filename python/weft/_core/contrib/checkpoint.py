@@ -1,4 +1,4 @@
-"""tf.contrib.checkpoint: what TensorFlow 1 had beside tf.train.Checkpoint."""
+"""tf.contrib.checkpoint: containers of trackable objects that TensorFlow 1 had beside tf.train.Checkpoint."""
 import contextlib
 
 from weft._core.framework import protos

@@ -1,4 +1,4 @@
-"""tf.contrib.eager: programs import it also where they build graphs; what needs eager mode says so."""
+"""tf.contrib.eager, for graph programs that import it; functions that need eager mode raise an error."""
 from weft._core.framework import absent
 
 

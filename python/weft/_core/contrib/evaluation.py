@@ -1,5 +1,4 @@
-"""tf.contrib.training's evaluation, which tf.contrib.slim.evaluation stands on: sessions that restore a checkpoint, run ops
-some number of times, and report."""
+"""tf.contrib.training's evaluation: restores a checkpoint, runs ops, and reports; slim.evaluation uses it."""
 import math
 import time
 

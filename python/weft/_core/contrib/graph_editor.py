@@ -1,4 +1,4 @@
-"""tf.contrib.graph_editor: walks through a graph, copies of parts of it, and inputs that are given to other nodes."""
+"""tf.contrib.graph_editor: traverses a graph, copies parts of it, and reroutes inputs of nodes."""
 import collections.abc
 import re
 

@@ -1,4 +1,4 @@
-"""tf.contrib.learn.Experiment and learn_runner: train_and_evaluate's forerunners, on top of it."""
+"""tf.contrib.learn.Experiment and learn_runner: the predecessors of train_and_evaluate, implemented with it."""
 from weft._core.estimator.exporter import Exporter
 from weft._core.estimator.run_config import RunConfig, TaskType
 from weft._core.estimator.server import start_server

@@ -1,4 +1,4 @@
-"""tf.contrib.slim.learning: a training step with what must run beside it, and the loop of a supervisor around it."""
+"""tf.contrib.slim.learning: builds a training op with its update ops, and runs it in a supervisor's loop."""
 import time
 
 from weft._core.files import summary

@@ -1,4 +1,4 @@
-"""tf.data: data sets and iterators.  What they do is the library's; here their ops are put together.
+"""tf.data: data sets and iterators.  The library implements them; this module builds their ops.
 
 A function given to map, filter and so on is called once, to make a graph of its own (function.py).
 """

@@ -1,4 +1,4 @@
-"""What the elements of a data set look like: nests of tuples and dicts with a spec at each leaf.
+"""The structure of a data set's elements: nests of tuples and dicts with a spec at each leaf.
 
 Unlike in the rest of the package a list is a leaf: it becomes one tensor.
 """

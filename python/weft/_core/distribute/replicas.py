@@ -1,4 +1,4 @@
-"""Runs a function once for each replica, by turns.
+"""Runs a function once for each replica, one after the other; used by the strategies.
 
 Each replica has a thread, but only one thread runs at a time.  A replica runs until it returns or calls merge_call; then
 the next one does.  When all have called merge_call, the function given there runs once, outside of replicas, and the

@@ -1,4 +1,4 @@
-"""tf.distribute.Strategy and its extended part: what all strategies do.  A strategy with one replica needs no more."""
+"""tf.distribute.Strategy and its extended part: the base of all strategies, complete for one replica."""
 import contextlib
 
 from weft._core.distribute import context

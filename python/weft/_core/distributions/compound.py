@@ -1,4 +1,4 @@
-"""Distributions made of others: transformed, independent, mixed, and normal vectors."""
+"""Distributions that are composed of others: transformed, independent, mixed, and normal vectors."""
 import math
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""What the distributions share: seeds, parameters given as logits or probabilities, and checks of their arguments."""
+"""Helper functions of the distributions: seeds, parameters as logits or probabilities, and checks of arguments."""
 import hashlib
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Bijectors of vectors and matrices: affine maps, chains, permutations, and functions given as such."""
+"""Bijectors of vectors and matrices: affine maps, chains, permutations, and inline functions."""
 import numpy as np
 
 from weft._core.distributions.bijectors import Bijector

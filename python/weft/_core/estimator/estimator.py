@@ -1,4 +1,4 @@
-"""tf.estimator.Estimator: a model_fn, a folder, and the loops that train, evaluate, predict and export it.
+"""tf.estimator.Estimator: trains, evaluates, predicts and exports a model_fn, with its files in one directory.
 
 Each call builds a graph of its own from input_fn and model_fn and runs it in a monitored session, which is the
 library's: checkpoints, summaries and recovery come from there.

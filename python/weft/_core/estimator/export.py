@@ -1,4 +1,4 @@
-"""tf.estimator.export: what a served model takes and gives, and the SavedModel written of it."""
+"""tf.estimator.export: the inputs and outputs of a served model, and the SavedModel that is written for it."""
 import collections
 import os
 import shutil

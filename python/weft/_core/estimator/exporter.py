@@ -1,4 +1,4 @@
-"""tf.estimator.*Exporter: what train_and_evaluate exports after an evaluation."""
+"""tf.estimator.*Exporter: decide what train_and_evaluate exports after an evaluation."""
 import os
 import shutil
 

@@ -1,4 +1,4 @@
-"""tf.estimator.Head and its kinds: what the logits of a model mean.
+"""tf.estimator.Head and its subclasses: they define losses, metrics and predictions for the logits of a model.
 
 A head makes predictions, the loss and the metrics from logits, and an EstimatorSpec from all of them.  The losses of a batch
 become one number by `loss_reduction`: "sum_over_batch_size" divides by the number of losses, "sum" does not.

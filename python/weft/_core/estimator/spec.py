@@ -1,4 +1,4 @@
-"""What a model_fn returns (EstimatorSpec) and what train_and_evaluate is told (TrainSpec, EvalSpec)."""
+"""The result of a model_fn (EstimatorSpec) and the arguments of train_and_evaluate (TrainSpec, EvalSpec)."""
 import collections
 
 from weft._core.framework import dtypes

@@ -1,4 +1,4 @@
-"""tf.estimator.train_and_evaluate: what this process does in a job, by its task type."""
+"""tf.estimator.train_and_evaluate: chooses what this process does in a job by its task type."""
 import os
 import time
 

@@ -1,4 +1,4 @@
-"""tf.saved_model's names for models made of objects, and MethodNameUpdater.
+"""tf.saved_model's names for object-based models, and MethodNameUpdater.
 
 TensorFlow writes such models from functions that eager mode traces.  Weft has no eager mode: save and load_v2 raise.
 """

@@ -1,1 +1,1 @@
-"""Graphs, nodes, types, shapes, messages and errors: what everything else is built of."""
+"""Graphs, nodes, types, shapes, messages and errors: the base of all other folders."""

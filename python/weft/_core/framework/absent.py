@@ -1,4 +1,4 @@
-"""Names that are not here: one error for all of them, with the symbol, what to use instead, and the program's line.
+"""Names that Weft lacks: one error for all of them, with the symbol, its replacement, and the program's line.
 
 Modules (public.py, runner.py), classes (Named) and their instances (instance_getattr) raise it.  The text is made when it is
 first read, because hasattr() reads none.

@@ -1,4 +1,4 @@
-"""Attributes: from Python values to what the extension takes, and from AttrValue back."""
+"""Converts attributes from Python values to arguments of the extension, and from AttrValue to Python values."""
 from weft._core.framework import protos, tensor_shape
 from weft._core.framework.dtypes import DType, as_dtype
 

@@ -1,4 +1,4 @@
-"""Public functions on ragged tensors: which of them take one, and what they do then.
+"""Dispatch for ragged tensors: which public functions accept one, and what they then call.
 
 A function in one of these lists is wrapped when its module becomes public.  The wrapper costs one look at the
 arguments; it calls the function itself unless one of them is ragged.

@@ -1,4 +1,4 @@
-"""Graphs are all there is: what programs call to make sure of it, and the error where they ask for something else."""
+"""tf.executing_eagerly and similar functions for programs that always build graphs, and the error for eager mode."""
 from weft._core.framework import absent
 
 

@@ -1,4 +1,4 @@
-"""Graph, Operation and Tensor: handles on what the library holds, with TensorFlow's properties.
+"""Graph, Operation and Tensor: handles of the library's objects, with TensorFlow's properties.
 
 A node is a number and an output a number (node * 65536 + slot); these classes are made when they are asked for and
 kept, so that one node is always one Operation.  Scopes are pushed onto the library's stack and popped in step.

@@ -1,4 +1,4 @@
-"""tf.graph_util: graphs cut down to what some nodes need, and variables frozen into them."""
+"""tf.graph_util: extracts the subgraph that some nodes need, and converts variables to constants."""
 from weft._core.framework import dtypes, protos
 
 

@@ -1,4 +1,4 @@
-"""tf.import_graph_def: nodes of a GraphDef in the graph, their inputs given by the program where it maps them."""
+"""tf.import_graph_def: adds the nodes of a GraphDef to the graph, and replaces inputs by an input_map."""
 from weft._core.framework import protos
 from weft._core.framework.graph import Tensor, get_default_graph
 

@@ -1,4 +1,4 @@
-"""Nests of lists, tuples and dicts: taken apart in a fixed order and put together again."""
+"""Flattens nests of lists, tuples and dicts in a fixed order, and packs values into them again."""
 
 
 def is_nested(x):

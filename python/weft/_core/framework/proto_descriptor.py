@@ -1,4 +1,4 @@
-"""What a message says about itself as protobuf's do: DESCRIPTOR, its fields, and enumerations by name.
+"""Descriptors of messages, as in protobuf: DESCRIPTOR, the fields, and enumerations by name.
 
 google.protobuf.json_format and programs that walk the fields of a message read these.
 """

@@ -1,4 +1,4 @@
-"""The fields of messages: what they hold, and the lists and dicts of those that hold several values.
+"""The fields of messages: types of values, and the lists and dicts of repeated fields.
 
 A value is checked when it is stored, as in protobuf: one of a wrong type is an error at the line that gives it, and not when
 the message is written.

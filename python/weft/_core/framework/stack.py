@@ -1,4 +1,4 @@
-"""Where the program is: its frames, without those of this package and of what starts it."""
+"""The stack frames of the program, without those of this package and of its launcher."""
 import contextlib
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""TensorShape and Dimension: what is known of a shape while a graph is built."""
+"""TensorShape and Dimension: static shapes, which may be known in part."""
 
 
 class Dimension:

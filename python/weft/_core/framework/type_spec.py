@@ -1,4 +1,4 @@
-"""tf.TypeSpec and its kinds: what is known of a value before it is there."""
+"""tf.TypeSpec and its subclasses: static types and shapes of values."""
 from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.graph import Tensor
 from weft._core.framework.indexed_slices import IndexedSlices

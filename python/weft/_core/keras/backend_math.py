@@ -1,4 +1,4 @@
-"""tf.keras.backend: variables, shapes, arithmetic and reductions.  A function does what Keras's function of its name does."""
+"""tf.keras.backend: variables, shapes, arithmetic and reductions, as the functions of Keras with these names."""
 import numpy as np
 
 import weft as tf

@@ -1,4 +1,4 @@
-"""tf.keras.metrics: counts of true and false positives and negatives at thresholds, and what is computed from them."""
+"""tf.keras.metrics that are computed from counts of true and false positives and negatives at thresholds."""
 import numpy as np
 
 import weft as tf

@@ -1,4 +1,4 @@
-"""tf.keras.constraints: what an optimizer does to a variable after each step."""
+"""tf.keras.constraints: functions that an optimizer applies to a variable after each step."""
 from weft._core.framework.build import constant
 from weft._core.keras import backend
 from weft._core.keras.serialization import deserialize_keras_object, serialize_keras_object

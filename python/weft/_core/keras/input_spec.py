@@ -1,4 +1,4 @@
-"""tf.keras.layers.InputSpec: what a layer expects of its inputs, and the check of the inputs against it."""
+"""tf.keras.layers.InputSpec: the shapes and types that a layer expects, and the check of its inputs."""
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.nest import flatten
 from weft._core.framework.tensor_shape import TensorShape

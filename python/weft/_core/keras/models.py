@@ -1,4 +1,4 @@
-"""tf.keras.Model: a layer that is made of layers, and that can be trained.
+"""tf.keras.Model: a layer that consists of layers and can be trained.
 
 Model(inputs, outputs) is the graph of layers between Keras tensors (network.py).  A subclass that writes call() gets its inputs
 when it first sees data.  training.py has compile, fit and the rest; saved_models.py has the files.

@@ -1,4 +1,4 @@
-"""compile, fit, evaluate, predict and their kin, for tf.keras.Model.
+"""compile, fit, evaluate, predict and related methods of tf.keras.Model.
 
 compile() makes the loss and the metrics; the ops of a training step are made when the first step runs.  training_data.py
 brings arrays into the order of the model's inputs, and training_loop.py runs batches and calls callbacks.

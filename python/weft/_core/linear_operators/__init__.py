@@ -1,1 +1,1 @@
-"""tf.linalg.LinearOperator and its subclasses: matrices by what is known of their structure."""
+"""tf.linalg.LinearOperator and its subclasses: matrices with a known structure."""

@@ -1,4 +1,4 @@
-"""Operators made of operators: adjoints, inverses, products, Kronecker products and blocks."""
+"""Operators that are composed of operators: adjoints, inverses, products, Kronecker products and blocks."""
 import functools
 import operator as python_operator
 

@@ -1,4 +1,4 @@
-"""What the metrics that are built in Python share: their variables, and the pair of value and update that they return."""
+"""Helper functions of the metrics that are built in Python: their variables, and the pair of value and update."""
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import GraphKeys, control_dependencies, get_default_graph

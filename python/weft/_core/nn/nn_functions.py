@@ -1,4 +1,4 @@
-"""tf.nn: dilation and erosion of images, losses of CTC with dense labels, averages of losses, dropout by a given sampler."""
+"""tf.nn: dilation and erosion, CTC losses with dense labels, averages of losses, dropout with a given sampler."""
 from weft._core.framework import dtypes
 from weft._core.framework.build import constant_value, convert_to_tensor, either, op
 from weft._core.framework.graph import name_scope

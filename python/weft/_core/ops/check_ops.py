@@ -1,4 +1,4 @@
-"""Assertions about tensors: an op that fails when run, or an error at once where the answer is known already."""
+"""Assertions about tensors: an op that fails in a run, or an error at once if the values are constants."""
 import numpy as np
 
 from weft._core.framework.build import constant_value, convert_to_tensor

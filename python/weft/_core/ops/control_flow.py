@@ -1,4 +1,4 @@
-"""tf.group, tf.cond, tf.while_loop and what stands around them.
+"""tf.group, tf.cond, tf.while_loop and related functions.
 
 A context sees every node that is made inside it before the library does, and takes inputs from outside through a
 Switch (a condition) or an Enter (a loop), as TensorFlow's graphs have them.

@@ -1,4 +1,4 @@
-"""Queues: tf.FIFOQueue and its kin."""
+"""tf.FIFOQueue and the other queues."""
 import hashlib
 
 from weft._core.framework import tensor_shape

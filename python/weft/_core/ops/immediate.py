@@ -1,4 +1,4 @@
-"""What tf.py_function calls its function with: tensors that have their values, and the gradient of what it did with them.
+"""The tensors with values that tf.py_function passes to its function, and their gradients.
 
 A call has a graph of its own.  The function adds nodes to it, as to any graph, and a node is run when its value is asked
 for; a node that has state runs once.  So the functions of `tf` work on these tensors, Python can look at their values, and

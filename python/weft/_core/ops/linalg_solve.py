@@ -1,4 +1,4 @@
-"""tf.linalg.*: decompositions, functions of matrices, and solvers that are made of them."""
+"""tf.linalg.*: decompositions, functions of matrices, and solvers."""
 import collections
 
 import numpy as np

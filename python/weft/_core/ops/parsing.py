@@ -1,4 +1,4 @@
-"""Parsing of Examples and SequenceExamples: tf.io.parse_example, parse_sequence_example and their kin."""
+"""Parses Examples and SequenceExamples: tf.io.parse_example, parse_sequence_example and their variants."""
 import collections
 
 from weft._core.framework import dtypes, tensor_shape

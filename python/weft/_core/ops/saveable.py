@@ -1,4 +1,4 @@
-"""What a Saver saves of an iterator: how many elements were taken of its data set."""
+"""The state of an iterator that a Saver saves: how many elements were read from its data set."""
 from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.build import op
 

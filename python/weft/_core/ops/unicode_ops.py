@@ -1,4 +1,4 @@
-"""tf.strings: characters of text, words that stand together, bytes."""
+"""tf.strings: characters of text, n-grams, bytes."""
 from weft._core.framework import dtypes, wrap
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.graph import name_scope

@@ -1,4 +1,4 @@
-"""tf.Variable: the nodes of a variable (VariableV2, Assign, read) and the object that stands for them.
+"""tf.Variable: the nodes of a variable (VariableV2, Assign, read) and the object that represents them.
 
 This class is the ref variable.  tf.Variable(use_resource=True), or a scope or default that says so, gives its subclass
 ResourceVariable.

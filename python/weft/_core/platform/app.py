@@ -1,4 +1,4 @@
-"""tf.app.run: flags are read, main is called with what is left of the command line."""
+"""tf.app.run: parses flags, and calls main with the rest of the command line."""
 import sys
 
 from weft._core.platform import flags

@@ -1,4 +1,4 @@
-"""tf.load_op_library and its kind: errors that say what to do, since TensorFlow's plug-ins cannot be loaded."""
+"""tf.load_op_library and similar functions: errors that say what to do instead of loading a plug-in."""
 from weft._core.framework import absent
 
 

@@ -1,4 +1,4 @@
-"""tf.ragged, and what functions on tensors do with ragged ones."""
+"""tf.ragged, and the ragged versions of functions on tensors."""
 import collections
 import functools
 

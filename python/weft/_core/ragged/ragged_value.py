@@ -1,4 +1,4 @@
-"""tf.ragged.RaggedTensorValue: what a session gives for a RaggedTensor."""
+"""tf.ragged.RaggedTensorValue: the value of a RaggedTensor that a session returns."""
 import numpy as np
 
 

@@ -1,4 +1,4 @@
-"""The modules of TensorFlow that programs import, and the modules of this package that answer for them.
+"""The modules of TensorFlow that programs import, and the modules of this package that replace them.
 
 A module that is not here is an attribute of the longest beginning of its name that is: tensorflow.layers is weft.layers.
 None: a package without names of its own, or with those that aliases.py gives it.

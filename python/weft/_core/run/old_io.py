@@ -1,4 +1,4 @@
-"""StringIO and cStringIO of Python 2: a file in memory, of text or of bytes as what is written first."""
+"""StringIO and cStringIO of Python 2: a file in memory; the first write decides between text and bytes."""
 import io
 
 

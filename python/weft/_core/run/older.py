@@ -1,4 +1,4 @@
-"""Names that Python and numpy have dropped since TensorFlow 1's time: given back to programs, where nothing else is there."""
+"""Restores names that Python and numpy have removed since TensorFlow 1, for programs that use them."""
 import collections
 import collections.abc
 import fractions

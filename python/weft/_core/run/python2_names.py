@@ -1,4 +1,4 @@
-"""What the names and operators of Python 2 meant; python2_tree.py puts calls of these into a translated program."""
+"""The meaning of names and operators in Python 2; python2_tree.py inserts calls of these into a translated program."""
 import builtins
 import csv
 import functools

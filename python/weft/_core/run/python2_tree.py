@@ -1,4 +1,4 @@
-"""The tree of a translated program, with calls where Python 3 means something else than Python 2 did; lines stay."""
+"""Rewrites the syntax tree of a translated program where Python 3 differs from Python 2; line numbers stay."""
 import ast
 import copy
 

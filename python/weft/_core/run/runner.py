@@ -1,4 +1,4 @@
-"""`weft run SCRIPT.py`: runs a TensorFlow program as it stands.
+"""`weft run SCRIPT.py`: runs a TensorFlow program without changes.
 
 `import tensorflow` and its submodules lead here: a finder answers for every name under tensorflow, from a table of
 modules (modules.py) or from the attributes of the package.  So `from tensorflow.python.framework import ops` works where

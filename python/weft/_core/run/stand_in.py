@@ -1,4 +1,4 @@
-"""absl, six and google.protobuf: where a program's Python has them, those; else the small parts in ../stand_in.
+"""absl, six and google.protobuf: the installed packages, or the small replacements in ../stand_in.
 
 Installed protobuf does not know this package's messages: its text_format is told to leave them to ours.
 """

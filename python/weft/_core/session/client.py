@@ -1,4 +1,4 @@
-"""Sessions: nests of fetches taken apart and put together again, feeds turned into buffers, one call into the library."""
+"""Sessions: flattens the fetches, converts feeds to buffers, calls the library once, and packs the results."""
 import atexit
 import re
 import threading

@@ -1,4 +1,4 @@
-"""tf.config: what a session's ConfigProto says when the program gives none.
+"""tf.config: the ConfigProto of sessions for which the program gives none.
 
 A call here changes the configuration that later sessions without a `config` of their own begin with.
 """

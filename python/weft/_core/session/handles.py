@@ -1,4 +1,4 @@
-"""Tensors that a session keeps between runs: tf.get_session_handle and what reads and deletes them."""
+"""Tensors that a session keeps between runs: tf.get_session_handle, and the ops that read and delete them."""
 from weft._core.framework import dtypes, errors
 from weft._core.framework.absent import Named
 from weft._core.framework.build import op

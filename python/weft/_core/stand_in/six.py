@@ -1,4 +1,4 @@
-"""six on Python 3: what programs for both Pythons use of it."""
+"""six on Python 3: the parts that programs for Python 2 and 3 use."""
 import builtins
 import configparser
 import copyreg

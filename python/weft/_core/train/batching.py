@@ -1,4 +1,4 @@
-"""tf.train.batch and its kin: queues of elements, runners that fill them, and batches taken from them.
+"""tf.train.batch and its variants: queues of elements, runners that fill them, and batches dequeued from them.
 
 SparseTensors are kept in a map of the library's, and their keys go through the queue.
 """

@@ -1,4 +1,4 @@
-"""tf.train.checkpoints_iterator: the checkpoints of a folder, as another task writes them."""
+"""tf.train.checkpoints_iterator: yields the checkpoints of a directory that another task writes."""
 import time
 
 from weft._core.platform import logging

@@ -1,4 +1,4 @@
-"""tf.train.replica_device_setter: variables to the ps tasks in turn, all else to the worker."""
+"""tf.train.replica_device_setter: places variables on the ps tasks in turn, and all other nodes on the worker."""
 from weft._core.framework.absent import Named
 from weft._core.framework.device_spec import DeviceSpec
 

@@ -1,4 +1,4 @@
-"""MonitoredTrainingSession and its kin: the library opens, recovers and closes; hooks are called through adapters."""
+"""MonitoredTrainingSession and related classes: the library runs the session, and calls hooks through adapters."""
 import inspect
 
 from weft import _weft

@@ -1,4 +1,4 @@
-"""tf.train.Saver and the files of a checkpoint folder."""
+"""tf.train.Saver and the files of a checkpoint directory."""
 import glob
 import numbers
 import os

@@ -1,4 +1,4 @@
-"""Variables that begin with values of a checkpoint: tf.train.init_from_checkpoint and tf.train.warm_start."""
+"""tf.train.init_from_checkpoint and tf.train.warm_start: initialize variables with values of a checkpoint."""
 import collections
 import re
 

@@ -1,4 +1,4 @@
-"""Optimizers of tf.contrib.opt that stand around another one."""
+"""Optimizers of tf.contrib.opt that wrap another optimizer."""
 import contextlib
 import types
 

@@ -1,4 +1,4 @@
-"""What the cells of tf.contrib.rnn share: linear maps, variables in parts, and normalization of gates."""
+"""Helper functions of the cells of tf.contrib.rnn: linear maps, partitioned variables, and normalization of gates."""
 import weft as tf
 from weft._core.nn.rnn_cell import LayerRNNCell, LSTMStateTuple, RNNCell  # noqa: F401 - used by the modules beside this one
 

@@ -1,4 +1,4 @@
-"""The attention mechanisms of tf.contrib.seq2seq: how well each step of the memory answers a query."""
+"""The attention mechanisms of tf.contrib.seq2seq: they score each step of the memory against a query."""
 import weft as tf
 from weft._core.contrib.seq2seq.parts import Projection, size_of
 from weft._core.framework import nest

@@ -1,4 +1,4 @@
-"""tf.contrib.seq2seq.BeamSearchDecoder: keeps the best beginnings of each row and goes on with all of them."""
+"""tf.contrib.seq2seq.BeamSearchDecoder: keeps the best partial sequences of each row and extends all of them."""
 import collections
 
 import weft as tf

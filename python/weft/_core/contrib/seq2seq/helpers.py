@@ -1,4 +1,4 @@
-"""Helpers of tf.contrib.seq2seq: they choose what a decoder reads in its next step."""
+"""Helpers of tf.contrib.seq2seq: they choose the next input of a decoder."""
 import abc
 
 import weft as tf

@@ -1,4 +1,4 @@
-"""What decoders, helpers and attention share: a layer without a bias, and tensors whose first two axes are exchanged."""
+"""Helper functions of decoders, helpers and attention: a layer without a bias, and tensors with two axes exchanged."""
 import weft as tf
 from weft._core.nn.rnn import _time_first as transpose_batch_time  # noqa: F401 - used by the modules beside this one
 

@@ -1,4 +1,4 @@
-"""What the image classifiers share: arguments, the input, the classifier at the end, and files of weights."""
+"""Helper functions of the image classifiers: arguments, the input, the last layers, and files of weights."""
 import os
 import warnings
 

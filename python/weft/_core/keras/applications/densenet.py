@@ -1,4 +1,4 @@
-"""DenseNet: each block sees what all blocks before it in its stage gave."""
+"""DenseNet: each block reads the outputs of all blocks before it in its stage."""
 from weft._core.keras import backend as K, layers
 from weft._core.keras.applications.common import Arguments, bn, channel_axis, relu
 

@@ -1,1 +1,1 @@
-"""google: a folder of names."""
+"""google: an empty package that contains protobuf."""

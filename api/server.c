@@ -12,12 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *or_env(const char *given, const char *name) {
-  if (given) return *given ? given : NULL;
-  const char *found = getenv(name);
-  return found && *found ? found : NULL;
-}
-
 /* ---- servers ---- */
 
 static weft_err read_config(session_opts *to, const weft_server_opts *o) {
@@ -32,12 +26,12 @@ static weft_err read_config(session_opts *to, const weft_server_opts *o) {
 
 /* Returns true if the variable is set and is neither empty nor "0". */
 static bool is_set(const char *name) {
-  const char *text = or_env(NULL, name);
+  const char *text = weft__given_or_env(NULL, name);
   return text && strcmp(text, "0") != 0;
 }
 
 static weft_err read_status_port(int *to, int given) {
-  const char *text = or_env(NULL, "WEFT_STATUS_PORT");
+  const char *text = weft__given_or_env(NULL, "WEFT_STATUS_PORT");
   char *end = NULL;
   long port = given ? given : text ? strtol(text, &end, 10) : 0;
   if ((end && *end) || port < 0 || port > 65535)
@@ -51,7 +45,7 @@ static weft_err server_create(weft_server **out, const cluster *c, const char *j
   credentials who;
   server_opts opts = {.job = job,
                       .task = index,
-                      .bind = or_env(o->bind, "WEFT_BIND"),
+                      .bind = weft__given_or_env(o->bind, "WEFT_BIND"),
                       .allow_dirs = o->allow_dirs ? o->allow_dirs : getenv("WEFT_ALLOW_DIRS"),
                       .require_auth = o->require_auth || is_set("WEFT_REQUIRE_AUTH"),
                       .serve = o->serve};

@@ -13,6 +13,10 @@ weft_err weft__session_open(weft_session **out, weft_graph *g, const weft_sessio
 /* The same for a session with a role in a supervised job. */
 weft_err weft__session_open_as(weft_session **out, weft_graph *g, const weft_session_opts *opts, session_role role);
 
+/* Returns the value that the program gave or, if it gave none (NULL), that of the environment variable; NULL if the
+ * value is empty.  So a program can override the environment with "".  The result is borrowed. */
+const char *weft__given_or_env(const char *given, const char *name);
+
 typedef struct credentials {
   security security; /* points at the texts below */
   char *token, *certificate, *key, *ca;

@@ -59,8 +59,8 @@ int nccl_can_sum(int n, const int *card, weft_dtype type, bool *can) {
   return 0;
 }
 
-static int reduce(const card_set *s, void *const *stream, const void *const *in, int root, void *out, size_t count,
-                  int type) {
+static int nccl_sum_on_root(const card_set *s, void *const *stream, const void *const *in, int root, void *out,
+                            size_t count, int type) {
   const auto one = GPU_CALL(nccl, ncclReduce);
   int code = GPU_CALL(nccl, ncclGroupStart)();
   for (int i = 0; i < s->n && !code; i++)
@@ -73,7 +73,7 @@ int nccl_sum(int n, const int *card, void *const *stream, const void *const *in,
              weft_dtype type) {
   pthread_mutex_lock(&lock);
   const card_set *s = set_of(n, card);
-  const int code = s ? reduce(s, stream, in, root, out, count, type_of(type)) : -1;
+  const int code = s ? nccl_sum_on_root(s, stream, in, root, out, count, type_of(type)) : -1;
   pthread_mutex_unlock(&lock);
   if (code == 0) return 0;
   const cudaError_t e = cudaGetLastError(); /* what NCCL stumbled over */

@@ -180,7 +180,7 @@ static weft_err insert_all(barrier *b, int i, const weft_tensor *keys, const wef
   return err;
 }
 
-static void enqueued(void *arg, weft_err err, element *const *got, int64_t n) {
+static void barrier_enqueued(void *arg, weft_err err, element *const *got, int64_t n) {
   (void)got, (void)n;
   *(weft_err *)arg = err;
 }
@@ -196,7 +196,7 @@ static weft_err enqueue_tuple(barrier *b, barrier_tuple *u) {
     part[INDEX_PART] = index;
     part[KEY_PART] = key;
     for (int i = 0; i < b->spec.n; i++) part[FIRST_VALUE + i] = &u->part[i];
-    weft__queue_enqueue(b->ready, part, false, NULL, enqueued, &err);
+    weft__queue_enqueue(b->ready, part, false, NULL, barrier_enqueued, &err);
   }
   weft_tensor_destroy(index);
   weft_tensor_destroy(key);

@@ -67,7 +67,7 @@ static bool all_known(const graph_streams *l, const int known[CAPTURE_STREAMS], 
   return true;
 }
 
-static bool conflicts(const graph_streams *l, int first, const access *b) {
+static bool access_conflicts(const graph_streams *l, int first, const access *b) {
   for (int i = first; i < l->n; i++) {
     const access *a = &l->list[i];
     if ((a->write || b->write) && a->begin < b->end && b->begin < a->end) return true;
@@ -86,7 +86,7 @@ static void find_conflicts(const graph_streams *l, int first, int after[CAPTURE_
       if (all_known(l, known, b->step)) return;
       continue;
     }
-    if (!conflicts(l, first, b)) continue;
+    if (!access_conflicts(l, first, b)) continue;
     after[stream] = b->step;
     for (int i = 0; i < CAPTURE_STREAMS; i++)
       if (l->before[b->step].last[i] > known[i]) known[i] = l->before[b->step].last[i];

@@ -17,7 +17,7 @@ void weft__stages_finish(stages *s) {
   weft__free(s->edge);
 }
 
-static bool crosses(const stage_edge *e) { return e->from_task != e->to_task; }
+static bool edge_crosses(const stage_edge *e) { return e->from_task != e->to_task; }
 
 weft_err weft__stages_add(stages *s, stage_edge e) {
   if (s->n_edge == s->room) {
@@ -28,7 +28,7 @@ weft_err weft__stages_add(stages *s, stage_edge e) {
     s->room = room;
   }
   s->edge[s->n_edge++] = e;
-  int stage = s->at[e.from] + crosses(&e);
+  int stage = s->at[e.from] + edge_crosses(&e);
   if (stage > s->at[e.to]) s->at[e.to] = stage;
   return WEFT_OK;
 }
@@ -39,7 +39,7 @@ void weft__stages_find_latest(stages *s, int n_node) {
   for (int i = s->n_edge - 1; i >= 0; i--) {
     const stage_edge *e = &s->edge[i];
     if (s->latest[e->to] == INT_MAX) s->latest[e->to] = s->at[e->to];
-    int most = crosses(e) ? s->at[e->from] : s->latest[e->to];
+    int most = edge_crosses(e) ? s->at[e->from] : s->latest[e->to];
     if (most < s->latest[e->from]) s->latest[e->from] = most;
   }
 }

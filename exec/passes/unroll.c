@@ -173,7 +173,7 @@ static weft_err list_edges(runner *w) {
 
 /* ---- iterations ---- */
 
-static weft_err enqueue(runner *w, iteration *at, int id) {
+static weft_err runner_enqueue(runner *w, iteration *at, int id) {
   const weft_node *n = w->u.g->node[id];
   bool updates = false;
   for (int i = 0; i < n->n_in && w->own[id] == 0; i++) updates = updates || weft__takes_ref(n, i);
@@ -193,11 +193,11 @@ static weft_err edge_arrive(runner *w, iteration *at, const edge *e, bool dead, 
   }
   if (e->input < 0) WEFT_TRY(weft__unroll_union(&w->u, s->after, after, &s->after));
   s->dead = s->dead || (dead && !weft__node_is(n, KIND_CONTROL_TRIGGER));
-  return --s->wait == 0 ? enqueue(w, at, e->to) : WEFT_OK;
+  return --s->wait == 0 ? runner_enqueue(w, at, e->to) : WEFT_OK;
 }
 
 /* Stores the outputs of a node in an iteration and lets its edges arrive there. */
-static weft_err deliver(runner *w, iteration *at, const weft_node *n, const symbol *out, bool dead, int done) {
+static weft_err runner_deliver(runner *w, iteration *at, const weft_node *n, const symbol *out, bool dead, int done) {
   symbol *to = &at->value[w->first_value[n->id]];
   for (int o = 0; o < n->n_out; o++) {
     to[o] = out[o];
@@ -229,7 +229,7 @@ static weft_err iteration_create(runner *w, activation *of, iteration **out) {
   for (int i = 0; it->number && i < of->n_constant; i++) {
     const int id = of->constant[i];
     const symbol *s = &of->iteration[0]->value[w->first_value[id]];
-    WEFT_TRY(deliver(w, it, w->u.g->node[id], s, false, s->after));
+    WEFT_TRY(runner_deliver(w, it, w->u.g->node[id], s, false, s->after));
   }
   *out = it;
   return WEFT_OK;
@@ -275,7 +275,7 @@ static weft_err visit_enter(runner *w, iteration *at, const weft_node *n, symbol
   const bool constant = is_constant_enter(n);
   const int so_far = a->n_iteration;
   if (constant) a->constant[a->n_constant++] = n->id;
-  for (int i = 0; i < (constant ? so_far : 1); i++) WEFT_TRY(deliver(w, a->iteration[i], n, &s, false, s.after));
+  for (int i = 0; i < (constant ? so_far : 1); i++) WEFT_TRY(runner_deliver(w, a->iteration[i], n, &s, false, s.after));
   return WEFT_OK;
 }
 
@@ -285,7 +285,7 @@ static weft_err visit_next(runner *w, const iteration *at, const weft_node *n, c
     next = at->of->iteration[at->number + 1];
   else
     WEFT_TRY(iteration_create(w, at->of, &next));
-  return deliver(w, next, n, s, false, s->after);
+  return runner_deliver(w, next, n, s, false, s->after);
 }
 
 static weft_err visit_switch(const weft_node *n, const symbol *in, symbol *out) {
@@ -321,7 +321,7 @@ static weft_err visit_live(runner *w, iteration *at, const weft_node *n, symbol 
   if (n->n_in) in[merge ? s->winner - 1 : 0].after = after;
   switch (n->op->kind) {
   case KIND_ENTER: return visit_enter(w, at, n, in[0]);
-  case KIND_EXIT: return deliver(w, at->of->outer, n, in, false, after);
+  case KIND_EXIT: return runner_deliver(w, at->of->outer, n, in, false, after);
   case KIND_NEXT_ITERATION: return visit_next(w, at, n, in);
   case KIND_LOOP_COND: out[0] = in[0]; break;
   case KIND_MERGE: WEFT_TRY(visit_merge(w, s, in, out)); break;
@@ -332,7 +332,7 @@ static weft_err visit_live(runner *w, iteration *at, const weft_node *n, symbol 
     WEFT_TRY(weft__unroll_node(&w->u, n, in, after, out, &done));
   }
   for (int o = 0; o < n->n_out; o++) WEFT_TRY(weft__unroll_union(&w->u, out[o].after, done, &out[o].after));
-  return deliver(w, at, n, out, false, done);
+  return runner_deliver(w, at, n, out, false, done);
 }
 
 static weft_err visit_node(runner *w, iteration *at, const weft_node *n) {
@@ -345,7 +345,7 @@ static weft_err visit_node(runner *w, iteration *at, const weft_node *n) {
     err = visit_live(w, at, n, in, out);
   else if (!weft__node_is(n, KIND_ENTER) && !weft__node_is(n, KIND_EXIT) && !weft__node_is(n, KIND_NEXT_ITERATION)) {
     for (int o = 0; o < n->n_out; o++) out[o] = (symbol){.out = WEFT_NONE, .variable = -1, .dead = true};
-    err = deliver(w, at, n, out, true, 0);
+    err = runner_deliver(w, at, n, out, true, 0);
   }
   weft__free(in);
   return err;
@@ -364,7 +364,7 @@ static weft_err run_dataflow(runner *w) {
   w->root = root->iteration[0];
   for (int i = 0; i < w->u.n_order; i++) {
     const int id = w->u.order[i];
-    if (w->own[id] == 0 && w->waits_for[id] == 0 && !w->is_free[id]) WEFT_TRY(enqueue(w, w->root, id));
+    if (w->own[id] == 0 && w->waits_for[id] == 0 && !w->is_free[id]) WEFT_TRY(runner_enqueue(w, w->root, id));
   }
   for (visit v; next_visit(w, &v);) WEFT_TRY(visit_node(w, v.at, v.node));
   return WEFT_OK;

@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(GPU_THREADS)
   }
 }
 
-static weft_err launch(kernel *k, const gpu_chain &c, const gpu_tensor &z, const gpu_tensor *in) {
+static weft_err chain_launch(kernel *k, const gpu_chain &c, const gpu_tensor &z, const gpu_tensor *in) {
   each_args a;
   if (z.count == 0) return WEFT_OK;
   WEFT_TRY(gpu_each_args(k, z, gpu_n_in(k), in, &a));
@@ -123,7 +123,7 @@ static weft_err launch(kernel *k, const gpu_chain &c, const gpu_tensor &z, const
 }
 
 /* The caller holds the variable's lock. */
-static weft_err update(kernel *k, const gpu_chain &c) {
+static weft_err chain_update(kernel *k, const gpu_chain &c) {
   gpu_tensor in[GPU_CHAIN_IN];
   shape s;
   WEFT_TRY(weft__gpu->writable(k, 0, &in[0]));
@@ -131,7 +131,7 @@ static weft_err update(kernel *k, const gpu_chain &c) {
   WEFT_TRY(gpu_broadcast(k, gpu_n_in(k), in, &s));
   if (!gpu_same_shape(s, in[0].shape))
     return gpu_fail(k, WEFT_INVALID_ARGUMENT, "the variable and its update do not have the same shape");
-  return launch(k, c, in[0], in);
+  return chain_launch(k, c, in[0], in);
 }
 
 static weft_err chain_gpu(kernel *k) {
@@ -139,11 +139,11 @@ static weft_err chain_gpu(kernel *k) {
   gpu_tensor in[GPU_CHAIN_IN], z;
   if (!c.updates) {
     WEFT_TRY(gpu_each_out(k, gpu_n_in(k), in, &z));
-    return launch(k, c, z, in);
+    return chain_launch(k, c, z, in);
   }
   const int variable = 0;
   weft__gpu->lock(k, 1, &variable);
-  const weft_err err = update(k, c);
+  const weft_err err = chain_update(k, c);
   weft__gpu->unlock(k, 1, &variable);
   if (err == WEFT_OK && weft__gpu->n_out(k)) weft__gpu->out_ref(k, 0, 0);
   return err;

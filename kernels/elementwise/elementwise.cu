@@ -25,7 +25,7 @@ static int64_t step_along(const shape &out, const shape &in, int axis) {
 }
 
 /* Returns true if axis `outer` of every operand can be merged with the next inner one, which has size `inner`. */
-static bool joins(const each_axes *a, int axis, int n_in, const int64_t *step, int64_t inner) {
+static bool axis_joins(const each_axes *a, int axis, int n_in, const int64_t *step, int64_t inner) {
   for (int o = 0; o < n_in; o++)
     if (step[o] != a->step[o][axis] * inner) return false;
   return true;
@@ -43,7 +43,7 @@ static weft_err find_axes(kernel *k, const shape &out, int n_in, const gpu_tenso
     if (out.dim[axis] == 1) continue;
     int64_t step[EACH_MAX_IN];
     for (int o = 0; o < n_in; o++) step[o] = step_along(out, in[o].shape, axis);
-    if (n && joins(axes, n - 1, n_in, step, size[n - 1])) {
+    if (n && axis_joins(axes, n - 1, n_in, step, size[n - 1])) {
       size[n - 1] *= out.dim[axis];
       continue;
     }
@@ -65,7 +65,7 @@ static weft_err find_axes(kernel *k, const shape &out, int n_in, const gpu_tenso
 }
 
 /* Returns true if the operand consists of the innermost axes of z. */
-static bool repeats(const gpu_tensor &z, const gpu_tensor &in) {
+static bool operand_repeats(const gpu_tensor &z, const gpu_tensor &in) {
   int64_t n = 1;
   if (in.count % EACH_PACK || z.count > INT32_MAX) return false;
   for (int d = 1; d <= in.shape.rank && n < in.count; d++) {
@@ -89,7 +89,7 @@ weft_err gpu_each_args(kernel *k, const gpu_tensor &z, int n_in, const gpu_tenso
   for (int i = 0; i < n_in; i++) {
     const each_how row = in[i].count == 1 ? EACH_ONE : in[i].count == z.count ? how(in[i]) : EACH_WALK;
     a->in[i] = each_in{in[i].data, row, in[i].dtype, divisor_of(1)};
-    if (row == EACH_WALK && how(in[i]) == EACH_ROW && repeats(z, in[i]))
+    if (row == EACH_WALK && how(in[i]) == EACH_ROW && operand_repeats(z, in[i]))
       a->in[i].how = EACH_REPEAT, a->in[i].period = divisor_of(in[i].count);
     walks |= a->in[i].how == EACH_WALK;
   }

@@ -21,7 +21,7 @@ struct move_job {
 };
 
 /* Makes elements wider if a run of them is contiguous on both sides. */
-static void widen(move_job *j) {
+static void move_widen(move_job *j) {
   const int in = j->rank - 1;
   const int64_t run = j->dim[in] * (int64_t)j->size;
   if (j->to[in] != (int64_t)j->size || (j->src && j->from[in] != (int64_t)j->size)) return;
@@ -35,7 +35,7 @@ static void widen(move_job *j) {
   j->to[in] = j->from[in] = (int64_t)width;
 }
 
-template <class T> static weft_err launch(kernel *k, const move_job &j, int64_t n) {
+template <class T> static weft_err move_launch(kernel *k, const move_job &j, int64_t n) {
   each_axes axes = {};
   axes.rank = j.rank;
   for (int d = 0; d < j.rank; d++) {
@@ -47,7 +47,7 @@ template <class T> static weft_err launch(kernel *k, const move_job &j, int64_t 
   return gpu_launched(k);
 }
 
-static weft_err run(kernel *k, const move_job &j) {
+static weft_err move_run(kernel *k, const move_job &j) {
   int64_t n = 1;
   int longest = 0;
   for (int d = 0; d < j.rank; d++) {
@@ -60,15 +60,15 @@ static weft_err run(kernel *k, const move_job &j) {
     high.dim[longest] -= low.dim[longest];
     high.dst += low.dim[longest] * j.to[longest];
     if (j.src) high.src += low.dim[longest] * j.from[longest];
-    WEFT_TRY(run(k, low));
-    return run(k, high);
+    WEFT_TRY(move_run(k, low));
+    return move_run(k, high);
   }
   switch (j.size) {
-  case 1: return launch<uint8_t>(k, j, n);
-  case 2: return launch<uint16_t>(k, j, n);
-  case 4: return launch<uint32_t>(k, j, n);
-  case 8: return launch<uint64_t>(k, j, n);
-  default: return launch<uint4>(k, j, n);
+  case 1: return move_launch<uint8_t>(k, j, n);
+  case 2: return move_launch<uint16_t>(k, j, n);
+  case 4: return move_launch<uint32_t>(k, j, n);
+  case 8: return move_launch<uint64_t>(k, j, n);
+  default: return move_launch<uint4>(k, j, n);
   }
 }
 
@@ -144,7 +144,7 @@ template <class T> static weft_err launch_pieces(kernel *k) {
 
 static weft_err move_gathered(kernel *k) {
   weft_err err = WEFT_OK;
-  if (gathered.n == 1) err = run(k, gathered.job[0]);
+  if (gathered.n == 1) err = move_run(k, gathered.job[0]);
   if (gathered.n > 1) switch (gathered_width()) {
     case 1: err = launch_pieces<uint8_t>(k); break;
     case 2: err = launch_pieces<uint16_t>(k); break;
@@ -160,7 +160,7 @@ static weft_err move_gathered(kernel *k) {
 static weft_err gather_job(kernel *k, const move_job &j) {
   int64_t bytes = (int64_t)j.size;
   for (int d = 0; d < j.rank; d++) bytes *= j.dim[d];
-  if (!is_piece(j) || bytes > INT32_MAX) return run(k, j);
+  if (!is_piece(j) || bytes > INT32_MAX) return move_run(k, j);
   if (gathered.n == MOVE_PIECES || gathered.count + bytes > INT32_MAX) WEFT_TRY(move_gathered(k));
   gathered.job[gathered.n++] = j;
   gathered.count += bytes;
@@ -183,8 +183,8 @@ static weft_err move(kernel *k, size_t size, void *dst, const void *src, int ran
   if (rank > EACH_MAX_AXES)
     return gpu_fail(k, WEFT_UNIMPLEMENTED, "a copy along %d axes, more than %d", rank, EACH_MAX_AXES);
   for (int d = 0; d < rank; d++) j.dim[d] = dim[d], j.to[d] = dst_step[d], j.from[d] = src_step[d];
-  widen(&j);
-  return gathered.on ? gather_job(k, j) : run(k, j);
+  move_widen(&j);
+  return gathered.on ? gather_job(k, j) : move_run(k, j);
 }
 
 gpu_mover *weft__gpu_mover() { return move; }

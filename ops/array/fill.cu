@@ -50,7 +50,7 @@ template <class T> __global__ void range_kernel(T *z, int64_t n, wide<T> start, 
   GPU_EACH(i, n) z[i] = (T)(start + (wide<T>)i * delta);
 }
 
-static double number(const gpu_tensor &t) {
+static double fill_number(const gpu_tensor &t) {
   switch (t.dtype) {
   case WEFT_FLOAT: return *(const float *)t.data;
   case WEFT_DOUBLE: return *(const double *)t.data;
@@ -64,7 +64,7 @@ static weft_err range_gpu(kernel *k) {
     in[i] = gpu_in(k, i);
     if (in[i].shape.rank != 0) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "argument %d of Range must be a scalar", i);
   }
-  const double start = number(in[0]), limit = number(in[1]), delta = number(in[2]);
+  const double start = fill_number(in[0]), limit = fill_number(in[1]), delta = fill_number(in[2]);
   if (delta == 0) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "Requires delta != 0: 0");
   if (delta > 0 ? start > limit : start < limit)
     return gpu_fail(k, WEFT_INVALID_ARGUMENT, "Requires start %s limit when delta %s 0: %g/%g",

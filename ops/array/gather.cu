@@ -18,15 +18,17 @@ __global__ void gather_kernel(T *z, const T *params, const I *indices, const gat
   }
 }
 
-template <class T, class I> static void start(kernel *k, void *z, const void *p, const void *indices, gather_args a) {
+template <class T, class I>
+static void gather_start(kernel *k, void *z, const void *p, const void *indices, gather_args a) {
   gather_kernel<<<gpu_blocks(a.count), GPU_THREADS, 0, gpu_stream(k)>>>((T *)z, (const T *)p, (const I *)indices, a);
 }
 
-template <class T> static weft_err launch(kernel *k, void *z, const void *p, const gpu_tensor &indices, gather_args a) {
+template <class T>
+static weft_err gather_launch(kernel *k, void *z, const void *p, const gpu_tensor &indices, gather_args a) {
   switch (indices.dtype) {
-  case WEFT_INT16: start<T, int16_t>(k, z, p, indices.data, a); break;
-  case WEFT_INT32: start<T, int32_t>(k, z, p, indices.data, a); break;
-  case WEFT_INT64: start<T, int64_t>(k, z, p, indices.data, a); break;
+  case WEFT_INT16: gather_start<T, int16_t>(k, z, p, indices.data, a); break;
+  case WEFT_INT32: gather_start<T, int32_t>(k, z, p, indices.data, a); break;
+  case WEFT_INT64: gather_start<T, int64_t>(k, z, p, indices.data, a); break;
   default: return gpu_fail(k, WEFT_UNIMPLEMENTED, "indices of type %d", (int)indices.dtype);
   }
   return gpu_launched(k);
@@ -49,9 +51,9 @@ static weft_err gather_rows(kernel *k, const gpu_tensor &p, const gpu_tensor &in
   if (size < 16 && row % 16 == 0 && (uintptr_t)p.data % 16 == 0 && (uintptr_t)z.data % 16 == 0) {
     a.inner = (int64_t)(row / 16);
     a.count = (int64_t)((size_t)z.count * size / 16);
-    return launch<uint4>(k, z.data, p.data, indices, a);
+    return gather_launch<uint4>(k, z.data, p.data, indices, a);
   }
-  return gpu_moved(k, p.dtype, [&](auto t) { return launch<decltype(t)>(k, z.data, p.data, indices, a); });
+  return gpu_moved(k, p.dtype, [&](auto t) { return gather_launch<decltype(t)>(k, z.data, p.data, indices, a); });
 }
 
 static weft_err gather_along(kernel *k, const gpu_tensor &p, int64_t at, int64_t batch) {

@@ -19,8 +19,8 @@ __global__ void take_kernel(T *z, const T *x, const int64_t *order, int64_t firs
   }
 }
 
-static weft_err take(kernel *k, const gpu_tensor &z, const gpu_tensor &x, const int64_t *order, int64_t first,
-                     int64_t n, int64_t inner, bool zeros) {
+static weft_err stitch_gather(kernel *k, const gpu_tensor &z, const gpu_tensor &x, const int64_t *order, int64_t first,
+                              int64_t n, int64_t inner, bool zeros) {
   if (z.count == 0) return WEFT_OK;
   return gpu_moved(k, z.dtype, [&](auto t) {
     using T = decltype(t);
@@ -80,7 +80,7 @@ static weft_err deal_out(kernel *k, const gpu_tensor &x, const dealt &f, int64_t
   for (int p = 0; p < parts; p++) {
     out->dim[0] = begin[p + 1] - begin[p];
     WEFT_TRY(gpu_out(k, p, *out, &z));
-    WEFT_TRY(take(k, z, x, f.order + begin[p], 0, f.n, gpu_span(*out, 1, out->rank), false));
+    WEFT_TRY(stitch_gather(k, z, x, f.order + begin[p], 0, f.n, gpu_span(*out, 1, out->rank), false));
   }
   return WEFT_OK;
 }
@@ -102,7 +102,7 @@ static weft_err partition_gpu(kernel *k) {
 
 /* ---- DynamicStitch: inputs are N indices, in host memory, then N data ---- */
 
-static weft_err check(kernel *k, int n, shape *out) {
+static weft_err stitch_check(kernel *k, int n, shape *out) {
   for (int i = 0; i < n; i++) {
     const gpu_tensor index = gpu_in(k, i), data = gpu_in(k, n + i);
     shape rows;
@@ -148,13 +148,13 @@ static weft_err stitch_gpu(kernel *k) {
   int64_t *order = nullptr, first = 0;
   shape out;
   gpu_tensor z;
-  WEFT_TRY(check(k, n, &out));
+  WEFT_TRY(stitch_check(k, n, &out));
   WEFT_TRY(gpu_out(k, 0, out, &z));
   if (z.count == 0) return WEFT_OK;
   WEFT_TRY(find_order(k, n, out.dim[0], &order));
   for (int i = 0; i < n; i++) {
     const int64_t rows = gpu_in(k, i).count;
-    WEFT_TRY(take(k, z, gpu_in(k, n + i), order, first, rows, z.count / out.dim[0], i == 0));
+    WEFT_TRY(stitch_gather(k, z, gpu_in(k, n + i), order, first, rows, z.count / out.dim[0], i == 0));
     first += rows;
   }
   return WEFT_OK;

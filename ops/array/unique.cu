@@ -62,7 +62,7 @@ static weft_err make_table(kernel *k, int64_t n, value_table *t) {
 }
 
 /* Computes outputs 1 and 2 after the values have their numbers. */
-static weft_err number(kernel *k, int64_t n, int64_t found, const value_table &t) {
+static weft_err unique_number(kernel *k, int64_t n, int64_t found, const value_table &t) {
   gpu_tensor idx, z = {};
   unsigned long long *count = nullptr;
   const bool counts = weft__gpu->n_out(k) > 2;
@@ -81,7 +81,7 @@ static weft_err number(kernel *k, int64_t n, int64_t found, const value_table &t
   });
 }
 
-template <class T> static weft_err find(kernel *k, const gpu_tensor &x) {
+template <class T> static weft_err unique_find(kernel *k, const gpu_tensor &x) {
   distinct<T> f = {gpu_data<const T>(x)};
   gpu_tensor y;
   gpu_scan s;
@@ -93,7 +93,7 @@ template <class T> static weft_err find(kernel *k, const gpu_tensor &x) {
   WEFT_TRY(gpu_out(k, 0, gpu_shape(1, &found), &y));
   f.y = gpu_data<T>(y);
   WEFT_TRY(gpu_scan_put(k, f, s));
-  return number(k, x.count, found, f.t);
+  return unique_number(k, x.count, found, f.t);
 }
 
 static weft_err unique_gpu(kernel *k) {
@@ -101,10 +101,10 @@ static weft_err unique_gpu(kernel *k) {
   if (x.shape.rank != 1) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "unique expects a 1D vector.");
   if (x.count >= 1 << 30) return gpu_fail(k, WEFT_UNIMPLEMENTED, "unique of %lld elements", (long long)x.count);
   switch (gpu_size(x.dtype)) {
-  case 1: return find<uint8_t>(k, x);
-  case 2: return find<uint16_t>(k, x);
-  case 4: return find<uint32_t>(k, x);
-  default: return find<uint64_t>(k, x);
+  case 1: return unique_find<uint8_t>(k, x);
+  case 2: return unique_find<uint16_t>(k, x);
+  case 4: return unique_find<uint32_t>(k, x);
+  default: return unique_find<uint64_t>(k, x);
   }
 }
 

@@ -30,7 +30,7 @@ static uint64_t telling_bits(weft_dtype t) {
   }
 }
 
-template <class T> static weft_err find(kernel *k, const gpu_tensor &x) {
+template <class T> static weft_err where_find(kernel *k, const gpu_tensor &x) {
   nonzero<T> f = {gpu_data<const T>(x), (T)telling_bits(x.dtype), nullptr, x.shape};
   gpu_scan s;
   gpu_tensor y;
@@ -46,10 +46,10 @@ static weft_err where_gpu(kernel *k) {
   const gpu_tensor x = gpu_in(k, 0);
   if (x.shape.rank == 0) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "WhereOp : Unhandled input dimensions: 0");
   switch (gpu_size(x.dtype)) {
-  case 1: return find<uint8_t>(k, x);
-  case 2: return find<uint16_t>(k, x);
-  case 4: return find<uint32_t>(k, x);
-  default: return find<uint64_t>(k, x);
+  case 1: return where_find<uint8_t>(k, x);
+  case 2: return where_find<uint16_t>(k, x);
+  case 4: return where_find<uint32_t>(k, x);
+  default: return where_find<uint64_t>(k, x);
   }
 }
 

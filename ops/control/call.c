@@ -78,7 +78,7 @@ static void destroy_all(weft_tensor **t, int n) {
 }
 
 /* Calls f with the inputs from `first` on.  Its results become the outputs of the node. */
-static weft_err call(kernel *k, function *f, int first) {
+static weft_err function_call(kernel *k, function *f, int first) {
   weft_tensor **ret = weft__alloc_zero((size_t)k->n_out + 1, sizeof *ret);
   if (!ret) return WEFT_OOM;
   weft_err err = weft__function_call(f, k->step, k->n_in - first, k->in + first, k->n_out, ret);
@@ -88,7 +88,7 @@ static weft_err call(kernel *k, function *f, int first) {
   return err;
 }
 
-static weft_err call_cpu(kernel *k) { return call(k, ((functions *)k->state)->f[0], 0); }
+static weft_err call_cpu(kernel *k) { return function_call(k, ((functions *)k->state)->f[0], 0); }
 
 /* ---- RemoteCall: a call on the device that input 0 names ---- */
 
@@ -128,7 +128,7 @@ static weft_err check_target(const kernel *k) {
 
 static weft_err remote_cpu(kernel *k) {
   WEFT_TRY(check_target(k));
-  return call(k, ((functions *)k->state)->f[0], 1);
+  return function_call(k, ((functions *)k->state)->f[0], 1);
 }
 
 /* Finds the types of the gradients of the inputs.  The gradient of a resource has the type of its variable, or is a
@@ -186,14 +186,14 @@ static bool is_true(const weft_tensor *t) {
   return weft__tensor_double(t, 0) != 0;
 }
 
-static weft_err if_cpu(kernel *k) { return call(k, ((functions *)k->state)->f[is_true(k->in[0]) ? 0 : 1], 1); }
+static weft_err if_cpu(kernel *k) { return function_call(k, ((functions *)k->state)->f[is_true(k->in[0]) ? 0 : 1], 1); }
 
 static weft_err case_cpu(kernel *k) {
   const functions *s = k->state;
   WEFT_TRY(weft__kernel_scalar(k, 0, "branch_index"));
   int32_t i = TENSOR_DATA(k->in[0], int32_t)[0];
   if (s->n == 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "there are no branches");
-  return call(k, s->f[i < 0 || i >= s->n ? s->n - 1 : i], 1);
+  return function_call(k, s->f[i < 0 || i >= s->n ? s->n - 1 : i], 1);
 }
 
 /* ---- loops ---- */

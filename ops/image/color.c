@@ -226,7 +226,7 @@ static weft_err convert_infer(infer *s) {
 /* ---- the gradient of RGBToHSV ---- */
 
 /* Returns x with its channels in the order r, gr, b. */
-static weft_out channels(weft_graph *g, weft_out x, int64_t r, int64_t gr, int64_t b) {
+static weft_out reorder_channels(weft_graph *g, weft_out x, int64_t r, int64_t gr, int64_t b) {
   return weft__b_gather(g, x, weft__b_ints(g, (int64_t[]){r, gr, b}, 3), weft__b_scalar(g, WEFT_INT32, -1));
 }
 
@@ -256,14 +256,14 @@ static weft_err rgb_to_hsv_grad(backprop *b) {
   weft_graph *g = b->graph;
   const weft_out x = b->in[0], dy = b->dout[0];
   const weft_out most = color_winner(g, "ArgMax", x),
-                 least = channels(g, color_winner(g, "ArgMin", channels(g, x, 2, 1, 0)), 2, 1, 0);
+                 least = reorder_channels(g, color_winner(g, "ArgMin", reorder_channels(g, x, 2, 1, 0)), 2, 1, 0);
   const weft_out largest = over_channels(g, "Max", x), spread = weft__b_sub(g, most, least);
   const weft_out range = weft__b_sub(g, largest, over_channels(g, "Min", x));
   const weft_out saturation = color_quotient(g, range, largest);
   const weft_out d_saturation = color_quotient(g, weft__b_sub(g, spread, weft__b_mul(g, saturation, most)), largest);
-  const weft_out differences = weft__b_sub(g, channels(g, x, 1, 2, 0), channels(g, x, 2, 0, 1));
+  const weft_out differences = weft__b_sub(g, reorder_channels(g, x, 1, 2, 0), reorder_channels(g, x, 2, 0, 1));
   const weft_out hue = color_quotient(g, over_channels(g, "Sum", weft__b_mul(g, most, differences)), range);
-  const weft_out own = weft__b_sub(g, channels(g, most, 2, 0, 1), channels(g, most, 1, 2, 0));
+  const weft_out own = weft__b_sub(g, reorder_channels(g, most, 2, 0, 1), reorder_channels(g, most, 1, 2, 0));
   const weft_out sixth = weft__b_mul(g, range, weft__b_scalar_like(g, x, 6));
   const weft_out d_hue = color_quotient(g, weft__b_sub(g, own, weft__b_mul(g, hue, spread)), sixth);
   const weft_out above =

@@ -94,7 +94,7 @@ static weft_err check_image(kernel *k, const gpu_tensor &x) {
   return gpu_fail(k, WEFT_INVALID_ARGUMENT, "input image must be of non-zero size");
 }
 
-static weft_err begin(kernel *k, resize_args *a, gpu_tensor *y) {
+static weft_err resize_begin(kernel *k, resize_args *a, gpu_tensor *y) {
   const gpu_tensor x = gpu_in(k, 0);
   WEFT_TRY(check_image(k, x));
   a->in = a->out = image_of(x.shape, false);
@@ -107,7 +107,7 @@ static weft_err bilinear_gpu(kernel *k) {
   const gpu_tensor x = gpu_in(k, 0);
   resize_args a;
   gpu_tensor y;
-  WEFT_TRY(begin(k, &a, &y));
+  WEFT_TRY(resize_begin(k, &a, &y));
   if (y.count == 0) return WEFT_OK;
   return gpu_floats(k, x.dtype, [&](auto t) {
     using T = decltype(t);
@@ -121,7 +121,7 @@ static weft_err nearest_gpu(kernel *k) {
   const gpu_tensor x = gpu_in(k, 0);
   resize_args a;
   gpu_tensor y;
-  WEFT_TRY(begin(k, &a, &y));
+  WEFT_TRY(resize_begin(k, &a, &y));
   if (y.count == 0) return WEFT_OK;
   return gpu_moved(k, x.dtype, [&](auto t) {
     using T = decltype(t);
@@ -131,7 +131,7 @@ static weft_err nearest_gpu(kernel *k) {
   });
 }
 
-static weft_err clear(kernel *k, const gpu_tensor &t) {
+static weft_err resize_clear(kernel *k, const gpu_tensor &t) {
   cudaMemsetAsync(t.data, 0, (size_t)t.count * gpu_size(t.dtype), gpu_stream(k));
   return gpu_launched(k);
 }
@@ -146,7 +146,7 @@ static weft_err bilinear_grad_gpu(kernel *k) {
   WEFT_TRY(set_scales(k, &a));
   WEFT_TRY(gpu_out(k, 0, x.shape, &dx));
   if (dx.count == 0) return WEFT_OK;
-  WEFT_TRY(clear(k, dx));
+  WEFT_TRY(resize_clear(k, dx));
   bilinear_grad_kernel<<<gpu_blocks(dy.count), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<const float>(dy),
                                                                                 gpu_data<float>(dx), dy.count, a);
   return gpu_launched(k);
@@ -162,7 +162,7 @@ static weft_err nearest_grad_gpu(kernel *k) {
   WEFT_TRY(set_scales(k, &a));
   WEFT_TRY(gpu_out(k, 0, image_shape(a.in), &dx));
   if (dx.count == 0) return WEFT_OK;
-  WEFT_TRY(clear(k, dx));
+  WEFT_TRY(resize_clear(k, dx));
   const auto launch = [&](auto t) {
     using T = decltype(t);
     nearest_grad_kernel<<<gpu_blocks(dy.count), GPU_THREADS, 0, gpu_stream(k)>>>(gpu_data<const T>(dy), gpu_data<T>(dx),

@@ -12,7 +12,7 @@ static bool set_product(gpu_gemm *g, const gpu_tensor &a, const gpu_tensor &b, b
   return g->k == y[flip_b];
 }
 
-static weft_err multiply(kernel *k, gpu_gemm *g, const gpu_tensor &a, const gpu_tensor &b, const gpu_tensor &c) {
+static weft_err matmul_multiply(kernel *k, gpu_gemm *g, const gpu_tensor &a, const gpu_tensor &b, const gpu_tensor &c) {
   if (c.count == 0) return WEFT_OK;
   if (g->k == 0) {
     cudaMemsetAsync(c.data, 0, (size_t)c.count * gpu_size(c.dtype), gpu_stream(k));
@@ -35,7 +35,7 @@ static weft_err matmul_gpu(kernel *k) {
                     (long long)b.shape.dim[1]);
   const int64_t dims[] = {g.m, g.n};
   WEFT_TRY(gpu_out(k, 0, gpu_shape(2, dims), &c));
-  return multiply(k, &g, a, b, c);
+  return matmul_multiply(k, &g, a, b, c);
 }
 
 /* Computes the batch axes of the product. */
@@ -71,7 +71,7 @@ static weft_err multiply_batch(kernel *k, gpu_gemm g, const gpu_tensor &a, const
   if ((na == count || na == 1) && (nb == count || nb == 1)) {
     g.batch = (int)count;
     g.step_a = na == 1 ? 0 : g.m * g.k, g.step_b = nb == 1 ? 0 : g.n * g.k, g.step_c = g.m * g.n;
-    return multiply(k, &g, a, b, c);
+    return matmul_multiply(k, &g, a, b, c);
   }
   for (int64_t i = 0; i < count; i++) {
     g.a = (const char *)a.data + (size_t)(matrix_of(c.shape, a.shape, i) * g.m * g.k) * size;
@@ -95,7 +95,7 @@ template <bool broadcasts> static weft_err batch_gpu(kernel *k) {
   s.dim[s.rank++] = g.m;
   s.dim[s.rank++] = g.n;
   WEFT_TRY(gpu_out(k, 0, s, &c));
-  return c.count && g.k ? multiply_batch(k, g, a, b, c) : multiply(k, &g, a, b, c);
+  return c.count && g.k ? multiply_batch(k, g, a, b, c) : matmul_multiply(k, &g, a, b, c);
 }
 
 GPU_OPS(matmul) = {

@@ -183,7 +183,7 @@ static bool cast_chops(weft_dtype from, weft_dtype to) {
   return mantissa_bits(to) > 0 && mantissa_bits(from) > mantissa_bits(to);
 }
 
-static void chop(const kernel *k, const weft_tensor *src, weft_tensor *dst) {
+static void cast_truncate(const kernel *k, const weft_tensor *src, weft_tensor *dst) {
   if (src->dtype == WEFT_DOUBLE) {
     const uint64_t mask = ~(uint64_t)0 << (52 - mantissa_bits(dst->dtype));
     weft__elementwise_run(k, chop_f64, COST_CHEAP, &mask, true, 1, &src, dst);
@@ -201,7 +201,7 @@ static weft_err cast_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_RESOURCE_EXHAUSTED;
   if (!cast_chops(x->dtype, to) || !weft__node_bool(k->node, "Truncate", false)) return weft__cast_elements(k, x, y);
-  chop(k, x, y);
+  cast_truncate(k, x, y);
   return WEFT_OK;
 }
 

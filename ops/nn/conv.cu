@@ -185,7 +185,7 @@ static char *filter_at(const conv &c, const part &p, const void *f) {
 
 /* ---- forward ---- */
 
-static weft_err forward(kernel *k, const conv &c, const part &p, const void *filter, void *y) {
+static weft_err conv_forward(kernel *k, const conv &c, const part &p, const void *filter, void *y) {
   const int64_t columns = columns_of(c), filters = c.out.c / c.groups, pixels = c.out.h * c.out.w;
   WEFT_TRY(lay_rows(k, c, p));
   gpu_gemm g = {};
@@ -271,7 +271,7 @@ static weft_err input_part(kernel *k, const conv &c, const part &p, const void *
 static weft_err by_rows(kernel *k, const conv &c) {
   const void *in[2] = {c.filter, c.y};
   switch (c.way) {
-  case CONV_FORWARD: return each_part(k, c, c.x, c.filter, c.y, forward);
+  case CONV_FORWARD: return each_part(k, c, c.x, c.filter, c.y, conv_forward);
   case CONV_TO_FILTER: return each_part(k, c, c.x, c.y, c.filter, filter_part);
   default: return each_part(k, c, c.x, in, nullptr, input_part);
   }

@@ -127,7 +127,7 @@ static void mirror_image(const mirror *m, const weft_tensor *x, weft_tensor *y) 
 /* ---- the kernel ---- */
 
 /* Convolves the padded image as Conv2D does. */
-static weft_err convolve(kernel *k, const weft_tensor *padded) {
+static weft_err conv_padded_run(kernel *k, const weft_tensor *padded) {
   const weft_tensor *in[] = {padded, k->in[k->n_in - 1]};
   variable *ref[2] = {NULL, NULL};
   kernel own = *k;
@@ -143,7 +143,7 @@ static weft_err padded_conv(kernel *k, const weft_tensor *x, int pads) {
   WEFT_TRY(read_mirror(k, pads, &x->shape, &m));
   WEFT_TRY(weft__kernel_in(k, weft__scratch(k, &padded, x->dtype, &SHAPE4(m.out[0], m.out[1], m.out[2], m.out[3]))));
   if (weft__tensor_count(&padded)) mirror_image(&m, x, &padded);
-  const weft_err err = convolve(k, &padded);
+  const weft_err err = conv_padded_run(k, &padded);
   weft__tensor_clear(&padded);
   return err;
 }

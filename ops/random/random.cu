@@ -132,7 +132,7 @@ __global__ void draw_kernel(const F f, const philox_seed seed, const uint64_t *u
 
 static __global__ void use_kernel(uint64_t *used, uint64_t blocks) { *used += blocks; }
 
-template <class T, class F> static weft_err draw(kernel *k, const F &f, const gpu_tensor &z) {
+template <class T, class F> static weft_err random_draw(kernel *k, const F &f, const gpu_tensor &z) {
   philox_seed seed;
   void *used;
   if (z.count == 0) return WEFT_OK;
@@ -150,7 +150,7 @@ template <class F> static weft_err random_gpu(kernel *k) {
   if (gpu_in(k, 0).shape.rank != 1) return gpu_fail(k, WEFT_INVALID_ARGUMENT, "shape must be a vector");
   WEFT_TRY(gpu_dims(k, 0, &s));
   WEFT_TRY(gpu_out(k, 0, s, &z));
-  return gpu_floats(k, z.dtype, [&](auto t) { return draw<decltype(t)>(k, F(), z); });
+  return gpu_floats(k, z.dtype, [&](auto t) { return random_draw<decltype(t)>(k, F(), z); });
 }
 
 static weft_err uniform_int_gpu(kernel *k) {
@@ -165,7 +165,7 @@ static weft_err uniform_int_gpu(kernel *k) {
   if (z.count && from >= to)
     return gpu_fail(k, WEFT_INVALID_ARGUMENT, "Need minval < maxval, got %lld >= %lld", (long long)from, (long long)to);
   const integers f = {from, (uint64_t)to - (uint64_t)from};
-  return gpu_indices(k, z.dtype, [&](auto t) { return draw<decltype(t)>(k, f, z); });
+  return gpu_indices(k, z.dtype, [&](auto t) { return random_draw<decltype(t)>(k, f, z); });
 }
 
 GPU_OPS(random) = {

@@ -52,7 +52,7 @@ static int64_t sparse_extreme_walk(const kernel *k, combine_op how, int64_t *at,
   return count;
 }
 
-static weft_err extreme(kernel *k, combine_op how) {
+static weft_err sparse_reduce(kernel *k, combine_op how) {
   WEFT_TRY(check_pair(k));
   if (!weft__combine_has(how, k->in[1]->dtype)) return weft__kernel_no_type(k, k->in[1]->dtype);
   const int64_t n = sparse_extreme_walk(k, how, NULL, NULL);
@@ -62,8 +62,8 @@ static weft_err extreme(kernel *k, combine_op how) {
   return WEFT_OK;
 }
 
-static weft_err maximum_cpu(kernel *k) { return extreme(k, COMBINE_MAX); }
-static weft_err minimum_cpu(kernel *k) { return extreme(k, COMBINE_MIN); }
+static weft_err maximum_cpu(kernel *k) { return sparse_reduce(k, COMBINE_MAX); }
+static weft_err minimum_cpu(kernel *k) { return sparse_reduce(k, COMBINE_MIN); }
 
 /* ---- SparseTensorDenseAdd ---- */
 

@@ -183,7 +183,7 @@ static weft_err check_slices(kernel *k, const shape &var, const gpu_tensor &grad
 }
 
 /* The caller has locked the variables. */
-template <class F> static weft_err run(kernel *k, const gpu_roles &r, const char *option) {
+template <class F> static weft_err apply_run(kernel *k, const gpu_roles &r, const char *option) {
   apply_args a = {};
   const gpu_tensor grad = gpu_in(k, r.grad);
   gpu_tensor var = {}, t;
@@ -228,7 +228,7 @@ template <class F, int which> static weft_err apply_gpu(kernel *k) {
   if (r.vars != F::vars || r.scalars != F::scalars)
     return gpu_fail(k, WEFT_INTERNAL, "%s has %d variables and %d scalars", weft__gpu->op_name(k), r.vars, r.scalars);
   weft__gpu->lock(k, F::vars, vars);
-  const weft_err err = run<F>(k, r, options[which]);
+  const weft_err err = apply_run<F>(k, r, options[which]);
   weft__gpu->unlock(k, F::vars, vars);
   if (err == WEFT_OK && weft__gpu->n_out(k)) weft__gpu->out_ref(k, 0, 0);
   return err;

@@ -110,13 +110,24 @@ done
 # A flag that no test gives to this command, or that the command's row of docs/commands.md lacks, is one that nobody checks.
 given=$(grep -rhv '^ *#' tests/*.sh tests/cluster tests/interop tests/deploy tests/campaigns tests/python scripts --include='*.py' \
   --include='*.sh' --include='[a-z_-]*' | grep -E -- '--[a-z]')
+# So is one that the man page or the completion of a shell lacks.
+pages=$(mktemp -d)
+"$weft" help --man-pages "$pages"
+for shell in bash zsh fish; do "$weft" help --completion "$shell" >"$pages/$shell"; done
 for command in $("$weft" help | sed -n -e '/^Topics/q' -e 's/^  \([a-z]*\) .*/\1/p'); do
+  sed -n "s/^ *$command) words=/&/p" "$pages/bash" >"$pages/bash.own"
+  sed -n "/^ *$command)$/,/;;/p" "$pages/zsh" >"$pages/zsh.own"
+  sed -n "s/.*seen_subcommand_from $command' -l /--/p" "$pages/fish" >"$pages/fish.own"
   for flag in $("$weft" "$command" --help 2>/dev/null | grep -oE '^  --[a-z0-9-]+' || true); do
     grep -qE -- "\\b$command\\b.*$flag([^a-z-]|$)" <<<"$given" || { echo "weft $command $flag: no test gives it" && failed=1; }
     grep -qE -- "^\\| .weft $command\\b.*$flag([^a-z-]|$)" docs/commands.md ||
       { echo "weft $command $flag: its row of docs/commands.md lacks it" && failed=1; }
+    for page in bash.own zsh.own fish.own "weft-$command.1"; do
+      sed -e 's/\\f[BIR]//g' -e 's/\\//g' "$pages/$page" | grep -qE -- "(^|[^a-z-])$flag([^a-z-]|$)" || { echo "weft $command $flag: $page lacks it" && failed=1; }
+    done
   done
 done
+rm -rf "$pages"
 expect 0 'complete -F _weft weft' help --completion bash
 expect 0 '^#compdef weft' help --completion zsh
 expect 0 "^complete -c weft -n '__fish_seen_subcommand_from launch' -l workers" help --completion fish

@@ -142,3 +142,19 @@ def test_conditions_on_flags():
             out.append(outcome(lambda: values(["prog", *line.split()])))  # noqa: B023
         return out + [outcome(lambda: setattr(values, "n", -5))]
     both(program)
+
+
+def test_flags_are_added_and_removed():
+    def program(flags, values):
+        define(flags, values)
+        more = flags.FlagValues()
+        flags.DEFINE_integer("extra", 5, "more", flag_values=more)
+        values.append_flag_values(more)
+        values(["prog", "--extra=6", "--n=2"])
+        out = [values.extra, more["extra"].value, sorted(values.flag_values_dict().items(), key=str)]
+        with pytest.raises(flags.DuplicateFlagError):
+            values.append_flag_values(more)
+        values.remove_flag_values(more)
+        values.remove_flag_values(["n"])
+        return out + ["extra" in values, "n" in values, "s" in values, outcome(lambda: values.remove_flag_values(["nothing"]))]
+    both(program)

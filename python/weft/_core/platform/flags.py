@@ -390,8 +390,24 @@ class _FlagValues(metaclass=Named):
         value = getattr(self, name)
         return default if value is None else value
 
+    def append_flag_values(self, flag_values):
+        """Adds the flags of another FlagValues, with their values."""
+        places = flag_values.__dict__["__places"]
+        for name, flag in flag_values._flags().items():
+            if name in self._flags():
+                raise DuplicateFlagError("The flag '%s' is defined twice. First from %s, second from %s.  Description from first "
+                                         "occurrence: %s" % (name, self.__dict__["__places"][name][0], places[name][0],
+                                                             self._flags()[name].help))
+            self._flags()[name], self.__dict__["__places"][name] = flag, places[name]
+
+    def remove_flag_values(self, flag_values):
+        """Removes the flags of another FlagValues, or with these names."""
+        for name in list(flag_values):
+            self.__delattr__(name)
+
     def flag_values_dict(self):
-        return {n: f.value for n, f in self._flags().items()}
+        """The value of each flag, under its short name, too."""
+        return {n: f.value for f in self._flags().values() for n in (f.name, f.short_name) if n}
 
     def flags_into_string(self):
         return "".join(f.serialize() + "\n" for _, f in sorted(self._flags().items()) if f.value is not None)

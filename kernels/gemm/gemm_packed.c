@@ -5,7 +5,7 @@
  * reads both in order, a whole vector of a at once.  A strip or panel at the edge is filled up with zeros, and its tile
  * of c is computed in a scratch buffer.
  *
- * On one Neoverse V1, whose multipliers give 80 GFLOP/s: 62 to 66 GFLOP/s for 2048 x 512 x 256 to 512, where OpenBLAS 0.3.21
+ * On one Neoverse V1, whose peak is 80 GFLOP/s: 62 to 66 GFLOP/s for 2048 x 512 x 256 to 512, where OpenBLAS 0.3.21
  * gives 47 to 57 and the tiles that read a in place 44 to 48. */
 #include "kernels/gemm/gemm_packed.h"
 #include "base/alloc.h"

@@ -13,14 +13,16 @@
  * chance.  So there are two.  The inner epoll watches the sources of the primary loop; a caller polls it.  The outer
  * epoll watches the inner one, and only while no caller polls; the loop's thread polls it.  A change of the poller is
  * thus one epoll_ctl, and wakes no thread.  Until the first caller polls, the loop's thread polls the inner epoll
- * itself, which saves a step.
+ * itself, which saves a step.  When the first caller starts, that thread may still wait there, for LOOP_IDLE_MS at
+ * most; this does no harm, because it dispatches what it gets and forwards a wakeup.
  *
  * Which thread dispatches.  A thread that epoll_wait woke pushes the ready sources into the queue and takes the
  * dispatch lock, if it is free.  If the lock is taken, the thread returns: the holder runs what it pushed, too.  So no
  * thread waits for another's callback.  Events are edge-triggered: reported once, when they happen.  A level-triggered
  * event would wake the loop's thread and the caller that polls again and again until a callback has read the source.
- * It would also make us read the eventfds of the group, which are only written.  Output is watched only while a socket
- * is full, since a unix socket would otherwise wake a thread each time its peer reads.
+ * With level-triggered events an eventfd would also have to be read to reset it; as they are edge-triggered, the
+ * group's eventfds are written and never read.  Output is watched only while a socket is full, since a unix socket
+ * would otherwise wake a thread each time its peer reads.
  *
  * How a caller wakes.  If another thread sets the sync_event of the caller that polls, it writes to the wakeup fd, an
  * eventfd in the inner epoll.  If the loop's thread reads that event first, it writes again.
@@ -72,8 +74,8 @@ struct loop_group {
   _Atomic(pthread_t) poller;     /* the caller that polls; 0: none */
   atomic_bool caller_has_polled; /* since the group was created */
 
-  int tick_fd;               /* wakes the primary thread, also while a caller polls */
-  atomic_bool tick_wanted;   /* every LOOP_TICK_MS, not every LOOP_IDLE_MS */
+  int tick_fd;               /* wakes the primary thread; in both epolls, since it may wait on either */
+  atomic_bool tick_often;    /* true: tick every LOOP_TICK_MS; false: every LOOP_IDLE_MS */
   pthread_mutex_t tick_lock; /* guards what follows; not held while a tick runs */
   ticker *ticking;
   ticker tickers; /* the head of a ring */
@@ -160,7 +162,7 @@ static poll_result loop_poll_and_dispatch(loop *l, int wait_ms, sync_event *unti
 
 /* ---- the threads ---- */
 
-/* Makes the outer epoll watch the inner one, until it has reported it once. */
+/* Arms the outer epoll's watch of the inner one for one report, or disarms it. */
 static void primary_watch_inner(loop_group *g, bool on) {
   struct epoll_event e = {.events = on ? EPOLLIN | EPOLLONESHOT : 0};
   epoll_ctl(g->outer_epoll_fd, EPOLL_CTL_MOD, primary_loop(g)->epoll_fd, &e);
@@ -172,17 +174,17 @@ static poll_result primary_poll(loop_group *g, int wait_ms) {
   if (!atomic_load(&g->caller_has_polled)) return loop_poll_and_dispatch(primary_loop(g), wait_ms, NULL);
   if (epoll_wait(g->outer_epoll_fd, &e, 1, wait_ms) <= 0 || e.data.u64 == KEY_TICK) return POLL_NOTHING;
   poll_result result = loop_poll_and_dispatch(primary_loop(g), 0, NULL);
-  if (!has_poller(g)) primary_watch_inner(g, true); /* else the caller does so when it leaves */
+  if (!has_poller(g)) primary_watch_inner(g, true); /* else the caller arms it when it stops polling */
   return result;
 }
 
 static void primary_tick(loop_group *g, int64_t now) {
   bool soon = false;
-  atomic_store(&g->tick_wanted, false);
+  atomic_store(&g->tick_often, false);
   pthread_mutex_lock(&primary_loop(g)->dispatch_lock);
   pthread_mutex_lock(&g->tick_lock);
   for (ticker *t = g->tickers.next; t != &g->tickers; t = t->next) {
-    g->ticking = t; /* so that it stays in the ring */
+    g->ticking = t; /* weft__loop_remove_ticker waits for it, so t->next stays valid */
     pthread_mutex_unlock(&g->tick_lock);
     soon |= t->tick(t, now);
     pthread_mutex_lock(&g->tick_lock);
@@ -191,11 +193,11 @@ static void primary_tick(loop_group *g, int64_t now) {
   }
   pthread_mutex_unlock(&g->tick_lock);
   pthread_mutex_unlock(&primary_loop(g)->dispatch_lock);
-  if (soon) atomic_store(&g->tick_wanted, true);
+  if (soon) atomic_store(&g->tick_often, true);
   loop_dispatch(primary_loop(g), NULL); /* what was pushed while the lock was held */
 }
 
-static int tick_period_ms(loop_group *g) { return atomic_load(&g->tick_wanted) ? LOOP_TICK_MS : LOOP_IDLE_MS; }
+static int tick_period_ms(loop_group *g) { return atomic_load(&g->tick_often) ? LOOP_TICK_MS : LOOP_IDLE_MS; }
 
 static void *primary_thread(void *arg) {
   loop_group *g = ((loop *)arg)->group;
@@ -400,7 +402,7 @@ void weft__loop_remove_and_close(loop_group *g, source *s) {
   pthread_mutex_lock(&primary_loop(g)->dispatch_lock);
   weft__loop_remove(s);
   pthread_mutex_unlock(&primary_loop(g)->dispatch_lock);
-  loop_wake(primary_loop(g)); /* for sources that a thread pushed while it found the lock taken by this one */
+  loop_wake(primary_loop(g)); /* a thread that found the lock taken left the sources it had pushed to this one */
   close(s->fd);
   s->fd = -1;
 }
@@ -434,7 +436,7 @@ void weft__loop_wake_poller(loop_group *g) {
 
 void weft__loop_tick_soon(loop_group *g) {
   uint64_t one = 1;
-  if (!atomic_exchange(&g->tick_wanted, true)) (void)!write(g->tick_fd, &one, sizeof one);
+  if (!atomic_exchange(&g->tick_often, true)) (void)!write(g->tick_fd, &one, sizeof one);
 }
 
 void weft__loop_add_ticker(loop_group *g, ticker *t) {

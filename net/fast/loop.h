@@ -29,16 +29,17 @@ void weft__loop_group_destroy(loop_group *g);
 weft_err weft__loop_add(loop_group *g, source *s);
 /* As weft__loop_add, but with the least busy loop of the group; starts another loop if all are busy. */
 weft_err weft__loop_add_balanced(loop_group *g, source *s);
-/* Called in on_ready of a source that was added balanced.  Returns true once callers poll in this process.  Then the
- * owner calls weft__loop_migrate and returns, and the primary loop calls on_ready again.  The owner must hold the lock
+/* Called in on_ready of a source that was added balanced.  Returns true if the source is on a secondary loop and a caller
+ * has polled: callers poll only the primary loop, so the source must move there.  Then the owner calls
+ * weft__loop_migrate and returns, and the primary loop calls on_ready again.  The owner must hold the lock
  * under which it calls weft__loop_rearm: a rearm on another thread would otherwise reach the loop that the source has
  * left. */
 bool weft__loop_must_migrate(const source *s);
 weft_err weft__loop_migrate(source *s, bool output);
-/* Reports again what is there, and room for output if asked for. */
+/* Makes epoll report the source again: at once if it has input, and, with `output`, when it can be written. */
 void weft__loop_rearm(source *s, bool output);
 void weft__loop_rearm_last(source *s, bool output); /* the same, behind all other ready sources */
-void weft__loop_remove(source *s);                  /* in a callback of its loop, or before its first */
+void weft__loop_remove(source *s);                  /* in a callback of its loop, or before its first callback */
 /* Removes a source of the primary loop, waits for its callback and closes its descriptor.  fd -1: does nothing.  Not
  * in a callback. */
 void weft__loop_remove_and_close(loop_group *g, source *s);
@@ -49,7 +50,8 @@ void weft__loop_remove_and_close(loop_group *g, source *s);
  * It may return early, for example after LOOP_TICK_MS without an event, so callers call it in a loop.  Returns false
  * at once, with *is_set unchanged, if another caller polls.  Not in a callback. */
 bool weft__loop_poll_until(loop_group *g, sync_event *until, int64_t for_ns, bool *is_set);
-/* Wakes the caller that polls, so that it looks at its sync_event.  Does nothing on the thread that polls. */
+/* Wakes the caller that polls, so that it looks at its sync_event.  Does nothing on the thread that polls.  If
+ * no caller polls, it wakes the loop's thread, which finds nothing to do. */
 void weft__loop_wake_poller(loop_group *g);
 
 /* ---- tickers ---- */

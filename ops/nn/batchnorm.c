@@ -190,7 +190,7 @@ static weft_err per_channel(const kernel *k, int i, const char *name, const char
 
 /* ---- forward ---- */
 
-/* The five vectors over the channels that the forward op returns besides y. */
+/* The four vectors over the channels that the forward op returns besides y. */
 typedef struct norm_out {
   float *mean, *variance, *saved_mean, *saved_variance;
 } norm_out;

@@ -348,7 +348,7 @@ static const op_case sample_cases[] = {
 OPS(random_crop) = {
     {"RandomCrop(image:T, size:int64) -> (output:T) | T:type{uint8,int8,int16,int32,int64,float,double} seed:int=0 "
      "seed2:int=0 ; stateful",
-     "A part of an image of that height and width, anywhere.", RANDOM, .infer = random_crop_infer,
+     "A part of the given height and width at a random position of the image.", RANDOM, .infer = random_crop_infer,
      .cpu = random_crop_cpu, .cases = crop_cases},
     {"SampleDistortedBoundingBox(image_size:T, bounding_boxes:float) -> " SAMPLED
      "min_object_covered:float=0.100000001 " RANGES,

@@ -206,7 +206,7 @@ class TensorShape:
         return TensorShape([b if a is None else a for a, b in zip(self._dims, other._dims)])
 
     def most_specific_compatible_shape(self, other):
-        """The shape that says all that both shapes say."""
+        """The most specific shape that is compatible with both: dimensions that differ become unknown."""
         other = as_shape(other)
         if self.ndims is None or other.ndims is None or self.ndims != other.ndims:
             return unknown_shape()

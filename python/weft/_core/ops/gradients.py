@@ -43,7 +43,7 @@ def _out(x):
 
 
 def _given(ys, grad_ys):
-    """Numbers of the outputs that are the gradients of ys; None where ones are meant for all."""
+    """Output numbers of grad_ys, with -1 where ones are used; None if ones are used for all ys."""
     if grad_ys is None:
         grad_ys = [None] * len(ys)
     grad_ys = _list(grad_ys)

@@ -153,7 +153,8 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         changed, wanted = self._loss_scale.update([g for g, _ in pairs])
         if wanted is True:
             return group(changed, self._optimizer.apply_gradients(pairs, global_step), name=name)
-        self._optimizer.__dict__["_in_strategy"] = True  # the library cannot put its updates into a branch
+        # Python builds the updates, as under a distribution strategy: the C library cannot build them inside tf.cond.
+        self._optimizer.__dict__["_in_strategy"] = True
         applied = cond(wanted, lambda: _done(_operation(self._optimizer.apply_gradients(pairs, global_step))),
                        lambda: convert_to_tensor(False))
         return group(changed, applied, name=name)

@@ -118,13 +118,13 @@ for command in $("$weft" help | sed -n -e '/^Topics/q' -e 's/^  \([a-z]*\) .*/\1
   sed -n "s/^ *$command) words=/&/p" "$pages/bash" >"$pages/bash.own"
   sed -n "/^ *$command)$/,/;;/p" "$pages/zsh" >"$pages/zsh.own"
   sed -n "s/.*seen_subcommand_from $command' -l /--/p" "$pages/fish" >"$pages/fish.own"
+  sed -e 's/\\f[BIR]//g' -e 's/\\//g' "$pages/weft-$command.1" >"$pages/man.own"
   for flag in $("$weft" "$command" --help 2>/dev/null | grep -oE '^  --[a-z0-9-]+' || true); do
     grep -qE -- "\\b$command\\b.*$flag([^a-z-]|$)" <<<"$given" || { echo "weft $command $flag: no test gives it" && failed=1; }
     grep -qE -- "^\\| .weft $command\\b.*$flag([^a-z-]|$)" docs/commands.md ||
       { echo "weft $command $flag: its row of docs/commands.md lacks it" && failed=1; }
-    for page in bash.own zsh.own fish.own "weft-$command.1"; do
-      sed -e 's/\\f[BIR]//g' -e 's/\\//g' "$pages/$page" | grep -qE -- "(^|[^a-z-])$flag([^a-z-]|$)" || { echo "weft $command $flag: $page lacks it" && failed=1; }
-    done
+    mapfile -t lacking < <(cd "$pages" && grep -LE -- "(^|[^a-z-])$flag([^a-z-]|$)" ./*.own)
+    [ ${#lacking[@]} = 0 ] || { echo "weft $command $flag: not in ${lacking[*]}" && failed=1; }
   done
 done
 rm -rf "$pages"

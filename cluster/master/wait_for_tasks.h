@@ -8,8 +8,6 @@
 #include "cluster/membership/peer.h"
 #include "exec/passes/place.h"
 
-/* The error begins with this text if the task that left was the chief: the job is over. */
-
 typedef struct required_task {
   peer *peer;
   device_info *device; /* the devices it reported */

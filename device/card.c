@@ -41,8 +41,8 @@ struct card {
   memory_pool *pool;
   void *capture_stream[CAPTURE_STREAMS]; /* streams of a capture */
   bool joined[CAPTURE_STREAMS];
-  int current, step; /* the stream and the step that is being captured */
-  void **event;      /* one behind each step; the first one is at the beginning */
+  int current, captured; /* the stream and the number of the item that is being captured */
+  void **event;          /* one behind each captured item; the first one is at the beginning */
   int n_event;
   int64_t event_capacity;
   pthread_mutex_t capture_lock; /* held by the thread that captures */
@@ -279,9 +279,9 @@ static weft_err gpu_sync(device *d) {
 
 /* ---- capture ----------------------------------------------------------------------------------- */
 
-/* Finds or creates the event behind a step; step -1 is the beginning. */
-static int capture_step_event(card *c, int step, void **out) {
-  while (c->n_event <= step + 1) {
+/* Finds or creates the event behind a captured item; number -1 is the beginning. */
+static int capture_item_event(card *c, int number, void **out) {
+  while (c->n_event <= number + 1) {
     void **grown = weft__array_grow(c->event, &c->event_capacity, c->n_event + 1, sizeof *grown);
     if (!grown) return c->api->alloc(c->number, SIZE_MAX / 2, out); /* fails with the plug-in's code for no memory */
     c->event = grown;
@@ -289,20 +289,20 @@ static int capture_step_event(card *c, int step, void **out) {
     if (code) return code;
     c->n_event++;
   }
-  WEFT_ASSERT(step >= -1 && step + 1 < c->n_event && c->n_event <= c->event_capacity);
-  *out = c->event[step + 1];
+  WEFT_ASSERT(number >= -1 && number + 1 < c->n_event && c->n_event <= c->event_capacity);
+  *out = c->event[number + 1];
   return 0;
 }
 
-static int capture_mark_step(card *c, int step) {
+static int capture_mark_item(card *c, int number) {
   void *event;
-  int code = capture_step_event(c, step, &event);
+  int code = capture_item_event(c, number, &event);
   return code ? code : c->api->event_record(event, c->capture_stream[c->current]);
 }
 
-static int capture_wait_step(card *c, int step) {
+static int capture_wait_item(card *c, int number) {
   void *event;
-  int code = capture_step_event(c, step, &event);
+  int code = capture_item_event(c, number, &event);
   return code ? code : c->api->event_wait(c->capture_stream[c->current], event);
 }
 
@@ -314,7 +314,7 @@ static int capture_open_streams(card *c) {
     c->joined[i] = i == 0;
   }
   c->current = 0;
-  c->step = -1;
+  c->captured = -1;
   return c->api->capture_begin(c->capture_stream[0]);
 }
 
@@ -332,26 +332,26 @@ static weft_err gpu_capture_begin(device *d) {
   return card_check(c, code, "capturing a step");
 }
 
-static weft_err gpu_capture_step(device *d, int step, int stream, const int after[CAPTURE_STREAMS]) {
+static weft_err gpu_capture_item(device *d, int number, int stream, const int after[CAPTURE_STREAMS]) {
   card *c = card_of(d);
   WEFT_ASSERT(captured_card == c && stream >= 0 && stream < CAPTURE_STREAMS);
-  int code = capture_mark_step(c, c->step); /* the work queued so far */
+  int code = capture_mark_item(c, c->captured); /* the work queued so far */
   c->current = stream;
-  c->step = step;
-  if (!code && !c->joined[stream]) code = capture_wait_step(c, -1);
+  c->captured = number;
+  if (!code && !c->joined[stream]) code = capture_wait_item(c, -1);
   c->joined[stream] = true;
   for (int i = 0; i < CAPTURE_STREAMS && !code; i++)
-    if (i != stream && after[i] >= 0) code = capture_wait_step(c, after[i]);
+    if (i != stream && after[i] >= 0) code = capture_wait_item(c, after[i]);
   return card_check(c, code, "capturing a step");
 }
 
 /* Makes the first stream wait for all others, as CUDA demands of a capture. */
 static int capture_join_streams(card *c) {
-  int code = capture_mark_step(c, c->step);
+  int code = capture_mark_item(c, c->captured);
   for (int i = 1; i < CAPTURE_STREAMS; i++) {
     if (!c->joined[i]) continue;
     void *event;
-    if (!code) code = capture_step_event(c, c->step + i, &event);
+    if (!code) code = capture_item_event(c, c->captured + i, &event);
     if (!code) code = c->api->event_record(event, c->capture_stream[i]);
     if (!code) code = c->api->event_wait(c->capture_stream[0], event);
   }
@@ -419,7 +419,7 @@ static const device_ops gpu_ops = {
     .sync = gpu_sync,
     .destroy = weft__device_free,
     .capture_begin = gpu_capture_begin,
-    .capture_step = gpu_capture_step,
+    .capture_item = gpu_capture_item,
     .capture_end = gpu_capture_end,
     .graph_launch = gpu_graph_launch,
     .graph_destroy = gpu_graph_destroy,

@@ -11,7 +11,7 @@
 
 typedef struct device device;
 
-enum { CAPTURE_STREAMS = 6 };
+enum { CAPTURE_STREAMS = 6 }; /* of one capture: at most so many kernels run at the same time */
 
 typedef struct device_ops {
   const char *type; /* "CPU", "GPU": required */
@@ -32,9 +32,9 @@ typedef struct device_ops {
   /* Capture: work that this thread queues between begin and end does not run, but becomes a graph, which is launched as
    * a whole.  No other thread captures meanwhile.  NULL: the device cannot capture. */
   weft_err (*capture_begin)(device *d);
-  /* Work queued next is step `step` (0, 1, ...) of the capture, on one of a few streams that run in parallel.  It runs
-   * after the earlier steps of its stream, and after step after[i] of each other stream i (-1: none). */
-  weft_err (*capture_step)(device *d, int step, int stream, const int after[CAPTURE_STREAMS]);
+  /* Work queued next is item `number` (0, 1, ...) of the capture, on one of a few streams that run in parallel.  It runs
+   * after the earlier items of its stream, and after item after[i] of each other stream i (-1: none). */
+  weft_err (*capture_item)(device *d, int number, int stream, const int after[CAPTURE_STREAMS]);
   weft_err (*capture_end)(device *d, void **graph); /* the caller destroys it with graph_destroy */
   weft_err (*graph_launch)(device *d, void *graph); /* queues the work of the graph */
   void (*graph_destroy)(device *d, void *graph);

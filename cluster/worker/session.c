@@ -17,8 +17,8 @@
 #include <stdio.h>
 
 enum { SESSIONS_MAX = 1000, GRAPHS_MAX = 65536 };
-#define LOST_NS (600 * NS_PER_S)
-#define LONG_AGO (-LOST_NS)
+#define LOST_NS (600 * NS_PER_S) /* a session whose master was lost is dropped after this time */
+#define LONG_AGO (-LOST_NS)      /* a time of loss with which the next sweep drops the session */
 
 /* ---- sessions ---- */
 
@@ -162,7 +162,7 @@ static weft_err worker_no_session(const worker *w, const char *name) {
 }
 
 /* Finds the session of a request, and notes that it is used.  Borrowed; the lock is held.  Masters before TensorFlow
- * 1.9 name sessions that they did not create (created is false): these share one. */
+ * 1.9 send requests without CreateWorkerSession (created is false): all of these use w->legacy. */
 static weft_err worker_find_session(worker *w, const char *name, bool created, worker_session **out) {
   WEFT_ASSERT(weft__lock_is_held(&w->lock));
   worker_session *s = weft__map_get(&w->sessions, name);

@@ -51,7 +51,7 @@ static void plan_find_steady(const plan *p, bool *steady) {
 /* Returns true if the item may be inside a GPU segment of device d (NULL: not known yet).  Arguments from the 64th on
  * are never in host memory (exec/plan.h). */
 static bool item_may_capture(const plan_item *it, const bool *steady, const device *d) {
-  if (it->op->flags & OP_ONCE) return true; /* ran in an earlier run, and is skipped */
+  if (it->op->flags & OP_ONCE) return true; /* it has run before: capture and launch skip it */
   if (weft__is_copy_wait(it)) return false;
   if (!it->device) return (it->n_in == 0 && it->n_out == 0) || (it->n_out && steady[it->first_out]);
   if ((d && it->device != d) || it->no_capture || weft__is_copy_to_device(it) || !weft__device_can_capture(it->device))
@@ -122,15 +122,15 @@ struct cuda_graph { /* one GPU segment in one frame */
   int n_var;
 };
 
-static void graph_reset(cuda_graph *r, device *d) {
-  d->ops->graph_destroy(d, r->graph);
-  for (int i = 0; i < r->n_out; i++)
-    if (r->out[i].owned) weft__tensor_clear(&r->out[i].t);
-  weft__gpu_scratch_release(&r->scratch);
-  weft__free(r->in);
-  weft__free(r->out);
-  weft__free(r->var);
-  *r = (cuda_graph){.never_capture = r->never_capture, .aborted = r->aborted};
+static void graph_reset(cuda_graph *cg, device *d) {
+  d->ops->graph_destroy(d, cg->graph);
+  for (int i = 0; i < cg->n_out; i++)
+    if (cg->out[i].owned) weft__tensor_clear(&cg->out[i].t);
+  weft__gpu_scratch_release(&cg->scratch);
+  weft__free(cg->in);
+  weft__free(cg->out);
+  weft__free(cg->var);
+  *cg = (cuda_graph){.never_capture = cg->never_capture, .aborted = cg->aborted};
 }
 
 static void graphs_destroy(frame *f) {
@@ -150,41 +150,41 @@ weft_err weft__cuda_graph_create(frame *f) {
 
 static bool segment_has_item(const plan_gpu_segment *s, int item) { return item >= s->from && item < s->to; }
 
-static void graph_add_variable(cuda_graph *r, variable *v, bool written) {
-  for (int i = 0; i < r->n_var; i++)
-    if (r->var[i].v == v) {
-      r->var[i].written = r->var[i].written || written;
+static void graph_add_variable(cuda_graph *cg, variable *v, bool written) {
+  for (int i = 0; i < cg->n_var; i++)
+    if (cg->var[i].v == v) {
+      cg->var[i].written = cg->var[i].written || written;
       return;
     }
-  r->var[r->n_var++] = (used_variable){v, v->value.data, v->value.shape, written};
+  cg->var[cg->n_var++] = (used_variable){v, v->value.data, v->value.shape, written};
 }
 
 /* Records input j or its variable.  Returns false if the input will not be at the same address in the next run.
  * Feeds, constants, values in the frame's arena (transient) and values in host memory (no `memory`) will be. */
-static bool graph_note_input(cuda_graph *r, const frame *f, const plan_gpu_segment *s, const plan_item *it, int j) {
+static bool graph_note_input(cuda_graph *cg, const frame *f, const plan_gpu_segment *s, const plan_item *it, int j) {
   const plan_input *in = &it->in[j];
   const value *from = &f->slot[in->slot];
   const int maker = f->plan->slot_item[in->slot];
   if (in->from_ref) {
-    if (from->ref) graph_add_variable(r, from->ref, in->wants_ref);
+    if (from->ref) graph_add_variable(cg, from->ref, in->wants_ref);
     return true;
   }
-  if (!from->t.buf) return segment_has_item(s, maker);
+  if (!from->t.buf) return segment_has_item(s, maker); /* an item of the segment will fill the slot */
   if (from->t.dtype == WEFT_RESOURCE) {
     variable *v;
     if (weft__handle_get(&from->t, VARIABLE_TYPE, (resource **)&v) != WEFT_OK) return false;
-    graph_add_variable(r, v, true);
+    graph_add_variable(cg, v, true);
     return true;
   }
   if (segment_has_item(s, maker)) return true;
-  r->in[r->n_in++] = (graph_slot){in->slot, from->t, false, NULL};
+  cg->in[cg->n_in++] = (graph_slot){in->slot, from->t, false, NULL};
   return maker < 0 || from->t.buf->transient || !from->t.buf->memory;
 }
 
-static bool graph_note_inputs(cuda_graph *r, const frame *f, const plan_gpu_segment *s) {
+static bool graph_note_inputs(cuda_graph *cg, const frame *f, const plan_gpu_segment *s) {
   bool good = true;
   for (int i = s->from; i < s->to; i++)
-    for (int j = 0; j < f->plan->item[i].n_in; j++) good = graph_note_input(r, f, s, &f->plan->item[i], j) && good;
+    for (int j = 0; j < f->plan->item[i].n_in; j++) good = graph_note_input(cg, f, s, &f->plan->item[i], j) && good;
   return good;
 }
 
@@ -195,21 +195,21 @@ static void segment_mark_read_after(const plan *p, const plan_gpu_segment *s, bo
   for (int i = 0; i < p->n_fetch; i++) read[p->fetch_slot[i]] = true;
 }
 
-static weft_err graph_make_room(cuda_graph *r, const frame *f, const plan_gpu_segment *s) {
+static weft_err graph_make_room(cuda_graph *cg, const frame *f, const plan_gpu_segment *s) {
   size_t in = 1, out = 1;
   for (int i = s->from; i < s->to; i++) {
     in += (size_t)f->plan->item[i].n_in;
     out += (size_t)f->plan->item[i].n_out;
   }
-  r->in = weft__alloc_zero(in, sizeof *r->in);
-  r->var = weft__alloc_zero(in, sizeof *r->var);
-  r->out = weft__alloc_zero(out, sizeof *r->out);
-  return r->in && r->var && r->out ? WEFT_OK : WEFT_OOM;
+  cg->in = weft__alloc_zero(in, sizeof *cg->in);
+  cg->var = weft__alloc_zero(in, sizeof *cg->var);
+  cg->out = weft__alloc_zero(out, sizeof *cg->out);
+  return cg->in && cg->var && cg->out ? WEFT_OK : WEFT_OOM;
 }
 
 /* Records the outputs that are read after the segment.  Outputs in GPU memory must be in the frame's arena, because
  * other memory may belong to another tensor in the next run.  Outputs in host memory are steady, and are copied. */
-static bool graph_note_read_outputs(cuda_graph *r, const frame *f, const plan_gpu_segment *s, const bool *read) {
+static bool graph_note_read_outputs(cuda_graph *cg, const frame *f, const plan_gpu_segment *s, const bool *read) {
   for (int i = s->from; i < s->to; i++) {
     const plan_item *it = &f->plan->item[i];
     for (int o = 0; o < it->n_out && !(it->op->flags & OP_ONCE); o++) {
@@ -218,19 +218,19 @@ static bool graph_note_read_outputs(cuda_graph *r, const frame *f, const plan_gp
       if (!read[slot]) continue;
       const bool host = v->t.buf && !v->t.buf->memory;
       if (v->t.buf && !host && !v->t.buf->transient) return false;
-      graph_slot *p = &r->out[r->n_out];
+      graph_slot *p = &cg->out[cg->n_out];
       *p = (graph_slot){slot, v->t, host, v->ref};
       if (host && weft__tensor_clone(&p->t, &v->t) != WEFT_OK) return false;
-      r->n_out++;
+      cg->n_out++;
     }
   }
   return true;
 }
 
-static bool graph_note_outputs(cuda_graph *r, const frame *f, const plan_gpu_segment *s) {
+static bool graph_note_outputs(cuda_graph *cg, const frame *f, const plan_gpu_segment *s) {
   bool *read = weft__alloc_zero((size_t)f->plan->n_slot + 1, sizeof *read);
   if (read) segment_mark_read_after(f->plan, s, read);
-  const bool noted = read && graph_note_read_outputs(r, f, s, read);
+  const bool noted = read && graph_note_read_outputs(cg, f, s, read);
   weft__free(read);
   return noted;
 }
@@ -239,15 +239,15 @@ static bool variable_stayed(const used_variable *h) {
   return h->v->value.data == h->data && weft__shape_equal(&h->v->value.shape, &h->shape);
 }
 
-static bool graph_variables_stayed(const cuda_graph *r) {
-  for (int i = 0; i < r->n_var; i++)
-    if (!variable_stayed(&r->var[i])) return false;
+static bool graph_variables_stayed(const cuda_graph *cg) {
+  for (int i = 0; i < cg->n_var; i++)
+    if (!variable_stayed(&cg->var[i])) return false;
   return true;
 }
 
 /* ---- capturing --------------------------------------------------------------------------------- */
 
-/* Returns false if a kernel allocated an output outside the arena and nobody else keeps it: that memory may belong to
+/* Returns false if a kernel allocated an output outside the arena and only its slot refers to it: that memory may belong to
  * another tensor in the next run, so the segment cannot be launched again. */
 static bool outputs_planned(const frame *f, const plan_item *it) {
   for (int o = 0; o < it->n_out; o++) {
@@ -257,7 +257,7 @@ static bool outputs_planned(const frame *f, const plan_item *it) {
   return true;
 }
 
-static weft_err graph_capture_items(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s,
+static weft_err graph_capture_items(cuda_graph *cg, frame *f, plan_run *run, const plan_gpu_segment *s,
                                     graph_streams *streams, bool *good) {
   for (int i = s->from; i < s->to; i++) {
     const plan_item *it = &f->plan->item[i];
@@ -265,16 +265,16 @@ static weft_err graph_capture_items(cuda_graph *r, frame *f, plan_run *run, cons
     WEFT_TRY(weft__graph_streams_assign(streams, f, i));
     WEFT_TRY(weft__item_run(f, i, run));
     if (!outputs_planned(f, it)) *good = false;
-    weft__gpu_scratch_move(&f->kernel[i].scratch, &r->scratch);
+    weft__gpu_scratch_move(&f->kernel[i].scratch, &cg->scratch);
   }
   return WEFT_OK;
 }
 
 /* Keeps the inputs that are not in the frame's arena while the items are captured: an item clears the slot of an input
  * that no later item reads, and graph_restore_frame needs it again if the capture is given up. */
-static void graph_hold_inputs(const cuda_graph *r, bool on) {
-  for (int i = 0; i < r->n_in; i++) {
-    buffer *b = r->in[i].t.buf;
+static void graph_hold_inputs(const cuda_graph *cg, bool on) {
+  for (int i = 0; i < cg->n_in; i++) {
+    buffer *b = cg->in[i].t.buf;
     if (b->transient) continue;
     if (on)
       weft__buffer_retain(b);
@@ -284,33 +284,33 @@ static void graph_hold_inputs(const cuda_graph *r, bool on) {
 }
 
 /* Restores the frame after a capture that failed; no captured kernel has run. */
-static void graph_restore_frame(const cuda_graph *r, frame *f, const plan_gpu_segment *s) {
+static void graph_restore_frame(const cuda_graph *cg, frame *f, const plan_gpu_segment *s) {
   for (int i = s->from; i < s->to; i++)
     for (int o = 0; o < f->plan->item[i].n_out && !(f->plan->item[i].op->flags & OP_ONCE); o++) {
       value *v = &f->slot[f->plan->item[i].first_out + o];
       if (v->t.buf) weft__tensor_clear(&v->t);
       v->ref = NULL;
     }
-  for (int i = 0; i < r->n_in; i++) {
-    weft_tensor *t = &f->slot[r->in[i].slot].t;
-    if (!t->buf) weft__tensor_share(t, &r->in[i].t);
+  for (int i = 0; i < cg->n_in; i++) {
+    weft_tensor *t = &f->slot[cg->in[i].slot].t;
+    if (!t->buf) weft__tensor_share(t, &cg->in[i].t);
   }
 }
 
-static bool graph_variables_ready(const cuda_graph *r) {
-  for (int i = 0; i < r->n_var; i++) {
-    const used_variable *h = &r->var[i];
+static bool graph_variables_ready(const cuda_graph *cg) {
+  for (int i = 0; i < cg->n_var; i++) {
+    const used_variable *h = &cg->var[i];
     if (!variable_stayed(h) || (h->written && !weft__tensor_writable(&h->v->value))) return false;
   }
   return true;
 }
 
-static void graph_lock_variables(const cuda_graph *r, bool on) {
-  for (int i = 0; i < r->n_var; i++) {
+static void graph_lock_variables(const cuda_graph *cg, bool on) {
+  for (int i = 0; i < cg->n_var; i++) {
     if (on)
-      pthread_mutex_lock(&r->var[i].v->lock);
+      pthread_mutex_lock(&cg->var[i].v->lock);
     else
-      pthread_mutex_unlock(&r->var[i].v->lock);
+      pthread_mutex_unlock(&cg->var[i].v->lock);
   }
 }
 
@@ -321,62 +321,62 @@ static int by_variable_address(const void *a, const void *b) {
 
 /* Launches the graph unless a variable was replaced, or a variable that the graph writes is shared.  *done is true
  * if it was launched.  The locks keep other steps from doing either until the graph is enqueued. */
-static weft_err graph_launch_locked(cuda_graph *r, device *d, bool *done) {
+static weft_err graph_launch_locked(cuda_graph *cg, device *d, bool *done) {
   weft_err err = WEFT_OK;
-  graph_lock_variables(r, true);
-  *done = graph_variables_ready(r);
-  if (*done) err = d->ops->graph_launch(d, r->graph);
-  graph_lock_variables(r, false);
+  graph_lock_variables(cg, true);
+  *done = graph_variables_ready(cg);
+  if (*done) err = d->ops->graph_launch(d, cg->graph);
+  graph_lock_variables(cg, false);
   return err;
 }
 
 /* Captures the segment and launches it.  If it cannot be captured, the caller runs its items, now and in later runs.
  * If another step reads or replaces a variable meanwhile, the caller runs the items, and the run after the next one
  * tries again.  Fails if the device cannot begin a capture at all. */
-static weft_err graph_capture_and_launch(cuda_graph *r, frame *f, plan_run *run, const plan_gpu_segment *s,
+static weft_err graph_capture_and_launch(cuda_graph *cg, frame *f, plan_run *run, const plan_gpu_segment *s,
                                          bool *done) {
   device *d = s->device;
   bool good = true;
-  weft_err begun = graph_make_room(r, f, s);
+  weft_err begun = graph_make_room(cg, f, s);
   if (begun) {
-    graph_reset(r, d);
+    graph_reset(cg, d);
     return begun;
   }
-  if (!graph_note_inputs(r, f, s)) {
-    r->never_capture = true;
+  if (!graph_note_inputs(cg, f, s)) {
+    cg->never_capture = true;
     return WEFT_OK;
   }
   begun = d->ops->capture_begin(d);
   if (begun) {
-    graph_reset(r, d); /* a later run records the inputs again */
+    graph_reset(cg, d); /* a later run records the inputs again */
     return begun;
   }
   f->capturing = true;
   graph_streams streams;
   weft__graph_streams_init(&streams);
-  graph_hold_inputs(r, true);
-  weft_err err = graph_capture_items(r, f, run, s, &streams, &good);
+  graph_hold_inputs(cg, true);
+  weft_err err = graph_capture_items(cg, f, run, s, &streams, &good);
   weft__graph_streams_finish(&streams);
   f->capturing = false;
-  weft_err ended = d->ops->capture_end(d, &r->graph);
-  if (!err && !ended && good && graph_variables_stayed(r) && graph_note_outputs(r, f, s)) {
-    if (r->var) qsort(r->var, (size_t)r->n_var, sizeof *r->var, by_variable_address); /* the order of the locks */
-    err = graph_launch_locked(r, d, done);
+  weft_err ended = d->ops->capture_end(d, &cg->graph);
+  if (!err && !ended && good && graph_variables_stayed(cg) && graph_note_outputs(cg, f, s)) {
+    if (cg->var) qsort(cg->var, (size_t)cg->n_var, sizeof *cg->var, by_variable_address); /* the order of the locks */
+    err = graph_launch_locked(cg, d, done);
   } else {
-    r->never_capture = err != WEFT_ABORTED || ++r->aborted == MAX_ABORTED;
+    cg->never_capture = err != WEFT_ABORTED || ++cg->aborted == MAX_ABORTED;
   }
-  if (!*done) graph_restore_frame(r, f, s);
-  graph_hold_inputs(r, false);
+  if (!*done) graph_restore_frame(cg, f, s);
+  graph_hold_inputs(cg, false);
   if (*done) return err;
-  graph_reset(r, d);
+  graph_reset(cg, d);
   return WEFT_OK; /* the caller runs the items, which reports a kernel's error again */
 }
 
 /* ---- launching --------------------------------------------------------------------------------- */
 
-static bool graph_inputs_stayed(const cuda_graph *r, const frame *f) {
-  for (int i = 0; i < r->n_in; i++) {
-    const weft_tensor *was = &r->in[i].t, *now = &f->slot[r->in[i].slot].t;
+static bool graph_inputs_stayed(const cuda_graph *cg, const frame *f) {
+  for (int i = 0; i < cg->n_in; i++) {
+    const weft_tensor *was = &cg->in[i].t, *now = &f->slot[cg->in[i].slot].t;
     if (!now->buf || was->dtype != now->dtype || !weft__shape_equal(&was->shape, &now->shape)) return false;
     if (now->buf->memory && was->data != now->data) return false; /* inputs in host memory are steady */
   }
@@ -384,10 +384,10 @@ static bool graph_inputs_stayed(const cuda_graph *r, const frame *f) {
 }
 
 /* Launches the graph, if its variables allow it, and sets the slots that items after the segment read. */
-static weft_err graph_launch_and_set(cuda_graph *r, frame *f, const plan_gpu_segment *s, bool *done) {
-  const weft_err err = graph_launch_locked(r, s->device, done);
-  for (int i = 0; *done && i < r->n_out; i++) {
-    const graph_slot *p = &r->out[i];
+static weft_err graph_launch_and_set(cuda_graph *cg, frame *f, const plan_gpu_segment *s, bool *done) {
+  const weft_err err = graph_launch_locked(cg, s->device, done);
+  for (int i = 0; *done && i < cg->n_out; i++) {
+    const graph_slot *p = &cg->out[i];
     if (p->t.buf) weft__tensor_share(&f->slot[p->slot].t, &p->t);
     f->slot[p->slot].ref = p->ref;
   }
@@ -395,11 +395,11 @@ static weft_err graph_launch_and_set(cuda_graph *r, frame *f, const plan_gpu_seg
 }
 
 weft_err weft__cuda_graph_run(frame *f, plan_run *run, int gpu_segment, bool *done) {
-  cuda_graph *r = &f->cuda_graph[gpu_segment];
+  cuda_graph *cg = &f->cuda_graph[gpu_segment];
   const plan_gpu_segment *s = &f->plan->straight.gpu_segment[gpu_segment];
   *done = false;
-  if (r->never_capture || r->runs++ == 0) return WEFT_OK;
-  if (!r->graph) return graph_capture_and_launch(r, f, run, s, done);
-  if (graph_inputs_stayed(r, f)) return graph_launch_and_set(r, f, s, done);
+  if (cg->never_capture || cg->runs++ == 0) return WEFT_OK;
+  if (!cg->graph) return graph_capture_and_launch(cg, f, run, s, done);
+  if (graph_inputs_stayed(cg, f)) return graph_launch_and_set(cg, f, s, done);
   return WEFT_OK;
 }

@@ -4,11 +4,12 @@
  * read some values in host memory, such as shapes and axes.  These follow from the shapes of the feeds, and each
  * frame is made for one set of feed shapes, so they are the same in every run of the frame.
  *
- * The first run of a frame queues the items one by one: it finds out how large the values are, and so where the frame
- * keeps them.  The second run captures the items.  A later run checks that the graph still fits: inputs from outside
+ * The first run with these feed shapes uses a frame without a layout: it queues the items one by one and finds out how
+ * large the values are.  Later runs use frames with a layout.  Such a frame queues its items in its first two runs (the
+ * first also runs the OP_ONCE items) and captures them in its third.  A later run checks that the graph still fits: inputs from outside
  * the segment are at the same addresses, variables are in the same buffers, and nobody shares a buffer that the
- * segment writes.  Then it launches the graph; otherwise it queues the items one by one.  It does not capture again
- * (cuda_graph.c says what that means for a variable that has moved).
+ * segment writes.  Then it launches the graph; otherwise it queues the items one by one.  A
+ * graph that has been launched is not captured again (cuda_graph.c says what that means for a variable that has moved).
  *
  * A frame owns its graphs and belongs to one run at a time, so there is no lock. */
 #ifndef WEFT_EXEC_EXECUTORS_CUDA_GRAPH_H

@@ -22,7 +22,7 @@ void weft__graph_streams_finish(graph_streams *l) {
 static weft_err streams_add_range(graph_streams *l, const void *at, size_t bytes, bool write) {
   if (!at || !bytes) return WEFT_OK;
   WEFT_TRY(WEFT_ARRAY_RESERVE(l->list, l->room, l->n + 1));
-  l->list[l->n++] = (access){(uintptr_t)at, (uintptr_t)at + bytes, l->n_step, write};
+  l->list[l->n++] = (access){(uintptr_t)at, (uintptr_t)at + bytes, l->n_captured, write};
   return WEFT_OK;
 }
 
@@ -60,7 +60,7 @@ static weft_err add_accesses(graph_streams *l, const frame *f, int item) {
   return WEFT_OK;
 }
 
-/* Returns true if every captured step up to `upto` is known to run before this one. */
+/* Returns true if every captured item up to `upto`, on all streams, is known to run before this one. */
 static bool all_known(const graph_streams *l, const int known[CAPTURE_STREAMS], int upto) {
   for (int i = 0; i < CAPTURE_STREAMS; i++)
     if (known[i] < upto && known[i] < l->tail[i]) return false;
@@ -75,21 +75,21 @@ static bool access_conflicts(const graph_streams *l, int first, const access *b)
   return false;
 }
 
-/* Stores, per stream, the last step that the accesses from `first` on must wait for in `after`, and in `known` the
- * last step that runs before them as a consequence.  A step that is implied by another one is not in `after`. */
+/* Stores, per stream, in `after` the last item that the accesses from `first` on must wait for, and in `known` the last
+ * item that runs before them as a consequence.  An item that is implied by another one is not in `after`. */
 static void find_conflicts(const graph_streams *l, int first, int after[CAPTURE_STREAMS], int known[CAPTURE_STREAMS]) {
   for (int i = 0; i < CAPTURE_STREAMS; i++) after[i] = known[i] = -1;
   for (int j = first - 1; j >= 0; j--) {
     const access *b = &l->list[j];
-    const int stream = l->stream_of[b->step];
-    if (b->step <= known[stream]) {
-      if (all_known(l, known, b->step)) return;
+    const int stream = l->stream_of[b->number];
+    if (b->number <= known[stream]) {
+      if (all_known(l, known, b->number)) return;
       continue;
     }
     if (!access_conflicts(l, first, b)) continue;
-    after[stream] = b->step;
+    after[stream] = b->number;
     for (int i = 0; i < CAPTURE_STREAMS; i++)
-      if (l->before[b->step].last[i] > known[i]) known[i] = l->before[b->step].last[i];
+      if (l->before[b->number].last[i] > known[i]) known[i] = l->before[b->number].last[i];
   }
 }
 
@@ -119,10 +119,10 @@ static bool queues_nothing(const frame *f, const plan_item *it) {
 weft_err weft__graph_streams_assign(graph_streams *l, const frame *f, int item) {
   const plan_item *it = &f->plan->item[item];
   if (queues_nothing(f, it)) return WEFT_OK;
-  WEFT_TRY(WEFT_ARRAY_RESERVE(l->stream_of, l->room_step, l->n_step + 1));
-  WEFT_TRY(WEFT_ARRAY_RESERVE(l->before, l->room_before, l->n_step + 1));
+  WEFT_TRY(WEFT_ARRAY_RESERVE(l->stream_of, l->room_item, l->n_captured + 1));
+  WEFT_TRY(WEFT_ARRAY_RESERVE(l->before, l->room_before, l->n_captured + 1));
   int after[CAPTURE_STREAMS], known[CAPTURE_STREAMS];
-  const int first = l->n, next = l->n_step;
+  const int first = l->n, next = l->n_captured;
   WEFT_TRY(add_accesses(l, f, item));
   find_conflicts(l, first, after, known);
   const int stream = streams_choose(l, after), last = l->tail[stream];
@@ -133,6 +133,6 @@ weft_err weft__graph_streams_assign(graph_streams *l, const frame *f, int item) 
   l->before[next].last[stream] = next;
   l->stream_of[next] = stream;
   l->tail[stream] = next;
-  l->n_step++;
-  return it->device->ops->capture_step(it->device, next, stream, after);
+  l->n_captured++;
+  return it->device->ops->capture_item(it->device, next, stream, after);
 }

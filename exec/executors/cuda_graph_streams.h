@@ -8,25 +8,26 @@
 
 #include "exec/executors/frame.h"
 
-typedef struct access { /* of one captured item (a step), to bytes of the device */
+/* Captured items are numbered from 0 in the order of their capture. */
+typedef struct access { /* of one captured item, to bytes of the device */
   uintptr_t begin, end;
-  int step;
+  int number; /* of the captured item */
   bool write;
 } access;
 
-typedef struct steps_before { /* per stream: the last step that comes before a step, or the step itself; -1: none */
+typedef struct items_before { /* per stream: the last item that runs before an item, or the item itself; -1: none */
   int last[CAPTURE_STREAMS];
-} steps_before;
+} items_before;
 
 typedef struct graph_streams {
   access *list;
   int n;
   int64_t room;
-  int n_step;
-  int *stream_of;       /* per step */
-  steps_before *before; /* per step */
-  int64_t room_step, room_before;
-  int tail[CAPTURE_STREAMS]; /* the last step of each; -1: none */
+  int n_captured;
+  int *stream_of;       /* per captured item */
+  items_before *before; /* per captured item */
+  int64_t room_item, room_before;
+  int tail[CAPTURE_STREAMS]; /* the last item of each; -1: none */
 } graph_streams;
 
 void weft__graph_streams_init(graph_streams *l);

@@ -10,7 +10,7 @@ enum { ITEMS = 4 };
 
 static struct { int n, stream[ITEMS], after[ITEMS][CAPTURE_STREAMS]; } noted;
 
-static weft_err note_step(device *d, int number, int stream, const int after[CAPTURE_STREAMS]) {
+static weft_err note_item(device *d, int number, int stream, const int after[CAPTURE_STREAMS]) {
   (void)d;
   EXPECT_EQ_INT(number, noted.n);
   noted.stream[noted.n] = stream;
@@ -61,7 +61,7 @@ static void put(rig *r, int s, int piece) {
 
 static const weft_node *begin(rig *r) {
   const op_table *ops;
-  *r = (rig){.ops = {.type = "GPU", .capture_step = note_step}};
+  *r = (rig){.ops = {.type = "GPU", .capture_item = note_item}};
   r->card.ops = &r->ops;
   EXPECT_OK(weft__ops_table(&ops));
   EXPECT_OK(weft__graph_create(&r->g, ops));

@@ -21,13 +21,13 @@ struct frame {
   const weft_tensor **in; /* flat: the kernels' in, ref and values of dereferenced inputs */
   variable **ref;
   weft_tensor *deref;
-  buffer *place;                 /* per slot: its part of the arena */
-  buffer **planned;              /* per slot: &place[s]; NULL: it has no part, its kernel allocates */
-  void *memory;                  /* the arena in host memory */
-  buffer **card;                 /* the arenas in the memory of the plan's devices */
-  struct cuda_graph *cuda_graph; /* per GPU segment of the plan; made and dropped by exec/executors/cuda_graph.c */
-  void (*drop_cuda_graph)(frame *f);
-  bool capturing; /* a cuda graph is being captured: it keeps the scratch memory of the kernels */
+  buffer *place;                     /* per slot: its part of the arena */
+  buffer **planned;                  /* per slot: &place[s]; NULL: it has no part, its kernel allocates */
+  void *memory;                      /* the arena in host memory */
+  buffer **card;                     /* per device of the plan: its arena there */
+  struct cuda_graph *cuda_graph;     /* per GPU segment of the plan; made and dropped by exec/executors/cuda_graph.c */
+  void (*drop_cuda_graph)(frame *f); /* set by cuda_graph.c, which includes this header and not the reverse */
+  bool capturing;                    /* a cuda graph is being captured: it keeps the scratch memory of the kernels */
   step step;
   frame *next;
 };

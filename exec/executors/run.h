@@ -29,7 +29,7 @@ typedef struct active_run {
   cancel_watch watch;
   bool watching;
   atomic_bool failed;   /* a failure was reported */
-  pthread_mutex_t lock; /* guards the failure and what the executor says; a leaf */
+  pthread_mutex_t lock; /* guards the failure and the fields that the executor lists; a leaf */
   pthread_cond_t wake;  /* for the thread that waits */
   status failure;       /* the first */
 } active_run;
@@ -40,7 +40,8 @@ void weft__run_finish(active_run *r);
 /* Begins a run, and watches the step's token: when it fires, the step receives nothing more.  Fails if it has fired
  * already. */
 weft_err weft__run_begin(active_run *r, plan *p, plan_run *given, pool *tasks, run_done *done, void *arg);
-/* Reports a failure.  The caller keeps the run alive meanwhile, by work of it that has not ended. */
+/* Reports a failure.  The caller must itself be unfinished work of the run, such as a receive that is still counted:
+ * otherwise the run may end and be freed meanwhile. */
 void weft__run_fail(active_run *r, weft_err err);
 /* For threads that wait: as weft__run_check_time, and CANCELLED if the program was interrupted. */
 weft_err weft__run_check_wait(const active_run *r);

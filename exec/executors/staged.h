@@ -15,14 +15,15 @@
 
 #define WEFT_STAGE_ATTR "_weft_stage" /* of _Recv: an int, at least 1 */
 
-/* Sorts the order, which is topological, by stages; each _Send comes right behind what it sends.  *stage has a number
+/* Sorts the order, which is topological, by stages; each _Send without control inputs comes right behind what it sends.  *stage has a number
  * per node of the graph; the caller frees it.  If the nodes have no stages, *stage is NULL and the order is not
  * changed. */
 weft_err weft__staged_order(const weft_graph *g, int *order, int n_order, int **stage);
 /* Lists the _Recv items of the plan.  Called after the last pass that renumbers items. */
 weft_err weft__staged_prepare(plan *p);
 
-/* As weft__dataflow_start (which says what `borrowed` means and which thread calls `done`) and weft__dataflow_run. */
+/* As weft__dataflow_start (which says which thread calls `done`) and weft__dataflow_run.  borrowed: the calling thread
+ * belongs to a transport and must return soon. */
 void weft__staged_start(plan *p, plan_run *given, pool *tasks, bool borrowed, run_done *done, void *arg);
 weft_err weft__staged_run(plan *p, plan_run *given);
 

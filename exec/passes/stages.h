@@ -1,6 +1,6 @@
 /* stages.h - computes the stages of a step (exec/executors/staged.h), and routes small values.
  *
- * The receives of one stage from one task are one call.  If a scalar, such as a learning rate or a power of Adam's
+ * The receives of one stage from one device are one call.  If a scalar, such as a learning rate or a power of Adam's
  * betas, is all that is sent at its stage, it costs a call of its own.  If its readers only run at a later stage, it
  * can be sent with the values of that stage instead: between the same tasks, or through the client's task. */
 #ifndef WEFT_EXEC_PASSES_STAGES_H
@@ -9,23 +9,24 @@
 #include "base/status.h"
 #include <stdbool.h>
 
-typedef struct stage_edge { /* a value or a wait that a node depends on */
+typedef struct stage_edge { /* a value or a control edge that a node depends on */
   int from, to;             /* nodes */
   int from_task, to_task;
-  bool small; /* a wait, or a value of few bytes */
+  bool small; /* a control edge, or a value of few bytes */
 } stage_edge;
 
 typedef struct stages {
   int *at; /* per node: its stage, the largest number of transfers between tasks on a path to it */
-  int *
-      latest; /* per node: the last stage at which it could run without delaying another task or the end of its own task */
-  stage_edge *edge; /* in the order of their readers, which is one in which the nodes can run */
+  /* Per node: the largest stage at which it may run without raising the stage of a node of another task, or the number
+   * of stages of its own task. */
+  int *latest;
+  stage_edge *edge; /* sorted by reader, in topological order */
   int n_edge, room;
 } stages; /* {0}: not computed yet */
 
 typedef struct stage_route {
   int stage; /* of the receive */
-  int relay; /* stage of the client's task's receive, if the value goes through that task; else 0 */
+  int relay; /* if the client's task relays the value: the stage of that task's receive; else 0 */
 } stage_route;
 
 weft_err weft__stages_init(stages *s, int n_node);

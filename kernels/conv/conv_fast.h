@@ -14,7 +14,7 @@
 enum {
   IMAGE_BYTES = 384 * 1024, /* of the part of an image that is processed at a time: it should stay in the L2 cache */
   COPIES_BYTES = 1 << 26,   /* of all private sums of a filter gradient */
-  FLOPS_PER_NS = 64
+  FLOPS_PER_NS = 64         /* assumed speed of one thread, only to estimate how long a unit of work takes */
 };
 
 static inline int64_t conv_min(int64_t a, int64_t b) { return a < b ? a : b; }

@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-  DEPTH = 256,      /* the depth of the tiles that read a in place: sums are split alike, so the bits are the same */
+  DEPTH = 256,      /* as in gemm_tile.c, so that both split sums at the same places and give the same bits */
   BLOCK_ROWS = 384, /* of a: 384 KiB */
   LINE = 16,        /* floats of a cache line */
   MIN_ROWS = 8,     /* of a; with fewer rows or columns packing costs more than it saves */
@@ -23,12 +23,12 @@ enum {
 
 typedef struct block { /* of a, packed */
   float *a;
-  int64_t first, rows; /* of a and c */
-  int64_t begin, depth;
-  bool add; /* to c */
+  int64_t first, rows;  /* rows [first, first + rows) of a and c */
+  int64_t begin, depth; /* columns [begin, begin + depth) of a */
+  bool add;             /* the product is added to c */
 } block;
 
-static const double MIN_PRODUCTS = 40000; /* m * n * k; below this, too, packing costs more than it saves */
+static const double MIN_PRODUCTS = 40000; /* m * n * k; with fewer, packing costs more than it saves, too */
 
 static int64_t min_of(int64_t a, int64_t b) { return a < b ? a : b; }
 

@@ -2,7 +2,7 @@
  *
  * Blocks of both operands are packed so that the innermost loop reads them in order, transposed or not.  A tile of
  * the result stays in registers along k.  Signed integers are multiplied as unsigned ones, which gives the same bits
- * without overflow.  The packed blocks are on the stack (under 200 KiB), so nothing here can fail. */
+ * without the undefined overflow of signed ones.  The packed blocks are on the stack (under 200 KiB), so nothing here can fail. */
 #include "kernels/gemm/gemm_plain.h"
 #include "base/paste.h"
 #include "base/target_clones.h"
@@ -11,11 +11,11 @@
 #include <string.h>
 
 enum {
-  SMALL = 4096,      /* multiplications */
+  SMALL = 4096,      /* products with fewer multiplications are computed without packing */
   TILE_ROWS = 6,     /* with 64 bytes of columns, this suits the registers of AVX2, AVX-512 and NEON */
   TILE_BYTES = 64,   /* columns of a tile, in bytes */
   BLOCK_ROWS = 96,   /* rows of a; a multiple of TILE_ROWS */
-  BLOCK_BYTES = 1024 /* along k */
+  BLOCK_BYTES = 1024 /* of a row of a that are packed at a time */
 };
 
 #define SAME(g, T, x) (x)

@@ -95,6 +95,7 @@ static int width_for(int height, float ratio) { return random_crop_rounded((doub
 static int random_crop_tallest(const bounds *b, float max_area, float ratio) {
   int height = random_crop_rounded((double)sqrtf(max_area / ratio));
   if (width_for(height, ratio) > b->width) {
+    /* the largest height whose rounded width fits, as TensorFlow computes it */
     height = random_crop_rounded(floor((b->width + 0.5 - 1e-7) / (double)ratio));
     if (width_for(height, ratio) > b->width) height--;
   }
@@ -105,10 +106,10 @@ static int random_crop_tallest(const bounds *b, float max_area, float ratio) {
 static bool draw_box(const bounds *b, float ratio, philox_reader *r, box *out) {
   const float image = (float)b->width * (float)b->height;
   const float min_area = b->min_area * image, max_area = b->max_area * image;
-  const int most = random_crop_tallest(b, max_area, ratio);
+  const int tallest = random_crop_tallest(b, max_area, ratio);
   int height = random_crop_rounded((double)sqrtf(min_area / ratio));
-  if (height > most) height = most;
-  if (height < most) height += (int)weft__philox_below(r, (uint32_t)(most - height + 1));
+  if (height > tallest) height = tallest;
+  if (height < tallest) height += (int)weft__philox_below(r, (uint32_t)(tallest - height + 1));
   int width = width_for(height, ratio);
   /* Rounding may have left the range by a little: try one row more or less. */
   if ((float)width * (float)height < min_area) width = width_for(++height, ratio);
@@ -231,8 +232,8 @@ static weft_err check_boxes(const kernel *k, int64_t *n) {
   return WEFT_OK;
 }
 
-/* Reads one box in pixels.  Each coordinate is loaded once, because a peer may change the tensor between a check and
- * a second load. */
+/* Reads one box in pixels.  Each coordinate is loaded once: the tensor may be in memory that another process
+ * shares and changes between a check and a second load. */
 static weft_err read_box(const kernel *k, const bounds *b, int64_t i, box *out) {
   const volatile float *v = TENSOR_DATA(k->in[1], float) + 4 * i;
   int side[4];

@@ -12,12 +12,12 @@
 #include "base/log.h"
 #include <pthread.h>
 
-enum { TRIES_MAX = 1000 };
+enum { TRIES_MAX = 1000 }; /* of making a new session when the cluster is lost again meanwhile */
 
 typedef struct recovering {
   weft_session base;
   recovery how;
-  atomic_int shares;
+  atomic_int shares;    /* references: the object is freed with the last one */
   pthread_mutex_t lock; /* guards what follows */
   pthread_cond_t changed;
   weft_session *inner;

@@ -27,7 +27,7 @@ class UnconnectedGradients(enum.Enum):
 
 
 def is_tree(aggregation_method):
-    """Does this method add gradients as they come?"""
+    """True if gradients are added in pairs, as a tree; False if one AddN adds them all."""
     if aggregation_method not in (None, 0, 1, 2):
         raise ValueError("Invalid `aggregation_method` specified %s. Accepted values are [0, 1, 2]." % aggregation_method)
     return aggregation_method not in (None, 0)
@@ -120,7 +120,7 @@ def _is_resource(variable):
 
 
 def _variables_of(graph, before, known):
-    """The trainable resource variables that the nodes since `before` read; one by reference made meanwhile is refused."""
+    """The trainable resource variables that the nodes since `before` read.  Raises TypeError if f made a reference variable."""
     new = [v for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES) if v not in known]
     if any(isinstance(v, Variable) and not _is_resource(v) for v in new):
         raise TypeError("All variables used by a function wrapped with @custom_gradient must be `ResourceVariable`s. "
@@ -136,7 +136,7 @@ def _takes_variables(grad_fn):
 
 
 def custom_gradient(f=None):
-    """tf.custom_gradient: f gives its result and a function from the gradients of that to those of its arguments."""
+    """tf.custom_gradient: f returns (result, grad_fn), and grad_fn maps the gradients of the result to those of the arguments."""
     if f is None:
         return custom_gradient
 
@@ -151,9 +151,10 @@ def custom_gradient(f=None):
 
 def _with_gradient(f, args):
     graph = get_default_graph()
-    args = [convert_to_tensor(a) for a in flatten(list(args))] if not any(
-        isinstance(a, (list, tuple, dict)) for a in args) else [pack_like(a, [convert_to_tensor(x) for x in flatten(a)])
-                                                                for a in args]
+    if any(isinstance(a, (list, tuple, dict)) for a in args):
+        args = [pack_like(a, [convert_to_tensor(x) for x in flatten(a)]) for a in args]
+    else:
+        args = [convert_to_tensor(a) for a in flatten(list(args))]
     before, known = graph._c.size(), set(graph.get_collection(GraphKeys.GLOBAL_VARIABLES))
     result, grad_fn = f(*args)
     variables = [v for v in _variables_of(graph, before, known) if not any(v is a for a in flatten(args))]
@@ -174,7 +175,7 @@ def _with_gradient(f, args):
         by_input = flatten(by_input) if isinstance(by_input, (list, tuple)) else [by_input]
         return [None] * count + list(by_input) + by_variable
     registry.register(differentiate, name)
-    for r in results:
+    for r in results:  # nobody reads these; TensorFlow makes them too, and so the names of later nodes agree
         op("Identity", input=r)
     with graph.gradient_override_map({"IdentityN": name}):
         made = op("IdentityN", input=results + flatten(args) + variables)
@@ -194,7 +195,7 @@ def grad_pass_through(f):
 
 
 def recompute_grad(f):
-    """f, computed again for its gradient, so that what it makes on the way need not be kept until then."""
+    """f, computed again for its gradient, so that its intermediate values are not kept in memory."""
     @custom_gradient
     def recomputed(*args):
         from weft._core.ops.array_ops import identity
@@ -216,7 +217,7 @@ def recompute_grad(f):
 # ---- clipping ----
 
 def _values(t, name=None):
-    """What is clipped of a tensor or of slices."""
+    """The tensor, or the values of IndexedSlices."""
     return convert_to_tensor(t.values if isinstance(t, IndexedSlices) else t, name=name)
 
 

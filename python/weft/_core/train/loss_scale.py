@@ -1,6 +1,6 @@
 """Loss scales: the loss is multiplied before gradients are computed in 16 bits, and the gradients are divided after.
 
-A dynamic scale grows while gradients are finite.  It shrinks, and the step is left out, when one is not.
+A dynamic scale grows while gradients are finite.  It shrinks, and the update is skipped, when one is not.
 """
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
@@ -36,7 +36,7 @@ class LossScale(Trackable):
 
 
 class FixedLossScale(LossScale):
-    """A scale that stays."""
+    """A constant scale."""
 
     def __init__(self, loss_scale_value):
         if not isinstance(loss_scale_value, (int, float)):
@@ -62,7 +62,7 @@ def _finite(gradients):
 
 
 class DynamicLossScale(LossScale):
-    """A scale that doubles after increment_period good steps, and halves after a bad one."""
+    """A scale that grows by `multiplier` after increment_period good steps, and shrinks by it after a bad one."""
 
     def __init__(self, initial_loss_scale=2 ** 15, increment_period=2000, multiplier=2.0):
         self._initial, self._period, self._multiplier = float(initial_loss_scale), int(increment_period), float(multiplier)
@@ -90,20 +90,20 @@ class DynamicLossScale(LossScale):
             return group(scale.assign(kept, read_value=False), good.assign(0, read_value=False))
 
         def count():
-            return cond(math_ops.greater_equal(good.value() + 1, self._period), lambda: _done(grow()),
-                        lambda: _done(good.assign_add(1, read_value=False)))
+            return cond(math_ops.greater_equal(good.value() + 1, self._period), lambda: _after(grow()),
+                        lambda: _after(good.assign_add(1, read_value=False)))
 
         def shrink():
             smaller = math_ops.maximum(scale.value() / self._multiplier, 1.0)
-            return _done(group(scale.assign(smaller, read_value=False), good.assign(0, read_value=False)))
+            return _after(group(scale.assign(smaller, read_value=False), good.assign(0, read_value=False)))
         return cond(finite, count, shrink), finite
 
     def get_config(self):
         return {"initial_loss_scale": self._initial, "increment_period": self._period, "multiplier": self._multiplier}
 
 
-def _done(operation):
-    """A tensor that is there once the operation has run: what a branch of cond gives."""
+def _after(operation):
+    """A constant with a control dependency on the operation: the result of a branch of cond."""
     from weft._core.framework.build import constant
     from weft._core.framework.graph import control_dependencies
     with control_dependencies([operation]):
@@ -150,14 +150,14 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         pairs = [(g, v) for g, v in grads_and_vars]
-        changed, wanted = self._loss_scale.update([g for g, _ in pairs])
-        if wanted is True:
-            return group(changed, self._optimizer.apply_gradients(pairs, global_step), name=name)
+        update_scale, apply = self._loss_scale.update([g for g, _ in pairs])
+        if apply is True:
+            return group(update_scale, self._optimizer.apply_gradients(pairs, global_step), name=name)
         # Python builds the updates, as under a distribution strategy: the C library cannot build them inside tf.cond.
         self._optimizer.__dict__["_in_strategy"] = True
-        applied = cond(wanted, lambda: _done(_operation(self._optimizer.apply_gradients(pairs, global_step))),
+        applied = cond(apply, lambda: _after(_operation(self._optimizer.apply_gradients(pairs, global_step))),
                        lambda: convert_to_tensor(False))
-        return group(changed, applied, name=name)
+        return group(update_scale, applied, name=name)
 
     def get_name(self):
         return self._optimizer.get_name()

@@ -103,6 +103,9 @@ static weft_err proto_read_strings(weft_tensor *t, const uint8_t *content, size_
 
 static weft_err proto_read_content(weft_tensor *t, const proto_t *proto) {
   if (t->dtype == WEFT_STRING) return proto_read_strings(t, proto->tensor_content.data, proto->tensor_content.len);
+  if (!weft__dtype_is_plain(t->dtype)) /* its elements are pointers */
+    return weft__fail(WEFT_INVALID_ARGUMENT, "tensor_content of a %s tensor of shape %s: this type has no raw bytes",
+                      weft__dtype_name(t->dtype), weft__shape_text(&t->shape));
   size_t want = weft__tensor_bytes(t), have = proto->tensor_content.len;
   if (have != want)
     return weft__fail(WEFT_INVALID_ARGUMENT, "tensor_content of a %s tensor of shape %s has %zu bytes, want %zu",

@@ -123,6 +123,9 @@ TEST(a_proto_that_contradicts_itself_is_refused) {
       {"0803120412020803220401000000", WEFT_INVALID_ARGUMENT, "has 4 bytes, want 12"},
       {"08071204120208032203020001", WEFT_INVALID_ARGUMENT, "add up to 3"},
       {"080712041202080322028001", WEFT_INVALID_ARGUMENT, "2 bytes of tensor_content cannot hold the 3 strings"},
+      /* bytes that would be pointers: a resource and a variant */
+      {"0814120022080100000000000000", WEFT_INVALID_ARGUMENT, "tensor_content of a resource tensor"},
+      {"0815120022080100000000000000", WEFT_INVALID_ARGUMENT, "tensor_content of a variant tensor"},
       {"0807120412020802220480808080", WEFT_INVALID_ARGUMENT, "end after 0 of 2"},
       {"0803120d120b08ffffffffffffffffff01", WEFT_INVALID_ARGUMENT, "fully known"},
       {"0803120d120b08feffffffffffffffff01", WEFT_INVALID_ARGUMENT, "-2"},

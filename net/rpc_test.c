@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "tests/check.h"
 #include "tests/ports.h"
 #include <arpa/inet.h>
 #include <dirent.h>

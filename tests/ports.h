@@ -1,12 +1,13 @@
 /* ports.h - a port for a task of a test.
  *
- * Below those that the system gives to outgoing connections, so that a task which is started later, or again, finds it
- * still free. */
+ * The port is held until the process ends, by a socket that is bound to it and does not listen.  The system gives it to no
+ * outgoing connection, and no other test draws it.  A task may listen on it, and do so again after it was killed, because
+ * tasks set SO_REUSEADDR.  Ports lie below those of outgoing connections where there is room. */
 #ifndef WEFT_TESTS_PORTS_H
 #define WEFT_TESTS_PORTS_H
 
-#include "tests/check.h"
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -23,20 +24,30 @@ static inline unsigned ports_end(void) {
   return end > PORTS_LOWEST + 1000 ? end : 65536;
 }
 
+/* Binds a socket that nobody else has bound, and only then lets a task share it. */
+static inline bool port_hold(int port) {
+  struct sockaddr_in at = {
+      .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  const int yes = 1;
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  if (bind(fd, (struct sockaddr *)&at, sizeof at) == 0 &&
+      setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0)
+    return true;
+  close(fd);
+  return false;
+}
+
 static inline int free_port(void) {
   const unsigned count = ports_end() - PORTS_LOWEST;
   for (int tries = 0; tries < 1000; tries++) {
     unsigned drawn;
-    EXPECT(getrandom(&drawn, sizeof drawn, 0) == sizeof drawn);
-    const uint16_t port = (uint16_t)(PORTS_LOWEST + drawn % count);
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    bool free = fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof at) == 0;
-    close(fd);
-    if (free) return port;
+    if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn) break;
+    const int port = (int)(PORTS_LOWEST + drawn % count);
+    if (port_hold(port)) return port;
   }
-  FAIL("no free port");
-  return 0;
+  fprintf(stderr, "no free port\n");
+  exit(2);
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "cluster/server.h"
 #include "tests/fuzz_graph.h"
+#include "tests/ports.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -110,15 +111,6 @@ static weft_server *start_server(const char *spec, const char *job, const char *
   must(weft__server_start(s));
   weft__cluster_finish(&c);
   return s;
-}
-
-/* Finds a port for the worker, which both tasks must know before the worker listens. */
-static int free_port(void) {
-  listener *l;
-  must(weft__listener_create(&l, &(listener_opts){.host = "127.0.0.1"}, forward_call, NULL));
-  int port = weft__listener_port(l);
-  weft__listener_destroy(l);
-  return port;
 }
 
 static void start_cluster(void) {

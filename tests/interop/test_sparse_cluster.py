@@ -1,26 +1,19 @@
 """Jobs whose tasks have gaps in their numbers, with tasks of both kinds, and the same specs in both systems."""
-import socket
 import subprocess
 
 import pytest
 import tensorflow as tf2
-from tasks import WEFT
+from tasks import WEFT, free_ports
 
 import weft
 
 tf = tf2.compat.v1
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("localhost", 0))
-        return s.getsockname()[1]
-
-
 @pytest.fixture
 def sparse():
     """A Weft worker with the number 3 and a TensorFlow ps with the number 2, which know only each other."""
-    jobs = {"worker": {3: "localhost:%d" % free_port()}, "ps": {2: "localhost:%d" % free_port()}}
+    jobs = {"worker": {3: "localhost:%d" % free_ports(1)[0]}, "ps": {2: "localhost:%d" % free_ports(1)[0]}}
     ps = tf.train.Server(jobs, job_name="ps", task_index=2)
     text = str({job: {str(i): a for i, a in tasks.items()} for job, tasks in jobs.items()}).replace("'", '"')
     worker = subprocess.Popen([str(WEFT), "serve", "--cluster", text, "--job", "worker", "--task", "3"], stderr=subprocess.DEVNULL)
@@ -64,5 +57,5 @@ def test_a_spec_says_the_same(jobs):
 
 def test_a_server_alone_in_its_job_needs_no_number():
     for lib in weft, tf:
-        made = lib.train.Server({"worker": {5: "localhost:%d" % free_port()}})
+        made = lib.train.Server({"worker": {5: "localhost:%d" % free_ports(1)[0]}})
         assert made.server_def.task_index == 5

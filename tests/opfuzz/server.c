@@ -1,38 +1,21 @@
 /* server.c - starts, queries, stops and restarts the server that is fuzzed. */
 #include "tests/opfuzz/server.h"
 #include "base/clock.h"
+#include "tests/ports.h"
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { CONNECT_S = 60, ASK_MS = 20000, LOWEST_PORT = 10000, PORTS = 20000 };
+enum { CONNECT_S = 60, ASK_MS = 20000 };
 #define SECOND INT64_C(1000000000)
 
 static pid_t server;
 static const char *program;
 static char address[64];
-
-static int free_port(void) {
-  for (int tries = 0; tries < 1000; tries++) {
-    unsigned drawn = 0;
-    if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn) break;
-    const uint16_t port = (uint16_t)(LOWEST_PORT + drawn % PORTS);
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    bool is_free = fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof at) == 0;
-    if (fd >= 0) close(fd);
-    if (is_free) return port;
-  }
-  printf("no free port\n");
-  exit(2);
-}
 
 static void launch(void) {
   char cluster[80];

@@ -2,13 +2,12 @@
 
 WEFT_DENSE_UPDATES=1 makes Weft run TensorFlow's ops as they are.
 """
-import socket
-
 import numpy as np
 import pytest
 
 import weft
 from both import compare, oracle
+from scripts import free_ports
 
 ROWS, WIDTH = 50, 5
 
@@ -145,17 +144,12 @@ def test_two_sessions_on_one_server(monkeypatch):
     deferred_and_dense(monkeypatch, program)
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("localhost", 0))
-        return s.getsockname()[1]
-
-
 @pytest.mark.parametrize("resource", [False, True])
 def test_two_workers_and_a_ps(monkeypatch, resource):
     def program():
         tf, rng, kept = weft, np.random.RandomState(2), []
-        spec = {"ps": ["localhost:%d" % free_port()], "worker": ["localhost:%d" % free_port() for _ in range(2)]}
+        hosts = ["localhost:%d" % p for p in free_ports(3)]
+        spec = {"ps": hosts[:1], "worker": hosts[1:]}
         servers = [tf.train.Server(spec, job, i) for job in spec for i in range(len(spec[job]))]
         with tf.device(tf.train.replica_device_setter(cluster=tf.train.ClusterSpec(spec))):
             parts = model(tf, resource, 2)

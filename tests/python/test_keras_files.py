@@ -10,8 +10,9 @@ Y = (X.sum(1) > 1.5).astype("float32")
 
 
 def sequential(tf):
+    """The layer before the normalization has no bias: its gradient is rounding only, and Adam would make a step of it."""
     k = tf.keras
-    model = k.Sequential([k.layers.Dense(2, input_shape=(3,)), k.layers.BatchNormalization(), k.layers.Dense(1)])
+    model = k.Sequential([k.layers.Dense(2, use_bias=False, input_shape=(3,)), k.layers.BatchNormalization(), k.layers.Dense(1)])
     model.compile("adam", "mse", metrics=["mae"])
     return model
 

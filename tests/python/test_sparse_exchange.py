@@ -1,9 +1,8 @@
 """Lookups and sparse updates of two ps: the values are those of one process, bit for bit, and TensorFlow's."""
-import socket
-
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as oracle
+from scripts import free_ports
 
 import weft
 
@@ -46,14 +45,9 @@ def alone(tf, optimizer, pieces):
         return trained(tf, "", model(tf, optimizer, pieces))
 
 
-def port():
-    with socket.socket() as s:
-        s.bind(("localhost", 0))
-        return "localhost:%d" % s.getsockname()[1]
-
-
 def on_two_ps(tf, optimizer, pieces):
-    spec = {"ps": [port(), port()], "worker": [port()]}
+    hosts = ["localhost:%d" % p for p in free_ports(3)]
+    spec = {"ps": hosts[:2], "worker": hosts[2:]}
     servers = [tf.train.Server(spec, job, i) for job in spec for i in range(len(spec[job]))]
     with tf.Graph().as_default(), tf.device(tf.train.replica_device_setter(cluster=tf.train.ClusterSpec(spec))):
         return trained(tf, servers[-1].target, model(tf, optimizer, pieces))

@@ -4,6 +4,7 @@
 #include "cluster/open.h"
 #include "cluster/server.h"
 #include "graph/scope.h"
+#include "tests/check.h"
 #include "tests/ports.h"
 #include "train/checkpoint/checkpoint_state.h"
 #include "train/session/monitored.h"

@@ -1,20 +1,14 @@
 """Optimizers, sessions that train, hooks, savers, summaries, input queues, clusters."""
 import glob
 import os
-import socket
 
 import numpy as np
 
 from machine import case
+from ports import free_ports
 
 X = np.random.RandomState(3).randn(8, 3).astype(np.float32)
 Y = (X @ np.float32([1, 2, 3])).astype(np.float32)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("localhost", 0))
-        return s.getsockname()[1]
 
 
 def regression(tf):
@@ -344,10 +338,10 @@ def clusters(tf):
 
 @case(nodes=False)
 def servers(tf):
-    spec = tf.train.ClusterSpec({"worker": ["localhost:%d" % free_port()]})
+    spec = tf.train.ClusterSpec({"worker": ["localhost:%d" % free_ports(1)[0]]})
     server = tf.train.Server(spec, job_name="worker", task_index=0, config=tf.ConfigProto(), protocol="grpc")
     with tf.Session(server.target) as sess:
         got = sess.run(tf.constant(6))
-    other = tf.train.Server({"local": ["localhost:%d" % free_port()]}, "local", 0)
+    other = tf.train.Server({"local": ["localhost:%d" % free_ports(1)[0]]}, "local", 0)
     return [got, server.target.startswith("grpc://localhost:"), other.target != server.target, callable(server.join),
             server.server_def.job_name, server.server_def.task_index]

@@ -69,6 +69,22 @@ def a_feed_of_what_cannot_be_fed(tf, sess):
     sess.run(x, {x: 2.0})
 
 
+@wrong("may not be fed")
+def a_feed_that_is_forbidden_after_a_step(tf, sess):
+    x = tf.constant(1.0)
+    sess.run(x + 1, {x: 2.0})
+    tf.get_default_graph().prevent_feeding(x)
+    sess.run(x + 1, {x: 2.0})
+
+
+@wrong("(3,)", "(2,)", "x:0")
+def a_feed_whose_shape_is_refined_after_a_step(tf, sess):
+    x = tf.placeholder(tf.float32, [None], name="x")
+    sess.run(x + 1, {x: np.zeros(3, np.float32)})
+    x.set_shape([2])
+    sess.run(x + 1, {x: np.zeros(3, np.float32)})
+
+
 @wrong("may not be fetched")
 def a_fetch_of_what_cannot_be_fetched(tf, sess):
     x = tf.constant(1.0)

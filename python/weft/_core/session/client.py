@@ -25,6 +25,7 @@ from weft._core.session.partial import PartialRuns
 _sessions = _Stack()
 text_results = False  # in Python 2 programs, what is fetched as text is str
 _DEAD_HANDLES = 10  # how many handles may be dropped before a run drops their tensors
+_NOTHING = (0, 0, 0)  # what BaseSession._asked gives a run without options
 _open_sessions = weakref.WeakSet()  # closed before the servers when the program ends
 
 
@@ -141,45 +142,74 @@ def _text(value):
 
 # ---- feeds ----
 
-def _feed(graph, key, value):
-    try:
-        tensor = graph.as_graph_element(key, allow_operation=False)
-    except Exception as e:
-        raise TypeError("Cannot interpret feed_dict key as Tensor: %s" % (e.args[0] if e.args else e)) from None
+class _Slot:
+    """What is known of a feed's key before its value comes.  Its shape is not: a program may still refine it."""
+
+    __slots__ = ("tensor", "out", "number", "kind")
+
+    def __init__(self, graph, key):
+        try:
+            self.tensor = graph.as_graph_element(key, allow_operation=False)
+        except Exception as e:
+            raise TypeError("Cannot interpret feed_dict key as Tensor: %s" % (e.args[0] if e.args else e)) from None
+        self.out = self.tensor._out
+        self.number = graph._c.dtype(self.out) % 100
+        self.kind = dtypes._NUMPY.get(self.number)
+
+
+def _feed(graph, slots, key, value):
+    """(output, (dtype, shape, data)) of a feed.  slots keeps what is known of keys that are tensors."""
+    slot = slots.get(key) if isinstance(key, Tensor) else _Slot(graph, key)
+    if slot is None:
+        if len(slots) > 1000:
+            slots.clear()
+        slot = slots[key] = _Slot(graph, key)
+    if graph._unfeedable and slot.tensor in graph._unfeedable:
+        raise ValueError("Tensor %s may not be fed." % slot.tensor)
+    number = slot.number
+    if isinstance(value, np.ndarray) and number != 7 and value.dtype == slot.kind and value.flags.c_contiguous:
+        array = value  # the common case: nothing to convert
+    else:
+        number, shape, array = _converted(slot, key, value)
+        if number == 7:
+            _check_shape(graph._c, slot, shape)
+            return slot.out, (number, shape, array)
+    _check_shape(graph._c, slot, array.shape)
+    return slot.out, (number, array.shape, dtypes.bfloat16_bits(array) if number == 14 else array)
+
+
+def _converted(slot, key, value):
+    """A value that is not an array of the feed's type as (dtype, shape, data)."""
     if isinstance(value, Tensor):
         raise TypeError("The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python "
                         "scalars, strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was "
                         "%s which was passed to the feed with key %s." % (value, key))
-    if not graph.is_feedable(tensor):
-        raise ValueError("Tensor %s may not be fed." % tensor)
     if isinstance(value, TensorHandle):
-        value = value._value_for(tensor)
-    c = graph._c
-    number = c.dtype(tensor._out) % 100
-    kind = dtypes._NUMPY.get(number)
-    if number != 7 and isinstance(value, np.ndarray) and value.dtype == kind and value.flags.c_contiguous:
-        array = value  # the common case: nothing to convert
-    elif number == 7:
-        given, _ = triple(value, dtypes.string)
-        _check_shape(c, tensor, given[1])
-        return tensor._out, given
-    else:
-        array = np.asarray(value, dtype=kind, order="C")
-        if isinstance(value, int) and kind is not None and not isinstance(value, bool) and kind(value) != value:
-            raise TypeError("Type of feed value %s with type %s is not compatible with Tensor type %s. Try explicitly "
-                            "setting the type of the feed tensor to a larger type (e.g. int64)." % (
-                                value, type(value), kind))
-    _check_shape(c, tensor, array.shape)
-    return tensor._out, (number, array.shape, dtypes.bfloat16_bits(array) if number == 14 else array)
+        value = value._value_for(slot.tensor)
+    if slot.number == 7:
+        return triple(value, dtypes.string)[0]
+    kind = slot.kind
+    array = np.asarray(value, dtype=kind, order="C")
+    if isinstance(value, int) and kind is not None and not isinstance(value, bool) and kind(value) != value:
+        raise TypeError("Type of feed value %s with type %s is not compatible with Tensor type %s. Try explicitly "
+                        "setting the type of the feed tensor to a larger type (e.g. int64)." % (value, type(value), kind))
+    return slot.number, array.shape, array
 
 
-def _check_shape(c, tensor, given):
-    known = c.shape(tensor._out)
-    if known is None or known == given:
-        return
-    if len(known) != len(given) or any(a is not None and a != b for a, b in zip(known, given)):
+def _fits(known, given):
+    if len(known) != len(given):
+        return False
+    for a, b in zip(known, given):
+        if a is not None and a != b:
+            return False
+    return True
+
+
+def _check_shape(c, slot, given):
+    known = c.shape(slot.out)
+    if known is not None and known != given and not _fits(known, given):
         raise ValueError("Cannot feed value of shape %r for Tensor %s, which has shape %s" % (
-            given, tensor.name, tensor.shape))
+            given, slot.tensor.name, slot.tensor.shape))
 
 
 def _spread(feed_dict):
@@ -202,6 +232,17 @@ def _spread_pairs(pairs):
             yield from _spread_pairs(zip(key, value))
         else:
             yield key, value
+
+
+def _feeds(graph, slots, feed_dict):
+    """The feeds of a run, as the library takes them."""
+    made = []
+    for key, value in feed_dict.items():
+        if isinstance(key, Tensor):
+            made.append(_feed(graph, slots, key, value))
+        else:
+            made.extend(_feed(graph, slots, k, v) for k, v in _spread_pairs([(key, value)]))
+    return made
 
 
 def _fed(graph, feed_dict, places, values):
@@ -234,8 +275,8 @@ class BaseSession:
     """What Session and InteractiveSession share."""
 
     def __init__(self, target="", graph=None, config=None):
-        self._graph = graph or get_default_graph()
-        if not isinstance(self._graph, Graph):
+        graph = graph or get_default_graph()
+        if not isinstance(graph, Graph):
             raise TypeError("graph must be a tf.Graph, but got %s" % type(graph))
         if config is not None and not isinstance(config, protos.ConfigProto):
             raise TypeError("config must be a tf.ConfigProto, but got %s" % type(config))
@@ -243,15 +284,17 @@ class BaseSession:
             target = target.decode()
         if target is not None and not isinstance(target, str):
             raise TypeError("target must be a string, but got %s" % type(target))
-        self._target, self._config, self._closed = target or "", config, False
-        self._fetches, self._lock = {}, threading.Lock()
-        self._c = self._open(device_config.session_config(config))
+        made = _weft.Session(graph._c, target or "", device_config.session_config(config).SerializeToString())
+        self._begin(graph, target, config, made)
+
+    def _begin(self, graph, target, config, c_session):
+        """The state of a session around one of the library."""
+        self._graph, self._target, self._config, self._closed = graph, target or "", config, False
+        self._fetches, self._slots, self._lock = {}, {}, threading.Lock()
+        self._c = c_session
         self._partial_runs, self._callables = PartialRuns(self), weakref.WeakSet()
         self._handle_nodes, self._dead_handles = {}, []
         _open_sessions.add(self)
-
-    def _open(self, config):
-        return _weft.Session(self._graph._c, self._target, config.SerializeToString())
 
     @property
     def graph(self):
@@ -331,12 +374,12 @@ class BaseSession:
         if not graph._c.size():
             raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
         fetch = self._compiled(fetches)
-        feeds = [_feed(graph, k, v) for k, v in _spread(feed_dict)] if feed_dict else ()
-        asked = self._asked(options, run_metadata)
+        feeds = _feeds(graph, self._slots, feed_dict) if feed_dict else ()
+        asked = _NOTHING if options is None and run_metadata is None else self._asked(options, run_metadata)
         made = []  # without anything to run there is no step, as in TensorFlow
         if fetch.outs or fetch.targets:
             made = self._values(run_metadata, asked, self._c.run, feeds, fetch.outs, fetch.targets)
-        if any(out in fetch.places for out, _ in feeds):
+        if feeds and fetch.places and any(out in fetch.places for out, _ in feeds):
             made = _fed(graph, feed_dict, fetch.places, list(made))
         return fetch.rebuild(self._as_text(made))
 
@@ -396,7 +439,7 @@ class BaseSession:
                 return self.run(fetches, dict(zip(keys, args)), options, run_metadata)
             if self._closed:
                 raise RuntimeError("Attempted to use a closed Session.")
-            feeds = [_feed(graph, k, v) for k, v in zip(keys, args)]
+            feeds = [_feed(graph, self._slots, k, v) for k, v in zip(keys, args)]
             made = self._values(run_metadata, self._asked(options, run_metadata), prepared.get().call, feeds)
             return fetch.rebuild(self._as_text(made))
         return call if accept_options else lambda *args: call(*args)
@@ -411,7 +454,7 @@ class BaseSession:
         """Feeds some of what was set up, and returns some of the fetches as soon as they are computed."""
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
-        feeds = [_feed(self._graph, k, v) for k, v in _spread(feed_dict)] if feed_dict else ()
+        feeds = _feeds(self._graph, self._slots, feed_dict) if feed_dict else ()
         return self._partial_runs.run(handle, self._compiled(fetches), feeds)
 
 

@@ -87,7 +87,7 @@ class Adapter:
             return (), (), (), False, False, self.context.stop_requested
         graph = self.owner._graph
         self.fetch = client._Fetch(graph, args.fetches) if args.fetches is not None else None
-        feeds = [client._feed(graph, k, v) for k, v in client._spread(args.feed_dict or {})]
+        feeds = client._feeds(graph, {}, args.feed_dict or {})
         self._guard(self.owner._check_hook_feeds, [graph._tensor(out) for out, _ in feeds])
         options = args.options or protos.RunOptions()
         outs, targets = (self.fetch.outs, self.fetch.targets) if self.fetch else ((), ())

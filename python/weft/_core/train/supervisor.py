@@ -1,6 +1,5 @@
 """tf.train.Supervisor: the library initializes, waits, saves and recovers; Python threads may join in."""
 import contextlib
-import weakref
 
 from weft import _weft
 from weft._core.framework import errors
@@ -9,7 +8,6 @@ from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.ops.gradients import _out
 from weft._core.ops.variables import global_variables_initializer
 from weft._core.session import client, device_config
-from weft._core.session.partial import PartialRuns
 from weft._core.train.coordinator import Coordinator, LooperThread
 
 
@@ -23,13 +21,8 @@ def choice(given, default):
 def wrap_session(c_session, graph, target, config, owner):
     """A Session around one that the library made."""
     made = object.__new__(client.Session)
-    made._handle_nodes, made._dead_handles = {}, []
-    made._target, made._config, made._closed, made._graph = target or "", config, False, graph
-    made._fetches, made._lock, made._entered = {}, client.threading.Lock(), []
-    made._c, made._owner = c_session, owner
-    made._partial_runs, made._callables = PartialRuns(made), weakref.WeakSet()
-    made._handle_nodes, made._dead_handles = {}, []
-    client._open_sessions.add(made)
+    made._begin(graph, target, config, c_session)
+    made._entered, made._owner = [], owner
     return made
 
 
@@ -67,8 +60,7 @@ class SessionManager(metaclass=Named):
     def _call(self, fn, master, config, init_op=None, saver=None, checkpoint_dir=None, checkpoint_path=None, wait=False,
               max_wait_secs=7200, init_feed_dict=None, init_fn=None):
         graph = self._graph
-        feeds, local_feeds = ([client._feed(graph, k, v) for k, v in client._spread(d or {})]
-                              for d in (init_feed_dict, self._local_feed))
+        feeds, local_feeds = (client._feeds(graph, {}, d or {}) for d in (init_feed_dict, self._local_feed))
         started = None if init_fn is None else (lambda c: init_fn(wrap_session(c, graph, master, config, self)))
         with as_runtime_errors():
             made, ready = fn(graph._c, master or "", device_config.session_config(config).SerializeToString(),
@@ -133,7 +125,7 @@ class Supervisor(metaclass=Named):
                 init_op = global_variables_initializer()
         ops = tuple(choice(v, default) for v in (init_op, local_init_op, ready_op, ready_for_local_init_op, summary_op,
                                                  global_step))
-        feeds = [client._feed(graph, k, v) for k, v in client._spread(init_feed_dict or {})]
+        feeds = client._feeds(graph, {}, init_feed_dict or {})
         started = None if init_fn is None else (
             lambda c: init_fn(wrap_session(c, graph, "", None, self)))
         self._collect(graph)

@@ -2,9 +2,9 @@
 import numpy as np
 import pytest
 import tensorflow.compat.v1 as oracle
-from scripts import free_ports
 
 import weft
+from scripts import free_ports
 
 oracle.disable_v2_behavior()
 

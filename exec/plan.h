@@ -67,6 +67,7 @@ typedef struct plan_straight { /* what the sequential and the staged executor kn
   layout *layouts;  /* the plan's lock guards the layouts and the idle frames */
   frame *idle;
   int n_idle;
+  _Atomic(frame *) spare; /* one more idle frame, acquired and released without the lock; NULL: none */
 } plan_straight;
 
 typedef struct plan_staged { /* what the staged executor knows besides */

@@ -72,8 +72,10 @@ weft_err weft__variable_read(variable *v, weft_tensor *out) {
 }
 
 bool weft__variable_initialized(variable *v) {
-  shape ignored;
-  return weft__variable_value_shape(v, &ignored);
+  pthread_mutex_lock(&v->lock);
+  const bool set = v->value.buf && !v->dropped;
+  pthread_mutex_unlock(&v->lock);
+  return set;
 }
 
 bool weft__variable_value_shape(variable *v, shape *out) {

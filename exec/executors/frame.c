@@ -1,7 +1,8 @@
 /* frame.c - making, reusing and clearing frames.
  *
  * The plan's lock guards its idle frames and its layouts.  It is held neither while a frame is made nor while its
- * values are cleared, because both take long. */
+ * values are cleared, because both take long.  One idle frame, the spare, needs no lock: a thread owns what it exchanged
+ * for NULL.  So a plan that one thread runs at a time, as most do, takes the lock only in its first runs. */
 #include "exec/executors/frame.h"
 
 #include "base/alloc.h"
@@ -16,7 +17,8 @@ static int plan_count_inputs(const plan *p) {
 }
 
 static weft_err frame_allocate(frame *f, const plan *p) {
-  size_t slots = (size_t)p->n_slot + 1, inputs = (size_t)plan_count_inputs(p) + 1;
+  f->n_in = plan_count_inputs(p);
+  size_t slots = (size_t)p->n_slot + 1, inputs = (size_t)f->n_in + 1;
   f->slot = weft__alloc_zero(slots, sizeof *f->slot);
   f->kernel = weft__alloc_zero((size_t)p->n_item + 1, sizeof *f->kernel);
   f->in = weft__alloc_zero(inputs, sizeof *f->in);
@@ -135,10 +137,34 @@ static weft_err frame_create(frame **out, plan *p, uint64_t key, uint64_t genera
   return WEFT_OK;
 }
 
+static bool frame_fits(const frame *f, uint64_t key, uint64_t generation) {
+  return f->key == key && f->generation == generation;
+}
+
+/* Puts the frame among the idle ones.  Destroys it if there are enough of them. */
+static void frame_keep(frame *f) {
+  plan *p = f->plan;
+  pthread_mutex_lock(&p->lock);
+  bool keep = p->straight.n_idle < MAX_IDLE;
+  if (keep) {
+    f->next = p->straight.idle;
+    p->straight.idle = f;
+    p->straight.n_idle++;
+  }
+  pthread_mutex_unlock(&p->lock);
+  if (!keep) frame_destroy(f);
+}
+
 weft_err weft__frame_acquire(frame **out, plan *p, uint64_t key, uint64_t generation) {
+  frame *spare = atomic_exchange_explicit(&p->straight.spare, NULL, memory_order_acq_rel);
+  if (spare && frame_fits(spare, key, generation)) {
+    *out = spare;
+    return WEFT_OK;
+  }
+  if (spare) frame_keep(spare);
   pthread_mutex_lock(&p->lock);
   frame **at = &p->straight.idle;
-  while (*at && ((*at)->key != key || (*at)->generation != generation)) at = &(*at)->next;
+  while (*at && !frame_fits(*at, key, generation)) at = &(*at)->next;
   frame *f = *at;
   if (f) {
     *at = f->next;
@@ -151,24 +177,19 @@ weft_err weft__frame_acquire(frame **out, plan *p, uint64_t key, uint64_t genera
   return WEFT_OK;
 }
 
-/* Returns true if the slot keeps its value between runs: an output of an OP_ONCE node, after a run that completed. */
-static bool slot_lives_on(const frame *f, int s) {
-  int item = f->plan->slot_item[s];
-  return f->once_done && item >= 0 && (f->plan->item[item].op->flags & OP_ONCE);
-}
-
-/* Clears all slots except constants and those that keep their value. */
+/* Clears all slots except constants and the outputs of OP_ONCE nodes, which keep their value after a run that completed. */
 static void frame_clear_values(frame *f) {
   const plan *p = f->plan;
   for (int s = 0; s < p->n_feed; s++) weft__tensor_clear(&f->slot[s].t);
-  for (int i = 0; i < p->n_item; i++)
-    for (int j = 0; j < p->item[i].n_out; j++) {
-      int s = p->item[i].first_out + j;
-      if (slot_lives_on(f, s)) continue;
-      if (f->slot[s].t.buf) weft__tensor_clear(&f->slot[s].t);
-      f->slot[s].ref = NULL;
+  for (int i = 0; i < p->n_item; i++) {
+    const plan_item *it = &p->item[i];
+    if (f->once_done && (it->op->flags & OP_ONCE)) continue;
+    for (value *v = &f->slot[it->first_out], *end = v + it->n_out; v < end; v++) {
+      if (v->t.buf) weft__tensor_clear(&v->t);
+      v->ref = NULL;
     }
-  for (int i = 0, n = plan_count_inputs(p); i < n; i++)
+  }
+  for (int i = 0; i < f->n_in; i++)
     if (f->deref[i].buf) weft__tensor_clear(&f->deref[i]);
 }
 
@@ -196,21 +217,18 @@ static bool frame_is_stale(frame *f, bool ok) {
 }
 
 void weft__frame_release(frame *f, bool ok) {
-  plan *p = f->plan;
-  bool stale = f->stats && frame_is_stale(f, ok);
+  const bool stale = f->stats && frame_is_stale(f, ok);
+  frame *none = NULL;
   frame_clear_values(f);
-  pthread_mutex_lock(&p->lock);
-  bool keep = !stale && p->straight.n_idle < MAX_IDLE;
-  if (keep) {
-    f->next = p->straight.idle;
-    p->straight.idle = f;
-    p->straight.n_idle++;
-  }
-  pthread_mutex_unlock(&p->lock);
-  if (!keep) frame_destroy(f);
+  if (stale)
+    frame_destroy(f);
+  else if (!atomic_compare_exchange_strong_explicit(&f->plan->straight.spare, &none, f, memory_order_acq_rel,
+                                                    memory_order_relaxed))
+    frame_keep(f);
 }
 
 void weft__frames_destroy(plan *p) {
+  frame_destroy(atomic_exchange_explicit(&p->straight.spare, NULL, memory_order_acquire));
   while (p->straight.idle) {
     frame *f = p->straight.idle;
     p->straight.idle = f->next;

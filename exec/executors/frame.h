@@ -1,7 +1,7 @@
 /* frame.h - the memory that one run of a plan uses; frames are reused from run to run.
  *
  * A frame has the slots, the arena, and the kernels, whose arguments point at the slots.  A frame belongs to one run at
- * a time.  A run takes the plan's lock only to acquire a frame and to release it. */
+ * a time.  A run takes the plan's lock at most to acquire a frame and to release it. */
 #ifndef WEFT_EXEC_EXECUTORS_FRAME_H
 #define WEFT_EXEC_EXECUTORS_FRAME_H
 
@@ -18,6 +18,7 @@ struct frame {
   bool once_done;
   value *slot;
   kernel *kernel;         /* per item */
+  int n_in;               /* inputs of all items */
   const weft_tensor **in; /* flat: the kernels' in, ref and values of dereferenced inputs */
   variable **ref;
   weft_tensor *deref;

@@ -25,7 +25,7 @@ void weft__runs_remove(runs *r, run_entry *e) {
   WEFT_ASSERT(r->n > 0 && e->next->prev == e && e->prev->next == e);
   e->prev->next = e->next;
   e->next->prev = e->prev;
-  if (--r->n == 0) pthread_cond_broadcast(&r->none);
+  if (--r->n == 0 && r->closed) pthread_cond_broadcast(&r->none); /* nobody waits before it is closed */
 }
 
 bool weft__runs_stop(runs *r, weft_err code, const char *message) {

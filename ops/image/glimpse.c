@@ -109,10 +109,16 @@ static weft_err glimpse_cpu(kernel *k) {
 }
 
 static weft_err glimpse_infer(infer *s) {
-  shape x, size;
+  shape x, size, offsets;
   WEFT_TRY(weft__infer_rank(s, 0, 4, &x));
   WEFT_TRY(weft__infer_rank(s, 1, 1, NULL));
-  WEFT_TRY(weft__infer_rank(s, 2, 2, NULL));
+  WEFT_TRY(weft__infer_rank(s, 2, 2, &offsets));
+  if (x.dim[0] >= 0 && offsets.dim[0] >= 0 && x.dim[0] != offsets.dim[0])
+    return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)x.dim[0],
+                            (long long)offsets.dim[0]);
+  if (offsets.dim[1] >= 0 && offsets.dim[1] != 2)
+    return weft__infer_fail(s, "Dimension must be 2 but is %lld", (long long)offsets.dim[1]);
+  if (x.dim[0] < 0) x.dim[0] = offsets.dim[0];
   WEFT_TRY(weft__infer_shape_value(s, 1, &size));
   const bool known = size.rank == 2;
   s->out[0] = SHAPE4(x.dim[0], known ? size.dim[0] : -1, known ? size.dim[1] : -1, x.dim[3]);

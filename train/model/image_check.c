@@ -65,10 +65,10 @@ void weft__image_check_shape(image_checks *c, weft_out x) {
     known += s.dim[i] >= 0;
     empty |= s.dim[i] == 0;
   }
-  if (known == 3 && empty)
+  if (empty)
     weft__named_keep(c->g, weft__fail(WEFT_INVALID_ARGUMENT, "%s: inner 3 dims of 'image.shape' must be > 0: %s",
                                       c->what, weft__shape_text(&s)));
-  if (known == 3) return;
+  if (known == 3 || empty) return;
   weft_out dims = weft__named_shape(c->g, x);
   check_positive(c, weft__named_slice(c->g, dims, (slice_bounds){.has_begin = true, .begin = -3}));
   check_rank(c, weft__named_rank(c->g, x));

@@ -93,13 +93,14 @@ def transpose(image, name=None):
       image: a tensor of three or four dimensions.
       name: a name for the operation.
     """
-    with name_scope(name, "transpose", [image]):
-        image = _picture(image)
+    with name_scope(name, "transpose", [image]) as scope:
+        image = _picture(image, scope)
         return array_ops.transpose(image, [1, 0, 2] if image.shape.ndims == 3 else [0, 2, 1, 3], name=name)
 
 
-def _picture(image):
-    image = convert_to_tensor(image, name="image")
+def _picture(image, scope):
+    """The image as a tensor, with checks that it has three or four dimensions and no empty ones."""
+    image = library.helper("checked_image", scope, [convert_to_tensor(image, name="image")])
     if image.shape.ndims not in (None, 3, 4):
         raise ValueError("'image' (shape %s) must be three-dimensional or four-dimensional." % image.shape)
     if image.shape.ndims is None:  # TensorFlow takes it for a batch
@@ -116,8 +117,8 @@ def rot90(image, k=1, name=None):
       k: by how many quarters.
       name: a name for the operation.
     """
-    with name_scope(name, "rot90", [image, k]):
-        image = _picture(image)
+    with name_scope(name, "rot90", [image, k]) as scope:
+        image = _picture(image, scope)
         rows = 0 if image.shape.ndims == 3 else 1
         swap = [1, 0, 2] if rows == 0 else [0, 2, 1, 3]
         turned = [lambda: image, lambda: array_ops.transpose(array_ops.reverse_v2(image, [rows + 1]), swap),

@@ -87,9 +87,9 @@ def _difference(wanted, held):
     return sorted(wanted - set(held)), sorted(set(held) - wanted)
 
 
-def _check_parent(sess, path):
-    """A folder is made for a checkpoint, but not the folders above it, as in TensorFlow."""
-    above = os.path.dirname(os.path.dirname(path))
+def _check_parent(sess, path, made):
+    """A folder is made for a checkpoint of one file (made), but no other folders, as in TensorFlow."""
+    above = os.path.dirname(os.path.dirname(path) if made else path)
     if not getattr(sess, "_target", "") and above and "://" not in path and not gfile.Exists(above):
         raise ValueError("Parent directory of %s doesn't exist, can't save." % path)
 
@@ -248,7 +248,8 @@ class Saver(metaclass=Named):
         if self._empty:
             self._write_meta(save_path, global_step, meta_graph_suffix, write_meta_graph, strip_default_attrs)
             return None
-        _check_parent(sess, save_path)
+        made = self.saver_def
+        _check_parent(sess, save_path, made.version == protos.SaverDef.V2 and not made.sharded)
         self._graph._sync_lists()
         saved = _weft.saver_save(self._made, sess._c, save_path, global_step, latest_filename,
                                  meta_graph_suffix, bool(write_meta_graph) and not strip_default_attrs, bool(write_state))

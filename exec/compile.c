@@ -121,7 +121,10 @@ static weft_err cannot_run(const weft_node *n) {
                            n->name, weft__dtype_short(weft__dtype_base(n->out_type[0])),
                            s->rank > 0 ? " and shape " : "", s->rank > 0 ? weft__shape_text(s) : "", n->name);
   }
-  return weft__fail(WEFT_UNIMPLEMENTED, "unimplemented op %s: it has no kernel (node '%s')", n->op_name, n->name);
+  return weft__fail_node(WEFT_INVALID_ARGUMENT,
+                         "No OpKernel was registered to support Op '%s' used by {{node %s}}: TensorFlow defines the op "
+                         "but has no kernel for it on CPUs, and neither has Weft\n\t [[{{node %s}}]]",
+                         n->op_name, n->name, n->name);
 }
 
 static weft_err number_slots(maker *m) {

@@ -454,6 +454,17 @@ static const op_case combined_cases[] = {
 #define THRESHOLD_TYPES " T_threshold:type{half,float}=float"
 #define PADDED " pad_to_max_output_size:bool=false"
 
+static weft_err proposals_infer(infer *s) {
+  static const int ranks[] = {4, 4, 2, 3, 0, 0, 0};
+  shape scores;
+  for (int i = 6; i > 0; i--) WEFT_TRY(weft__infer_rank(s, i, ranks[i], NULL));
+  WEFT_TRY(weft__infer_rank(s, 0, 4, &scores));
+  const int64_t kept = weft__node_int(s->node, "post_nms_topn", -1);
+  s->out[0] = SHAPE3(scores.dim[0], kept, 4);
+  s->out[1] = SHAPE2(scores.dim[0], kept);
+  return WEFT_OK;
+}
+
 OPS(non_max_suppression) = {
     {"NonMaxSuppression(boxes:float, scores:float, max_output_size:int32) -> (selected_indices:int32) | "
      "iou_threshold:float=0.5",
@@ -480,5 +491,10 @@ OPS(non_max_suppression) = {
      "valid_detections:int32) | pad_per_class:bool=false clip_boxes:bool=true",
      "The best boxes of all classes of a batch.", .infer = combined_infer, .cpu = combined_cpu,
      .cases = combined_cases},
+    /* TensorFlow has a kernel for GPUs only. */
+    {"GenerateBoundingBoxProposals(scores:float, bbox_deltas:float, image_info:float, anchors:float, "
+     "nms_threshold:float, pre_nms_topn:int32, min_size:float) -> (rois:float, roi_probabilities:float) | "
+     "post_nms_topn:int=300",
+     "The best boxes of a region proposal network.", .infer = proposals_infer, .no_grad = true},
     {0},
 };

@@ -364,5 +364,18 @@ OPS(segment) = {
     SORTED("Prod", "number", "Products of rows by segment.", prod_cpu, weft__segment_prod_grad),
     SORTED("Max", "real", "The greatest of rows by segment.", max_cpu, weft__segment_extreme_grad),
     SORTED("Min", "real", "The least of rows by segment.", min_cpu, weft__segment_extreme_grad),
+    /* TensorFlow has no kernel for the next four. */
+    {"SegmentSumV2(data:T, segment_ids:Tindices, num_segments:Tnumsegments) -> (output:T) | T:type{number} "
+     "Tindices:type{int32,int64} Tnumsegments:type{int32,int64}=int32",
+     "Sums of rows by segment, in order.", .infer = unsorted_infer},
+    {"SegmentProdV2(data:T, segment_ids:Tindices, num_segments:Tnumsegments) -> (output:T) | T:type{number} "
+     "Tindices:type{int32,int64} Tnumsegments:type{int32,int64}=int32",
+     "Products of rows by segment, in order.", .infer = unsorted_infer},
+    {"SegmentMaxV2(data:T, segment_ids:Tindices, num_segments:Tnumsegments) -> (output:T) | T:type{real} "
+     "Tindices:type{int32,int64} Tnumsegments:type{int32,int64}=int32",
+     "The greatest of rows by segment, in order.", .infer = unsorted_infer},
+    {"SegmentMinV2(data:T, segment_ids:Tindices, num_segments:Tnumsegments) -> (output:T) | T:type{real} "
+     "Tindices:type{int32,int64} Tnumsegments:type{int32,int64}=int32",
+     "The least of rows by segment, in order.", .infer = unsorted_infer},
     {0},
 };

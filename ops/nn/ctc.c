@@ -692,5 +692,10 @@ OPS(ctc) = {
      "top_paths:int>=1 merge_repeated:bool=true " CTC_TYPE,
      "The likeliest labels, found by keeping the best beginnings.", .infer = beam_infer, .cpu = beam_cpu,
      .no_grad = true, .cases = beam_cases},
+    /* TensorFlow has a kernel for GPUs only. */
+    {"CTCLossV2(inputs:float, labels_indices:int64, labels_values:int32, sequence_length:int32) -> "
+     "(loss:float, gradient:float) | preprocess_collapse_repeated:bool=false ctc_merge_repeated:bool=true "
+     "ignore_longer_outputs_than_inputs:bool=false",
+     "CTCLoss, with the blank as the first class.", .infer = loss_infer, .grad = loss_grad},
     {0},
 };

@@ -602,5 +602,10 @@ OPS(pool) = {
      " T:type{half,bfloat16,float,double}",
      "The gradient of AvgPool.", .infer = avg_grad_infer, KERNEL(avg_pool_grad_cpu), .grad = avg_pool_grad_grad,
      .cases = avg_pool_grad_cases, .amp = AMP_INFER},
+    /* TensorFlow has a kernel for GPUs only. */
+    {"MaxPoolGradGradWithArgmax(input:T, grad:T, argmax:Targmax) -> (output:T) | ksize:list(int)>=4 "
+     "strides:list(int)>=4 padding:string{'SAME','VALID'} include_batch_in_index:bool=false "
+     "Targmax:type{int32,int64} T:type{real}",
+     "The second gradient of MaxPoolWithArgmax.", .infer = pool_infer},
     {0},
 };

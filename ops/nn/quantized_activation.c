@@ -9,6 +9,13 @@ static weft_err activation_infer(infer *s) {
   return WEFT_OK;
 }
 
+static weft_err relu_x_infer(infer *s) {
+  WEFT_TRY(weft__infer_rank(s, 1, 0, NULL));
+  WEFT_TRY(weft__quantized_infer(s, 2, 1));
+  s->out[0] = s->in[0];
+  return WEFT_OK;
+}
+
 /* Clamps integers to [least, most]; the range is passed on. */
 static weft_err activation_bound(kernel *k, const quantized *x, int64_t least, int64_t most) {
   quantized to;
@@ -58,5 +65,10 @@ OPS(quantized_activation) = {
      .cases = relu_cases},
     {"QuantizedRelu6" ACTIVATION, "Integers between those of zero and six.", .infer = activation_infer,
      .cpu = relu6_cpu, .cases = relu6_cases},
+    /* TensorFlow has no kernel for it. */
+    {"QuantizedReluX(features:Tinput, max_value:float, min_features:float, max_features:float) -> "
+     "(activations:out_type, min_activations:float, max_activations:float) | "
+     "Tinput:type{qint8,quint8,qint32,qint16,quint16} out_type:type{qint8,quint8,qint32,qint16,quint16}=quint8",
+     "Integers between those of zero and a limit.", .infer = relu_x_infer},
     {.scenario = "tests/parity/test_quantize.py"},
 };

@@ -74,6 +74,7 @@ from weft._core.ops.image_shape import (
     resize_image_with_crop_or_pad,
     resize_with_crop_or_pad,
 )
+from weft._core.ops.rare_ops import generate_bounding_box_proposals
 from weft._core.public import publish as _publish
 
 __all__ = [
@@ -81,14 +82,15 @@ __all__ = [
     "adjust_saturation", "central_crop", "combined_non_max_suppression", "convert_image_dtype", "crop_and_resize",
     "crop_to_bounding_box", "decode_and_crop_jpeg", "decode_bmp", "decode_gif", "decode_image", "decode_jpeg",
     "decode_png", "draw_bounding_boxes", "encode_jpeg", "encode_png", "extract_glimpse", "extract_image_patches",
-    "extract_jpeg_shape", "extract_patches", "flip_left_right", "flip_up_down", "grayscale_to_rgb", "hsv_to_rgb",
-    "image_gradients", "is_jpeg", "non_max_suppression", "non_max_suppression_overlaps", "non_max_suppression_padded",
-    "non_max_suppression_with_scores", "pad_to_bounding_box", "per_image_standardization", "psnr",
-    "random_brightness", "random_contrast", "random_crop", "random_flip_left_right", "random_flip_up_down",
-    "random_hue", "random_jpeg_quality", "random_saturation", "resize", "resize_area", "resize_bicubic",
-    "resize_bilinear", "resize_image_with_crop_or_pad", "resize_image_with_pad", "resize_images",
-    "resize_nearest_neighbor", "resize_with_crop_or_pad", "rgb_to_grayscale", "rgb_to_hsv", "rgb_to_yiq",
-    "rgb_to_yuv", "rot90", "sample_distorted_bounding_box", "sobel_edges", "ssim", "ssim_multiscale",
-    "total_variation", "transpose", "transpose_image", "yiq_to_rgb", "yuv_to_rgb",
+    "extract_jpeg_shape", "extract_patches", "flip_left_right", "flip_up_down", "generate_bounding_box_proposals",
+    "grayscale_to_rgb", "hsv_to_rgb", "image_gradients", "is_jpeg", "non_max_suppression",
+    "non_max_suppression_overlaps", "non_max_suppression_padded", "non_max_suppression_with_scores",
+    "pad_to_bounding_box", "per_image_standardization", "psnr", "random_brightness", "random_contrast", "random_crop",
+    "random_flip_left_right", "random_flip_up_down", "random_hue", "random_jpeg_quality", "random_saturation",
+    "resize", "resize_area", "resize_bicubic", "resize_bilinear", "resize_image_with_crop_or_pad",
+    "resize_image_with_pad", "resize_images", "resize_nearest_neighbor", "resize_with_crop_or_pad",
+    "rgb_to_grayscale", "rgb_to_hsv", "rgb_to_yiq", "rgb_to_yuv", "rot90", "sample_distorted_bounding_box",
+    "sobel_edges", "ssim", "ssim_multiscale", "total_variation", "transpose", "transpose_image", "yiq_to_rgb",
+    "yuv_to_rgb",
 ]
 __getattr__ = _publish(__name__)

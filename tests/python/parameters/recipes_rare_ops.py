@@ -17,4 +17,21 @@ tf.delete_session_tensor('a;0;/job:localhost/replica:0/task:0/device:CPU:0') ;
     handle='a;0;/job:localhost/replica:0/task:0/device:CPU:1' ; it[1].device
 tf.CriticalSection() ; shared_name='shared', critical_section_def=3, import_scope='s' ; it.name
 tf.decode_json_example(['{}', '{"features": {"feature": {"a": {"int64List": {"value": ["1"]}}}}}'])
+tf.fftnd(COMPLEX, [4], [1]) ; fft_length=[3], axes=[0] ; [tf.get_static_value(t) for t in it.op.inputs]
+tf.ifftnd(COMPLEX, [4], [1]) ; fft_length=[3], axes=[0] ; [tf.get_static_value(t) for t in it.op.inputs]
+tf.rfftnd(X, [4], [1]) ; fft_length=[3], axes=[0], Tcomplex=tf.complex128 ; [tf.get_static_value(t) for t in it.op.inputs] + [it.dtype]
+tf.irfftnd(COMPLEX, [4], [1]) ; fft_length=[3], axes=[0], Treal=tf.float64 ; [tf.get_static_value(t) for t in it.op.inputs] + [it.dtype]
+tf.conv2d_backprop_filter_v2(tf.zeros([2, 6, 6, 6]), tf.zeros([2, 2, 6, 6]), tf.zeros([2, 6, 6, 6]), [1, 1, 1, 1], 'SAME') ;
+    use_cudnn_on_gpu=False, data_format='NCHW', dilations=[1, 1, 1, 1] ;
+    [it.op.get_attr(a) for a in ('use_cudnn_on_gpu', 'data_format', 'dilations')]
+tf.conv2d_backprop_filter_v2(tf.zeros([2, 6, 6, 6]), tf.zeros([2, 2, 6, 6]), tf.zeros([2, 5, 5, 6]), [1, 1, 1, 1], 'EXPLICIT',
+    explicit_paddings=[0, 0, 1, 0, 1, 0, 0, 0]) ; explicit_paddings=[0, 0, 0, 0, 0, 0, 0, 0] ; it.op.get_attr('explicit_paddings')
+tf.conv2d_backprop_input_v2(tf.zeros([2, 6, 6, 6]), tf.zeros([2, 2, 6, 6]), tf.zeros([2, 6, 6, 6]), [1, 1, 1, 1], 'SAME') ;
+    use_cudnn_on_gpu=False, data_format='NCHW', dilations=[1, 1, 1, 1] ;
+    [it.op.get_attr(a) for a in ('use_cudnn_on_gpu', 'data_format', 'dilations')]
+tf.conv2d_backprop_input_v2(tf.zeros([2, 6, 6, 6]), tf.zeros([2, 2, 6, 6]), tf.zeros([2, 5, 5, 6]), [1, 1, 1, 1], 'EXPLICIT',
+    explicit_paddings=[0, 0, 1, 0, 1, 0, 0, 0]) ; explicit_paddings=[0, 0, 0, 0, 0, 0, 0, 0] ; it.op.get_attr('explicit_paddings')
+tf.nn.quantized_relu_x(tf.cast(tf.cast(X, tf.int32), tf.quint8), 1.0, 0.0, 6.0) ; out_type=tf.qint8 ; it[0].dtype
+tf.image.generate_bounding_box_proposals(tf.ones([1, 2, 2, 1]), tf.ones([1, 2, 2, 4]), tf.ones([1, 5]), tf.ones([2, 2, 4])) ;
+    nms_threshold=0.5, pre_nms_topn=10, min_size=2, post_nms_topn=5 ; [tf.get_static_value(t) for t in it[0].op.inputs] + [it[0].shape]
 """

@@ -1,0 +1,19 @@
+"""Public functions of ops that few programs use, one line each."""
+from weft._core.framework import wrap
+from weft._core.framework.build import op
+
+wrap.functions("""
+fftnd FFTND input fft_length axes
+ifftnd IFFTND input fft_length axes
+rfftnd RFFTND input fft_length axes Tcomplex=8
+irfftnd IRFFTND input fft_length axes Treal=1
+conv2d_backprop_filter_v2 Conv2DBackpropFilterV2 input filter out_backprop strides padding use_cudnn_on_gpu=True explicit_paddings=[] data_format='NHWC' dilations=[1,1,1,1]
+conv2d_backprop_input_v2 Conv2DBackpropInputV2 input filter out_backprop strides padding use_cudnn_on_gpu=True explicit_paddings=[] data_format='NHWC' dilations=[1,1,1,1]
+quantized_relu_x QuantizedReluX features max_value min_features max_features out_type=12
+""", globals())  # noqa: E501
+
+
+def generate_bounding_box_proposals(scores, bbox_deltas, image_info, anchors, nms_threshold=0.7, pre_nms_topn=6000, min_size=16,
+                                    post_nms_topn=300, name=None):
+    return op("GenerateBoundingBoxProposals", name, scores=scores, bbox_deltas=bbox_deltas, image_info=image_info, anchors=anchors,
+              nms_threshold=nms_threshold, pre_nms_topn=pre_nms_topn, min_size=min_size, post_nms_topn=post_nms_topn)

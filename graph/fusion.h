@@ -35,7 +35,10 @@ typedef enum fusion_role {
   ROLE_PLUS,     /* the sum of its two inputs, with broadcasting */
   ROLE_PRODUCT,  /* the product of its two inputs */
   ROLE_QUOTIENT, /* the quotient of its two inputs */
-  ROLE_ROOT      /* the square root of its input */
+  ROLE_ROOT,     /* the square root of its input */
+  ROLE_DISTINCT, /* the distinct elements of its input, and for each element the number of its equal among them */
+  ROLE_SUM_ROWS, /* for each number in input 1, the sum of the rows of input 0 that have it; input 2 counts the sums */
+  ROLE_LOOKUP    /* the rows of input 0 (a value or a handle) that input 1 names; along axis input 2, if there is one */
 } fusion_role;
 
 struct fusion {

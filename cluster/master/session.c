@@ -266,6 +266,12 @@ static weft_err cluster_session_place_new_nodes(cluster_session *s, int64_t dead
   return err;
 }
 
+static bool cluster_session_is_weft_only(const cluster_session *s) {
+  for (int i = 0; i < s->tasks.n_task; i++)
+    if (!weft__peer_is_self(s->tasks.task[i]) && weft__peer_kind(s->tasks.task[i]) != PEER_WEFT) return false;
+  return true;
+}
+
 static weft_err cluster_session_partition(cluster_session *s, const plan_request *r, bool by_name, parts *out) {
   pthread_mutex_lock(&s->placement_lock);
   cut how = {.graph = s->base.graph,
@@ -274,6 +280,7 @@ static weft_err cluster_session_partition(cluster_session *s, const plan_request
              .device = s->tasks.device,
              .task = s->tasks.device_task,
              .n_task = s->tasks.n_task,
+             .weft_only = cluster_session_is_weft_only(s),
              .by_name = by_name};
   weft_err err = weft__partition(out, &how);
   pthread_mutex_unlock(&s->placement_lock);

@@ -12,7 +12,8 @@ typedef struct cut {
   const device_info *device;
   const int *task; /* per device: the number of its task */
   int n_task;
-  int client;   /* the device of feeds and fetches */
+  int client;     /* the device of feeds and fetches */
+  bool weft_only; /* all tasks are Weft's */
   bool by_name; /* feeds and fetches come and go through the step's rendezvous, under their names, as the run goes on */
   bool shown;   /* for RunMetadata, not to be run: nodes keep every attribute and only the edges of the graph */
   bool arguments; /* shown: feeds are _Arg nodes and fetches _Retval nodes, as in TensorFlow's session of one process */

@@ -11,14 +11,15 @@
 #include "base/cast.h"
 #include "base/text.h"
 #include "exec/feeds.h"
+#include "exec/passes/distinct_rows.h"
 #include "exec/passes/late_reads.h"
 #include "exec/passes/order.h"
+#include "exec/passes/part_nodes.h"
 #include "exec/passes/relocate.h"
 #include "exec/passes/stages.h"
 #include "exec/executors/staged.h"
 #include "graph/attr_proto.h"
 #include "graph/frames.h"
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,6 +31,7 @@ typedef struct cutter {
   waits waits;
   late_reads late;
   relocation moved;
+  distinct_rows distinct;
   bool straight;              /* no control flow, and neither by_name nor shown */
   Tensorflow__GraphDef whole; /* the graph's nodes as messages */
   task_part **of_task;        /* per task: its part, or NULL */
@@ -39,25 +41,7 @@ typedef struct cutter {
   int edges;                  /* pairs made so far: makes their names unique */
 } cutter;
 
-typedef Tensorflow__NodeDef node_def;
-
-static weft_err partition_oom(void) { return weft__fail(WEFT_OOM, "no memory to cut a graph into parts"); }
-
 static void *partition_alloc(cutter *k, size_t size) { return weft__arena_alloc(&k->out->arena, size); }
-
-/* Text whose memory is the parts'; NULL if there is none. */
-static char *partition_format(cutter *k, const char *fmt, ...) WEFT_PRINTF(2, 3);
-static char *partition_format(cutter *k, const char *fmt, ...) {
-  va_list args, again;
-  va_start(args, fmt);
-  va_copy(again, args);
-  int size = vsnprintf(NULL, 0, fmt, args) + 1;
-  char *s = size > 0 ? partition_alloc(k, (size_t)size) : NULL;
-  if (s) vsnprintf(s, (size_t)size, fmt, again);
-  va_end(again);
-  va_end(args);
-  return s;
-}
 
 /* ---- parts ------------------------------------------------------------------------------------- */
 
@@ -80,7 +64,7 @@ static weft_err add_node(cutter *k, int at, node_def *n) {
   if (p->def.n_node == p->room) {
     size_t room = p->room ? 2 * p->room : 16;
     node_def **grown = partition_alloc(k, room * sizeof *grown);
-    if (!grown) return partition_oom();
+    if (!grown) return weft__part_oom();
     if (p->room) memcpy(grown, p->def.node, p->room * sizeof *grown);
     p->def.node = grown;
     p->room = room;
@@ -90,67 +74,13 @@ static weft_err add_node(cutter *k, int at, node_def *n) {
   return WEFT_OK;
 }
 
-/* ---- new nodes --------------------------------------------------------------------------------- */
-
-/* A node with up to one input (and room for another) and room for attributes; it is added by the caller. */
-static weft_err new_node(cutter *k, node_def **out, char *name, const char *type, char *input, int n_attr) {
-  node_def *n = partition_alloc(k, sizeof *n);
-  char **in = partition_alloc(k, 2 * sizeof *in);
-  if (!name || !n || !in) return partition_oom();
-  tensorflow__node_def__init(n);
-  n->name = name;
-  n->op = (char *)(uintptr_t)type;
-  n->attr = partition_alloc(k, sizeof *n->attr * (size_t)(n_attr + 1));
-  if (!n->attr) return partition_oom();
-  n->input = in;
-  if (input) n->input[n->n_input++] = input;
-  *out = n;
-  return WEFT_OK;
-}
-
-static Tensorflow__AttrValue *new_attr(cutter *k, node_def *n, const char *name) {
-  Tensorflow__NodeDefAttrEntry *e = partition_alloc(k, sizeof *e);
-  Tensorflow__AttrValue *v = partition_alloc(k, sizeof *v);
-  if (!e || !v) return NULL;
-  tensorflow__node_def_attr_entry__init(e);
-  tensorflow__attr_value__init(v);
-  e->key = (char *)(uintptr_t)name;
-  e->value = v;
-  n->attr[n->n_attr++] = e;
-  return v;
-}
-
-static weft_err attr_type(cutter *k, node_def *n, const char *name, weft_dtype type) {
-  Tensorflow__AttrValue *v = new_attr(k, n, name);
-  if (!v) return partition_oom();
-  v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_TYPE;
-  v->type = (int)type;
-  return WEFT_OK;
-}
-
-static weft_err attr_int(cutter *k, node_def *n, const char *name, int64_t number) {
-  Tensorflow__AttrValue *v = new_attr(k, n, name);
-  if (!v) return partition_oom();
-  v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I;
-  v->i = number;
-  return WEFT_OK;
-}
-
-static weft_err attr_text(cutter *k, node_def *n, const char *name, const char *s) {
-  Tensorflow__AttrValue *v = new_attr(k, n, name);
-  if (!v) return partition_oom();
-  v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_S;
-  v->s = (ProtobufCBinaryData){strlen(s), (uint8_t *)(uintptr_t)s};
-  return WEFT_OK;
-}
-
 /* For a Weft task on the other side: when the value may be waited for, and its shape.  Others skip such attributes. */
 static weft_err attr_hints(cutter *k, node_def *n, int stage, const shape *s) {
   if (k->c->shown) return WEFT_OK;
-  if (k->stages.at) WEFT_TRY(attr_int(k, n, WEFT_STAGE_ATTR, stage));
+  if (k->stages.at) WEFT_TRY(weft__part_attr_int(&k->out->arena, n, WEFT_STAGE_ATTR, stage));
   Tensorflow__NodeDefAttrEntry *e = partition_alloc(k, sizeof *e);
   Tensorflow__AttrValue *v = partition_alloc(k, sizeof *v);
-  if (!e || !v) return partition_oom();
+  if (!e || !v) return weft__part_oom();
   tensorflow__node_def_attr_entry__init(e);
   e->key = (char *)(uintptr_t) "_output_shapes";
   e->value = v;
@@ -161,13 +91,13 @@ static weft_err attr_hints(cutter *k, node_def *n, int stage, const shape *s) {
 /* What both ends of a pair say of it. */
 static weft_err attr_pair(cutter *k, node_def *n, const char *tensor_name, int from, int to, bool by_client) {
   Tensorflow__AttrValue *incarnation, *client;
-  WEFT_TRY(attr_text(k, n, "tensor_name", tensor_name));
-  WEFT_TRY(attr_text(k, n, "send_device", k->c->device[from].name));
-  WEFT_TRY(attr_text(k, n, "recv_device", k->c->device[to].name));
-  if (!(incarnation = new_attr(k, n, "send_device_incarnation"))) return partition_oom();
+  WEFT_TRY(weft__part_attr_text(&k->out->arena, n, "tensor_name", tensor_name));
+  WEFT_TRY(weft__part_attr_text(&k->out->arena, n, "send_device", k->c->device[from].name));
+  WEFT_TRY(weft__part_attr_text(&k->out->arena, n, "recv_device", k->c->device[to].name));
+  if (!(incarnation = weft__part_attr(&k->out->arena, n, "send_device_incarnation"))) return weft__part_oom();
   incarnation->value_case = TENSORFLOW__ATTR_VALUE__VALUE_I;
   incarnation->i = (int64_t)k->c->device[from].incarnation;
-  if (!(client = new_attr(k, n, "client_terminated"))) return partition_oom();
+  if (!(client = weft__part_attr(&k->out->arena, n, "client_terminated"))) return weft__part_oom();
   client->value_case = TENSORFLOW__ATTR_VALUE__VALUE_B;
   client->b = by_client;
   return WEFT_OK;
@@ -179,11 +109,11 @@ static weft_err add_signal(cutter *k, int at, int n_source, char *const *source,
   Tensorflow__TensorProto *t = partition_alloc(k, sizeof *t);
   Tensorflow__TensorShapeProto *s = partition_alloc(k, sizeof *s);
   Tensorflow__TensorShapeProtoDim *d = partition_alloc(k, sizeof *d), **dims = partition_alloc(k, sizeof *dims);
-  if (!t || !s || !d || !dims) return partition_oom();
-  WEFT_TRY(new_node(k, &n, *name, "Const", NULL, 2));
-  if (!(n->input = partition_alloc(k, sizeof *n->input * (size_t)(n_source + 1)))) return partition_oom();
+  if (!t || !s || !d || !dims) return weft__part_oom();
+  WEFT_TRY(weft__part_node(&k->out->arena, &n, *name, "Const", NULL, 2));
+  if (!(n->input = partition_alloc(k, sizeof *n->input * (size_t)(n_source + 1)))) return weft__part_oom();
   for (int i = 0; i < n_source; i++)
-    if (!(n->input[n->n_input++] = partition_format(k, "^%s", source[i]))) return partition_oom();
+    if (!(n->input[n->n_input++] = weft__part_format(&k->out->arena, "^%s", source[i]))) return weft__part_oom();
   tensorflow__tensor_proto__init(t);
   tensorflow__tensor_shape_proto__init(s);
   tensorflow__tensor_shape_proto_dim__init(d);
@@ -192,9 +122,9 @@ static weft_err add_signal(cutter *k, int at, int n_source, char *const *source,
   s->dim = dims;
   t->dtype = WEFT_FLOAT;
   t->tensor_shape = s;
-  WEFT_TRY(attr_type(k, n, "dtype", WEFT_FLOAT));
-  Tensorflow__AttrValue *v = new_attr(k, n, "value");
-  if (!v) return partition_oom();
+  WEFT_TRY(weft__part_attr_type(&k->out->arena, n, "dtype", WEFT_FLOAT));
+  Tensorflow__AttrValue *v = weft__part_attr(&k->out->arena, n, "value");
+  if (!v) return weft__part_oom();
   v->value_case = TENSORFLOW__ATTR_VALUE__VALUE_TENSOR;
   v->tensor = t;
   return add_node(k, at, n);
@@ -217,21 +147,23 @@ typedef struct edge { /* a value, or with slot -1 only the news that its sources
 /* after: NULL, or the node that begins an iteration of the loop on the receiver's task. */
 static weft_err pair_nodes(cutter *k, const edge *e, int to, const char *after, char **received) {
   const char *base = k->c->graph->node[e->node]->name;
-  char *source = e->source, *tensor_name = partition_format(k, "edge_%s_%d", base, k->edges);
+  char *source = e->source, *tensor_name = weft__part_format(&k->out->arena, "edge_%s_%d", base, k->edges);
   node_def *send, *recv;
-  if (!tensor_name) return partition_oom();
+  if (!tensor_name) return weft__part_oom();
   if (e->slot < 0) {
-    char *signal = partition_format(k, "%s_S%d", base, k->edges++);
+    char *signal = weft__part_format(&k->out->arena, "%s_S%d", base, k->edges++);
     WEFT_TRY(add_signal(k, e->device, e->n_source, e->sources, &signal));
     source = signal;
   }
-  WEFT_TRY(new_node(k, &send, partition_format(k, "%s_S%d", base, k->edges++), "_Send", source, 6));
-  WEFT_TRY(attr_type(k, send, "T", e->type));
+  WEFT_TRY(weft__part_node(&k->out->arena, &send, weft__part_format(&k->out->arena, "%s_S%d", base, k->edges++),
+                           "_Send", source, 6));
+  WEFT_TRY(weft__part_attr_type(&k->out->arena, send, "T", e->type));
   WEFT_TRY(attr_pair(k, send, tensor_name, e->device, to, false));
   WEFT_TRY(add_node(k, e->device, send));
-  char *begun = after ? partition_format(k, "^%s", after) : NULL;
-  WEFT_TRY(new_node(k, &recv, partition_format(k, "%s_S%d", base, k->edges++), "_Recv", begun, 8));
-  WEFT_TRY(attr_type(k, recv, "tensor_type", e->type));
+  char *begun = after ? weft__part_format(&k->out->arena, "^%s", after) : NULL;
+  WEFT_TRY(weft__part_node(&k->out->arena, &recv, weft__part_format(&k->out->arena, "%s_S%d", base, k->edges++),
+                           "_Recv", begun, 8));
+  WEFT_TRY(weft__part_attr_type(&k->out->arena, recv, "tensor_type", e->type));
   WEFT_TRY(attr_pair(k, recv, tensor_name, e->device, to, false));
   WEFT_TRY(attr_hints(k, recv, k->stages.at && !e->stage ? k->stages.at[e->node] + 1 : e->stage, e->shape));
   WEFT_TRY(add_node(k, to, recv));
@@ -291,16 +223,17 @@ static bool listed_before(const weft_out *list, int i) {
 
 /* "name:slot", which is how the client calls it. */
 static char *tensor_name(cutter *k, weft_out o) {
-  return partition_format(k, "%s:%d", k->c->graph->node[o.node]->name, o.slot);
+  return weft__part_format(&k->out->arena, "%s:%d", k->c->graph->node[o.node]->name, o.slot);
 }
 
 static weft_err recv_from_client(cutter *k, weft_out o, char **name) {
   node_def *n;
   char *called = tensor_name(k, o);
-  if (!called) return partition_oom();
-  WEFT_TRY(
-      new_node(k, &n, partition_format(k, "_recv_%s_%d", k->c->graph->node[o.node]->name, o.slot), "_Recv", NULL, 6));
-  WEFT_TRY(attr_type(k, n, "tensor_type", weft__out_type(k->c->graph, o)));
+  if (!called) return weft__part_oom();
+  WEFT_TRY(weft__part_node(&k->out->arena, &n,
+                           weft__part_format(&k->out->arena, "_recv_%s_%d", k->c->graph->node[o.node]->name, o.slot),
+                           "_Recv", NULL, 6));
+  WEFT_TRY(weft__part_attr_type(&k->out->arena, n, "tensor_type", weft__out_type(k->c->graph, o)));
   WEFT_TRY(attr_pair(k, n, called, k->c->client, k->c->client, true));
   *name = n->name;
   return add_node(k, k->c->client, n);
@@ -309,10 +242,11 @@ static weft_err recv_from_client(cutter *k, weft_out o, char **name) {
 static weft_err send_to_client(cutter *k, weft_out o, char *source) {
   node_def *n;
   char *called = tensor_name(k, o);
-  if (!called) return partition_oom();
-  WEFT_TRY(
-      new_node(k, &n, partition_format(k, "_send_%s_%d", k->c->graph->node[o.node]->name, o.slot), "_Send", source, 6));
-  WEFT_TRY(attr_type(k, n, "T", weft__out_type(k->c->graph, o)));
+  if (!called) return weft__part_oom();
+  WEFT_TRY(weft__part_node(&k->out->arena, &n,
+                           weft__part_format(&k->out->arena, "_send_%s_%d", k->c->graph->node[o.node]->name, o.slot),
+                           "_Send", source, 6));
+  WEFT_TRY(weft__part_attr_type(&k->out->arena, n, "T", weft__out_type(k->c->graph, o)));
   WEFT_TRY(attr_pair(k, n, called, k->c->client, k->c->client, true));
   return add_node(k, k->c->client, n);
 }
@@ -342,10 +276,10 @@ static weft_err argument_node(cutter *k, weft_out o, char *source, char **name) 
   node_def *n;
   int index = source ? sorted_position(k->c->graph, o, r->n_fetch, r->fetch)
                      : sorted_position(k->c->graph, o, r->n_feed, r->feed);
-  char *called = partition_format(k, source ? "_retval_%s_%d_%d" : "_arg_%s_%d_%d", base, o.slot, index);
-  WEFT_TRY(new_node(k, &n, called, source ? "_Retval" : "_Arg", source, 2));
-  WEFT_TRY(attr_type(k, n, "T", weft__out_type(k->c->graph, o)));
-  WEFT_TRY(attr_int(k, n, "index", index));
+  char *called = weft__part_format(&k->out->arena, source ? "_retval_%s_%d_%d" : "_arg_%s_%d_%d", base, o.slot, index);
+  WEFT_TRY(weft__part_node(&k->out->arena, &n, called, source ? "_Retval" : "_Arg", source, 2));
+  WEFT_TRY(weft__part_attr_type(&k->out->arena, n, "T", weft__out_type(k->c->graph, o)));
+  WEFT_TRY(weft__part_attr_int(&k->out->arena, n, "index", index));
   *name = n->name;
   return add_node(k, k->c->client, n);
 }
@@ -363,11 +297,12 @@ static weft_err feed_node(cutter *k, int feed, char **name) {
   if (!k->out->feed_name[feed] && k->c->by_name) WEFT_TRY(recv_from_client(k, o, &k->out->feed_name[feed]));
   if (!k->out->feed_name[feed]) {
     node_def *n;
-    WEFT_TRY(
-        new_node(k, &n, partition_format(k, "_recv_%s_%d", g->node[o.node]->name, o.slot), "Placeholder", NULL, 2));
-    WEFT_TRY(attr_type(k, n, "dtype", weft__out_type(g, o)));
-    Tensorflow__AttrValue *v = new_attr(k, n, "shape");
-    if (!v) return partition_oom();
+    WEFT_TRY(weft__part_node(&k->out->arena, &n,
+                             weft__part_format(&k->out->arena, "_recv_%s_%d", g->node[o.node]->name, o.slot),
+                             "Placeholder", NULL, 2));
+    WEFT_TRY(weft__part_attr_type(&k->out->arena, n, "dtype", weft__out_type(g, o)));
+    Tensorflow__AttrValue *v = weft__part_attr(&k->out->arena, n, "shape");
+    if (!v) return weft__part_oom();
     WEFT_TRY(weft__attr_to_proto(v, &A_SHAPE("shape", (shape *)(uintptr_t)weft__out_shape(g, o)), &k->out->arena));
     WEFT_TRY(add_node(k, k->c->client, n));
     k->out->feed_name[feed] = n->name;
@@ -390,9 +325,9 @@ static weft_err find_edge(cutter *k, weft_out o, edge *e) {
     return feed_node(k, feed, &e->source);
   }
   e->is_ref = weft__out_is_ref(g, o);
-  e->source =
-      o.slot ? partition_format(k, "%s:%d", g->node[o.node]->name, o.slot) : (char *)(uintptr_t)g->node[o.node]->name;
-  return e->source ? WEFT_OK : partition_oom();
+  e->source = o.slot ? weft__part_format(&k->out->arena, "%s:%d", g->node[o.node]->name, o.slot)
+                     : (char *)(uintptr_t)g->node[o.node]->name;
+  return e->source ? WEFT_OK : weft__part_oom();
 }
 
 static weft_err copy_node(cutter *k, const weft_node *n, int at);
@@ -453,6 +388,63 @@ static bool is_view_at(const cutter *k, weft_out o, int to, int depth) {
   return true;
 }
 
+/* ---- lookups of distinct ids ------------------------------------------------------------------- */
+
+/* The shape of the rows that the ps sends: one for each distinct id. */
+static weft_err distinct_shape(cutter *k, const edge *e, const shape *ids, const shape **out) {
+  shape *s = partition_alloc(k, sizeof *s);
+  if (!s) return weft__part_oom();
+  *s = SHAPE_UNKNOWN;
+  if (ids->rank >= 0 && e->shape->rank >= ids->rank) {
+    *s = (shape){.rank = 1 + e->shape->rank - ids->rank, .dim[0] = -1};
+    for (int i = 1; i < s->rank; i++) s->dim[i] = e->shape->dim[i - 1 + ids->rank];
+  }
+  *out = s;
+  return WEFT_OK;
+}
+
+/* A node of the client's task with two inputs and up to two types. */
+static weft_err client_node(cutter *k, const char *type, char *in, char *other, const attr *types, char **name) {
+  node_def *n;
+  arena *a = &k->out->arena;
+  WEFT_TRY(weft__part_node(a, &n, weft__part_format(a, "_rows%d", k->edges++), type, in, 2));
+  if (other) n->input[n->n_input++] = other;
+  for (int i = 0; i < 2; i++) WEFT_TRY(weft__part_attr_type(a, n, types[i].name, types[i].type));
+  *name = n->name;
+  return add_node(k, k->c->client, n);
+}
+
+/* The numbers of the lookup's ids among the distinct ones, in the shape of the ids. */
+static weft_err numbers_of_ids(cutter *k, int distinct, weft_out ids, char **out) {
+  char *flat, *in, *dims;
+  weft_dtype number = weft__out_type(k->c->graph, (weft_out){distinct, 1});
+  WEFT_TRY(input_at(k, (weft_out){distinct, 1}, k->c->client, &flat));
+  *out = flat;
+  if (weft__out_shape(k->c->graph, ids)->rank == 1) return WEFT_OK;
+  WEFT_TRY(input_at(k, ids, k->c->client, &in));
+  const attr of_shape[] = {A_TYPE("T", weft__out_type(k->c->graph, ids)), A_TYPE("out_type", WEFT_INT32)};
+  const attr of_reshape[] = {A_TYPE("T", number), A_TYPE("Tshape", WEFT_INT32)};
+  WEFT_TRY(client_node(k, "Shape", in, NULL, of_shape, &dims));
+  return client_node(k, "Reshape", flat, dims, of_reshape, out);
+}
+
+/* Receives the rows of distinct ids and repeats them for all ids, on the client's task. */
+static weft_err receive_rows(cutter *k, const edge *e, char **out) {
+  char key[64], *rows, *numbers;
+  const int distinct = k->distinct.ids[e->node];
+  const weft_out ids = k->c->graph->node[k->distinct.lookup[e->node]]->in[1];
+  edge few = *e;
+  snprintf(key, sizeof key, "%d:rows", e->node);
+  if ((*out = weft__map_get(&k->pairs, key))) return WEFT_OK;
+  WEFT_TRY(distinct_shape(k, e, weft__out_shape(k->c->graph, ids), &few.shape));
+  WEFT_TRY(receive_value(k, &few, k->c->client, &rows));
+  WEFT_TRY(numbers_of_ids(k, distinct, ids, &numbers));
+  const attr types[] = {A_TYPE("Tparams", e->type),
+                        A_TYPE("Tindices", weft__out_type(k->c->graph, (weft_out){distinct, 1}))};
+  WEFT_TRY(client_node(k, "Gather", rows, numbers, types, out));
+  return weft__map_put(&k->pairs, key, *out);
+}
+
 /* The input string that reads output o on device `to`. */
 static weft_err input_at(cutter *k, weft_out o, int to, char **out) {
   edge e;
@@ -462,6 +454,7 @@ static weft_err input_at(cutter *k, weft_out o, int to, char **out) {
   if (k->c->task[e.device] == k->c->task[to]) return WEFT_OK;
   if (is_enter(k, o.node) || (!is_received(k, o, to) && is_view_at(k, o, to, VIEWS_MAX)))
     return copy_at(k, o.node, to, out);
+  if (k->distinct.ids && k->distinct.ids[o.node] >= 0) return receive_rows(k, &e, out);
   return receive_value(k, &e, to, out);
 }
 
@@ -475,7 +468,7 @@ static weft_err receive_joined(cutter *k, const edge *e, const int *from, int to
   weft__text_printf(&key, "join:%d", k->c->task[to]);
   for (int i = 0; i < e->n_source; i++) weft__text_printf(&key, ",%d", from[i]);
   *received = key.failed ? NULL : weft__map_get(&k->pairs, weft__text_get(&key));
-  weft_err err = key.failed ? partition_oom() : WEFT_OK;
+  weft_err err = key.failed ? weft__part_oom() : WEFT_OK;
   if (!err && !*received) err = pair_nodes(k, e, to, NULL, received);
   if (!err) err = weft__map_put(&k->pairs, weft__text_get(&key), *received);
   weft__text_finish(&key);
@@ -487,14 +480,14 @@ static weft_err control_at(cutter *k, int n, const int *from, int to, char **out
   static const shape nothing = {.rank = 1};
   edge e = {.node = from[0], .slot = -1, .device = k->c->where[from[0]], .type = WEFT_FLOAT, .shape = &nothing};
   char *name;
-  if (!(e.sources = partition_alloc(k, sizeof *e.sources * (size_t)n))) return partition_oom();
+  if (!(e.sources = partition_alloc(k, sizeof *e.sources * (size_t)n))) return weft__part_oom();
   for (int i = 0; i < n; i++) {
     e.sources[e.n_source++] = (char *)(uintptr_t)k->c->graph->node[from[i]]->name;
     if (k->stages.at && k->stages.at[from[i]] > k->stages.at[e.node]) e.node = from[i];
   }
   WEFT_TRY(n == 1 ? receive_value(k, &e, to, &name) : receive_joined(k, &e, from, to, &name));
-  *out = partition_format(k, "^%s", name);
-  return *out ? WEFT_OK : partition_oom();
+  *out = weft__part_format(&k->out->arena, "^%s", name);
+  return *out ? WEFT_OK : weft__part_oom();
 }
 
 /* ---- loops ------------------------------------------------------------------------------------- */
@@ -506,36 +499,36 @@ static int parallel_of(const cutter *k, const loop_frame *f) {
 /* The Enter of a loop that only iterates; what enters is made once for each time that the loop is begun. */
 static weft_err turning_enter(cutter *k, int loop, int at, char *name) {
   const loop_frame *f = &k->loops.frame[loop];
-  char *first = partition_format(k, "%s_first", name), *outer = NULL;
+  char *first = weft__part_format(&k->out->arena, "%s_first", name), *outer = NULL;
   node_def *n;
   if (f->parent > 0) {
     WEFT_TRY(loop_at(k, f->parent, at, &outer));
-    outer = partition_format(k, "%s_again", outer); /* only in iterations that are not the last */
+    outer = weft__part_format(&k->out->arena, "%s_again", outer); /* only in iterations that are not the last */
   }
-  if (!first || (f->parent > 0 && !outer)) return partition_oom();
+  if (!first || (f->parent > 0 && !outer)) return weft__part_oom();
   WEFT_TRY(add_signal(k, at, outer != NULL, &outer, &first));
-  WEFT_TRY(new_node(k, &n, name, "Enter", first, 3));
-  WEFT_TRY(attr_type(k, n, "T", WEFT_FLOAT));
-  WEFT_TRY(attr_text(k, n, "frame_name", f->name));
-  WEFT_TRY(attr_int(k, n, "parallel_iterations", parallel_of(k, f)));
+  WEFT_TRY(weft__part_node(&k->out->arena, &n, name, "Enter", first, 3));
+  WEFT_TRY(weft__part_attr_type(&k->out->arena, n, "T", WEFT_FLOAT));
+  WEFT_TRY(weft__part_attr_text(&k->out->arena, n, "frame_name", f->name));
+  WEFT_TRY(weft__part_attr_int(&k->out->arena, n, "parallel_iterations", parallel_of(k, f)));
   return add_node(k, at, n);
 }
 
 static weft_err turning_node(cutter *k, int at, const char *type, char *name, char *in, char *other) {
   node_def *n;
-  if (!in) return partition_oom();
-  WEFT_TRY(new_node(k, &n, name, type, in, 2));
+  if (!in) return weft__part_oom();
+  WEFT_TRY(weft__part_node(&k->out->arena, &n, name, type, in, 2));
   if (other) n->input[n->n_input++] = other;
-  WEFT_TRY(attr_type(k, n, "T", WEFT_FLOAT));
-  if (strcmp(type, "Merge") == 0) WEFT_TRY(attr_int(k, n, "N", 2));
+  WEFT_TRY(weft__part_attr_type(&k->out->arena, n, "T", WEFT_FLOAT));
+  if (strcmp(type, "Merge") == 0) WEFT_TRY(weft__part_attr_int(&k->out->arena, n, "N", 2));
   return add_node(k, at, n);
 }
 
 /* A frame that is entered and left without iterating. */
 static weft_err single_iteration_at(cutter *k, int loop, int at, char *begun) {
-  char *again = partition_format(k, "%s_again", begun);
+  char *again = weft__part_format(&k->out->arena, "%s_again", begun);
   WEFT_TRY(turning_enter(k, loop, at, begun));
-  return again ? turning_node(k, at, "Identity", again, begun, NULL) : partition_oom();
+  return again ? turning_node(k, at, "Identity", again, begun, NULL) : weft__part_oom();
 }
 
 /* A loop on the task of device `at` that iterates as the loop does; *begun is the node that runs in each iteration. */
@@ -550,14 +543,17 @@ static weft_err loop_at(cutter *k, int loop, int at, char **begun) {
                       f->name);
   int number = k->edges++;
   if (!f->iterates) {
-    if (!(*begun = partition_format(k, "_turn%d", number))) return partition_oom();
+    if (!(*begun = weft__part_format(&k->out->arena, "_turn%d", number))) return weft__part_oom();
     WEFT_TRY(weft__map_put(&k->pairs, key, *begun));
     return single_iteration_at(k, loop, at, *begun);
   }
-  char *merge = *begun = partition_format(k, "_turn%d", number), *enter = partition_format(k, "_turn%d_enter", number);
-  char *sw = partition_format(k, "_turn%d_switch", number), *next = partition_format(k, "_turn%d_next", number);
-  char *again = partition_format(k, "_turn%d_again", number), *live = partition_format(k, "_turn%d_switch:1", number);
-  if (!merge || !enter || !sw || !next || !again || !live) return partition_oom();
+  char *merge = *begun = weft__part_format(&k->out->arena, "_turn%d", number),
+       *enter = weft__part_format(&k->out->arena, "_turn%d_enter", number);
+  char *sw = weft__part_format(&k->out->arena, "_turn%d_switch", number),
+       *next = weft__part_format(&k->out->arena, "_turn%d_next", number);
+  char *again = weft__part_format(&k->out->arena, "_turn%d_again", number),
+       *live = weft__part_format(&k->out->arena, "_turn%d_switch:1", number);
+  if (!merge || !enter || !sw || !next || !again || !live) return weft__part_oom();
   WEFT_TRY(weft__map_put(&k->pairs, key, merge));
   WEFT_TRY(turning_enter(k, loop, at, enter));
   WEFT_TRY(turning_node(k, at, "Merge", merge, enter, next));
@@ -583,7 +579,7 @@ static bool is_class(const Tensorflow__NodeDefAttrEntry *e) { return strcmp(e->k
 static weft_err copy_attrs(cutter *k, node_def *n, const node_def *from) {
   n->n_attr = 0;
   n->attr = partition_alloc(k, sizeof *n->attr * (from->n_attr + 1));
-  if (!n->attr) return partition_oom();
+  if (!n->attr) return weft__part_oom();
   for (size_t i = 0; i < from->n_attr; i++)
     if (k->c->shown || !is_class(from->attr[i])) n->attr[n->n_attr++] = from->attr[i];
   return WEFT_OK;
@@ -621,7 +617,7 @@ static int gather_task(const cutter *k, int n, int *from) {
  * value; else each is one, since it may be dead. */
 static weft_err copy_waits(cutter *k, node_def *def, int at) {
   int n = k->waits.n, *from = partition_alloc(k, sizeof *from * (size_t)(n + 1));
-  if (!from) return partition_oom();
+  if (!from) return weft__part_oom();
   memcpy(from, k->waits.from, sizeof *from * (size_t)n);
   if (k->straight) qsort(from, (size_t)n, sizeof *from, by_id);
   for (int i = 0, more; i < n; i += more) {
@@ -630,8 +626,8 @@ static weft_err copy_waits(cutter *k, node_def *def, int at) {
     more = k->straight && !here ? gather_task(k, n - i, from + i) : 1;
     if (!here) {
       WEFT_TRY(control_at(k, more, from + i, at, in));
-    } else if (!(*in = partition_format(k, "^%s", k->c->graph->node[from[i]]->name))) {
-      return partition_oom();
+    } else if (!(*in = weft__part_format(&k->out->arena, "^%s", k->c->graph->node[from[i]]->name))) {
+      return weft__part_oom();
     }
   }
   return WEFT_OK;
@@ -639,14 +635,15 @@ static weft_err copy_waits(cutter *k, node_def *def, int at) {
 
 static weft_err copy_node(cutter *k, const weft_node *n, int at) {
   node_def *def = weft__arena_copy(&k->out->arena, k->whole.node[n->id], sizeof *def);
-  if (!def) return partition_oom();
+  if (!def) return weft__part_oom();
   WEFT_TRY(copy_attrs(k, def, k->whole.node[n->id]));
   find_waits(k, n->id);
   def->input = partition_alloc(k, sizeof *def->input * (size_t)(n->n_in + k->waits.n + 1));
-  if (!def->input) return partition_oom();
+  if (!def->input) return weft__part_oom();
   def->n_input = (size_t)n->n_in;
   WEFT_TRY(copy_waits(k, def, at));
-  for (int i = 0; i < n->n_in; i++) WEFT_TRY(input_at(k, n->in[i], at, &def->input[i]));
+  for (int i = 0; i < n->n_in; i++)
+    WEFT_TRY(input_at(k, weft__distinct_rows_input(&k->distinct, n, i), at, &def->input[i]));
   return add_node(k, at, def);
 }
 
@@ -742,6 +739,8 @@ static weft_err find_work(cutter *k, cut *moved) {
   k->straight = is_straight(k);
   if (!k->straight) return WEFT_OK;
   WEFT_TRY(weft__relocate(&k->moved, c, &k->waits, k->order, k->n_order));
+  if (c->weft_only)
+    WEFT_TRY(weft__distinct_rows_find(&k->distinct, c, k->moved.where, &k->feeds, &k->waits, k->order, k->n_order));
   *moved = *c;
   moved->where = k->moved.where;
   k->c = moved;
@@ -760,7 +759,7 @@ static weft_err cut_all(cutter *k) {
   k->out->part = partition_alloc(k, sizeof *k->out->part * (size_t)(c->n_task + 1));
   k->out->feed_name = partition_alloc(k, sizeof(char *) * (size_t)(c->request->n_feed + 1));
   k->out->fetch_name = partition_alloc(k, sizeof(char *) * (size_t)(c->request->n_fetch + 1));
-  if (!k->of_task || !k->out->part || !k->out->feed_name || !k->out->fetch_name) return partition_oom();
+  if (!k->of_task || !k->out->part || !k->out->feed_name || !k->out->fetch_name) return weft__part_oom();
   for (int i = 0; i < k->n_order; i++) {
     int node = k->order[i];
     if (!all_fed(k, node) && !is_constant(k, node)) WEFT_TRY(copy_node(k, c->graph->node[node], c->where[node]));
@@ -784,6 +783,7 @@ weft_err weft__partition(parts *out, const cut *c) {
   weft__waits_finish(&k.waits);
   weft__late_reads_finish(&k.late);
   weft__relocation_finish(&k.moved);
+  weft__distinct_rows_finish(&k.distinct);
   weft__stages_finish(&k.stages);
   weft__map_finish(&k.pairs);
   if (err) weft__parts_finish(out);

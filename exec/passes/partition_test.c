@@ -16,6 +16,7 @@ static const device_info devices[] = {
 
 typedef struct rig {
   weft_graph *g;
+  bool weft_only;
   int where[64];
 } rig;
 
@@ -49,7 +50,8 @@ static weft_err cut_at(rig *r, const plan_request *q, parts *out) {
                                      .device = devices,
                                      .task = task_of,
                                      .n_task = 3,
-                                     .client = WORKER});
+                                     .client = WORKER,
+                                     .weft_only = r->weft_only});
 }
 
 static const task_part *part_of(const parts *p, int task) {
@@ -419,4 +421,61 @@ TEST(a_constant_is_copied_to_its_readers_and_never_travels) {
   EXPECT_EQ_STR(p.fetch_name[0], "c");
   weft__parts_finish(&p);
   weft__graph_destroy(r.g);
+}
+
+/* A lookup of fed ids in a table of the ps, and an update by a gradient of the worker.  Fetches the worker's use of the
+ * rows and runs the update. */
+static void cut_lookup(rig *r, bool numbers_are_read, parts *p) {
+  shape rows = {.rank = 2, .dim = {20, 4}};
+  attr attrs[] = {A_TYPE("dtype", WEFT_FLOAT), A_SHAPE("shape", &rows)};
+  weft_out table = node(r, PS, "VariableV2", "table", 0, NULL, 2, attrs);
+  shape some = {.rank = 1, .dim = {-1}}, slices = {.rank = 2, .dim = {-1, 4}};
+  attr of_ids[] = {A_TYPE("dtype", WEFT_INT64), A_SHAPE("shape", &some)};
+  attr of_slices[] = {A_TYPE("dtype", WEFT_FLOAT), A_SHAPE("shape", &slices)};
+  weft_out fed[] = {node(r, WORKER, "Placeholder", "ids", 0, NULL, 2, of_ids),
+                    node(r, WORKER, "Placeholder", "slices", 0, NULL, 2, of_slices)};
+  weft_out found = node(r, PS, "Gather", "found", 2, (weft_out[]){table, fed[0]}, 0, NULL);
+  weft_out same = node(r, PS, "Identity", "same", 1, &found, 0, NULL);
+  weft_out use = node(r, WORKER, "Neg", "use", 1, &same, 0, NULL);
+  weft_out distinct = node(r, PS, "Unique", "distinct", 1, &fed[0], 0, NULL);
+  weft_out numbers = {distinct.node, 1};
+  weft_out n = node(r, PS, "Size", "n", 1, &distinct, 0, NULL);
+  weft_out sums = node(r, PS, "UnsortedSegmentSum", "sums", 3, (weft_out[]){fed[1], numbers, n}, 0, NULL);
+  weft_out update = node(r, PS, "ScatterSub", "update", 3, (weft_out[]){table, distinct, sums}, 0, NULL);
+  weft_out other = node(r, PS, "Neg", "other", 1, &numbers, 0, NULL);
+  plan_request q = {.n_feed = 2, .feed = fed, .n_fetch = 1, .fetch = &use, .n_target = numbers_are_read ? 2 : 1};
+  q.target = (int[]){update.node, other.node};
+  EXPECT_OK(cut_at(r, &q, p));
+  expect_whole(p);
+}
+
+TEST(distinct_ids_rows_and_gradients_travel_between_weft_tasks) {
+  rig r = begin();
+  parts p;
+  r.weft_only = true;
+  cut_lookup(&r, false, &p);
+  const task_part *ps = part_of(&p, PS), *worker = part_of(&p, WORKER);
+  EXPECT_EQ_INT(count(ps, "Unique"), 0);
+  EXPECT_EQ_INT(count(ps, "UnsortedSegmentSum"), 0);
+  EXPECT_EQ_INT(count(ps, "_Recv"), 2); /* distinct ids, for the lookup and the update, and sums of gradients */
+  EXPECT_EQ_STR(find(ps, "found")->input[1], find(ps, "update")->input[1]);
+  EXPECT_EQ_INT(count(worker, "Unique"), 1);
+  EXPECT_EQ_INT(count(worker, "Gather"), 1); /* which repeats the rows */
+  EXPECT_EQ_STR(find(worker, find(worker, "use")->input[0])->op, "Gather");
+  weft__parts_finish(&p);
+  weft__graph_destroy(r.g);
+}
+
+TEST(all_ids_travel_to_other_peers_and_where_their_numbers_are_read) {
+  for (int i = 0; i < 2; i++) {
+    rig r = begin();
+    parts p;
+    r.weft_only = i == 1;
+    cut_lookup(&r, i == 1, &p);
+    EXPECT_EQ_INT(count(part_of(&p, PS), "Unique"), 1);
+    EXPECT_EQ_INT(count(part_of(&p, PS), "UnsortedSegmentSum"), 1);
+    EXPECT_EQ_INT(count(part_of(&p, WORKER), "Gather"), 0);
+    weft__parts_finish(&p);
+    weft__graph_destroy(r.g);
+  }
 }

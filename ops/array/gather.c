@@ -233,8 +233,8 @@ static weft_err gather_variable_v2_cpu(kernel *k) {
 
 static const op gather_variable_op = {.def = "_GatherVariable", .cpu = gather_variable_cpu};
 static const op gather_variable_v2_op = {.def = "_GatherVariableV2", .cpu = gather_variable_v2_cpu};
-static const fusion gather_fusion = {.on_variable = &gather_variable_op};
-static const fusion gather_v2_fusion = {.on_variable = &gather_variable_v2_op};
+static const fusion gather_fusion = {.role = ROLE_LOOKUP, .on_variable = &gather_variable_op};
+static const fusion gather_v2_fusion = {.role = ROLE_LOOKUP, .on_variable = &gather_variable_v2_op};
 
 static weft_err gather_v2_cpu(kernel *k) {
   if (k->in[2]->shape.rank != 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "axis must be scalar");

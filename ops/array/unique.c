@@ -4,6 +4,7 @@
  * Elements are compared by value: -0 equals 0, and a NaN equals nothing. */
 #include "base/alloc.h"
 #include "base/cast.h"
+#include "graph/fusion.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
 #include "kernels/array/strided_copy.h"
@@ -323,9 +324,11 @@ static const op_case diff_cases[] = {
 
 #define OUT_IDX "out_idx:type{int32,int64}=int32"
 
+static const fusion unique_fusion = {.role = ROLE_DISTINCT};
+
 OPS(unique) = {
     {"Unique(x:T) -> (y:T, idx:out_idx) | T:type " OUT_IDX, "The distinct elements, in order of first sight.",
-     .infer = unique_infer, .cpu = unique_cpu, .cases = unique_cases},
+     .infer = unique_infer, .cpu = unique_cpu, .cases = unique_cases, .fusion = &unique_fusion},
     {"UniqueWithCounts(x:T) -> (y:T, idx:out_idx, count:out_idx) | T:type " OUT_IDX,
      "The distinct elements, and how often each occurs.", .infer = unique_infer, .cpu = unique_cpu,
      .cases = counts_cases},

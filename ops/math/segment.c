@@ -5,6 +5,7 @@
  * as floats. segment_grad.c has the gradients. */
 #include "ops/math/segment.h"
 #include "base/alloc.h"
+#include "graph/fusion.h"
 #include "ops/math/segment_grad.h"
 #include <float.h>
 #include <stdio.h>
@@ -338,11 +339,13 @@ static const op_case sorted_cases[] = {
     {0},
 };
 
-#define UNSORTED(name_, types_, ids_, doc_, cpu_, grad_)                                                               \
+static const fusion sums_rows = {.role = ROLE_SUM_ROWS};
+
+#define UNSORTED(name_, types_, ids_, doc_, cpu_, ...)                                                                 \
   {                                                                                                                    \
     "UnsortedSegment" name_ "(data:T, segment_ids:Tindices, num_segments:Tnumsegments) -> (output:T) | "               \
     "T:type{" types_ "} Tindices:type{" ids_ "} Tnumsegments:type{int32,int64}=int32",                                 \
-        doc_, .infer = unsorted_infer, .cpu = cpu_, .grad = grad_, .cases = unsorted_cases                             \
+        doc_, .infer = unsorted_infer, .cpu = cpu_, .cases = unsorted_cases, .grad = __VA_ARGS__                       \
   }
 #define SORTED(name_, types_, doc_, cpu_, grad_)                                                                       \
   {                                                                                                                    \
@@ -352,7 +355,7 @@ static const op_case sorted_cases[] = {
 
 OPS(segment) = {
     UNSORTED("Sum", "number", "int16,int32,int64", "Sums of rows by segment, in any order.", unsorted_sum_cpu,
-             weft__unsorted_sum_grad),
+             weft__unsorted_sum_grad, .fusion = &sums_rows),
     UNSORTED("Prod", "number", "int32,int64", "Products of rows by segment, in any order.", unsorted_prod_cpu,
              weft__unsorted_prod_grad),
     UNSORTED("Max", "real", "int32,int64", "The greatest of rows by segment, in any order.", unsorted_max_cpu,

@@ -468,6 +468,7 @@ static const op_case gather_nd_cases[] = {
 };
 
 static const fusion adds_rows = {ROLE_ADD_ROWS};
+static const fusion gather_fusion = {.role = ROLE_LOOKUP};
 
 #define REF(NAME, TYPES, LOCK, DOC, FN, INFER, CASES, STOPS)                                                           \
   {                                                                                                                    \
@@ -524,7 +525,8 @@ OPS(scatter_var) = {
     RESOURCE_ND("ResourceScatterNdMax", "Raises places of a variable.", max_nd_cpu),
     {"ResourceGather(resource:resource, indices:Tindices) -> (output:dtype) | batch_dims:int=0 "
      "validate_indices:bool=true dtype:type Tindices:type{int32,int64} ; stateful",
-     "Rows of a variable.", .infer = gather_infer, .cpu = gather_cpu, .grad = gather_grad, .cases = gather_cases},
+     "Rows of a variable.", .infer = gather_infer, .cpu = gather_cpu, .grad = gather_grad, .cases = gather_cases,
+     .fusion = &gather_fusion},
     {"ResourceGatherNd(resource:resource, indices:Tindices) -> (output:dtype) | dtype:type Tindices:type{int32,int64} "
      "; stateful",
      "Places of a variable.", .infer = gather_nd_infer, .cpu = gather_nd_cpu, .grad = gather_nd_grad,

@@ -7,6 +7,7 @@
 #include "exec/feeds.h"
 #include "exec/executors/dataflow_iteration.h"
 #include "exec/executors/frame.h"
+#include "exec/passes/bundle.h"
 #include "exec/passes/defer_updates.h"
 #include "exec/passes/fuse.h"
 #include "exec/passes/mixed_precision.h"
@@ -318,6 +319,8 @@ static weft_err make_plan(maker *m) {
   m->n_slot = m->p->n_slot;
   WEFT_TRY(weft__defer_updates(m->p));
   if (m->p->executor == PLAN_DATAFLOW) return weft__dataflow_map_create(&m->p->dataflow, m->p);
+  WEFT_TRY(weft__bundle(m->p));
+  m->n_slot = m->p->n_slot;
   WEFT_TRY(weft__fuse(m->p));
   WEFT_TRY(weft__swap_relu_pool(m->p));
   if (m->p->executor == PLAN_STAGED) WEFT_TRY(weft__staged_prepare(m->p));

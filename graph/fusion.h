@@ -26,6 +26,13 @@ typedef struct selection {
   const char *const *attrs; /* attributes that must be equal in the node and its gradient; ended by NULL */
 } selection;
 
+/* A block of a larger tensor that is whole along every axis but one. */
+typedef struct tensor_part {
+  int of; /* the input that an output is a part of; 0 for the parts of an output */
+  int axis;
+  int64_t begin; /* along that axis */
+} tensor_part;
+
 /* The function of an op, for passes that look for a whole formula.  A Ref op has the role of the other op. */
 typedef enum fusion_role {
   ROLE_NONE,
@@ -38,7 +45,9 @@ typedef enum fusion_role {
   ROLE_ROOT,     /* the square root of its input */
   ROLE_DISTINCT, /* the distinct elements of its input, and for each element the number of its equal among them */
   ROLE_SUM_ROWS, /* for each number in input 1, the sum of the rows of input 0 that have it; input 2 counts the sums */
-  ROLE_LOOKUP    /* the rows of input 0 (a value or a handle) that input 1 names; along axis input 2, if there is one */
+  ROLE_LOOKUP,   /* the rows of input 0 (a value or a handle) that input 1 names; along axis input 2, if there is one */
+  ROLE_MATMUL,   /* the matrix product of its two inputs, with transpose_a and transpose_b */
+  ROLE_COLUMNS   /* the sum over all axes but the last, if its data_format is NHWC */
 } fusion_role;
 
 struct fusion {
@@ -67,7 +76,15 @@ struct fusion {
 
   const selection *selects;      /* the selection of which this op is the forward op */
   const selection *selects_grad; /* the selection of which this op is the gradient */
-  bool masks;                    /* the output is input 0 where a condition on input 1 holds, and 0 elsewhere */
+
+  /* For an op that only copies.  `part`: output `out` is a part of input p->of.  `joins`: input `in` becomes a part of
+   * output 0.  Both return false if the node's axis, beginning and shapes are not known before it runs. */
+  bool (*part)(const weft_node *n, int out, tensor_part *p);
+  bool (*joins)(const weft_node *n, int in, tensor_part *p);
+  /* Returns true if output 0 is input 0, of shape x, as it is.  arg is the value of input 1. */
+  bool (*hands_on)(const shape *x, const weft_tensor *arg);
+
+  bool masks; /* the output is input 0 where a condition on input 1 holds, and 0 elsewhere */
 };
 
 typedef struct fused_node { /* the node that a fused kernel runs first */

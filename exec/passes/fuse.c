@@ -10,6 +10,7 @@
 #include "exec/passes/fuse.h"
 
 #include "base/alloc.h"
+#include "exec/passes/fuse_step.h"
 #include "kernels/elementwise/program.h"
 #include "kernels/gpu/gpu_host.h"
 
@@ -30,64 +31,10 @@ typedef struct group {
   bool updates; /* input 0 is a variable, which takes the result */
 } group;
 
-/* Returns what the op of an item's node declares; all zero if it declares nothing. */
-static const fusion *fusion_of(const plan_item *it) {
-  static const fusion none = {0};
-  return it->node->op->fusion ? it->node->op->fusion : &none;
-}
-
-/* Returns the float type that all arguments of an item have; else WEFT_INVALID.  A GPU's chain computes 16-bit floats
- * in float. */
-static weft_dtype type_of(const plan_item *it) {
-  const weft_dtype t = it->n_out == 1 ? weft__dtype_base(it->node->out_type[0]) : WEFT_INVALID;
-  const bool narrow = it->device && (t == WEFT_HALF || t == WEFT_BFLOAT16);
-  if (t != WEFT_FLOAT && t != WEFT_DOUBLE && !narrow) return WEFT_INVALID;
-  for (int i = 0; i < it->node->n_in; i++)
-    if (weft__dtype_base(weft__out_type(it->node->graph, it->node->in[i])) != t) return WEFT_INVALID;
-  return t;
-}
-
-/* Returns the step of a program that does what the op of this name does, on the item's device. */
-static bool named_step(const plan_item *it, const char *name, const op *o, int n_in, weft_dtype t, fused_step *s) {
-  const gpu_chains *chains = it->device ? weft__gpu_chains() : NULL;
-  *s = (fused_step){.n_in = n_in, .function = chains ? chains->step(name, n_in) : -1};
-  if (chains) return s->function >= 0;
-  s->loop = o && o->elem ? o->elem->loop[t] : NULL;
-  return s->loop != NULL;
-}
-
-static bool step_of(const plan_item *it, fused_step *s) {
-  const weft_dtype t = type_of(it);
-  if (t == WEFT_INVALID || it->n_in < 1 || it->n_in > 2 || it->in[0].wants_ref) return false;
-  const fusion *f = fusion_of(it);
-  if (f->elementwise && !f->elementwise(it->node)) return false;
-  return named_step(it, it->node->op_name, it->op, it->n_in, t, s);
-}
-
 /* Returns true if the item's value is broadcast: inside the group it would have to be computed more than once. */
 static bool same_size(const plan_item *a, const plan_item *b) {
   const shape *x = &a->node->out_shape[0], *y = &b->node->out_shape[0];
   return x->rank >= 0 && weft__shape_equal(x, y);
-}
-
-/* Returns true if the item changes the variable that `slot` refers to, or one that is not known. */
-static bool may_change(const plan *p, const plan_item *it, int slot) {
-  if (it->op->flags & OP_ONCE) return false;
-  bool refers = false;
-  for (int i = 0; i < it->n_in; i++) {
-    if (!it->in[i].wants_ref) continue;
-    const int maker = p->slot_item[it->in[i].slot];
-    if (it->in[i].slot == slot || maker < 0 || !(p->item[maker].op->flags & OP_ONCE)) return true;
-    refers = true;
-  }
-  return !refers && it->op->opdef.stateful;
-}
-
-/* Returns true if an item between items j and root may change the variable of `slot`. */
-static bool writes_between(const finder *f, int j, const plan_item *root, int slot) {
-  for (const plan_item *it = &f->p->item[j] + 1; it < root; it++)
-    if (may_change(f->p, it, slot)) return true;
-  return false;
 }
 
 static bool input_is_absorbable(const finder *f, const plan_item *root, const plan_input *in) {
@@ -95,9 +42,9 @@ static bool input_is_absorbable(const finder *f, const plan_item *root, const pl
   fused_step s;
   if (j < 0 || f->gone[j] || f->ordered[j] || f->uses[in->slot] != 1) return false;
   const plan_item *it = &f->p->item[j];
-  if (it->device != root->device || !step_of(it, &s) || !same_size(it, root)) return false;
+  if (it->device != root->device || !weft__step_of(it, &s) || !same_size(it, root)) return false;
   for (int i = 0; i < it->n_in; i++) /* the item reads its inputs now, the group would later */
-    if (it->in[i].from_ref && writes_between(f, j, root, it->in[i].slot)) return false;
+    if (it->in[i].from_ref && weft__writes_between(f->p, j, root, it->in[i].slot)) return false;
   return true;
 }
 
@@ -133,7 +80,7 @@ static bool take_operand(const finder *f, group *g, const plan_input *in, const 
 static bool group_grow(const finder *f, group *g, int i, const plan_item *root, int *operand) {
   const plan_item *it = &f->p->item[i];
   fused_step s;
-  if (g->n_member == PROGRAM_STEPS || !step_of(it, &s)) return false;
+  if (g->n_member == PROGRAM_STEPS || !weft__step_of(it, &s)) return false;
   g->member[g->n_member++] = i;
   for (int j = 0; j < it->n_in; j++)
     if (!take_operand(f, g, &it->in[j], root, &s.arg[j])) return false;
@@ -144,13 +91,13 @@ static bool group_grow(const finder *f, group *g, int i, const plan_item *root, 
 /* Adds the steps of an elementwise update of a reference variable; only on GPUs. */
 static bool grow_update(const finder *f, group *g, int i) {
   const plan_item *it = &f->p->item[i];
-  const update_form *u = fusion_of(it)->updates;
-  if (!it->device || !u || type_of(it) == WEFT_INVALID) return false;
+  const update_form *u = weft__fusion_of(it)->updates;
+  if (!it->device || !u || weft__step_type(it) == WEFT_INVALID) return false;
   if (!it->in[0].wants_ref || !it->in[0].from_ref) return false;
   const op_table *ops = it->node->graph->ops;
   fused_step times, last;
-  if (!named_step(it, "Mul", weft__op_find(ops, "Mul"), 2, g->prog.type, &times) ||
-      !named_step(it, u->combine, weft__op_find(ops, u->combine), 2, g->prog.type, &last))
+  if (!weft__step_named(it, "Mul", weft__op_find(ops, "Mul"), 2, g->prog.type, &times) ||
+      !weft__step_named(it, u->combine, weft__op_find(ops, u->combine), 2, g->prog.type, &last))
     return false;
   g->in[g->n_in++] = it->in[0];
   g->member[g->n_member++] = i;
@@ -190,30 +137,13 @@ static void *chain_of(const group *g) {
   return c;
 }
 
-/* Makes the root wait for all that its members waited for. */
-static weft_err join_controls(finder *f, plan_item *root, const group *g) {
-  int n = 0;
-  for (int m = 0; m < g->n_member; m++) n += f->p->item[g->member[m]].n_control;
-  if (n == root->n_control) return WEFT_OK;
-  int *all = weft__arena_alloc(&f->p->arena, sizeof *all * (size_t)n);
-  if (!all) return WEFT_OOM;
-  n = 0;
-  for (int m = 0; m < g->n_member; m++) {
-    const plan_item *it = &f->p->item[g->member[m]];
-    for (int i = 0; i < it->n_control; i++) all[n++] = it->control[i];
-  }
-  root->control = all;
-  root->n_control = n;
-  return WEFT_OK;
-}
-
 /* Steps are counted when they are complete, members when they are entered: both bound the group. */
 static weft_err group_replace_root(finder *f, int i, const group *g) {
   plan_item *it = &f->p->item[i];
   const gpu_chains *chains = it->device ? weft__gpu_chains() : NULL;
   plan_input *in = weft__arena_copy(&f->p->arena, g->in, sizeof *in * (size_t)g->n_in);
   void *state = chains ? chain_of(g) : weft__alloc(sizeof g->prog);
-  weft_err err = state && in ? join_controls(f, it, g) : WEFT_OOM;
+  weft_err err = state && in ? weft__join_controls(f->p, it, g->n_member, g->member) : WEFT_OOM;
   if (err) {
     weft__free(state);
     return err;
@@ -259,7 +189,7 @@ static int lone_maker(const finder *f, const plan_input *in) {
   const int j = f->p->slot_item[in->slot];
   if (j < 0 || f->gone[j] || f->ordered[j] || f->uses[in->slot] != 1) return -1;
   const plan_item *it = &f->p->item[j];
-  const fusion *how = fusion_of(it);
+  const fusion *how = weft__fusion_of(it);
   return !it->device && it->op == it->node->op && how->fits && how->fits(it->node) ? j : -1;
 }
 
@@ -273,10 +203,10 @@ static bool group_is_epilogue(const finder *f, const plan_item *root, int from) 
   const plan *p = f->p;
   const shape *out = &root->node->out_shape[0];
   const int c = lone_maker(f, &root->in[from]);
-  if (c < 0 || !fusion_of(&p->item[c])->with_epilogue || !same_size(&p->item[c], root)) return false;
+  if (c < 0 || !weft__fusion_of(&p->item[c])->with_epilogue || !same_size(&p->item[c], root)) return false;
   const plan_item *it = &p->item[c];
   for (int i = 0; i < it->n_in; i++)
-    if (it->in[i].from_ref && writes_between(f, c, root, it->in[i].slot))
+    if (it->in[i].from_ref && weft__writes_between(f->p, c, root, it->in[i].slot))
       return false; /* the item reads its inputs now, the group would read them later */
   for (int i = 0; i < root->n_in; i++) {
     const shape *s = shape_of(p, root->in[i].slot);
@@ -300,7 +230,7 @@ static weft_err join_epilogue(plan *p, plan_item *root, const plan_item *it, int
   for (int i = 0; i < root->n_in; i++)
     if (i != from) in[n++] = root->in[i];
   root->op->unprepare(root->state);
-  root->op = fusion_of(it)->with_epilogue;
+  root->op = weft__fusion_of(it)->with_epilogue;
   root->run = root->op->cpu, root->state = e, root->in = in, root->n_in = n;
   return WEFT_OK;
 }
@@ -324,10 +254,10 @@ static weft_err join_epilogues(finder *f) {
 
 /* Returns the item that computes what `root` adds to a variable, if one kernel can do both; else -1. */
 static int maker_of_change(const finder *f, const plan_item *root) {
-  const update_form *u = fusion_of(root)->updates;
+  const update_form *u = weft__fusion_of(root)->updates;
   if (root->device || !u || !root->in[0].wants_ref || !root->in[0].from_ref) return -1;
   const int j = lone_maker(f, &root->in[u->change]);
-  if (j < 0 || !fusion_of(&f->p->item[j])->with_update || fusion_of(&f->p->item[j])->update != u) return -1;
+  if (j < 0 || !weft__fusion_of(&f->p->item[j])->with_update || weft__fusion_of(&f->p->item[j])->update != u) return -1;
   for (int i = 0; i < f->p->item[j].n_in; i++)
     if (f->p->item[j].in[i].from_ref) return -1;
   return j;
@@ -336,7 +266,7 @@ static int maker_of_change(const finder *f, const plan_item *root) {
 /* Makes `root`, which changes a variable, also run the item that computes the change.  It takes over that item's
  * state. */
 static weft_err join_update(plan *p, plan_item *root, const plan_item *it) {
-  const int change = fusion_of(root)->updates->change;
+  const int change = weft__fusion_of(root)->updates->change;
   fused_update *u = weft__alloc(sizeof *u);
   plan_input *in = weft__arena_alloc(&p->arena, sizeof *in * (size_t)(root->n_in + it->n_in));
   if (!u || !in) {
@@ -348,7 +278,7 @@ static weft_err join_update(plan *p, plan_item *root, const plan_item *it) {
   for (int i = 0; i < root->n_in; i++)
     if (i != change) in[n++] = root->in[i];
   for (int i = 0; i < it->n_in; i++) in[n++] = it->in[i];
-  root->op = fusion_of(it)->with_update;
+  root->op = weft__fusion_of(it)->with_update;
   root->run = root->op->cpu, root->state = u, root->in = in, root->n_in = n;
   return WEFT_OK;
 }

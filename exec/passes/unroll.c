@@ -469,7 +469,8 @@ static weft_err unroll_run(runner *w) {
   WEFT_TRY(number_nodes(w));
   WEFT_TRY(list_edges(w));
   WEFT_TRY(run_dataflow(w));
-  return make_request(w);
+  WEFT_TRY(make_request(w));
+  return weft__unroll_sums(&w->u);
 }
 
 static void runner_finish(runner *w) {

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "exec/passes/unroll_state.h"
 #include "graph/fold.h"
+#include "graph/fusion.h"
 #include "graph/graph.h"
 #include <stdio.h>
 #include <string.h>
@@ -20,14 +21,12 @@ static weft_err set_add(unroller *u, const int *node, int n, int *out) {
   return WEFT_OK;
 }
 
-static weft_err add_made(unroller *u, const node_spec *spec, int place, weft_node **out);
-
 /* Replaces a set that has grown large by one node that waits for all of it. */
 static weft_err set_collapse(unroller *u, const int *node, int n, int *out) {
   char name[48];
   weft_node *made;
   snprintf(name, sizeof name, "_unrolled/join_%d", u->n_set);
-  WEFT_TRY(add_made(
+  WEFT_TRY(weft__unroll_add(
       u, &(node_spec){.op = "NoOp", .name = name, .device = "", .exact = true, .n_control = n, .control = node}, 0,
       &made));
   return set_add(u, &made->id, 1, out);
@@ -55,7 +54,7 @@ weft_err weft__unroll_union(unroller *u, int a, int b, int *out) {
 
 /* ---- nodes ---- */
 
-static weft_err add_made(unroller *u, const node_spec *spec, int place, weft_node **out) {
+weft_err weft__unroll_add(unroller *u, const node_spec *spec, int place, weft_node **out) {
   unrolled_graph *m = u->made;
   if (m->graph->n_node >= UNROLL_MAX_NODES)
     return weft__unroll_stuck("its iterations have more than %d nodes", UNROLL_MAX_NODES);
@@ -95,9 +94,9 @@ weft_err weft__unroll_materialize(unroller *u, symbol *s, int place) {
   weft_node *made;
   const attr attrs[] = {A_TENSOR("value", (weft_tensor *)(uintptr_t)s->known), A_TYPE("dtype", s->known->dtype)};
   snprintf(name, sizeof name, "_unrolled/constant_%d", u->n_constant);
-  WEFT_TRY(add_made(u,
-                    &(node_spec){.op = "Const", .name = name, .device = "", .exact = true, .n_attr = 2, .attr = attrs},
-                    place, &made));
+  WEFT_TRY(weft__unroll_add(
+      u, &(node_spec){.op = "Const", .name = name, .device = "", .exact = true, .n_attr = 2, .attr = attrs}, place,
+      &made));
   s->out = (weft_out){made->id, 0, 0};
   u->constant[u->n_constant++] = (constant_made){s->known, s->out};
   return WEFT_OK;
@@ -111,7 +110,7 @@ static weft_err add_named(unroller *u, const weft_node *n, node_spec *spec, weft
   snprintf(name, room, u->copies[n->id] ? "%s~%d" : "%s", n->name, u->copies[n->id]);
   u->copies[n->id]++;
   spec->name = name, spec->device = n->device, spec->exact = true;
-  WEFT_TRY(add_made(u, spec, u->where->of_node[n->id], made));
+  WEFT_TRY(weft__unroll_add(u, spec, u->where->of_node[n->id], made));
   (*made)->name = n->name;
   return WEFT_OK;
 }
@@ -301,6 +300,14 @@ static bool passes_on(const unroller *u, const weft_node *n) {
          u->frames.home[n->id] != 0;
 }
 
+/* Returns true if the node's op declares that it hands on its first input, given the value of its second. */
+static bool hands_on(const unroller *u, const weft_node *n, const symbol *in) {
+  const fusion *f = n->op->fusion;
+  if (!f || !f->hands_on || !in[1].known || in[0].out.node < 0 || in[0].variable >= 0) return false;
+  const shape *x = weft__out_shape(u->made->graph, in[0].out);
+  return weft__shape_known(x) && f->hands_on(x, in[1].known);
+}
+
 weft_err weft__unroll_node(unroller *u, const weft_node *n, symbol *in, int after, symbol *out, int *done) {
   bool is = false;
   *done = after;
@@ -309,7 +316,7 @@ weft_err weft__unroll_node(unroller *u, const weft_node *n, symbol *in, int afte
   if (weft__node_is(n, KIND_NO_OP) || weft__node_is(n, KIND_CONTROL_TRIGGER)) return WEFT_OK;
   if (n->op->flags & OP_ASYNC) return weft__unroll_stuck("'%s' (%s) waits", n->name, n->op_name);
   if (weft__node_is(n, KIND_CONST)) return node_constant(u, n, after, out, done);
-  if (passes_on(u, n)) {
+  if (passes_on(u, n) || hands_on(u, n, in)) {
     out[0] = in[0];
     return WEFT_OK;
   }

@@ -89,12 +89,18 @@ weft_err weft__unroll_union(unroller *u, int a, int b, int *out); /* of two sets
 weft_err weft__unroll_materialize(unroller *u, symbol *s, int place);
 /* Copies the value, which the pass then owns. */
 weft_err weft__unroll_keep(unroller *u, const weft_tensor *t, const weft_tensor **out);
+/* Adds a node to the new graph; `place` is its device. */
+weft_err weft__unroll_add(unroller *u, const node_spec *spec, int place, weft_node **out);
 /* Adds a node that the pass itself needs, on the device of node n and named as it in errors. */
 weft_err weft__unroll_helper(unroller *u, const weft_node *n, const char *op_name, int n_in, symbol *in, int n_attr,
                              const attr *attrs, weft_node **made);
 /* Runs a node that is no control flow: out gets its outputs, *after what control edges from it carry.  `after` are the
  * effects that the node depends on. */
 weft_err weft__unroll_node(unroller *u, const weft_node *n, symbol *in, int after, symbol *out, int *done);
+
+/* ---- unroll_sums.c ---- */
+/* Replaces sums of products, one of each iteration, by one product.  The request of the new graph is complete. */
+weft_err weft__unroll_sums(unroller *u);
 
 /* ---- unroll_arrays.c ---- */
 /* As weft__unroll_node if the node's op acts on TensorArrays or stacks; *is says so. */

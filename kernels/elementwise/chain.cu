@@ -1,4 +1,4 @@
-/* chain.cu - a chain of elementwise ops as one kernel that interprets its steps.
+/* chain.cu - a chain or a bundle of elementwise ops as one kernel that interprets its steps.
  *
  * All threads execute the same steps, so a step costs one jump for four elements of 32 threads.  That is little
  * compared with memory, which is read and written once, not once per op.  The stack is four registers deep; it is
@@ -49,16 +49,16 @@ static const char *const binary_ops[] = {BINARY_STEPS(NAME)};
 
 template <class A> using four = A[EACH_PACK];
 
-template <class A> __device__ __forceinline__ void apply_unary(int function, four<A> &x) {
+template <class A, int N> __device__ __forceinline__ void apply_unary(int function, A (&x)[N]) {
 #define CASE(op, f)                                                                                                    \
-  case step_##f: _Pragma("unroll") for (int j = 0; j < EACH_PACK; j++) x[j] = f()(x[j]); break;
+  case step_##f: _Pragma("unroll") for (int j = 0; j < N; j++) x[j] = f()(x[j]); break;
   switch (function) { UNARY_STEPS(CASE) }
 #undef CASE
 }
 
-template <class A> __device__ __forceinline__ void apply_binary(int function, four<A> &x, const four<A> &y) {
+template <class A, int N> __device__ __forceinline__ void apply_binary(int function, A (&x)[N], const A (&y)[N]) {
 #define CASE(op, f)                                                                                                    \
-  case step_##f: _Pragma("unroll") for (int j = 0; j < EACH_PACK; j++) x[j] = f()(x[j], y[j]); break;
+  case step_##f: _Pragma("unroll") for (int j = 0; j < N; j++) x[j] = f()(x[j], y[j]); break;
   switch (function) { BINARY_STEPS(CASE) }
 #undef CASE
 }
@@ -149,6 +149,79 @@ static weft_err chain_gpu(kernel *k) {
   return err;
 }
 
+/* ---- bundles ---- */
+
+enum { BUNDLE_THREADS = 64 };
+struct bundle_view {
+  void *at;
+  int64_t row, column;
+};
+struct bundle_args {
+  uint32_t n;
+  divisor columns;
+  int n_step, n_in, n_out;
+  gpu_step step[GPU_BUNDLE_STEPS];
+  bundle_view in[GPU_BUNDLE_IN], out[GPU_BUNDLE_OUT];
+  int8_t result[GPU_BUNDLE_OUT];
+};
+
+/* A thread computes one element of each result.  It requests all inputs before it waits for one, and keeps them and the
+ * results of the steps in its own column of shared memory, because registers cannot be indexed. */
+template <class S, class A>
+__global__ void __launch_bounds__(BUNDLE_THREADS) bundle_kernel(const __grid_constant__ bundle_args b) {
+  __shared__ A kept[GPU_BUNDLE_IN + GPU_BUNDLE_STEPS][BUNDLE_THREADS];
+  const uint32_t i = blockIdx.x * BUNDLE_THREADS + threadIdx.x;
+  if (i >= b.n) return;
+  const int64_t row = divided(i, b.columns), column = i - row * b.columns.d;
+  A given[GPU_BUNDLE_IN];
+#pragma unroll
+  for (int v = 0; v < GPU_BUNDLE_IN; v++)
+    if (v < b.n_in) given[v] = (A)((const S *)b.in[v].at)[row * b.in[v].row + column * b.in[v].column];
+#pragma unroll
+  for (int v = 0; v < GPU_BUNDLE_IN; v++)
+    if (v < b.n_in) kept[v][threadIdx.x] = given[v];
+  for (int t = 0; t < b.n_step; t++) {
+    const gpu_step &now = b.step[t];
+    A x[1] = {kept[now.arg[0] < 0 ? GPU_BUNDLE_IN - 1 - now.arg[0] : now.arg[0]][threadIdx.x]};
+    if (now.n_in == 2) {
+      const A y[1] = {kept[now.arg[1] < 0 ? GPU_BUNDLE_IN - 1 - now.arg[1] : now.arg[1]][threadIdx.x]};
+      apply_binary(now.function, x, y);
+    } else
+      apply_unary(now.function, x);
+    kept[GPU_BUNDLE_IN + t][threadIdx.x] = (A)(S)x[0];
+  }
+  for (int v = 0; v < b.n_out; v++)
+    ((S *)b.out[v].at)[row * b.out[v].row + column * b.out[v].column] =
+        (S)kept[GPU_BUNDLE_IN + b.result[v]][threadIdx.x];
+}
+
+template <class S> static bundle_view bundle_view_of(const gpu_view &v, const gpu_tensor &t) {
+  return {(S *)t.data + v.first, v.row, v.column};
+}
+
+template <class S> static weft_err bundle_launch(kernel *k, const gpu_bundle &g, const gpu_tensor *out) {
+  bundle_args b = {};
+  b.n = (uint32_t)(g.rows * g.columns);
+  b.columns = divisor_of(g.columns);
+  b.n_step = g.n_step, b.n_in = g.n_in, b.n_out = g.n_out;
+  for (int i = 0; i < g.n_step; i++) b.step[i] = g.step[i];
+  for (int i = 0; i < g.n_in; i++) b.in[i] = bundle_view_of<S>(g.in[i], gpu_in(k, g.in[i].tensor));
+  for (int i = 0; i < g.n_out; i++) {
+    b.out[i] = bundle_view_of<S>(g.out[i], out[g.out[i].tensor]);
+    b.result[i] = g.result[i];
+  }
+  const unsigned blocks = (b.n + BUNDLE_THREADS - 1) / BUNDLE_THREADS;
+  bundle_kernel<S, wide<S>><<<blocks, BUNDLE_THREADS, 0, gpu_stream(k)>>>(b);
+  return gpu_launched(k);
+}
+
+static weft_err bundle_gpu(kernel *k) {
+  const gpu_bundle &g = *weft__gpu->bundle(k);
+  gpu_tensor out[GPU_BUNDLE_OUT];
+  for (int i = 0; i < g.n_tensor; i++) WEFT_TRY(gpu_out(k, i, g.tensor[i], &out[i]));
+  return gpu_floats(k, g.type, [&](auto t) { return bundle_launch<decltype(t)>(k, g, out); });
+}
+
 /* Maps ops with several names to one name. */
 static const char *plain_name(const char *op) {
   static const char *const same[][2] = {{"AddV2", "Add"}, {"BiasAdd", "Add"}, {"AddN", "Add"}, {"Inv", "Reciprocal"}};
@@ -166,6 +239,6 @@ static int step_of(const char *op, int n_in) {
 }
 
 const gpu_chains *weft__gpu_chains() {
-  static const gpu_chains chains = {step_of, chain_gpu};
+  static const gpu_chains chains = {step_of, chain_gpu, bundle_gpu};
   return &chains;
 }

@@ -66,9 +66,29 @@ typedef struct gpu_chain {
   bool updates; /* input 0 is a variable, which is updated in place */
   gpu_step step[GPU_CHAIN_STEPS];
 } gpu_chain;
+
+/* A bundle of elementwise ops with several results in one kernel (exec/passes/bundle.c).  All its steps work on a matrix
+ * of rows and columns.  A tensor is seen through a view: element (r, c) of the matrix is at first + r * row + c * column.
+ * So a part of a tensor, such as an output of Split or an input of ConcatV2, is read and written in its place. */
+enum { GPU_BUNDLE_STEPS = 40, GPU_BUNDLE_IN = 24, GPU_BUNDLE_OUT = 20 };
+typedef struct gpu_view {
+  int tensor; /* number of the input or output of the kernel */
+  int64_t first, row, column;
+} gpu_view;
+typedef struct gpu_bundle {
+  weft_dtype type;
+  int64_t rows, columns;
+  int n_step, n_in, n_out, n_tensor;
+  gpu_step step[GPU_BUNDLE_STEPS]; /* arg >= 0: an input view; < 0: the result of step -1 - arg */
+  gpu_view in[GPU_BUNDLE_IN], out[GPU_BUNDLE_OUT];
+  int8_t result[GPU_BUNDLE_OUT];       /* per output view: the step that makes it */
+  struct shape tensor[GPU_BUNDLE_OUT]; /* per output of the kernel */
+} gpu_bundle;
+
 typedef struct gpu_chains {
   int (*step)(const char *op, int n_in); /* returns the number of an op's function; < 0: none */
   weft_err (*run)(kernel *k);            /* runs a chain */
+  weft_err (*run_bundle)(kernel *k);
 } gpu_chains;
 
 /* ---- functions that the plug-in calls ---- */
@@ -116,6 +136,7 @@ typedef struct gpu_host {
   /* Sets how chains of elementwise ops run on the GPU; and returns the chain that k runs. */
   void (*use_chains)(const gpu_chains *chains);
   const gpu_chain *(*chain)(const kernel *k);
+  const gpu_bundle *(*bundle)(const kernel *k); /* likewise */
   /* Stores the roles of the arguments of an optimizer's update. */
   weft_err (*roles)(const kernel *k, gpu_roles *r);
   /* Sets an error that names the node, and returns code. */

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
+#include "graph/fusion.h"
 #include "graph/gradient.h"
 #include "graph/op.h"
 #include "kernels/array/strided_copy.h"
@@ -451,10 +452,31 @@ static const op_case pack_cases[] = {
     {0},
 };
 
+/* The axis is the last input. */
+static bool concat_joins(const weft_node *n, int in, tensor_part *p) {
+  const int last = n->n_in - 1;
+  weft_tensor *axis = in < last ? weft__graph_constant(n->graph, n->in[last]) : NULL;
+  if (!axis || !weft__shape_known(&n->out_shape[0])) {
+    weft_tensor_destroy(axis);
+    return false;
+  }
+  const int64_t at = weft__tensor_int(axis, 0);
+  weft_tensor_destroy(axis);
+  *p = (tensor_part){.axis = weft__int_sat(at < 0 ? at + n->out_shape[0].rank : at)};
+  for (int i = 0; i < in; i++) {
+    const shape *piece = weft__out_shape(n->graph, n->in[i]);
+    if (!weft__shape_known(piece)) return false;
+    p->begin += piece->dim[p->axis];
+  }
+  return true;
+}
+
+static const fusion joins = {.joins = concat_joins};
+
 OPS(concat) = {
     {"ConcatV2(values:N*T, axis:Tidx) -> (output:T) | N:int>=2 T:type Tidx:type{int32,int64}=int32",
      "Joins tensors along an axis.", .known = weft__known_concat, .infer = concat_v2_infer, .cpu = concat_v2_cpu,
-     .grad = concat_v2_grad, .flags = OP_TAKES_SLICES, .cases = concat_v2_cases, .amp = AMP_CLEAR},
+     .grad = concat_v2_grad, .flags = OP_TAKES_SLICES, .fusion = &joins, .cases = concat_v2_cases, .amp = AMP_CLEAR},
     {"Concat(concat_dim:int32, values:N*T) -> (output:T) | N:int>=2 T:type", "Joins tensors along an axis.",
      .infer = concat_infer, .cpu = concat_cpu, .grad = concat_grad, .flags = OP_TAKES_SLICES, .cases = concat_cases,
      .amp = AMP_CLEAR},

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
+#include "graph/fusion.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
 
@@ -369,6 +370,14 @@ static const op_case ensure_cases[] = {
     {0},
 };
 
+static bool reshape_hands_on(const shape *x, const weft_tensor *to) {
+  bool same = weft__tensor_count(to) == x->rank;
+  for (int d = 0; same && d < x->rank; d++) same = weft__tensor_int(to, d) == x->dim[d];
+  return same;
+}
+
+static const fusion reshapes = {.hands_on = reshape_hands_on};
+
 OPS(shape) = {
     {"Shape(input:T) -> (output:out_type) | T:type out_type:type{int32,int64}=int32", "The dimensions of a tensor.",
      .kind = KIND_SHAPE, .known = weft__known_shape, .infer = shape_infer, .cpu = shape_cpu, .no_grad = true,
@@ -385,7 +394,7 @@ OPS(shape) = {
      .anywhere = "output", .amp = AMP_CLEAR},
     {"Reshape(tensor:T, shape:Tshape) -> (output:T) | T:type Tshape:type{int32,int64}=int32",
      "The same elements under another shape; one size may be -1.", .infer = reshape_infer, .cpu = reshape_cpu,
-     .grad = reshape_grad, .cases = reshape_cases, .anywhere = "shape", .amp = AMP_CLEAR},
+     .grad = reshape_grad, .fusion = &reshapes, .cases = reshape_cases, .anywhere = "shape", .amp = AMP_CLEAR},
     {"QuantizedReshape(tensor:T, shape:Tshape, input_min:float, input_max:float) -> (output:T, output_min:float, "
      "output_max:float) | T:type Tshape:type{int32,int64}=int32",
      "Reshape of a quantized tensor, whose range stays.", .infer = quantized_reshape_infer,

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
+#include "graph/fusion.h"
 #include "graph/op.h"
 #include "kernels/array/strided_slice.h"
 
@@ -314,10 +315,28 @@ static const op_case update_cases[] = {
 
 #define MASKS "begin_mask:int=0 end_mask:int=0 ellipsis_mask:int=0 new_axis_mask:int=0 shrink_axis_mask:int=0"
 
+static bool slice_part(const weft_node *n, int out, tensor_part *p) {
+  const shape *whole = weft__out_shape(n->graph, n->in[0]), *piece = &n->out_shape[out];
+  if (!weft__shape_known(whole) || !weft__shape_known(piece)) return false;
+  weft_tensor *begin = weft__graph_constant(n->graph, n->in[1]);
+  int cut = 0;
+  *p = (tensor_part){.of = 0};
+  for (int d = 0; d < whole->rank && begin; d++) {
+    if (piece->dim[d] == whole->dim[d]) continue;
+    p->axis = d, p->begin = weft__tensor_int(begin, d);
+    cut++;
+  }
+  const bool is = begin && cut == 1;
+  weft_tensor_destroy(begin);
+  return is;
+}
+
+static const fusion slices = {.part = slice_part};
+
 OPS(slice) = {
     {"Slice(input:T, begin:Index, size:Index) -> (output:T) | T:type Index:type{int32,int64}",
      "A box of the input: where it begins and how large it is.", .infer = slice_infer, .cpu = slice_cpu,
-     .grad = slice_grad, .cases = slice_cases, .amp = AMP_CLEAR},
+     .grad = slice_grad, .fusion = &slices, .cases = slice_cases, .amp = AMP_CLEAR},
     {"StridedSlice(input:T, begin:Index, end:Index, strides:Index) -> (output:T) | T:type "
      "Index:type{int16,int32,int64} " MASKS,
      "x[begin:end:stride, ...] with new axes and single indices.", .known = weft__known_slice, .infer = strided_infer,

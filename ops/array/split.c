@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "graph/build.h"
+#include "graph/fusion.h"
 #include "graph/op.h"
 #include "kernels/array/strided_copy.h"
 
@@ -288,10 +289,26 @@ static const op_case unpack_cases[] = {
     {0},
 };
 
+static bool split_part(const weft_node *n, int out, tensor_part *p) {
+  const shape *whole = weft__out_shape(n->graph, n->in[1]), *piece = &n->out_shape[out];
+  weft_tensor *axis = weft__shape_known(whole) ? weft__graph_constant(n->graph, n->in[0]) : NULL;
+  if (!axis || !weft__shape_known(piece)) {
+    weft_tensor_destroy(axis);
+    return false;
+  }
+  const int64_t at = weft__tensor_int(axis, 0);
+  weft_tensor_destroy(axis);
+  *p = (tensor_part){.of = 1, .axis = weft__int_sat(at < 0 ? at + whole->rank : at)};
+  p->begin = out * piece->dim[p->axis];
+  return true;
+}
+
+static const fusion splits = {.part = split_part};
+
 OPS(split) = {
     {"Split(split_dim:int32, value:T) -> (output:num_split*T) | num_split:int>=1 T:type",
      "Cuts a tensor into equal pieces along an axis.", .infer = split_infer, .cpu = split_cpu, .grad = split_grad,
-     .cases = split_cases, .amp = AMP_CLEAR},
+     .fusion = &splits, .cases = split_cases, .amp = AMP_CLEAR},
     {"SplitV(value:T, size_splits:Tlen, split_dim:int32) -> (output:num_split*T) | num_split:int>=1 T:type "
      "Tlen:type{int8,int32,int64}=int64",
      "Cuts a tensor into pieces of given sizes along an axis.", .infer = split_v_infer, .cpu = split_v_cpu,

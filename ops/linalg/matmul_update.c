@@ -73,4 +73,4 @@ static const op matmul_descent_op = {
     .def = "_MatMulDescent", .cpu = matmul_descent_cpu, .unprepare = weft__fused_update_unprepare};
 
 const fusion weft__matmul_fusion = {
-    .fits = matmul_fits, .with_update = &matmul_descent_op, .update = &weft__update_descend};
+    .role = ROLE_MATMUL, .fits = matmul_fits, .with_update = &matmul_descent_op, .update = &weft__update_descend};

@@ -3,6 +3,7 @@
  * Each type accumulates in itself.  Integers wrap around, except in Mean, which uses 64 bits.  Half and bfloat16 are
  * widened first.  If any element is NaN, the maximum and the minimum are NaN. reduce_grad.c has the gradients. */
 #include "base/alloc.h"
+#include "graph/fusion.h"
 #include "kernels/reduce/reduction.h"
 #include "ops/math/reduce.h"
 #include "kernels/simd/widen.h"
@@ -355,8 +356,17 @@ static const op_case logic_cases[] = {
 #define REAL_QUANTISED                                                                                                 \
   "float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64,qint8,quint8,qint32,qint16,quint16"
 
+/* A sum over no axes, as the gradient of an addition without broadcasting has it. */
+static bool sum_hands_on(const shape *x, const weft_tensor *axes) {
+  (void)x;
+  return weft__tensor_count(axes) == 0;
+}
+
+static const fusion sums = {.hands_on = sum_hands_on};
+
 OPS(reduce) = {
-    ROW("Sum", "number", "The sum along axes.", sum_cpu, weft__sum_grad, number_cases, .amp = AMP_DENY),
+    ROW("Sum", "number", "The sum along axes.", sum_cpu, weft__sum_grad, number_cases, .fusion = &sums,
+        .amp = AMP_DENY),
     ROW("Mean", "number", "The mean along axes.", mean_cpu, weft__mean_grad, number_cases, .amp = AMP_DENY),
     ROW("Prod", "number", "The product along axes.", prod_cpu, weft__prod_grad, prod_cases, .amp = AMP_INFER),
     ROW("Max", REAL_QUANTISED, "The greatest along axes.", max_cpu, weft__extreme_grad, extreme_cases,

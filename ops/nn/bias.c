@@ -314,6 +314,7 @@ static bool adds_last(const weft_node *n) {
          x->dim[x->rank - 1] == b->dim[0];
 }
 
+static const fusion sums_rows = {ROLE_COLUMNS};
 static const fusion bias_fusion = {.elementwise = adds_last};
 
 OPS(bias) = {
@@ -325,6 +326,6 @@ OPS(bias) = {
      .grad = bias_add_grad, .cases = bias_add_v1_cases, .amp = AMP_INFER},
     {"BiasAddGrad(out_backprop:T) -> (output:T) | T:type{number} data_format:string{'NHWC','NCHW'}='NHWC'",
      "The sum over all axes but the channels.", .infer = bias_add_grad_infer, .cpu = bias_add_grad_cpu,
-     .grad = bias_add_grad_grad, .cases = bias_add_grad_cases, .amp = AMP_INFER},
+     .grad = bias_add_grad_grad, .fusion = &sums_rows, .cases = bias_add_grad_cases, .amp = AMP_INFER},
     {0},
 };

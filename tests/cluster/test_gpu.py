@@ -219,7 +219,9 @@ def test_loops_whose_rounds_are_known_are_unrolled_and_compute_the_same(card):
     assert {name: how for name, how, _ in lines} == {
         "lstm": "unrolled", "gru": "unrolled", "nested": "unrolled", "trains_inside": "unrolled",
         "reads_one_row_often": "unrolled", "zero_rounds": "unrolled", "until_small": "loops", "unknown_length": "loops"}
-    assert all(equal == "same" or (equal == "near" and card != "simulated") for _, _, equal in lines), run.stdout
+    # One product in place of a sum of products over the words adds in another order.
+    assert all(equal == "same" or (equal == "near" and (card != "simulated" or name in ("lstm", "gru")))
+               for name, _, equal in lines), run.stdout
     said = re.findall("cannot be unrolled: (.*)", run.stderr)
     assert said == ["the condition 'while/LoopCond' depends on data"], run.stderr
 
@@ -229,3 +231,14 @@ def test_a_capture_loses_no_variable_that_others_read_or_reshape(card):
     run = subprocess.run([sys.executable, "-m", "weft", pathlib.Path(__file__).parents[1] / "gpu" / "captured_variables.py"],
                          capture_output=True, text=True, timeout=100, env=environment(WEFT_CUDA_PLUGIN=card))
     assert run.returncode == 0 and run.stdout.count(": right") == 3, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("card", CARDS)
+def test_bundles_of_small_kernels_compute_the_same(card):
+    run = subprocess.run([sys.executable, "-m", "weft", pathlib.Path(__file__).parents[1] / "gpu" / "bundles.py"],
+                         capture_output=True, text=True, timeout=100, env=environment(WEFT_CUDA_PLUGIN=card))
+    assert run.returncode == 0, run.stderr
+    lines = [line.split(" ", 3) for line in run.stdout.splitlines()]
+    assert len(lines) == 8 and all(single == "0" for _, _, single, _ in lines), run.stdout
+    assert all(equal == "same" or (equal == "near" and name == "gates_in_half") for name, _, _, equal in lines), run.stdout
+    assert all(int(n) > 0 for name, n, _, _ in lines if card != "simulated" or name != "gates_in_half"), run.stdout

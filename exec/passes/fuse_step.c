@@ -1,0 +1,70 @@
+/* fuse_step.c - which items work element by element, and which step of a program each of them is. */
+#include "exec/passes/fuse_step.h"
+
+#include "base/alloc.h"
+#include "kernels/gpu/gpu_host.h"
+
+const fusion *weft__fusion_of(const plan_item *it) {
+  static const fusion none = {0};
+  return it->node->op->fusion ? it->node->op->fusion : &none;
+}
+
+weft_dtype weft__step_type(const plan_item *it) {
+  const weft_dtype t = it->n_out == 1 ? weft__dtype_base(it->node->out_type[0]) : WEFT_INVALID;
+  const bool narrow = it->device && (t == WEFT_HALF || t == WEFT_BFLOAT16);
+  if (t != WEFT_FLOAT && t != WEFT_DOUBLE && !narrow) return WEFT_INVALID;
+  for (int i = 0; i < it->node->n_in; i++)
+    if (weft__dtype_base(weft__out_type(it->node->graph, it->node->in[i])) != t) return WEFT_INVALID;
+  return t;
+}
+
+bool weft__step_named(const plan_item *it, const char *name, const op *o, int n_in, weft_dtype t, fused_step *s) {
+  const gpu_chains *chains = it->device ? weft__gpu_chains() : NULL;
+  *s = (fused_step){.n_in = n_in, .function = chains ? chains->step(name, n_in) : -1};
+  if (chains) return s->function >= 0;
+  s->loop = o && o->elem ? o->elem->loop[t] : NULL;
+  return s->loop != NULL;
+}
+
+bool weft__step_of(const plan_item *it, fused_step *s) {
+  const weft_dtype t = weft__step_type(it);
+  if (t == WEFT_INVALID || it->n_in < 1 || it->n_in > 2 || it->in[0].wants_ref) return false;
+  const fusion *f = weft__fusion_of(it);
+  if (f->elementwise && !f->elementwise(it->node)) return false;
+  return weft__step_named(it, it->node->op_name, it->op, it->n_in, t, s);
+}
+
+/* Returns true if the item changes the variable that `slot` refers to, or one that is not known. */
+static bool may_change(const plan *p, const plan_item *it, int slot) {
+  if (it->op->flags & OP_ONCE) return false;
+  bool refers = false;
+  for (int i = 0; i < it->n_in; i++) {
+    if (!it->in[i].wants_ref) continue;
+    const int maker = p->slot_item[it->in[i].slot];
+    if (it->in[i].slot == slot || maker < 0 || !(p->item[maker].op->flags & OP_ONCE)) return true;
+    refers = true;
+  }
+  return !refers && it->op->opdef.stateful;
+}
+
+bool weft__writes_between(const plan *p, int j, const plan_item *root, int slot) {
+  for (const plan_item *it = &p->item[j] + 1; it < root; it++)
+    if (may_change(p, it, slot)) return true;
+  return false;
+}
+
+weft_err weft__join_controls(plan *p, plan_item *root, int n, const int *member) {
+  int count = 0;
+  for (int m = 0; m < n; m++) count += p->item[member[m]].n_control;
+  if (count == root->n_control) return WEFT_OK;
+  int *all = weft__arena_alloc(&p->arena, sizeof *all * (size_t)count);
+  if (!all) return WEFT_OOM;
+  count = 0;
+  for (int m = 0; m < n; m++) {
+    const plan_item *it = &p->item[member[m]];
+    for (int i = 0; i < it->n_control; i++) all[count++] = it->control[i];
+  }
+  root->control = all;
+  root->n_control = count;
+  return WEFT_OK;
+}

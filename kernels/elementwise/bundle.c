@@ -1,0 +1,58 @@
+/* bundle.c - runs a bundle with the CPU's loops, which simulated GPUs use. */
+#include "kernels/elementwise/bundle.h"
+
+#include "base/alloc.h"
+#include "base/cast.h"
+#include <string.h>
+
+enum { BUNDLE_BLOCK = 64 };
+
+typedef struct block { /* some columns of one row */
+  const bundle *b;
+  int64_t row, column;
+  int n;
+  size_t size; /* of an element */
+  _Alignas(WEFT_ALIGN) char in[GPU_BUNDLE_IN][BUNDLE_BLOCK * sizeof(double)];
+  _Alignas(WEFT_ALIGN) char made[GPU_BUNDLE_STEPS][BUNDLE_BLOCK * sizeof(double)];
+} block;
+
+/* Returns the address of column c of the block in a tensor. */
+static char *block_element(const block *a, const gpu_view *v, const weft_tensor *t, int c) {
+  return (char *)t->data + (size_t)(v->first + a->row * v->row + (a->column + c) * v->column) * a->size;
+}
+
+static void block_run(kernel *k, block *a) {
+  const gpu_bundle *g = &a->b->gpu;
+  for (int v = 0; v < g->n_in; v++)
+    for (int c = 0; c < a->n; c++)
+      memcpy(a->in[v] + (size_t)c * a->size, block_element(a, &g->in[v], k->in[g->in[v].tensor], c), a->size);
+  for (int s = 0; s < g->n_step; s++) {
+    const void *from[2];
+    for (int i = 0; i < g->step[s].n_in; i++) {
+      const int arg = g->step[s].arg[i];
+      from[i] = arg >= 0 ? a->in[arg] : a->made[-1 - arg];
+    }
+    a->b->loop[s](a->made[s], from, a->n, NULL);
+  }
+  for (int v = 0; v < g->n_out; v++)
+    for (int c = 0; c < a->n; c++)
+      memcpy(block_element(a, &g->out[v], &k->out[g->out[v].tensor].t, c), a->made[g->result[v]] + (size_t)c * a->size,
+             a->size);
+}
+
+static weft_err bundle_cpu(kernel *k) {
+  const bundle *b = k->state;
+  const gpu_bundle *g = &b->gpu;
+  block a = {.b = b, .size = weft__dtype_size(g->type)};
+  for (int i = 0; i < g->n_tensor; i++)
+    if (!weft__out(k, i, &g->tensor[i])) return WEFT_RESOURCE_EXHAUSTED;
+  for (a.row = 0; a.row < g->rows; a.row++)
+    for (a.column = 0; a.column < g->columns; a.column += BUNDLE_BLOCK) {
+      const int64_t left = g->columns - a.column;
+      a.n = left < BUNDLE_BLOCK ? weft__int_sat(left) : BUNDLE_BLOCK;
+      block_run(k, &a);
+    }
+  return WEFT_OK;
+}
+
+const op weft__bundle_op = {.def = "_Bundle", .cpu = bundle_cpu, .unprepare = weft__free};

@@ -1,0 +1,104 @@
+"""bundles.py - small elementwise ops that become one kernel with several results: are the numbers those of single kernels?
+
+    python3 -m weft tests/gpu/bundles.py    with the package on PYTHONPATH; WEFT_CUDA_PLUGIN=simulated needs no card
+
+Each model runs twice on the card, the second time with WEFT_GPU_NO_REPLAY=1, which bundles nothing.  Each line has the
+model's name, how many bundles it has in each run, and whether all numbers are the same.  Chains of halves are near: they
+round only their result.
+"""
+import os
+
+import numpy as np
+import tensorflow as tf
+
+rng = np.random.RandomState(0)
+
+
+def gates(dtype=tf.float32):
+    """The pointwise part of an LSTM cell and its gradient."""
+    z, c = tf.placeholder(dtype, [3, 20]), tf.placeholder(dtype, [3, 5])
+    bias = tf.get_variable("bias", [20], dtype, tf.random_normal_initializer(seed=1))
+    i, j, f, o = tf.split(tf.nn.bias_add(z, bias), 4, axis=1)
+    state = c * tf.sigmoid(f + 1.0) + tf.sigmoid(i) * tf.tanh(j)
+    out = tf.tanh(state) * tf.sigmoid(o)
+    loss = tf.reduce_sum(out * out) + tf.reduce_sum(state)
+    return [out, state] + tf.gradients(loss, [z, c, bias]), {z: rng.randn(3, 20), c: rng.randn(3, 5)}
+
+
+def gates_in_half():
+    return gates(tf.float16)
+
+
+def gates_in_double():
+    return gates(tf.float64)
+
+
+def fetched_parts():
+    """A part of a split is fetched, so the split stays."""
+    z = tf.placeholder(tf.float32, [4, 6])
+    left, right = tf.split(z * 2.0, 2, axis=1)
+    a = tf.tanh(left) * right
+    return [left, a, tf.sigmoid(a) + a], {z: rng.randn(4, 6)}
+
+
+def rows():
+    """Parts along the first axis, and results that are joined along it."""
+    z = tf.placeholder(tf.float32, [6, 4])
+    top, bottom = tf.slice(z, [0, 0], [3, 4]), tf.slice(z, [3, 0], [3, 4])
+    a, b = tf.tanh(top) * bottom, tf.sigmoid(bottom)
+    joined = tf.concat([a + b, a - b], 0)
+    return [tf.matmul(joined, joined, transpose_b=True), a], {z: rng.randn(6, 4)}
+
+
+def columns():
+    """Operands that broadcast: a scalar, a row, and a column, which no bundle reads."""
+    x, row, column = (tf.placeholder(tf.float32, s) for s in ([5, 7], [7], [5, 1]))
+    a = x * row + 1.5
+    b = tf.tanh(a) + column
+    return [a, b, tf.concat([a * b, tf.sigmoid(b)], 1)], {x: rng.randn(5, 7), row: rng.randn(7), column: rng.randn(5, 1)}
+
+
+def changed_between():
+    """A variable that changes between its two readers."""
+    v = tf.get_variable("v", [4], initializer=tf.zeros_initializer(), use_resource=False)
+    x = tf.placeholder(tf.float32, [4])
+    before = tf.tanh(x + v)
+    with tf.control_dependencies([before]):
+        add = tf.assign_add(v, before * 0.5)
+    with tf.control_dependencies([add]):
+        after = tf.sigmoid(v.read_value() + before)
+    return [before, after, before * after], {x: rng.randn(4)}
+
+
+def descent():
+    """The update of a variable stays at the end of a chain."""
+    v = tf.get_variable("v", [4, 4], initializer=tf.ones_initializer())
+    x = tf.placeholder(tf.float32, [4, 4])
+    y = tf.tanh(v * x)
+    loss = tf.reduce_sum(y * y + tf.sigmoid(y))
+    return [loss, tf.train.GradientDescentOptimizer(0.1).minimize(loss)], {x: rng.randn(4, 4)}
+
+
+def run(model):
+    tf.reset_default_graph()
+    rng.seed(0)
+    fetches, feed = model()
+    with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as s:
+        s.run(tf.global_variables_initializer())
+        got = [[v for v in s.run(fetches, feed) if v is not None] for _ in range(4)]
+        got.append(s.run(tf.global_variables()))
+        meta = tf.RunMetadata()
+        s.run(fetches, feed, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=meta)
+        bundles = sum("_Bundle" in n.timeline_label for d in meta.step_stats.dev_stats for n in d.node_stats)
+    return np.concatenate([np.ravel(v) for step in got for v in step]), bundles
+
+
+for model in (gates, gates_in_half, gates_in_double, fetched_parts, rows, columns, changed_between, descent):
+    os.environ.pop("WEFT_GPU_NO_REPLAY", None)
+    together, bundles = run(model)
+    os.environ["WEFT_GPU_NO_REPLAY"] = "1"
+    single, none = run(model)
+    same = together.tobytes() == single.tobytes()
+    near = together.dtype == np.float16 and np.allclose(together, single, rtol=4e-3, atol=1e-3)
+    print(model.__name__, bundles, none, "same" if same else "near" if near else
+          "DIFFERENT: %s, %s" % (together, single), flush=True)

@@ -1,4 +1,4 @@
-"""Differences found by programs: empty pictures, glimpses of unknown batches, and folders of checkpoints."""
+"""Differences found by programs: empty pictures, glimpses, folders of checkpoints, and static shapes of sparse tensors."""
 import os
 
 from calls_differences_texts import text
@@ -33,3 +33,41 @@ def folders_that_savers_make(tf):
             for path in ("new%d/model" % i, "a%d/b/model" % i, "model%d" % i):
                 got.append((text(lambda: tf.train.Saver(**kind).save(session, path)), os.path.isdir(os.path.dirname(path) or ".")))
     return got
+
+
+def parts(sparse):
+    """The static shapes of a SparseTensor and of its parts, and the type of the op of its shape."""
+    whole = sparse.shape.as_list() if sparse.shape.ndims is not None else None
+    return whole, str(sparse.indices.shape), str(sparse.dense_shape.shape), sparse.dense_shape.op.type
+
+
+@case
+def sparse_placeholders_of_shapes_in_tensors(tf):
+    known = tf.placeholder(tf.float32, [None, 4])
+    shapes = [tf.constant([2, 3], tf.int64), tf.constant([-1, 3], tf.int64), tf.shape(known, out_type=tf.int64),
+              tf.placeholder(tf.int64, [2]), tf.placeholder(tf.int64, [None]), tf.placeholder(tf.int64), None, [None, 3], (2, 5)]
+    wrong = named(lambda: tf.sparse_placeholder(tf.float32, tf.constant([2, 3])))
+    return [parts(tf.sparse_placeholder(tf.float32, s)) for s in shapes] + [wrong]
+
+
+@case(nodes=False)
+def shapes_of_sparse_tensors_that_are_partly_known(tf):
+    x = tf.placeholder(tf.float32, [None, 4])
+    rows = tf.shape(x, out_type=tf.int64)
+    made = [tf.SparseTensor([[0, 0]], [1.0], s).shape.as_list() for s in (
+        rows, tf.cast(tf.shape(x), tf.int64), tf.stack([rows[0], 7]), tf.concat([rows[:1], [5]], 0))]
+    pairs = [([None, 4], [3, None]), ([None, 4], [None, 5]), ([2, 4], [3, 4]), ([2, 3, None], [2, None, 5]), (None, [2, 3])]
+    for first, second in pairs:
+        for axis in (0, -1):
+            for expand in (False, True):
+                both = [tf.sparse_placeholder(tf.float32, s) for s in (first, second)]
+                made.append(str(tf.sparse_concat(axis, both, expand_nonconcat_dim=expand).shape))
+    return made
+
+
+@case(nodes=False)
+def names_that_are_not_names_of_tensors(tf):
+    graph = tf.get_default_graph()
+    tf.constant(1.0, name="a")
+    calls = (graph.get_tensor_by_name, lambda n: graph.as_graph_element(n).name, lambda n: graph.as_graph_element(n, False, False))
+    return [text(lambda: call(n)) for n in ("a", "a:", "a:x", "a:0:0", "a:1", "b", "b:0") for call in calls]

@@ -231,6 +231,8 @@ def _session(session, graph, what, method):
 _VARIABLE_LISTS = ("variables", "trainable_variables", "local_variables", "moving_average_variables", "model_variables",
                    "metric_variables", "global_step")
 
+_FORM = ' Tensor names must be of the form "<op_name>:<output_index>".'
+
 
 class Graph(GraphDetails):
     """A graph of the library, its scopes as context managers and its collections."""
@@ -368,6 +370,8 @@ class Graph(GraphDetails):
 
     def as_graph_element(self, obj, allow_tensor=True, allow_operation=True):
         kinds = " or ".join(k for k, on in (("Tensor", allow_tensor), ("Operation", allow_operation)) if on)
+        if not kinds:
+            raise ValueError("allow_tensor and allow_operation can't both be False.")
         convert = getattr(obj, "_as_graph_element", None)
         if convert is not None:
             obj = convert()
@@ -383,10 +387,12 @@ class Graph(GraphDetails):
         if ":" in name:
             if not allow_tensor:
                 raise ValueError("Name %r appears to refer to a Tensor, not an Operation." % name)
-            node = name.rpartition(":")[0]
+            node, _, number = name.rpartition(":")
             out = self._c.find(name)
             if out >= 0:
                 return self._tensor(out)
+            if ":" in node or not number.lstrip("-").isdigit():
+                raise ValueError("The name %r looks a like a Tensor name, but is not a valid one.%s" % (name, _FORM))
             if self._c.find("^" + node) < 0:
                 raise KeyError("The name %r refers to a Tensor which does not exist. The operation, %r, does not exist "
                                "in the graph." % (name, node))
@@ -394,8 +400,8 @@ class Graph(GraphDetails):
                            "has %d outputs." % (name, node, self._c.node(self._c.find("^" + node) >> 16)[2]))
         out = self._c.find("^" + name)
         if not allow_operation:
-            raise ValueError("The name %r looks like an (invalid) Operation name, not a Tensor.%s" % (
-                name, " Tensor names must be of the form \"<op_name>:<output_index>\"."))
+            raise ValueError("The name %r %s, not a Tensor.%s" % (
+                name, "looks like an (invalid) Operation name" if out < 0 else "refers to an Operation", _FORM))
         if out < 0:
             raise KeyError("The name %r refers to an Operation not in the graph." % name)
         return self._operation(out >> 16)

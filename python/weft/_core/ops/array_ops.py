@@ -5,6 +5,7 @@ from weft._core.framework import dtypes, tensor_shape, wrap
 from weft._core.framework.build import constant, constant_value, convert_to_tensor, either, is_number, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import Tensor, name_scope
+from weft._core.framework.shape_values import constant_value_as_shape
 from weft._core.ops.sparse import SparseTensor
 from weft._core.ops.variable_methods import sliced_assign
 
@@ -405,20 +406,24 @@ def placeholder_with_default(input, shape, name=None):
 
 
 def sparse_placeholder(dtype, shape=None, name=None):
-    n = None if shape is None else len(shape)
-
+    """A SparseTensor to be fed; shape is a shape, or a tensor of one."""
     def named(part):
         return name + "/" + part if name else None
+    n = known = None
     if shape is None:
         dense = placeholder(dtypes.int64, [None], named("shape"))
+    elif isinstance(shape, Tensor):
+        n = shape.shape[0].value if shape.shape.ndims else None
+        dense = placeholder_with_default(shape, shape.shape, named("shape"))
     else:
-        shape = [None if isinstance(d, int) and d == -1 else d for d in shape]  # TensorFlow takes -1 for unknown here
-        known = tensor_shape.TensorShape(shape).as_list()
-        default = constant([-1 if d is None else d for d in known], dtypes.int64, name=named("shape_default") or "Const")
+        n = len(shape)
+        # TensorFlow takes -1 for unknown here.
+        known = tensor_shape.TensorShape([None if isinstance(d, int) and d == -1 else d for d in shape])
+        default = constant([-1 if d is None else d for d in known.as_list()], dtypes.int64, name=named("shape_default") or "Const")
         dense = placeholder_with_default(default, [n], named("shape"))
     values = placeholder(dtype, [None], named("values"))
     made = SparseTensor(placeholder(dtypes.int64, [None, n], named("indices")), values, dense)
-    made._declared = None if shape is None else tensor_shape.TensorShape(shape)
+    made._declared = constant_value_as_shape(shape) if isinstance(shape, Tensor) else known
     return made
 
 

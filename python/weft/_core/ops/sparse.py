@@ -6,19 +6,6 @@ import numpy as np
 from weft._core.framework import tensor_shape
 
 
-def _shape_of_value(tensor):
-    """The shape that the value of a vector is, as far as it is known without running."""
-    from weft._core.framework.build import constant_value
-    value = constant_value(tensor)
-    if value is not None:
-        return tensor_shape.TensorShape([None if d < 0 else int(d) for d in value])
-    if tensor.op.type == "Pack":
-        sizes = [constant_value(t) for t in tensor.op.inputs]
-        return tensor_shape.TensorShape([None if d is None or d < 0 else int(d) for d in sizes])
-    count = tensor.shape[0].value if tensor.shape.ndims == 1 else None
-    return tensor_shape.TensorShape(None if count is None else [None] * count)
-
-
 class SparseTensor:
     """Where the values are (n, rank), the values (n), and the shape of the whole (rank)."""
 
@@ -66,11 +53,11 @@ class SparseTensor:
         return self.get_shape()
 
     def get_shape(self):
-        return _shape_of_value(self._shape) if self._declared is None else self._declared
+        from weft._core.framework.shape_values import constant_value_as_shape
+        return constant_value_as_shape(self._shape) if self._declared is None else self._declared
 
     def set_shape(self, shape):
         """Says what is known of the shape of the whole."""
-        from weft._core.framework import tensor_shape
         known, more = self.get_shape(), tensor_shape.as_shape(shape)
         if not known.is_compatible_with(more):
             raise ValueError("Shapes %s and %s are not compatible" % (known, more))
@@ -201,13 +188,17 @@ def sparse_concat(axis=None, sp_inputs=None, name=None, expand_nonconcat_dim=Fal
     axis = either("axis", axis, "concat_dim", concat_dim)
     sp_inputs = list(sp_inputs)
     known = _concat_shape([constant_value(s.dense_shape) for s in sp_inputs], axis)
-    if either("expand_nonconcat_dims", expand_nonconcat_dims, "expand_nonconcat_dim", expand_nonconcat_dim):
+    expand = either("expand_nonconcat_dims", expand_nonconcat_dims, "expand_nonconcat_dim", expand_nonconcat_dim)
+    declared = _concat_declared([s.shape for s in sp_inputs], axis, expand)
+    if expand:
         sp_inputs = _expanded(sp_inputs, axis)
     if len(sp_inputs) == 1:
         return sp_inputs[0]
     indices, values, shape = op("SparseConcat", name, indices=[s.indices for s in sp_inputs],
                                 values=[s.values for s in sp_inputs], shapes=[s.dense_shape for s in sp_inputs], concat_dim=axis)
-    return SparseTensor(indices, values, shape if known is None else constant(known, dtypes.int64))
+    made = SparseTensor(indices, values, shape if known is None else constant(known, dtypes.int64))
+    made._declared = declared
+    return made
 
 
 def _concat_shape(shapes, axis):
@@ -219,12 +210,26 @@ def _concat_shape(shapes, axis):
     return made
 
 
+def _concat_declared(shapes, axis, expand):
+    """The static shape of a concatenation, or None if a rank is not known.
+
+    As in TensorFlow, dimensions other than the axis are those of the first, or with expand the largest of those known.
+    """
+    if len({s.ndims for s in shapes}) != 1 or shapes[0].ndims is None or not -shapes[0].ndims <= axis < shapes[0].ndims:
+        return None
+    columns = list(zip(*[s.as_list() for s in shapes]))
+    made = [c[0] if c[0] is None or not expand else max(d for d in c if d is not None) for c in columns]
+    made[axis] = None if None in columns[axis] else sum(columns[axis])
+    return tensor_shape.TensorShape(made)
+
+
 def _expanded(sp_inputs, axis):
     """All with the largest of their shapes, but for the axis."""
     from weft._core.framework import dtypes
     from weft._core.ops import array_ops, math_ops
     shapes = array_ops.stack([s.dense_shape for s in sp_inputs])
     rank = sp_inputs[0].dense_shape.shape[0].value
+    rank = array_ops.size(sp_inputs[0].dense_shape) if rank is None else rank
     own = math_ops.cast(array_ops.one_hot(axis % rank, rank, dtype=dtypes.int32), dtypes.int64)
     most = math_ops.reduce_max(shapes, 0)
     return [SparseTensor(s.indices, s.values, s.dense_shape * own + most * (1 - own)) for s in sp_inputs]

@@ -3,8 +3,8 @@ from weft._core.framework import tensor_shape
 from weft._core.framework.build import constant, constant_value, convert_to_tensor
 from weft._core.framework.dtypes import int32
 from weft._core.framework.graph import Tensor
+from weft._core.framework.shape_values import constant_value_as_shape
 from weft._core.ops import array_ops, math_ops
-from weft._core.python_modules.shapes import constant_value_as_shape
 
 
 def _transpose_batch_time(x):

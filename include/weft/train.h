@@ -445,12 +445,13 @@ WEFT_CHECKED weft_err weft_saver_def(void **out, size_t *size, const weft_saver 
 
 typedef struct weft_save_opts {
   size_t size;
-  const int64_t *step;          /* NULL: none; else the checkpoint's name is "path-step" */
-  const weft_out *global_step;  /* the same, as an output to be run */
-  const char *latest_filename;  /* of the state file; NULL: "checkpoint" */
-  const char *meta_suffix;      /* NULL: "meta" */
-  weft_choice write_meta_graph; /* default yes: PATH.meta */
-  weft_choice write_state;      /* default yes; no: does not change the state file, and deletes no older checkpoint */
+  const int64_t *step;           /* NULL: none; else the checkpoint's name is "path-step" */
+  const weft_out *global_step;   /* the same, as an output to be run */
+  const char *latest_filename;   /* of the state file; NULL: "checkpoint" */
+  const char *meta_suffix;       /* NULL: "meta" */
+  weft_choice write_meta_graph;  /* default yes: PATH.meta */
+  weft_choice write_state;       /* default yes; no: does not change the state file, and deletes no older checkpoint */
+  bool relative_paths, pad_step; /* as in weft_saver_opts; for adopted savers, which were made without them */
 } weft_save_opts;
 /* Saves a checkpoint, and creates the directory if needed.  *saved (weft_free; may be NULL) is the checkpoint's
  * name. */

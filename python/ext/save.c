@@ -78,22 +78,24 @@ static PyObject *saver_def(PyObject *self, PyObject *capsule) {
   return err ? ext_raise(err) : ext_bytes(data, size);
 }
 
-/* saver_save(saver, session, path, step or None, latest_filename, meta_suffix, write_meta, write_state) -> path */
+/* saver_save(saver, session, path, step or None, latest_filename, meta_suffix, write_meta, write_state, relative_paths,
+ * pad_step) -> path */
 static PyObject *saver_save(PyObject *self, PyObject *args) {
   PyObject *capsule, *session, *step;
   const char *path;
   weft_save_opts o = {0};
-  int meta, state;
+  int meta, state, relative, pad;
   char *saved = NULL;
   (void)self;
-  if (!PyArg_ParseTuple(args, "OO!sOzzpp", &capsule, ext_session_type, &session, &path, &step, &o.latest_filename,
-                        &o.meta_suffix, &meta, &state))
+  if (!PyArg_ParseTuple(args, "OO!sOzzpppp", &capsule, ext_session_type, &session, &path, &step, &o.latest_filename,
+                        &o.meta_suffix, &meta, &state, &relative, &pad))
     return NULL;
   weft_saver *s = saver_of(capsule);
   int64_t number = step == Py_None ? 0 : PyLong_AsLongLong(step);
   if (!s || PyErr_Occurred()) return NULL;
   if (step != Py_None) o.step = &number;
   o.write_meta_graph = meta ? WEFT_YES : WEFT_NO, o.write_state = state ? WEFT_YES : WEFT_NO;
+  o.relative_paths = relative, o.pad_step = pad;
   weft_err err;
   ext_watch_signals();
   do UNLOCKED(err = weft_saver_save(s, ((session_object *)session)->sess, path, &o, &saved));

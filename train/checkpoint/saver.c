@@ -285,7 +285,7 @@ static weft_err checkpoint_name(const weft_saver *s, weft_session *sess, const c
   if (!o->step && !o->global_step)
     *out = weft__strdup(path);
   else
-    *out = weft__sprintf(s->pad_step ? "%s-%08lld" : "%s-%lld", path, (long long)*number);
+    *out = weft__sprintf(s->pad_step || o->pad_step ? "%s-%08lld" : "%s-%lld", path, (long long)*number);
   return *out ? WEFT_OK : WEFT_OOM;
 }
 
@@ -301,11 +301,12 @@ static weft_err write_meta_graph(const weft_saver *s, const char *prefix, const 
   return err;
 }
 
-static weft_err write_state(weft_saver *s, const char *dir, const char *prefix, const char *latest_filename) {
+static weft_err write_state(weft_saver *s, const char *dir, const char *prefix, const weft_save_opts *o) {
   const char **paths = weft__alloc(sizeof *paths * (size_t)(s->n_last + 1));
   if (!paths) return WEFT_OOM;
   for (int i = 0; i < s->n_last; i++) prefix = paths[i] = s->last[i].path;
-  weft_err err = weft__checkpoint_state_write(dir, prefix, s->n_last, paths, latest_filename, s->relative_paths);
+  weft_err err = weft__checkpoint_state_write(dir, prefix, s->n_last, paths, o->latest_filename,
+                                              s->relative_paths || o->relative_paths);
   weft__free((void *)(uintptr_t)paths);
   return err;
 }
@@ -316,7 +317,7 @@ static weft_err saver_record(weft_saver *s, const char *prefix, const char *dir,
   kept old = {0};
   pthread_mutex_lock(&s->lock);
   weft_err err = note_saved(s, prefix, order, &old);
-  if (!err) err = write_state(s, dir, prefix, o->latest_filename);
+  if (!err) err = write_state(s, dir, prefix, o);
   if (!err && old.path) drop_old(s, &old, o->meta_suffix);
   pthread_mutex_unlock(&s->lock);
   weft__free(old.path);

@@ -495,6 +495,8 @@ MODULES = {
     "tensorflow.python.training.queue_runner_impl": "weft.train",
     "tensorflow.python.training.rmsprop": "weft.train",
     "tensorflow.python.training.saver": "weft._core.train.saver weft.train",
+    "tensorflow.python.training.saving": None,
+    "tensorflow.python.training.saving.saveable_object": "weft._core.train.saver_builder",
     "tensorflow.python.training.server_lib": "weft.train",
     "tensorflow.python.training.session_manager": "weft.train",
     "tensorflow.python.training.session_run_hook": "weft._core.train.hooks weft.train",

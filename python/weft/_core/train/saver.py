@@ -17,6 +17,7 @@ from weft._core.ops.variable_methods import VariableAggregation
 from weft._core.ops.variables import Variable
 from weft._core.platform import logging
 from weft._core.train.meta_graph import _prefixed, export_meta_graph, in_scope, strip_scope
+from weft._core.train.saver_builder import BaseSaverBuilder, BulkSaverBuilder, SaveableObject  # noqa: F401 - programs ask for the first
 
 
 def _check_list(var_list):
@@ -55,6 +56,8 @@ def _named(var_list):
             out.append((_saveable(v), name or _saveable(v).name))
         elif isinstance(v, IteratorSaveable):
             out.append((v, name or v.specs[0].name))
+        elif isinstance(v, SaveableObject):
+            out.append((v, name))
         elif name is not None:
             raise TypeError("names_to_saveables must be a dict mapping string names to Tensors/Variables. Not a variable: "
                             "%s" % (v,))
@@ -150,8 +153,11 @@ class Saver(metaclass=Named):
                 raise ValueError("No variables to save")
             self._empty = True
             return
-        if self._builder is not None:
-            self._adopt(self._builder._build_internal(
+        builder = self._builder
+        if builder is None and any(isinstance(v, SaveableObject) for v, _ in _named(var_list)):
+            builder = BulkSaverBuilder(self._write_version)
+        if builder is not None:
+            self._adopt(builder._build_internal(
                 var_list, reshape=self._reshape, sharded=self._sharded, max_to_keep=self._max_to_keep,
                 keep_checkpoint_every_n_hours=self._every_hours, name=self._name,
                 restore_sequentially=self._restore_sequentially, filename=self._filename, build_save=True,
@@ -252,7 +258,8 @@ class Saver(metaclass=Named):
         _check_parent(sess, save_path, made.version == protos.SaverDef.V2 and not made.sharded)
         self._graph._sync_lists()
         saved = _weft.saver_save(self._made, sess._c, save_path, global_step, latest_filename,
-                                 meta_graph_suffix, bool(write_meta_graph) and not strip_default_attrs, bool(write_state))
+                                 meta_graph_suffix, bool(write_meta_graph) and not strip_default_attrs, bool(write_state),
+                                 bool(self.__dict__.get("_relative")), bool(self.__dict__.get("_pad")))
         if strip_default_attrs:
             self._write_meta(save_path, global_step, meta_graph_suffix, write_meta_graph, strip_default_attrs)
         return saved

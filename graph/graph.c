@@ -365,8 +365,7 @@ static weft_err node_draft(weft_graph *g, const node_spec *spec, weft_node *n) {
   WEFT_TRY(match_inputs(g, n));
   WEFT_TRY(finish_attrs(g, n));
   WEFT_TRY(make_outputs(g, n));
-  WEFT_TRY(weft__infer_node(n));
-  return spec->exact ? WEFT_OK : weft__scope_apply(g, n, spec->device != NULL);
+  return weft__infer_node(n);
 }
 
 enum { FIRST_NODES = 64 };
@@ -384,6 +383,19 @@ static weft_err graph_append(weft_graph *g, weft_node *n) {
   return WEFT_OK;
 }
 
+/* Scopes apply to a node of the graph, so that a device function can ask the graph about it.  A node that they refuse is
+ * removed, unless the device function added nodes after it: numbers of nodes never change. */
+static weft_err scopes_apply(weft_graph *g, const node_spec *spec, weft_node *n) {
+  if (spec->exact || !n->op) return WEFT_OK;
+  weft_err err = weft__scope_apply(g, n, spec->device != NULL);
+  if (err && g->n_node == n->id + 1) {
+    weft__map_remove(&g->by_name, n->name);
+    g->n_node--;
+    g->generation++;
+  }
+  return err;
+}
+
 weft_err weft__graph_add(weft_graph *g, const node_spec *spec, weft_node **out) {
   pthread_mutex_lock(&g->lock);
   node_spec adapted = *spec;
@@ -391,7 +403,9 @@ weft_err weft__graph_add(weft_graph *g, const node_spec *spec, weft_node **out) 
   weft_node *n = weft__arena_alloc(&g->arena, sizeof *n);
   if (!err) err = n ? node_draft(g, &adapted, n) : WEFT_OOM;
   if (!err) err = graph_append(g, n);
-  if (err && n)
+  if (!err) err = scopes_apply(g, &adapted, n);
+  const bool kept = n && n->id < g->n_node && g->node[n->id] == n;
+  if (err && n && !kept)
     for (int i = 0; i < n->n_attr; i++) weft__attr_release(&n->attr[i]);
   pthread_mutex_unlock(&g->lock);
   if (!err && out) *out = n;

@@ -261,7 +261,7 @@ weft_err weft__scope_apply(weft_graph *g, weft_node *n, bool has_device) {
     if (!n->device) n->device = "";
     return WEFT_OK;
   }
-  WEFT_TRY(apply_control(g, n, g->n_node));
+  WEFT_TRY(apply_control(g, n, n->id));
   WEFT_TRY(apply_class(g, n));
   WEFT_TRY(apply_container(g, n));
   WEFT_TRY(apply_gradient(g, n));

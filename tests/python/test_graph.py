@@ -249,6 +249,73 @@ def test_devices():
     assert found[0] == found[1]
 
 
+def on_both(program):
+    """What a program that only builds a graph returns on Weft and on TensorFlow."""
+    import weft
+    from both import oracle
+    found = []
+    for tf in (weft, oracle):
+        with tf.Graph().as_default():
+            found.append(program(tf))
+    assert found[0] == found[1]
+
+
+def test_device_functions_see_the_node():
+    def program(tf):
+        seen = []
+
+        def strategy(op):
+            seen.append([op.name, op.device, str(op.get_attr("dtype")), str(op.node_def.attr["shape"].shape),
+                         [(t.dtype.name, str(t.shape)) for t in op.outputs]])
+            return len(seen) % 2
+
+        def pick(op):
+            if op.type != "MatMul":
+                return "/job:ps"
+            with tf.device(None):
+                inside = tf.no_op(name="inside").name
+            seen.append([op.name, list(op.node_def.input), [t.name for t in op.inputs], op.get_attr("transpose_b"),
+                         [c.name for c in op.control_inputs], str(op.outputs[0].shape), inside])
+            return "/job:worker"
+
+        def refuse(op):
+            raise KeyError(op.name)
+
+        with tf.device(tf.train.replica_device_setter(2, ps_strategy=strategy)):
+            a, b = tf.get_variable("a", [3, 4]), tf.get_variable("b", [2], tf.int64)
+        with tf.device(pick), tf.control_dependencies([a.initializer]):
+            c = tf.matmul(a, a, transpose_b=True)
+        with pytest.raises(KeyError), tf.device(refuse):
+            tf.constant(1.0, name="refused")
+        return seen, [v.device for v in (a, b, c)], tf.add(c, 1.0, name="sum").op.inputs[0].op.name
+    on_both(program)
+
+
+def test_a_device_setter_that_does_not_merge_keeps_inner_devices():
+    def program(tf):
+        made = []
+        for setter in (tf.train.replica_device_setter(2, merge_devices=False),
+                       tf.train.replica_device_setter(2, worker_device="/job:worker/task:1", merge_devices=True)):
+            with tf.device(setter):
+                made += [tf.Variable(1.0), tf.Variable(2.0), tf.constant(1.0)]
+                with tf.device("/cpu:0"):
+                    made += [tf.Variable(2.0), tf.constant(1.0)]
+        return [m.device for m in made]
+    on_both(program)
+
+
+def test_the_load_of_a_variable_is_its_bytes_over_all_setters():
+    import weft as tf
+    training = tf.contrib.training
+    strategy = training.GreedyLoadBalancingStrategy(3, training.byte_size_load_fn)
+    with tf.Graph().as_default():
+        made = []
+        for kind in (tf.float32, tf.float64, tf.int32, tf.float32, tf.float32):
+            with tf.device(tf.train.replica_device_setter(3, ps_strategy=strategy)):
+                made.append(tf.get_variable("v%d" % len(made), [3], kind))
+    assert [v.device[-1] for v in made] == list("01202")
+
+
 @pytest.mark.parametrize("program", [
     lambda tf: tf.matmul(tf.zeros([2, 3]), tf.zeros([2, 3])),
     lambda tf: tf.zeros([2]) + tf.zeros([3]),

@@ -379,6 +379,8 @@ class Uses(uses_contrib.ContribUses, uses_editor.EditorUses, uses_flags.FlagUses
             made = [self.variable(name="a"), self.variable(name="b"), tf.constant(1.0)]
         with tf.device("/gpu:1"), tf.device(device):
             made.append(self.variable(name="c"))
+        with tf.device(device), tf.device("/cpu:0"):
+            made.append(self.variable(name="d"))
         return [v.device for v in made]
 
     def other_graph(self):

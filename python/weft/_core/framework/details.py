@@ -187,11 +187,3 @@ def device_text(device):
     if device is None or isinstance(device, str):
         return device
     return device.to_string()
-
-
-class DeviceNode:
-    """What a device function is given: a node that is about to be added."""
-
-    def __init__(self, graph, name, kind, device):
-        self.graph, self.name, self.type, self.device = graph, name, kind, device
-        self.node_def = protos.NodeDef(name=name, op=kind, device=device)

@@ -13,7 +13,7 @@ import weakref
 
 from weft import _weft
 from weft._core.framework import errors, protos, tensor_shape
-from weft._core.framework.details import DeviceNode, GraphDetails, OperationDetails, TensorDetails, device_text
+from weft._core.framework.details import GraphDetails, OperationDetails, TensorDetails, device_text
 from weft._core.framework.dtypes import DType
 from weft._core.framework.graph_keys import GraphKeys  # noqa: F401 - for those who look for it here
 from weft._core.framework.indexed_slices import IndexedSlices
@@ -475,8 +475,10 @@ class Graph(GraphDetails):
         if hasattr(given, "_library_replica"):
             return self._scope(self._c.scope_replica, given._library_replica(self))
         if callable(given):
-            def place(name, kind, device):
-                return device_text(given(DeviceNode(self, name, kind, device))) or ""
+            from weft._core.framework.device_node import DeviceNode
+
+            def place(name, _, device):
+                return device_text(given(DeviceNode(self, name, device))) or ""
             return self._scope(self._c.scope_device, place)
         return self._scope(self._device_text, given)
 

@@ -1,4 +1,6 @@
 """tf.train.replica_device_setter: places variables on the ps tasks in turn, and all other nodes on the worker."""
+import math
+
 from weft._core.framework.absent import Named
 from weft._core.framework.device_spec import DeviceSpec
 
@@ -23,25 +25,23 @@ class GreedyLoadBalancingStrategy(metaclass=Named):
 
 def byte_size_load_fn(op):
     """Bytes of a variable that is about to be made."""
-    for attr, value in op.node_def.attr.items():
-        if attr == "shape":
-            n = 1
-            for d in value.shape.dim:
-                n *= max(d.size, 1)
-            return 4.0 * n
-    return 4.0
+    from weft._core.framework.dtypes import as_dtype
+    shape = op.get_attr("shape")
+    if any(d.size < 0 for d in shape.dim) or shape.unknown_rank:
+        raise ValueError("byte_size_load_fn: the shape of %r must be fully defined to place it by bytes" % op.name)
+    return float(math.prod(d.size for d in shape.dim) * as_dtype(op.get_attr("dtype")).base_dtype.size)
 
 
 class _Setter:
     """A device function; entered through tf.device it is the library's own, which counts on over all graphs."""
 
-    def __init__(self, tasks, ps_device, worker_device, by_bytes):
-        self._tasks, self._ps, self._worker, self._by_bytes = tasks, ps_device, worker_device, by_bytes
+    def __init__(self, tasks, ps_device, worker_device):
+        self._tasks, self._ps, self._worker = tasks, ps_device, worker_device
         self._made, self._next = None, 0
 
     def _library_replica(self, graph):
         if self._made is None:
-            self._made = graph._c.replica(self._tasks, self._ps, self._worker, self._by_bytes)
+            self._made = graph._c.replica(self._tasks, self._ps, self._worker, False)
         return self._made
 
     def __call__(self, op):
@@ -79,13 +79,15 @@ def replica_device_setter(ps_tasks=0, ps_device="/job:ps", worker_device="/job:w
         ps_tasks = len(jobs[job])
     if ps_tasks == 0:
         return None
-    by_bytes = isinstance(ps_strategy, GreedyLoadBalancingStrategy) and ps_strategy._load_fn is byte_size_load_fn
-    if ps_ops is None and (ps_strategy is None or by_bytes):
-        return _Setter(ps_tasks, ps_device, worker_device, by_bytes)
     if ps_strategy is not None and not callable(ps_strategy):
         raise TypeError("ps_strategy must be callable")
-    turns = _Setter(ps_tasks, ps_device, worker_device, False)
+    turns = _Setter(ps_tasks, ps_device, worker_device)
+    if ps_ops is None and ps_strategy is None and merge_devices:
+        return turns
     ops = tuple(ps_ops or STANDARD_PS_OPS)
-    return lambda op: _choose(op, ops, ps_device, worker_device, ps_strategy or turns._turn)
 
-
+    def place(op):
+        if not merge_devices and op.device:
+            return op.device
+        return _choose(op, ops, ps_device, worker_device, ps_strategy or turns._turn)
+    return place

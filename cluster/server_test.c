@@ -72,7 +72,7 @@ TEST(unknown_tasks_and_ports_in_use_are_rejected) {
   char spec[100];
   EXPECT_OK(weft__cluster_parse(&c, "ps=localhost:0"));
   EXPECT_ERR(weft__server_create(&s, &c, &(server_opts){.job = "worker"}), WEFT_INVALID_ARGUMENT,
-             "Job \"worker\" was not defined in cluster");
+             "Job \"worker\" was not defined in cluster, whose jobs are: ps");
   EXPECT_ERR(weft__server_create(&s, &c, &(server_opts){.job = "ps", .task = 1}), WEFT_INVALID_ARGUMENT,
              "Task 1 was not defined in job \"ps\"");
   weft__cluster_finish(&c);

@@ -48,7 +48,9 @@ weft_err weft__address_split(const char *address, char host[WEFT_HOST_SIZE], int
   long number = colon && isdigit((unsigned char)colon[1]) ? strtol(colon + 1, &stop, 10) : -1;
   bool bare_v6 = colon && first == address && memchr(first, ':', n);
   if (n == 0 || n >= WEFT_HOST_SIZE || number < 0 || number > 65535 || *stop || bare_v6)
-    return weft__fail(WEFT_INVALID_ARGUMENT, "Could not interpret \"%s\" as a host-port pair.", address);
+    return weft__fail(WEFT_INVALID_ARGUMENT, "Could not interpret \"%s\" as a host-port pair%s", address,
+                      *address ? ": write HOST:PORT, with a port from 0 to 65535"
+                               : ": the address is empty, as in a list of hosts that was not given");
   for (size_t i = 0; i < n; i++)
     if (!isgraph((unsigned char)first[i]) || strchr("/,;=[]\"", first[i]))
       return weft__fail(WEFT_INVALID_ARGUMENT, "Could not interpret \"%s\" as a host-port pair: '%c' in the host.",

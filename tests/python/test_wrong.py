@@ -38,6 +38,11 @@ def a_feed_of_the_wrong_type(tf, sess):
     sess.run(x + 1, {x: "text"})
 
 
+@wrong("'str' object")
+def a_task_index_that_is_text(tf, sess):
+    tf.train.Server({"worker": ["localhost:0"]}, "worker", "0")
+
+
 @wrong("feed_dict key")
 def a_feed_of_an_unknown_name(tf, sess):
     sess.run(tf.constant(1), {"nothing:0": 1})

@@ -31,7 +31,10 @@ def _environment():
     """TF_CONFIG as a dict; without one, what Slurm or MPI say, in its form."""
     text = os.environ.get("TF_CONFIG")
     if text:
-        return json.loads(text)
+        try:
+            return json.loads(text)
+        except json.JSONDecodeError as e:
+            raise json.JSONDecodeError("TF_CONFIG is not JSON: %s" % e.msg, e.doc, e.pos) from None
     cluster, job, task = _weft.role([])
     if cluster is None:
         return {}

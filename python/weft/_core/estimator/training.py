@@ -88,7 +88,7 @@ def _run_worker(estimator, train_spec, eval_spec):
 
 def _run_master(estimator, train_spec, eval_spec):
     start_server(estimator.config)
-    return _train_here(estimator, train_spec, eval_spec)
+    _train_here(estimator, train_spec, eval_spec)
 
 
 def _wait(until):
@@ -117,7 +117,6 @@ def _run_evaluator(estimator, train_spec, eval_spec):
             continue
         _wait(started + (eval_spec.throttle_secs if evaluator._last != before else _POLL_SECS))
     logging.info("Exiting evaluation, global_step=%s >= train max_steps=%s", estimator._saved_step(), train_spec.max_steps)
-    return evaluator.result
 
 
 _ROLES = {TaskType.PS: _run_ps, TaskType.WORKER: _run_worker, TaskType.CHIEF: _run_worker, TaskType.MASTER: _run_master,
@@ -125,7 +124,8 @@ _ROLES = {TaskType.PS: _run_ps, TaskType.WORKER: _run_worker, TaskType.CHIEF: _r
 
 
 def train_and_evaluate(estimator, train_spec, eval_spec):
-    """Trains and evaluates: in this process alone, or as the task that TF_CONFIG says."""
+    """Trains and evaluates: in this process alone, or as the task that TF_CONFIG says.  Alone it returns what the last
+    evaluation and the exporters returned; a task of a cluster returns None."""
     from weft._core.estimator.estimator import Estimator
     if not isinstance(estimator, Estimator):
         raise TypeError("`estimator` must have type `tf.estimator.Estimator`, given %s" % type(estimator))
@@ -141,4 +141,5 @@ def train_and_evaluate(estimator, train_spec, eval_spec):
         role = _run_master  # a cluster without a chief has no evaluator either: its first worker does it all
     if role is None:
         raise ValueError("Task type %s is not supported. Supported task types are %s" % (config.task_type, sorted(_ROLES)))
-    return role(estimator, train_spec, eval_spec)
+    role(estimator, train_spec, eval_spec)
+    return None

@@ -1,5 +1,6 @@
 """Servers of a cluster, and the devices there are."""
 import atexit
+import operator
 import sys
 
 from weft import _weft
@@ -67,11 +68,11 @@ class Server(metaclass=Named):
             if cluster.num_tasks(job_name) != 1:
                 raise ValueError("Must specify an explicit task_index")
             task_index, = cluster.task_indices(job_name)
-        self._open(cluster.as_cluster_def().SerializeToString(), job_name, task_index, protocol, config, start)
+        self._open(cluster.as_cluster_def().SerializeToString(), job_name, operator.index(task_index), protocol, config, start)
 
     def _open(self, cluster, job, task, protocol, config, start):
         data = b"" if config is None else config.SerializeToString()
-        self._made = _weft.server_create(cluster, job, int(task), protocol, bool(start), data)
+        self._made = _weft.server_create(cluster, job, task, protocol, bool(start), data)
         self._protocol = protocol or "grpc"
         _servers.append(self)
 

@@ -105,7 +105,7 @@ PyObject *ext_gradient_rows(const weft_gradient *d, Py_ssize_t n);
 
 extern PyMethodDef ext_scope_methods[], ext_node_methods[], ext_train_functions[], ext_save_functions[],
     ext_summary_functions[], ext_pipeline_functions[], ext_cluster_functions[], ext_supervise_functions[],
-    ext_monitor_functions[], ext_helper_functions[];
+    ext_monitor_functions[], ext_helper_functions[], ext_message_functions[];
 /* A Session object for a session of the library, which it destroys unless it is lent. */
 PyObject *ext_session_wrap(PyObject *graph, weft_session *sess, bool lent);
 /* The exception that is set becomes an error of the library. */

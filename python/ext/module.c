@@ -302,8 +302,9 @@ PyMODINIT_FUNC PyInit__weft(void) {
   PyObject *module = PyModule_Create(&definition);
   if (!module) return NULL;
   main_thread = pthread_self();
-  PyMethodDef *more[] = {ext_train_functions,   ext_save_functions,      ext_summary_functions, ext_pipeline_functions,
-                         ext_cluster_functions, ext_supervise_functions, ext_monitor_functions, ext_helper_functions};
+  PyMethodDef *more[] = {ext_train_functions,    ext_save_functions,    ext_summary_functions,
+                         ext_pipeline_functions, ext_cluster_functions, ext_supervise_functions,
+                         ext_monitor_functions,  ext_helper_functions,  ext_message_functions};
   for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
     if (PyModule_AddFunctions(module, more[i]) != 0) {
       Py_DECREF(module);

@@ -145,11 +145,10 @@ def observe(caller, changed, source, order):
 
 
 def serialized(graph):
-    """The graph's bytes, with the entries of maps in order."""
-    definition = graph.as_graph_def()
-    if hasattr(definition, "DESCRIPTOR"):  # protobuf's own class, which TensorFlow uses
-        return definition.SerializeToString(deterministic=True)
-    return definition.SerializeToString()
+    """The graph's bytes.  TensorFlow's are made from the message, with the entries of maps in order."""
+    if hasattr(graph, "_as_graph_def_bytes"):
+        return graph._as_graph_def_bytes()
+    return graph.as_graph_def().SerializeToString(deterministic=True)
 
 
 def shown(value):
@@ -162,7 +161,7 @@ def run(tf, graph, tensors, only_names):
         return [None] * len(tensors)
     first = [tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()] if any(
         graph.get_collection(k) for k in ("variables", "local_variables", "table_initializer")) else None
-    with tf.Session(graph=graph, config=tf.ConfigProto(operation_timeout_in_ms=8000)) as sess:
+    with tf.Session(graph=graph, config=machine.config(tf, operation_timeout_in_ms=8000)) as sess:
         if first:
             sess.run(first)
         return sess.run(tensors)

@@ -17,7 +17,6 @@ from weft._core.framework.details import GraphDetails, OperationDetails, TensorD
 from weft._core.framework.dtypes import DType
 from weft._core.framework.graph_keys import GraphKeys  # noqa: F401 - for those who look for it here
 from weft._core.framework.indexed_slices import IndexedSlices
-from weft._core.framework.proto import walk
 from weft._core.framework.stack import made_at
 
 
@@ -425,7 +424,7 @@ class Graph(GraphDetails):
         TensorFlow 2.15: all nodes are in the message.
         """
         if add_shapes:
-            return protos.GraphDef.FromString(next(value for number, _, value in walk(self._c.export_meta()) if number == 2))
+            return protos.MetaGraphDef.FromString(self._c.export_meta()).graph_def
         return protos.GraphDef.FromString(self._c.export_graph())
 
     def _as_graph_def_bytes(self):

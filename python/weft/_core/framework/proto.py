@@ -1,4 +1,4 @@
-"""Protobuf's wire format in a page: messages declared as a table of fields.
+"""Messages of protobuf, declared as tables of fields; the extension reads and writes their bytes.
 
 A class is made by `message(name, field...)`; a field is "number kind name", with kind one of int (64 bits), int32,
 bool, float, double, fixed64, string, bytes, enum, or a message class; "repeated" before the kind makes a list, "map" a dict with text for
@@ -6,113 +6,12 @@ keys, "imap" one with ints.  Unset fields read as their default, as in protobuf;
 """
 import struct
 
+from weft import _weft
 from weft._core.framework.absent import Named
 from weft._core.framework.proto_descriptor import Descriptor, EnumTypeWrapper
-from weft._core.framework.proto_fields import DEFAULT, MapField, Repeated, checked, copied, in_range
+from weft._core.framework.proto_fields import DEFAULT, KINDS, MapField, Repeated, checked, copied
 
-
-def varint(n):
-    out = bytearray()
-    n &= (1 << 64) - 1
-    while n > 127:
-        out.append(n & 127 | 128)
-        n >>= 7
-    out.append(n)
-    return bytes(out)
-
-
-def read_varint(data, at):
-    shift = value = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value, at
-        shift += 7
-
-
-def signed(n):
-    return n - (1 << 64) if n >= 1 << 63 else n
-
-
-def walk(data):
-    """Yields (number, wire type, value) of each field: ints, or bytes."""
-    at, end = 0, len(data)
-    while at < end:
-        tag, at = read_varint(data, at)
-        number, wire = tag >> 3, tag & 7
-        if wire == 0:
-            value, at = read_varint(data, at)
-        elif wire == 2:
-            size, at = read_varint(data, at)
-            value = bytes(data[at:at + size])
-            if len(value) != size:
-                raise ValueError("a message ends in the middle of field %d" % number)
-            at += size
-        elif wire in (1, 5):
-            size = 8 if wire == 1 else 4
-            value = bytes(data[at:at + size])
-            at += size
-        else:
-            raise ValueError("field %d has wire type %d" % (number, wire))
-        yield number, wire, value
-
-
-def put(number, wire, value):
-    """One field on the wire; value is an int for wire 0, else bytes."""
-    head = varint(number << 3 | wire)
-    if wire == 0:
-        return head + varint(value)
-    return head + (varint(len(value)) if wire == 2 else b"") + value
-
-
-def _encode(number, kind, value):
-    if kind in ("int", "int32", "enum"):
-        return put(number, 0, in_range(kind, value))
-    if kind == "bool":
-        return put(number, 0, int(value))
-    if kind == "fixed64":
-        return put(number, 1, struct.pack("<Q", value))
-    if kind in ("float", "double"):
-        return put(number, 5 if kind == "float" else 1, struct.pack("<f" if kind == "float" else "<d", value))
-    if kind == "string":
-        return put(number, 2, value if isinstance(value, bytes) else value.encode())
-    if kind == "bytes":
-        return put(number, 2, value.encode() if isinstance(value, str) else bytes(value))
-    return put(number, 2, value.SerializeToString())
-
-
-def _decode(kind, value):
-    if kind in ("int", "int32", "enum"):
-        return signed(value)
-    if kind == "bool":
-        return bool(value)
-    if kind == "fixed64":
-        return struct.unpack("<Q", value)[0]
-    if kind in ("float", "double"):
-        return struct.unpack("<f" if kind == "float" else "<d", value)[0]
-    if kind == "string":
-        return value.decode("utf-8", "replace")
-    if kind == "bytes":
-        return value
-    return kind.FromString(value)
-
-
-def _unpacked(kind, wire, value):
-    """A repeated number may come packed."""
-    if wire != 2 or not isinstance(kind, str) or kind in ("string", "bytes"):
-        return [_decode(kind, value)]
-    out, at = [], 0
-    while at < len(value):
-        if kind in ("float", "double"):
-            size = 4 if kind == "float" else 8
-            out.append(_decode(kind, value[at:at + size]))
-            at += size
-        else:
-            number, at = read_varint(value, at)
-            out.append(_decode(kind, number))
-    return out
+_SHAPES = ("one", "repeated", "map", "imap")
 
 
 def _decode_error():
@@ -125,7 +24,8 @@ def _decode_error():
 
 
 # Groups of which one field is set; (): all fields of the message.
-_ONEOF = {("AttrValue", "value"): (), ("Feature", "kind"): (), ("CollectionDef", "kind"): (),
+_ONEOF = {("TensorInfo", "encoding"): ("name", "coo_sparse", "composite_tensor"),
+          ("AttrValue", "value"): (), ("Feature", "kind"): (), ("CollectionDef", "kind"): (),
           ("Value", "value"): ("simple_value", "obsolete_old_style_histogram", "image", "histo", "audio", "tensor"),
           ("Event", "what"): ("file_version", "graph_def", "summary", "log_message", "session_log", "tagged_run_metadata",
                               "meta_graph_def")}
@@ -133,13 +33,16 @@ _ONEOF = {("AttrValue", "value"): (), ("Feature", "kind"): (), ("CollectionDef",
 
 class Message(metaclass=Named):
     FIELDS = {}  # name -> (number, kind, shape) with shape "one", "repeated", "map" or "imap"
+    # _given: it is there, though nothing be in it; a message that was only looked up is not.  See python/ext/message.h.
+    __slots__ = ("_values", "_rest", "_given")
 
     def __init__(self, *args, **fields):
         if args:
             raise TypeError("No positional arguments allowed")
-        object.__setattr__(self, "_values", {})
-        object.__setattr__(self, "_rest", [])
-        object.__setattr__(self, "_given", False)  # there, though nothing be in it; one that was only looked up is not
+        put = object.__setattr__
+        put(self, "_values", {})
+        put(self, "_rest", [])
+        put(self, "_given", False)
         for name, value in fields.items():
             if name not in self.FIELDS:
                 raise ValueError("Protocol message %s has no \"%s\" field." % (type(self).__name__, name))
@@ -304,61 +207,28 @@ class Message(metaclass=Named):
     def SetInParent(self):
         object.__setattr__(self, "_given", True)
 
+    @classmethod
+    def _codec(cls):
+        """The extension's table of the class."""
+        if "_codec_made" not in vars(cls):
+            others = {name: tuple(o for group in cls._groups().values() if name in group
+                                  for o in group if o != name and o in cls.FIELDS) for name in cls.FIELDS}
+            rows = [(number, KINDS.index(kind) if isinstance(kind, str) else len(KINDS), _SHAPES.index(shape), name,
+                     None if isinstance(kind, str) else kind, others[name]) for name, (number, kind, shape) in cls.FIELDS.items()]
+            cls._codec_made = _weft.message_codec(cls, Repeated, MapField, sorted(rows, key=lambda row: row[0]))
+        return cls._codec_made
+
     def SerializeToString(self, deterministic=None):
         """The bytes of the message; they are always in the same order, with `deterministic` or without."""
-        out = []
-        self._settle()
-        for name, (number, kind, shape) in sorted(self.FIELDS.items(), key=lambda f: f[1][0]):
-            value = self._values.get(name)
-            if value is None:
-                continue
-            if shape == "repeated":
-                if value and isinstance(kind, str) and kind not in ("string", "bytes"):
-                    body = b"".join(_encode(1, kind, v)[1:] for v in value)
-                    out.append(put(number, 2, body))
-                else:
-                    out.extend(_encode(number, kind, v) for v in value)
-            elif shape in ("map", "imap"):
-                for key in sorted(value):
-                    head = _encode(1, "string" if isinstance(key, str) else "int32", key)
-                    out.append(put(number, 2, head + _encode(2, kind, value[key])))
-            elif isinstance(value, Message):
-                if value._is_set():
-                    out.append(put(number, 2, value.SerializeToString()))
-            else:
-                out.append(_encode(number, kind, value))
-        out.extend(put(*field) for field in self._rest)
-        return b"".join(out)
+        return _weft.message_write(self._codec(), self)
 
     def MergeFromString(self, data):
         if isinstance(data, str):
             raise TypeError("expected bytes, str found")
         try:
-            return self._merge(data)
-        except (ValueError, IndexError, TypeError, struct.error) as e:
+            _weft.message_read(self._codec(), self, data)
+        except (ValueError, TypeError) as e:
             raise _decode_error()("Error parsing message with type '%s': %s" % (self.DESCRIPTOR.full_name, e)) from None
-
-    def _merge(self, data):
-        known = {number: (name, kind, shape) for name, (number, kind, shape) in self.FIELDS.items()}
-        for number, wire, value in walk(data):
-            if number not in known:
-                self._rest.append((number, wire, value))
-                continue
-            name, kind, shape = known[number]
-            if shape == "repeated":
-                list.extend(getattr(self, name), _unpacked(kind, wire, value))
-            elif shape in ("map", "imap"):
-                entry = {n: v for n, _, v in walk(value)}
-                key = signed(entry.get(1, 0)) if shape == "imap" else entry.get(1, b"").decode()
-                raw = entry.get(2, 0 if kind in ("int", "int32", "enum", "bool") else b"")
-                dict.__setitem__(getattr(self, name), key, _decode(kind, raw))
-            else:
-                self._forget_group(name)
-                if isinstance(kind, str):
-                    self._values[name] = _decode(kind, value)
-                else:
-                    getattr(self, name).MergeFromString(value)
-                    self._values[name].SetInParent()
         return len(data)
 
     def ParseFromString(self, data):
@@ -497,5 +367,10 @@ def message(name, *fields, **extra):
         else:
             number, kind, label = field[:3]
             table[label] = (number, kind, field[3] if len(field) > 3 else "one")
-    made = type(name, (Message,), {"FIELDS": table, "__module__": "weft._core.framework.protos", **extra})
-    return made
+    return type(name, (Message,), {"FIELDS": table, "__slots__": (), "__module__": "weft._core.framework.protos", **extra})
+
+
+def add_field(cls, name, number, kind, shape="one"):
+    """Adds a field to a class that is not in use yet: one whose messages hold messages of the same class."""
+    assert "_codec_made" not in vars(cls), cls
+    cls.FIELDS[name] = (number, kind, shape)

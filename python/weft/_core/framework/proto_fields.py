@@ -6,6 +6,9 @@ the message is written.
 import operator
 import struct
 
+from weft import _weft
+
+KINDS = ("int", "int32", "enum", "bool", "fixed64", "float", "double", "string", "bytes")  # as python/ext/message.h numbers them
 DEFAULT = {"int": 0, "int32": 0, "fixed64": 0, "enum": 0, "bool": False, "float": 0.0, "double": 0.0, "string": "", "bytes": b""}
 _RANGE = {"int": (-2**63, 2**64), "int32": (-2**31, 2**31), "enum": (-2**31, 2**31), "fixed64": (0, 2**64)}  # int: of either sign
 
@@ -53,6 +56,8 @@ def checked(kind, value):
 
 def copied(kind, value):
     """A message of its own with what another one, or a dict, has."""
+    if type(value) is kind:
+        return _weft.message_copy(kind._codec(), value)
     if isinstance(value, dict):
         return kind(**value)
     made = kind()
@@ -60,8 +65,19 @@ def copied(kind, value):
     return made
 
 
+def _all_checked(kind, values):
+    """The values of something that can be iterated over, as a field of a kind holds them."""
+    if not isinstance(kind, str):
+        return [copied(kind, value) for value in values]
+    if getattr(values, "ndim", 0) == 1 and hasattr(values, "tolist"):
+        values = values.tolist()  # numpy's numbers as Python's
+    return _weft.message_values(KINDS.index(kind), values, lambda value: checked(kind, value))
+
+
 class Repeated(list):
     """The values of a field, each checked; messages are copied when they are put in."""
+
+    __slots__ = ("_kind",)
 
     def __init__(self, kind):
         super().__init__()
@@ -77,7 +93,7 @@ class Repeated(list):
             return
         if not hasattr(values, "__iter__") and not hasattr(values, "__getitem__"):
             raise TypeError("Value must be iterable")
-        super().extend([checked(self._kind, value) for value in values])
+        super().extend(_all_checked(self._kind, values))
 
     MergeFrom = extend
 
@@ -93,7 +109,7 @@ class Repeated(list):
         if not isinstance(self._kind, str):
             raise TypeError("does not support assignment")
         several = isinstance(index, slice)
-        super().__setitem__(index, [checked(self._kind, v) for v in value] if several else checked(self._kind, value))
+        super().__setitem__(index, _all_checked(self._kind, value) if several else checked(self._kind, value))
 
     def replace_all(self, values):
         """Holds these values and no others, without copies of messages: for this package's own use."""
@@ -113,6 +129,8 @@ class Repeated(list):
 
 class MapField(dict):
     """The values of a field by their keys; one that is looked up is there."""
+
+    __slots__ = ("_kind",)
 
     def __init__(self, kind):
         super().__init__()

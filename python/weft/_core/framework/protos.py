@@ -3,7 +3,7 @@
 Written once from the descriptors of TensorFlow 2.15; tests/python/test_protos.py holds it against them.
 """
 from weft._core.framework import proto_descriptor
-from weft._core.framework.proto import enumeration, message
+from weft._core.framework.proto import add_field, enumeration, message
 
 ThreadPoolOptionProto = message("ThreadPoolOptionProto", "1 int32 num_threads", "2 string global_name")
 GPUOptions_VirtualDevices = message("GPUOptions.Experimental.VirtualDevices", "1 repeated float memory_limit_mb",
@@ -117,7 +117,7 @@ AttrValue_ListValue = message("ListValue", "2 repeated bytes s", "3 repeated int
 AttrValue = message("AttrValue", "2 bytes s", "3 int i", "4 float f", "5 bool b", "6 enum type",
     (7, TensorShapeProto, "shape"), (8, TensorProto, "tensor"), (1, AttrValue_ListValue, "list"),
     (10, NameAttrList, "func"), "9 string placeholder", ListValue=AttrValue_ListValue)
-NameAttrList.FIELDS["attr"] = (2, AttrValue, "map")
+add_field(NameAttrList, "attr", 2, AttrValue, "map")
 NodeDef_ExperimentalDebugInfo = message("ExperimentalDebugInfo", "1 repeated string original_node_names",
     "2 repeated string original_func_names")
 NodeDef = message("NodeDef", "1 string name", "2 string op", "3 repeated string input", "4 string device",
@@ -261,9 +261,7 @@ TrackableObjectGraph_TrackableObject = message("TrackableObject",
 TrackableObjectGraph = message("TrackableObjectGraph", (1, TrackableObjectGraph_TrackableObject, "nodes", "repeated"),
     TrackableObject=TrackableObjectGraph_TrackableObject)
 
-# Messages that hold their own kind, or one another.
-NameAttrList.FIELDS["attr"] = (2, AttrValue, "map")
-TensorInfo_CompositeTensor.FIELDS["components"] = (2, TensorInfo, "repeated")
+add_field(TensorInfo_CompositeTensor, "components", 2, TensorInfo, "repeated")
 
 # Enumerations by their names; the constants are the messages'.
 enumeration(RunOptions, "TraceLevel", "NO_TRACE", "SOFTWARE_TRACE", "HARDWARE_TRACE", "FULL_TRACE")

@@ -15,9 +15,9 @@ _COUNTS = ["%d int %s" % (i, n) for i, n in enumerate((
     "total_accelerator_exec_micros", "total_cpu_exec_micros", "total_requested_bytes", "total_peak_bytes", "total_residual_bytes",
     "total_output_bytes", "total_parameters", "total_float_ops"), 30)]
 GraphNodeProto = proto.message("GraphNodeProto", "1 string name", *_COUNTS, (11, protos.TensorShapeProto, "shapes", "repeated"))
-GraphNodeProto.FIELDS["children"] = (12, GraphNodeProto, "repeated")
+proto.add_field(GraphNodeProto, "children", 12, GraphNodeProto, "repeated")
 MultiGraphNodeProto = proto.message("MultiGraphNodeProto", "1 string name", *_COUNTS, (10, GraphNodeProto, "graph_nodes", "repeated"))
-MultiGraphNodeProto.FIELDS["children"] = (11, MultiGraphNodeProto, "repeated")
+proto.add_field(MultiGraphNodeProto, "children", 11, MultiGraphNodeProto, "repeated")
 
 _Trace = proto.message("CodeDef.Trace", "1 string file", "6 int file_id", "2 int32 lineno", "3 string function", "7 int function_id",
                        "4 string line", "8 int line_id", "5 int32 func_start_line")

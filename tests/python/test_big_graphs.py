@@ -1,8 +1,8 @@
 """Work on a graph grows with its size, not with its square.
 
 Each job of bench/big_graphs.py runs at n and at 4 n.  Linear work takes about 4 times as long, quadratic work 16
-times; the bound is 10.  Processor time is taken, not wall time, and the best of three, so that a loaded machine does
-not decide.  The sizes are such that the quadratic step of old dominated."""
+times; the bound is 10.  Processor time is taken, not wall time, and the best of three (of up to three for 4 n), so that
+a loaded machine does not decide.  The sizes are such that the quadratic step of old dominated."""
 import pathlib
 import sys
 import time
@@ -19,23 +19,22 @@ SIZES = {"saver": 1000, "minimize": 1500, "control_dependencies": 3000, "many_fe
          "many_fetches": 2000, "initialize": 500, "group_many": 2000, "merge_all": 300}
 
 
-def least(name, n):
-    best = None
-    for _ in range(3):
-        with weft.Graph().as_default():
-            run = big_graphs.JOBS[name][0](weft, n)
-            next(run)
-            begin = time.process_time()
-            next(run, None)
-            spent = time.process_time() - begin
-        best = spent if best is None else min(best, spent)
-    return best
+def spent(name, n):
+    with weft.Graph().as_default():
+        run = big_graphs.JOBS[name][0](weft, n)
+        next(run)
+        begin = time.process_time()
+        next(run, None)
+        return time.process_time() - begin
 
 
 @pytest.mark.parametrize("name", SIZES)
 def test_four_times_the_graph_takes_less_than_ten_times_as_long(name):
     n = SIZES[name]
-    small, large = least(name, n), least(name, 4 * n)
+    small, large = min(spent(name, n) for _ in range(3)), spent(name, 4 * n)
+    for _ in range(2):
+        if large >= 10 * small + 0.02:
+            large = min(large, spent(name, 4 * n))
     assert large < 10 * small + 0.02, (small, large)
 
 

@@ -33,6 +33,7 @@ _ONEOF = {("TensorInfo", "encoding"): ("name", "coo_sparse", "composite_tensor")
 
 class Message(metaclass=Named):
     FIELDS = {}  # name -> (number, kind, shape) with shape "one", "repeated", "map" or "imap"
+    _codec_made = _group_table = None  # made when they are needed
     # _given: it is there, though nothing be in it; a message that was only looked up is not.  See python/ext/message.h.
     __slots__ = ("_values", "_rest", "_given")
 
@@ -46,21 +47,27 @@ class Message(metaclass=Named):
         for name, value in fields.items():
             if name not in self.FIELDS:
                 raise ValueError("Protocol message %s has no \"%s\" field." % (type(self).__name__, name))
-            _, kind, shape = self.FIELDS[name]
-            if value is None:
-                continue
-            if shape == "repeated":
-                getattr(self, name).extend(value)
-            elif shape in ("map", "imap"):
-                getattr(self, name).MergeFrom(value)
-            elif isinstance(kind, str):
-                setattr(self, name, value)
-            elif not isinstance(value, (dict, Message)) and not hasattr(value, "SerializeToString"):
-                raise TypeError("Message must be initialized with a dict: %s" % self.DESCRIPTOR.full_name)
-            else:
+            if value is not None:
+                self._start(name, value)
+
+    def _start(self, name, value):
+        """Gives a field that was not set before a value."""
+        _, kind, shape = self.FIELDS[name]
+        if shape == "repeated":
+            self._values[name] = held = Repeated(kind)
+            held.extend(value)
+        elif shape != "one":
+            self._values[name] = held = MapField(kind)
+            held.MergeFrom(value)
+        elif isinstance(kind, str):
+            setattr(self, name, value)
+        elif not isinstance(value, (dict, Message)) and not hasattr(value, "SerializeToString"):
+            raise TypeError("Message must be initialized with a dict: %s" % self.DESCRIPTOR.full_name)
+        else:
+            if self._values:
                 self._forget_group(name)
-                self._values[name] = copied(kind, value)
-                self._values[name].SetInParent()
+            self._values[name] = made = copied(kind, value)
+            made.SetInParent()
 
     def __getattr__(self, name):
         field = self.FIELDS.get(name)
@@ -96,7 +103,7 @@ class Message(metaclass=Named):
     @classmethod
     def _groups(cls):
         """{name of a group: its fields} of the message."""
-        if "_group_table" not in vars(cls):
+        if cls._group_table is None:
             cls._group_table = {group: members or tuple(cls.FIELDS) for (message, group), members in _ONEOF.items()
                                 if message == cls.__name__}
         return cls._group_table
@@ -210,7 +217,7 @@ class Message(metaclass=Named):
     @classmethod
     def _codec(cls):
         """The extension's table of the class."""
-        if "_codec_made" not in vars(cls):
+        if cls._codec_made is None:
             others = {name: tuple(o for group in cls._groups().values() if name in group
                                   for o in group if o != name and o in cls.FIELDS) for name in cls.FIELDS}
             rows = [(number, KINDS.index(kind) if isinstance(kind, str) else len(KINDS), _SHAPES.index(shape), name,
@@ -372,5 +379,5 @@ def message(name, *fields, **extra):
 
 def add_field(cls, name, number, kind, shape="one"):
     """Adds a field to a class that is not in use yet: one whose messages hold messages of the same class."""
-    assert "_codec_made" not in vars(cls), cls
+    assert cls._codec_made is None, cls
     cls.FIELDS[name] = (number, kind, shape)

@@ -128,3 +128,44 @@ def texts_of_help(tf):
                 issubclass(tf.flags.FlagNameConflictsWithMethodError, tf.flags.Error)]
     finally:
         del os.environ["COLUMNS"]
+
+
+@case
+def flags_of_modules(tf):
+    """The modules are given by name, since a case's own module is imported in two ways."""
+    flags = tf.flags.FlagValues()
+    tf.flags.DEFINE_boolean("first", True, "Yes or no.", flag_values=flags, module_name="some.module", short_name="f")
+    tf.flags.DEFINE_enum("second", "one", ["one", "two"], "Which.", flag_values=flags, module_name="some.module")
+    tf.flags.DEFINE_integer("third", 3, "A number.", flag_values=flags, module_name="other")
+    names = lambda found: sorted(f.name for f in found)
+    tables = lambda: [{m: names(f) for m, f in table.items()}
+                      for table in (flags.flags_by_module_dict(), flags.key_flags_by_module_dict())]
+    out = [tables(), [names(f) for f in flags.flags_by_module_id_dict().values()],
+           [flags.find_module_defining_flag(n) for n in ("first", "f", "third", "none")],
+           flags.find_module_defining_flag("none", "default"), flags.find_module_id_defining_flag("none", 7)]
+    flags.register_key_flag_for_module("other", flags["first"])
+    out += [tables(), names(flags.get_flags_for_module("other")), names(flags.get_key_flags_for_module("other")),
+            names(flags.get_key_flags_for_module(os)), flags.module_help("other"), flags.module_help(os),
+            flags.get_help(), flags.get_help(prefix="  ", include_special_flags=False)]
+    flags["fourth"] = tf.flags.Flag(tf.flags.ArgumentParser(), None, "fourth", "v", "An item.")
+    flags.register_flag_by_module("fourths", flags["fourth"])
+    flags.register_flag_by_module_id(12, flags["fourth"])
+    out += [flags.find_module_defining_flag("fourth"), flags.find_module_id_defining_flag("fourth"),
+            said(lambda: flags.__setitem__("fifth", 3)), said(lambda: tf.flags.adopt_module_key_flags("name", flags))]
+    del flags.third
+    return [*out, tables(), flags.find_module_defining_flag("third")]
+
+
+@case
+def arguments_before_flags(tf):
+    flags = tf.flags.FlagValues()
+    tf.flags.DEFINE_integer("number", 3, "A number.", flag_values=flags)
+    with open("flags.txt", "w") as file:
+        file.write("--number=7\n# a comment\n//another\n\n--number=8\n")
+    out = [flags.is_gnu_getopt(), flags(["program", "word", "--number=4"]), flags.number]
+    flags.set_gnu_getopt(False)
+    out += [flags.is_gnu_getopt(), flags(["program", "word", "--number=5"]), flags.number]
+    for line in (["--flagfile=flags.txt", "word", "--number=1"], ["word", "--flagfile=flags.txt"], ["--flagfile", "flags.txt"],
+                 ["--", "--flagfile=flags.txt"], ["--flagfile=none"], ["--flagfile"]):
+        out += [said(flags.read_flags_from_files, ["program", *line], force) for force in (True, False)]
+    return out

@@ -333,6 +333,6 @@ def print_usage(flags, asked):
         doc = text_wrap("\nUSAGE: %s [flags]\n" % sys.argv[0], indent="       ", firstline_indent="")
     print(doc)
     print("flags:")
-    print(flags.main_module_help())
+    print(flags.get_help() if asked == "helpfull" else flags.main_module_help())
     if asked != "helpfull":
         print("\nTry --helpfull to get a list of all flags.")

@@ -11,6 +11,17 @@ import sys
 import warnings
 
 from weft._core.framework.absent import Named
+from weft._core.platform.flag_errors import (  # noqa: F401 - public in tf.flags
+    CantOpenFlagFileError,
+    DuplicateFlagError,
+    Error,
+    FlagNameConflictsWithMethodError,
+    IllegalFlagValueError,
+    UnparsedFlagAccessError,
+    UnrecognizedFlagError,
+    ValidationError,
+)
+from weft._core.platform.flag_modules import ByModule, calling_module, disclaim_key_flags  # noqa: F401 - public in tf.flags
 from weft._core.platform.flag_parsers import (
     ArgumentParser,
     ArgumentSerializer,
@@ -29,45 +40,6 @@ from weft._core.platform.flag_parsers import (
     text_wrap,
 )
 
-
-class Error(Exception):
-    """What is wrong with flags."""
-
-
-class IllegalFlagValueError(Error):
-    """A value that a flag does not take."""
-
-
-class DuplicateFlagError(Error):
-    """A flag that is defined twice."""
-
-
-class UnrecognizedFlagError(Error):
-    """A flag that nobody defined."""
-
-    def __init__(self, flagname, flagvalue="", suggestions=()):
-        super().__init__("Unknown command line flag '%s'%s" % (
-            flagname, ". Did you mean: %s ?" % ", ".join(suggestions) if suggestions else ""))
-        self.flagname, self.flagvalue = flagname, flagvalue
-
-
-class UnparsedFlagAccessError(Error):
-    """A flag that is read before the command line."""
-
-
-class CantOpenFlagFileError(Error):
-    """A flag file that cannot be read."""
-
-
-class FlagNameConflictsWithMethodError(Error):
-    """A flag that is named like a method of FLAGS."""
-
-
-class ValidationError(Error):
-    """A value that a validator refuses."""
-
-
-# ---- flags ----
 
 class Flag(metaclass=Named):
     """A flag: its name, default, help and value."""
@@ -241,12 +213,13 @@ def _where():
     return (frame.f_code.co_filename, frame.f_lineno) if frame is not None else ("", 0)
 
 
-class _FlagValues(metaclass=Named):
+class _FlagValues(ByModule, metaclass=Named):
     def __init__(self):
         d = self.__dict__
+        self._start()
         d["__flags"], d["__parsed"], d["__fill"], d["__places"], d["__checks"] = {}, False, None, {}, []
 
-    def _define(self, flag):
+    def _define(self, flag, module_name=None):
         name, places, where = flag.name, self.__dict__["__places"], _where()
         if not flag.allow_using_method_names and callable(getattr(type(self), name, None)):
             raise FlagNameConflictsWithMethodError(
@@ -261,6 +234,7 @@ class _FlagValues(metaclass=Named):
             raise DuplicateFlagError("The flag '%s' is defined twice. First from %s, second from %s.  Description from first "
                                      "occurrence: %s" % (name, places[name][0], where[0], old.help))
         self._flags()[name], places[name] = flag, where
+        self._defined(flag, module_name)
         if self.__dict__["__parsed"]:
             self._read(sys.argv[1:], only=name)
 
@@ -295,6 +269,7 @@ class _FlagValues(metaclass=Named):
         if name not in self._flags():
             raise AttributeError(name)
         del self._flags()[name]
+        self._forget(name)
 
     def __contains__(self, name):
         return name in self._flags()
@@ -307,6 +282,12 @@ class _FlagValues(metaclass=Named):
 
     def __getitem__(self, name):
         return self._flags()[name]
+
+    def __setitem__(self, name, flag):
+        if not isinstance(flag, Flag):
+            raise IllegalFlagValueError("Expect Flag instances, found type %s. Maybe you didn't mean to use FlagValue.__setitem__?"
+                                        % type(flag))
+        self._flags()[name], self.__dict__["__places"][name] = flag, _where()
 
     def __dir__(self):
         return sorted(self._flags())
@@ -455,8 +436,10 @@ class _FlagValues(metaclass=Named):
                 rest.extend(words[i - 1:] if unknown == "keep" else words[i:])
                 break
             if not word.startswith("-") or word in ("-", ""):
-                rest.append(word)
-                continue
+                rest += [word] if self.is_gnu_getopt() else words[i - 1:]
+                if self.is_gnu_getopt():
+                    continue
+                break
             name, equals, text = word.lstrip("-").partition("=")
             flag, negated = self._find(name), False
             if flag is None and name.startswith("no"):
@@ -490,14 +473,14 @@ class _FlagValues(metaclass=Named):
                 flag.using_default_value = False
         return rest
 
-    def get_help(self, *unused):
-        flags = {id(f): f for f in self._flags().values()}.values()
-        return "\n%s:\n%s" % (sys.argv[0], "\n".join(f._help_lines() for f in sorted(flags, key=lambda f: f.name)))
+    def _lines(self, path):
+        return _lines_of(path)
 
-    def main_module_help(self):
-        return self.get_help()
+    def _missing_file(self):
+        return IllegalFlagValueError("--flagfile with no argument")
 
-    module_help = key_flags_in_module = get_help
+    def _special(self):
+        return _SPECIAL
 
 
 def _lines_of(path):
@@ -540,7 +523,7 @@ def DEFINE_flag(flag, flag_values=FLAGS, module_name=None, required=False):
     """Adds a flag that the caller made; it returns the flag's holder."""
     if required and flag.default is not None:
         raise ValueError("Required flag --%s needs to have None as default" % flag.name)
-    flag_values._define(flag)
+    flag_values._define(flag, module_name)
     _tell_absl(flag, flag_values)
     if required:
         mark_flag_as_required(flag.name, flag_values)
@@ -787,14 +770,24 @@ def flag_dict_to_args(flag_map, multi_flags=None):
 
 
 def adopt_module_key_flags(module, flag_values=FLAGS):
-    """Which module's help shows a flag: here, all flags are shown."""
+    """Makes the key flags of a module key flags of the module that calls."""
+    if isinstance(module, str):
+        raise Error("Expected a module object, not %r." % (module,))
+    for flag in flag_values.get_key_flags_for_module(module):
+        flag_values.register_key_flag_for_module(calling_module()[0], flag)
 
 
 def declare_key_flag(flag_name, flag_values=FLAGS):
-    """Which module's help shows a flag: here, all flags are shown."""
+    """Makes a flag that another module defines a key flag of the module that calls."""
     if _name(flag_name) not in flag_values:
         raise UnrecognizedFlagError(_name(flag_name))
+    flag_values.register_key_flag_for_module(calling_module()[0], flag_values[_name(flag_name)])
 
 
-def disclaim_key_flags():
-    """Which module's help shows a flag: here, all flags are shown."""
+_SPECIAL = [
+    Flag(ArgumentParser(), ArgumentSerializer(), "flagfile", "",
+         "Insert flag definitions from the given file into the command line."),
+    Flag(ArgumentParser(), ArgumentSerializer(), "undefok", "",
+         "comma-separated list of flag names that it is okay to specify on the command line even if the program does not define a "
+         "flag with that name.  IMPORTANT: flags in this list that have arguments MUST use the --flag=value format."),
+]

@@ -9,13 +9,16 @@
 #include "kernels/elementwise/bundle.h"
 #include "kernels/gpu/gpu_host.h"
 
-enum { MAX_ELEMENTS = 1 << 18 }; /* larger tensors take longer than a launch: chains are faster */
+enum {
+  MAX_ELEMENTS = 1 << 18, /* larger tensors take longer than a launch: chains are faster */
+  MAX_JOINS = 4
+};
 
 typedef struct bundler {
   plan *p;
   int *first_reader, *reader; /* per slot: where the items that read it begin in `reader` */
   bool *fetched;              /* per slot */
-  int *waiter;                /* per item: the first item that waits for it by a control edge; else n_item */
+  int *waiter;                /* per item: the first item that waits for it, NoOps left out; else n_item */
   bool *gone;                 /* per item: it became part of a bundle */
   int *home;                  /* per item: the item that runs it now */
   int *refused;               /* per item: the root of the last bundle that it did not fit into */
@@ -24,13 +27,14 @@ typedef struct bundler {
 
 typedef struct draft { /* a bundle that is being formed */
   int root;
-  bool joins; /* the root joins results; it is no step itself */
+  int join[MAX_JOINS], n_join; /* items that join results with each other or with other values; the root may be one */
   const shape *shape;
   weft_dtype type;
-  int member[GPU_BUNDLE_STEPS], n_member; /* in the order of the plan, without a root that joins */
+  int member[GPU_BUNDLE_STEPS], n_member; /* in the order of the plan, without those that join */
   int step[GPU_BUNDLE_STEPS];             /* per member: its step */
   int maker[GPU_BUNDLE_STEPS], n_maker;   /* items whose result was split, which are computed part by part */
   int part[GPU_BUNDLE_STEPS], operand[GPU_BUNDLE_STEPS], n_part; /* slots of such parts, and what stands for them */
+  int n_view;                                                    /* how many parts of other tensors are read */
   bundle b;
   plan_input in[GPU_BUNDLE_IN];
   int n_in;
@@ -49,12 +53,29 @@ static int member_at(const draft *d, int item) {
   return -1;
 }
 
+static bool is_join(const draft *d, int item) {
+  bool is = false;
+  for (int i = 0; i < d->n_join; i++) is = is || d->join[i] == item;
+  return is;
+}
+
+/* Stores the step of a member: a sum of many has one for each input but the first.  A sum of 16-bit floats is rounded
+ * once, and the steps of a bundle are each, so it is none. */
+static bool member_step(const plan_item *it, fused_step *s) {
+  if (weft__step_of(it, s)) return true;
+  const weft_dtype t = weft__step_type(it);
+  if (it->op != it->node->op || !weft__node_is(it->node, KIND_SUM) || it->n_in < 2) return false;
+  return (t == WEFT_FLOAT || t == WEFT_DOUBLE) &&
+         weft__step_named(it, "Add", weft__op_find(it->node->graph->ops, "Add"), 2, t, s);
+}
+
 /* ---- what a draft reads -------------------------------------------------------------------------- */
 
 /* Describes rows of `columns` elements of a part, which is whole along all axes but one. */
 static bool part_view(const shape *whole, const tensor_part *part, gpu_view *v) {
   const int last = whole->rank - 1;
   if (!weft__shape_known(whole) || (part->axis != last && part->axis != 0)) return false;
+  if (weft__shape_count(whole) > INT32_MAX) return false; /* the kernel computes offsets in 32 bits */
   const int64_t inner = weft__shape_product(whole, 1, whole->rank);
   *v = (gpu_view){0, part->axis == last ? part->begin : part->begin * inner, whole->dim[last], 1};
   return true;
@@ -154,6 +175,7 @@ static bool add_part(const bundler *b, draft *d, const plan_item *it, int j, int
   if (!f->part(q->node, out, &part) || q->in[part.of].from_ref) return true;
   if (!part_view(weft__out_shape(q->node->graph, q->node->in[part.of]), &part, &v)) return true;
   *found = true;
+  d->n_view++;
   bool full = false;
   const bool split = part.axis == d->shape->rank - 1 && only_members_read(b, d, q);
   if (!split || !compute_part(b, d, b->p->slot_item[q->in[part.of].slot], &v, operand, &full))
@@ -192,34 +214,49 @@ static bool add_output(draft *d, int slot, const shape *s) {
   return true;
 }
 
-static bool add_result(draft *d, gpu_view v, int member) {
+static bool add_result(draft *d, gpu_view v, int operand) {
   gpu_bundle *g = &d->b.gpu;
-  if (g->n_out == GPU_BUNDLE_OUT || member < 0) return false;
+  if (g->n_out == GPU_BUNDLE_OUT) return false;
   v.tensor = g->n_tensor - 1;
-  g->result[g->n_out] = (int8_t)d->step[member];
+  g->result[g->n_out] = (int8_t)operand;
   g->out[g->n_out++] = v;
   return true;
 }
 
-/* The inputs of a root that joins are members, and are written to their places in its output. */
-static bool add_joined(const bundler *b, draft *d) {
-  const plan_item *it = &b->p->item[d->root];
+/* What an item joins is written to its place in the item's output. */
+static bool add_joined(const bundler *b, draft *d, int item) {
+  const plan_item *it = &b->p->item[item];
   const shape *whole = &it->node->out_shape[0];
   tensor_part part;
   gpu_view v;
   if (!add_output(d, it->first_out, whole)) return false;
+  const int tensor = d->b.gpu.n_tensor;
   for (int j = 0; j < it->n_in; j++) {
+    int operand;
     if (!declared(it)->joins(it->node, j, &part)) continue;
-    const int m = member_at(d, b->p->slot_item[it->in[j].slot]);
-    if (!part_view(whole, &part, &v) || !add_result(d, v, m)) return false;
+    if (!part_view(whole, &part, &v) || !add_operand(b, d, it, j, &operand) || !add_result(d, v, operand)) return false;
   }
-  return true;
+  return tensor == d->b.gpu.n_tensor;
 }
 
 static bool read_outside(const bundler *b, const draft *d, int slot) {
   for (int r = b->first_reader[slot]; r < b->first_reader[slot + 1]; r++)
-    if (member_at(d, b->reader[r]) < 0 && !(d->joins && b->reader[r] == d->root)) return true;
+    if (member_at(d, b->reader[r]) < 0 && !is_join(d, b->reader[r])) return true;
   return b->fetched[slot];
+}
+
+/* Adds the steps of member m. */
+static bool add_member(const bundler *b, draft *d, int m) {
+  const plan_item *it = &b->p->item[d->member[m]];
+  fused_step s;
+  if (!member_step(it, &s) || !add_operand(b, d, it, 0, &s.arg[0])) return false;
+  if (it->n_in == 1 && !add_step(d, &s)) return false;
+  for (int j = 1; j < it->n_in; j++) {
+    if (!add_operand(b, d, it, j, &s.arg[1]) || !add_step(d, &s)) return false;
+    s.arg[0] = -d->b.gpu.n_step;
+  }
+  d->step[m] = d->b.gpu.n_step - 1;
+  return true;
 }
 
 /* Makes the kernel's state from the members.  Returns false if there are too many of something. */
@@ -228,21 +265,17 @@ static bool draft_build(const bundler *b, draft *d) {
   const gpu_view all = {0, 0, d->shape->dim[d->shape->rank - 1], 1};
   d->b = (bundle){.gpu = {.type = d->type, .columns = all.row}};
   g->rows = weft__shape_count(d->shape) / all.row;
-  d->n_in = d->n_maker = d->n_part = 0;
-  for (int m = 0; m < d->n_member; m++) {
-    const plan_item *it = &b->p->item[d->member[m]];
-    fused_step s;
-    if (!weft__step_of(it, &s)) return false;
-    for (int j = 0; j < it->n_in; j++)
-      if (!add_operand(b, d, it, j, &s.arg[j])) return false;
-    d->step[m] = g->n_step;
-    if (!add_step(d, &s)) return false;
-  }
+  d->n_in = d->n_maker = d->n_part = d->n_view = 0;
+  for (int m = 0; m < d->n_member; m++)
+    if (!add_member(b, d, m)) return false;
   for (int m = 0; m < d->n_member; m++) {
     const int slot = b->p->item[d->member[m]].first_out;
-    if (read_outside(b, d, slot) && !(add_output(d, slot, d->shape) && add_result(d, all, m))) return false;
+    if (!read_outside(b, d, slot)) continue;
+    if (!add_output(d, slot, d->shape) || !add_result(d, all, -1 - d->step[m])) return false;
   }
-  return !d->joins || add_joined(b, d);
+  for (int i = 0; i < d->n_join; i++)
+    if (!add_joined(b, d, d->join[i])) return false;
+  return true;
 }
 
 /* ---- forming ------------------------------------------------------------------------------------- */
@@ -260,11 +293,10 @@ static bool may_join(const bundler *b, const draft *d, int j) {
   fused_step s;
   if (b->gone[j] || it->device != b->p->item[d->root].device || b->waiter[j] <= d->root) return false;
   if (weft__step_type(it) != d->type || !weft__shape_equal(&it->node->out_shape[0], d->shape)) return false;
-  if (!weft__step_of(it, &s) || !reads_late(b, j, d->root)) return false;
+  if (!member_step(it, &s) || !reads_late(b, j, d->root)) return false;
   for (int r = b->first_reader[it->first_out]; r < b->first_reader[it->first_out + 1]; r++) {
     const int reader = b->reader[r];
-    const bool inside = member_at(d, reader) >= 0 || (d->joins && reader == d->root);
-    if (!inside && b->home[reader] <= d->root) return false;
+    if (member_at(d, reader) < 0 && !is_join(d, reader) && b->home[reader] <= d->root) return false;
     if (updates_with(&b->p->item[reader], it->first_out)) return false;
   }
   return true;
@@ -288,38 +320,68 @@ static bool try_join(bundler *b, draft *d, int item) {
   return false;
 }
 
+/* Returns true if the item joins values of the draft's shape that are there when the root runs. */
+static bool may_add_join(const bundler *b, const draft *d, int item) {
+  const plan_item *it = &b->p->item[item];
+  const fusion *f = declared(it);
+  tensor_part part;
+  if (!f->joins || b->gone[item] || it->n_out != 1 || it->device != b->p->item[d->root].device) return false;
+  if (weft__dtype_base(it->node->out_type[0]) != d->type) return false;
+  for (int j = 0; j < it->n_control; j++)
+    if (b->home[it->control[j]] >= d->root) return false;
+  for (int j = 0; j < it->n_in; j++) {
+    if (!f->joins(it->node, j, &part)) continue;
+    const int maker = b->p->slot_item[it->in[j].slot];
+    if (it->in[j].from_ref || !weft__shape_equal(weft__out_shape(it->node->graph, it->node->in[j]), d->shape))
+      return false;
+    if (maker >= 0 && member_at(d, maker) < 0 && b->home[maker] >= d->root) return false;
+  }
+  return true;
+}
+
+/* Lets the bundle write the output of an item that joins what a member makes with values that are there already. */
+static bool try_add_join(bundler *b, draft *d, int item) {
+  if (item <= d->root || d->n_join == MAX_JOINS || b->refused[item] == d->root || is_join(d, item)) return false;
+  const draft before = *d;
+  if (may_add_join(b, d, item)) {
+    d->join[d->n_join++] = item;
+    if (draft_build(b, d)) return true;
+    *d = before;
+  }
+  b->refused[item] = d->root;
+  return false;
+}
+
 /* Adds makers of what the members read and readers of what they make, until no more fit. */
-static void draft_grow(bundler *b, draft *d) {
+static void draft_grow(bundler *b, draft *d, bool (*add)(bundler *b, draft *d, int item)) {
   for (bool more = true; more;) {
     more = false;
     for (int m = 0; m < d->n_member && !more; m++) {
       const plan_item *it = &b->p->item[d->member[m]];
-      for (int j = 0; j < it->n_in && !more; j++) more = try_join(b, d, b->p->slot_item[it->in[j].slot]);
+      for (int j = 0; j < it->n_in && !more; j++) more = add(b, d, b->p->slot_item[it->in[j].slot]);
       for (int r = b->first_reader[it->first_out]; r < b->first_reader[it->first_out + 1] && !more; r++)
-        more = try_join(b, d, b->reader[r]);
+        more = add(b, d, b->reader[r]);
     }
   }
 }
 
-/* Begins with a root that joins values, if each of them is a step that only it reads. */
+/* Begins with a root that joins values, of which one at least can become a member. */
 static bool draft_begin_join(const bundler *b, draft *d) {
   const plan_item *it = &b->p->item[d->root];
   const fusion *f = declared(it);
   tensor_part part;
-  if (!f->joins || it->n_out != 1) return false;
-  d->joins = true;
+  if (!f->joins || it->n_out != 1 || !f->joins(it->node, 0, &part)) return false;
+  d->shape = weft__out_shape(it->node->graph, it->node->in[0]);
+  d->type = weft__dtype_base(it->node->out_type[0]);
+  if (!weft__shape_known(d->shape) || !may_add_join(b, d, d->root)) return false;
+  d->join[d->n_join++] = d->root;
   for (int j = 0; j < it->n_in; j++) {
     if (!f->joins(it->node, j, &part)) continue;
     const int maker = b->p->slot_item[it->in[j].slot];
-    if (maker < 0 || d->n_member == GPU_BUNDLE_OUT) return false;
-    if (d->n_member == 0) {
-      d->shape = &b->p->item[maker].node->out_shape[0];
-      d->type = weft__step_type(&b->p->item[maker]);
-    }
-    if (!weft__shape_known(d->shape) || member_at(d, maker) >= 0 || !may_join(b, d, maker)) return false;
-    draft_insert(d, maker);
+    if (maker < 0 || d->n_member == GPU_BUNDLE_OUT || member_at(d, maker) >= 0) continue;
+    if (may_join(b, d, maker)) draft_insert(d, maker);
   }
-  return d->n_member > 1;
+  return d->n_member > 0;
 }
 
 static bool draft_begin(const bundler *b, draft *d, int root) {
@@ -352,10 +414,10 @@ static weft_node *bundle_node(plan *p, const draft *d) {
 
 /* The root waits for what its members and the makers of split values waited for. */
 static weft_err bundle_controls(plan *p, const draft *d) {
-  int all[2 * GPU_BUNDLE_STEPS + 1], n = 0;
+  int all[2 * GPU_BUNDLE_STEPS + MAX_JOINS], n = 0;
   for (int m = 0; m < d->n_member; m++) all[n++] = d->member[m];
   for (int m = 0; m < d->n_maker; m++) all[n++] = d->maker[m];
-  if (d->joins) all[n++] = d->root;
+  for (int i = 0; i < d->n_join; i++) all[n++] = d->join[i];
   return weft__join_controls(p, &p->item[d->root], n, all);
 }
 
@@ -381,7 +443,7 @@ static weft_err draft_replace(bundler *b, const draft *d, int *n_slot) {
   }
   *state = d->b;
   for (int m = 0; m < d->n_member; m++) item_leaves(b, d->member[m], d->root);
-  if (d->joins) item_leaves(b, d->root, d->root);
+  for (int i = 0; i < d->n_join; i++) item_leaves(b, d->join[i], d->root);
   for (int o = 0; o < d->b.gpu.n_tensor; o++) b->renamed[d->slot[o]] = *n_slot + o;
   it->node = node, it->op = &weft__bundle_op, it->state = state, it->shares_state = false;
   it->run = chains ? chains->run_bundle : weft__program_simulated;
@@ -406,8 +468,12 @@ static weft_err list_readers(bundler *b) {
   for (int i = 0; i < p->n_item; i++) {
     const plan_item *it = &p->item[i];
     for (int j = 0; j < it->n_in; j++) b->reader[b->first_reader[it->in[j].slot + 1]++] = i;
+  }
+  for (int i = p->n_item - 1; i >= 0; i--) {
+    const plan_item *it = &p->item[i];
+    const int waiter = weft__node_is(it->node, KIND_NO_OP) ? b->waiter[i] : i;
     for (int j = 0; j < it->n_control; j++)
-      if (b->waiter[it->control[j]] > i) b->waiter[it->control[j]] = i;
+      if (b->waiter[it->control[j]] > waiter) b->waiter[it->control[j]] = waiter;
   }
   for (int s = 0; s < p->n_slot; s++) b->renamed[s] = -1;
   for (int i = 0; i < p->n_fetch; i++) b->fetched[p->fetch_slot[i]] = true;
@@ -435,9 +501,16 @@ static void rename_slots(bundler *b, int n_old) {
       int *slot = &p->item[i].in[j].slot;
       if (*slot < n_old && b->renamed[*slot] >= 0) *slot = b->renamed[*slot];
     }
-  for (int i = 0; i < p->n_item; i++) /* who waited for a member waits for the bundle */
-    for (int j = 0; j < p->item[i].n_control && !b->gone[i]; j++)
-      p->item[i].control[j] = b->home[p->item[i].control[j]];
+  for (int i = 0; i < p->n_item; i++) { /* who waited for a member waits for the bundle */
+    plan_item *it = &p->item[i];
+    const int n = it->n_control;
+    it->n_control = 0;
+    for (int j = 0; j < n && !b->gone[i];
+         j++) { /* a NoOp in front of the bundle need not: those that wait for it come later */
+      const int home = b->home[it->control[j]];
+      if (home < i) it->control[it->n_control++] = home;
+    }
+  }
   for (int i = 0; i < p->n_fetch; i++)
     if (b->renamed[p->fetch_slot[i]] >= 0) p->fetch_slot[i] = b->renamed[p->fetch_slot[i]];
 }
@@ -462,13 +535,22 @@ static weft_err drop_unread(bundler *b, const bool *unread_may_go) {
   return WEFT_OK;
 }
 
+/* Returns true if a chain would not do as well. */
+static bool is_better(const bundler *b, const draft *d) {
+  if (d->n_join || d->n_view) return true;
+  bool awaited = false; /* a chain leaves out what others wait for */
+  for (int m = 0; m < d->n_member; m++) awaited = awaited || b->waiter[d->member[m]] < b->p->n_item;
+  return d->n_member > 1 && (d->b.gpu.n_out > 1 || awaited);
+}
+
 static weft_err find_bundles(bundler *b, int *n_slot, bool *unread_may_go) {
   for (int i = b->p->n_item - 1; i >= 0; i--) {
     draft d;
     if (declared(&b->p->item[i])->part) unread_may_go[i] = true;
     if (!draft_begin(b, &d, i)) continue;
-    draft_grow(b, &d);
-    if (d.n_member < 2 || (d.b.gpu.n_out < 2 && !d.n_maker)) continue; /* a chain does as well */
+    draft_grow(b, &d, try_join);
+    draft_grow(b, &d, try_add_join);
+    if (!is_better(b, &d)) continue;
     WEFT_TRY(draft_replace(b, &d, n_slot));
     for (int m = 0; m < d.n_maker; m++) unread_may_go[d.maker[m]] = true, b->home[d.maker[m]] = i;
   }

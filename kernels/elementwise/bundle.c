@@ -21,6 +21,9 @@ static char *block_element(const block *a, const gpu_view *v, const weft_tensor 
   return (char *)t->data + (size_t)(v->first + a->row * v->row + (a->column + c) * v->column) * a->size;
 }
 
+/* Returns an operand of a step: an input, or the result of an earlier step. */
+static const char *block_operand(const block *a, int arg) { return arg >= 0 ? a->in[arg] : a->made[-1 - arg]; }
+
 static void block_run(kernel *k, block *a) {
   const gpu_bundle *g = &a->b->gpu;
   for (int v = 0; v < g->n_in; v++)
@@ -28,16 +31,13 @@ static void block_run(kernel *k, block *a) {
       memcpy(a->in[v] + (size_t)c * a->size, block_element(a, &g->in[v], k->in[g->in[v].tensor], c), a->size);
   for (int s = 0; s < g->n_step; s++) {
     const void *from[2];
-    for (int i = 0; i < g->step[s].n_in; i++) {
-      const int arg = g->step[s].arg[i];
-      from[i] = arg >= 0 ? a->in[arg] : a->made[-1 - arg];
-    }
+    for (int i = 0; i < g->step[s].n_in; i++) from[i] = block_operand(a, g->step[s].arg[i]);
     a->b->loop[s](a->made[s], from, a->n, NULL);
   }
   for (int v = 0; v < g->n_out; v++)
     for (int c = 0; c < a->n; c++)
-      memcpy(block_element(a, &g->out[v], &k->out[g->out[v].tensor].t, c), a->made[g->result[v]] + (size_t)c * a->size,
-             a->size);
+      memcpy(block_element(a, &g->out[v], &k->out[g->out[v].tensor].t, c),
+             block_operand(a, g->result[v]) + (size_t)c * a->size, a->size);
 }
 
 static weft_err bundle_cpu(kernel *k) {

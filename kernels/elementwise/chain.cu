@@ -154,16 +154,19 @@ static weft_err chain_gpu(kernel *k) {
 enum { BUNDLE_THREADS = 64 };
 struct bundle_view {
   void *at;
-  int64_t row, column;
+  uint32_t row, column; /* strides */
 };
 struct bundle_args {
   uint32_t n;
   divisor columns;
   int n_step, n_in, n_out;
-  gpu_step step[GPU_BUNDLE_STEPS];
+  gpu_step step[GPU_BUNDLE_STEPS + 1]; /* and one that is loaded, but not run */
   bundle_view in[GPU_BUNDLE_IN], out[GPU_BUNDLE_OUT];
   int8_t result[GPU_BUNDLE_OUT];
 };
+
+/* Returns where a thread keeps an operand: the inputs come first, then the results of the steps. */
+__device__ __forceinline__ int bundle_place(int arg) { return arg < 0 ? GPU_BUNDLE_IN - 1 - arg : arg; }
 
 /* A thread computes one element of each result.  It requests all inputs before it waits for one, and keeps them and the
  * results of the steps in its own column of shared memory, because registers cannot be indexed. */
@@ -172,7 +175,7 @@ __global__ void __launch_bounds__(BUNDLE_THREADS) bundle_kernel(const __grid_con
   __shared__ A kept[GPU_BUNDLE_IN + GPU_BUNDLE_STEPS][BUNDLE_THREADS];
   const uint32_t i = blockIdx.x * BUNDLE_THREADS + threadIdx.x;
   if (i >= b.n) return;
-  const int64_t row = divided(i, b.columns), column = i - row * b.columns.d;
+  const uint32_t row = divided(i, b.columns), column = i - row * b.columns.d;
   A given[GPU_BUNDLE_IN];
 #pragma unroll
   for (int v = 0; v < GPU_BUNDLE_IN; v++)
@@ -180,11 +183,13 @@ __global__ void __launch_bounds__(BUNDLE_THREADS) bundle_kernel(const __grid_con
 #pragma unroll
   for (int v = 0; v < GPU_BUNDLE_IN; v++)
     if (v < b.n_in) kept[v][threadIdx.x] = given[v];
+  gpu_step next = b.step[0];
   for (int t = 0; t < b.n_step; t++) {
-    const gpu_step &now = b.step[t];
-    A x[1] = {kept[now.arg[0] < 0 ? GPU_BUNDLE_IN - 1 - now.arg[0] : now.arg[0]][threadIdx.x]};
+    const gpu_step now = next;
+    next = b.step[t + 1]; /* loaded while this step runs */
+    A x[1] = {kept[bundle_place(now.arg[0])][threadIdx.x]};
     if (now.n_in == 2) {
-      const A y[1] = {kept[now.arg[1] < 0 ? GPU_BUNDLE_IN - 1 - now.arg[1] : now.arg[1]][threadIdx.x]};
+      const A y[1] = {kept[bundle_place(now.arg[1])][threadIdx.x]};
       apply_binary(now.function, x, y);
     } else
       apply_unary(now.function, x);
@@ -192,11 +197,11 @@ __global__ void __launch_bounds__(BUNDLE_THREADS) bundle_kernel(const __grid_con
   }
   for (int v = 0; v < b.n_out; v++)
     ((S *)b.out[v].at)[row * b.out[v].row + column * b.out[v].column] =
-        (S)kept[GPU_BUNDLE_IN + b.result[v]][threadIdx.x];
+        (S)kept[bundle_place(b.result[v])][threadIdx.x];
 }
 
 template <class S> static bundle_view bundle_view_of(const gpu_view &v, const gpu_tensor &t) {
-  return {(S *)t.data + v.first, v.row, v.column};
+  return {(S *)t.data + v.first, (uint32_t)v.row, (uint32_t)v.column};
 }
 
 template <class S> static weft_err bundle_launch(kernel *k, const gpu_bundle &g, const gpu_tensor *out) {

@@ -81,7 +81,7 @@ typedef struct gpu_bundle {
   int n_step, n_in, n_out, n_tensor;
   gpu_step step[GPU_BUNDLE_STEPS]; /* arg >= 0: an input view; < 0: the result of step -1 - arg */
   gpu_view in[GPU_BUNDLE_IN], out[GPU_BUNDLE_OUT];
-  int8_t result[GPU_BUNDLE_OUT];       /* per output view: the step that makes it */
+  int8_t result[GPU_BUNDLE_OUT];       /* per output view: what is written there, as an arg of a step */
   struct shape tensor[GPU_BUNDLE_OUT]; /* per output of the kernel */
 } gpu_bundle;
 

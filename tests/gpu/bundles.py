@@ -58,6 +58,25 @@ def columns():
     return [a, b, tf.concat([a * b, tf.sigmoid(b)], 1)], {x: rng.randn(5, 7), row: rng.randn(7), column: rng.randn(5, 1)}
 
 
+def joined_with_others():
+    """Results that are joined with values that are no results, in two ways; the second comes later."""
+    x, h = tf.placeholder(tf.float32, [3, 4]), tf.placeholder(tf.float32, [3, 4])
+    w = tf.get_variable("w", [8, 4], initializer=tf.random_normal_initializer(seed=2))
+    out = tf.tanh(h) * x
+    first = tf.matmul(tf.concat([x, out], 1), w)
+    second = tf.matmul(tf.concat([out, h, out], 0), w[:4])
+    return [first, second] + tf.gradients(tf.reduce_sum(first * first) + tf.reduce_sum(second), [x, h, w]), {
+        x: rng.randn(3, 4), h: rng.randn(3, 4)}
+
+
+def sums():
+    """A sum of more than two, of parts and of other values."""
+    z, x = tf.placeholder(tf.float32, [4, 9]), tf.placeholder(tf.float32, [4, 3])
+    a, b, c = tf.split(z, 3, axis=1)
+    total = tf.add_n([a, b, x, c, x])
+    return [tf.sigmoid(total) * a, total], {z: rng.randn(4, 9), x: rng.randn(4, 3)}
+
+
 def changed_between():
     """A variable that changes between its two readers."""
     v = tf.get_variable("v", [4], initializer=tf.zeros_initializer(), use_resource=False)
@@ -93,7 +112,8 @@ def run(model):
     return np.concatenate([np.ravel(v) for step in got for v in step]), bundles
 
 
-for model in (gates, gates_in_half, gates_in_double, fetched_parts, rows, columns, changed_between, descent):
+for model in (gates, gates_in_half, gates_in_double, fetched_parts, rows, columns, joined_with_others, sums,
+              changed_between, descent):
     os.environ.pop("WEFT_GPU_NO_REPLAY", None)
     together, bundles = run(model)
     os.environ["WEFT_GPU_NO_REPLAY"] = "1"

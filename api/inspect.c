@@ -54,6 +54,14 @@ weft_err weft_record_write(weft_record_writer *w, const void *record, size_t siz
 }
 weft_err weft_record_writer_close(weft_record_writer *w) { return weft__record_writer_destroy((record_writer *)w); }
 
+weft_err weft_record_frame_make(weft_record_frame *out, const void *record, size_t size) {
+  API_NEED(out);
+  API_ITEMS(size, record);
+
+  weft__record_frame_make(out, record, size);
+  return WEFT_OK;
+}
+
 /* ---- graphs as text ---- */
 
 /* Converts an enum name of a GraphDef or SaverDef to its number: a type such as DT_FLOAT or DT_INT32_REF, or a

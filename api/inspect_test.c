@@ -53,6 +53,13 @@ TEST(examples_go_through_a_file_and_come_back) {
   for (int i = 0; i < 2; i++) EXPECT_OK(weft_record_write(w, example, size));
   EXPECT_OK(weft_record_writer_close(w));
   EXPECT_OK(weft_records_each(path, on_record, &s));
+  weft_record_frame f;
+  char file[16];
+  FILE *in = fopen(path, "rb");
+  EXPECT_OK(weft_record_frame_make(&f, example, size));
+  EXPECT(in && fread(file, 1, 12, in) == 12 && memcmp(file, f.head, 12) == 0);
+  EXPECT(fseek(in, (long)size, SEEK_CUR) == 0 && fread(file, 1, 4, in) == 4 && memcmp(file, f.tail, 4) == 0);
+  fclose(in);
   EXPECT_EQ_INT(s.records, 2);
   EXPECT_EQ_INT(s.features, 6);
   EXPECT_EQ_STR(s.names, "xyzxyz");

@@ -97,15 +97,19 @@ weft_err weft__record_next(record_reader *r, text *out, uint64_t *offset, bool *
 
 /* ---- writing ---- */
 
+void weft__record_frame_make(weft_record_frame *out, const void *data, size_t size) {
+  put32(out->head, (uint32_t)size);
+  put32(out->head + 4, (uint32_t)((uint64_t)size >> 32));
+  put32(out->head + 8, weft__crc32c_mask(weft__crc32c(0, out->head, 8)));
+  put32(out->tail, weft__crc32c_mask(weft__crc32c(0, data, size)));
+}
+
 void weft__record_frame(text *out, const void *data, size_t size) {
-  unsigned char header[HEADER], footer[4];
-  put32(header, (uint32_t)size);
-  put32(header + 4, (uint32_t)((uint64_t)size >> 32));
-  put32(header + 8, weft__crc32c_mask(weft__crc32c(0, header, 8)));
-  put32(footer, weft__crc32c_mask(weft__crc32c(0, data, size)));
-  weft__text_add(out, (const char *)header, HEADER);
+  weft_record_frame f;
+  weft__record_frame_make(&f, data, size);
+  weft__text_add(out, (const char *)f.head, sizeof f.head);
   weft__text_add(out, data, size);
-  weft__text_add(out, (const char *)footer, 4);
+  weft__text_add(out, (const char *)f.tail, sizeof f.tail);
 }
 
 struct record_writer {

@@ -3,6 +3,7 @@
 #define WEFT_IO_RECORD_H
 
 #include "io/input.h"
+#include "weft/train.h"
 
 /* ---- reading ---- */
 typedef struct record_reader record_reader;
@@ -13,6 +14,7 @@ void weft__records_close(record_reader *r);
 weft_err weft__record_next(record_reader *r, text *out, uint64_t *offset, bool *end);
 
 /* ---- writing ---- */
+void weft__record_frame_make(weft_record_frame *out, const void *data, size_t size);
 void weft__record_frame(text *out, const void *data, size_t size); /* appends one framed record */
 typedef struct record_writer record_writer;
 /* Creates or truncates the file.  After a failure, all later calls return it. */

@@ -743,6 +743,12 @@ typedef struct weft_record_writer weft_record_writer;
 WEFT_CHECKED weft_err weft_record_writer_create(weft_record_writer **out, const char *path);
 WEFT_CHECKED weft_err weft_record_write(weft_record_writer *w, const void *record, size_t size);
 WEFT_API weft_err weft_record_writer_close(weft_record_writer *WEFT_OPTIONAL w);
+/* What a TFRecord file has around a record, for programs that write it elsewhere: `head` goes before it (its size, and
+ * a checksum of that), `tail` after it (its checksum). */
+typedef struct weft_record_frame {
+  unsigned char head[12], tail[4];
+} weft_record_frame;
+WEFT_CHECKED weft_err weft_record_frame_make(weft_record_frame *out, const void *record, size_t size);
 
 /* Converts a GraphDef in text form (the graph.pbtxt of a supervisor or of tf.io.write_graph) to the bytes that
  * weft_graph_import takes; weft_free.  An error names its line. */

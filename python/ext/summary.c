@@ -1,4 +1,4 @@
-/* summary.c - summaries and event files, as functions of the module. */
+/* summary.c - summaries, event files and records, as functions of the module. */
 #include "ext.h"
 #include <string.h>
 
@@ -131,7 +131,21 @@ static PyObject *writer_reopen(PyObject *self, PyObject *w) {
   return (void)self, writer_call(w, weft_event_writer_reopen);
 }
 
+/* ---- records --------------------------------------------------------------------------------------- */
+
+/* record_frame(record) -> the 12 bytes before and the 4 bytes after it, in one */
+static PyObject *record_frame(PyObject *self, PyObject *record) {
+  weft_record_frame f;
+  Py_buffer view;
+  (void)self;
+  if (PyObject_GetBuffer(record, &view, PyBUF_SIMPLE) != 0) return NULL;
+  weft_err err = weft_record_frame_make(&f, view.buf, (size_t)view.len);
+  PyBuffer_Release(&view);
+  return err ? ext_raise(err) : Py_BuildValue("y#", (const char *)&f, (Py_ssize_t)sizeof f);
+}
+
 PyMethodDef ext_summary_functions[] = {
+    {"record_frame", record_frame, METH_O, "What a file has around a record."},
     {"summary", graph_summary, METH_VARARGS, "A node that makes a Summary."},
     {"summary_merge", summary_merge, METH_VARARGS, "summary_merge(graph, name, outputs)"},
     {"writer_create", writer_create, METH_VARARGS, "writer_create(dir, max_queue, flush_secs, suffix)"},

@@ -1,30 +1,13 @@
 """tf.python_io: record files written and read by the program itself."""
-import struct
+import os
 import zlib
 
-from weft._core.files.gfile import local
+from weft import _weft
+from weft._core.files.gfile import GFile
+from weft._core.framework import errors
 from weft._core.framework.absent import Named
 
-_TABLE = []
-
-
-def _table():
-    if not _TABLE:
-        for i in range(256):
-            for _ in range(8):
-                i = (i >> 1) ^ 0x82F63B78 if i & 1 else i >> 1
-            _TABLE.append(i)
-    return _TABLE
-
-
-def masked_crc(data):
-    """CRC-32C, rotated and offset as TFRecord has it."""
-    crc, table = 0xFFFFFFFF, _table()
-    for byte in data:
-        crc = table[(crc ^ byte) & 255] ^ (crc >> 8)
-    crc ^= 0xFFFFFFFF
-    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
-
+_HEAD = 12  # bytes before a record; 4 are after it
 
 class TFRecordCompressionType(metaclass=Named):
     NONE, ZLIB, GZIP = 0, 1, 2
@@ -70,13 +53,13 @@ class TFRecordOptions(metaclass=Named):
 class TFRecordWriter(metaclass=Named):
     def __init__(self, path, options=None):
         options = options if isinstance(options, TFRecordOptions) else TFRecordOptions(options)
-        self._file, self._pack = open(local(path), "wb"), options._packer()
+        self._file, self._pack = GFile(os.fspath(path), "wb")._open(), options._packer()
 
     def write(self, record):
         if isinstance(record, str):
             record = record.encode()
-        head = struct.pack("<Q", len(record))
-        data = head + struct.pack("<I", masked_crc(head)) + record + struct.pack("<I", masked_crc(record))
+        frame = _weft.record_frame(record)
+        data = b"".join((frame[:_HEAD], record, frame[_HEAD:]))
         self._file.write(self._pack.compress(data) if self._pack else data)
 
     def flush(self):
@@ -95,14 +78,42 @@ class TFRecordWriter(metaclass=Named):
         self.close()
 
 
+def _plain_record(file, end):
+    """The next record of a file that is not compressed.  None, and the file is not at its end: the record is damaged."""
+    start = file.tell()
+    head = file.read(_HEAD)
+    size = int.from_bytes(head[:8], "little")
+    if len(head) == _HEAD and start + _HEAD + size + 4 <= end:
+        record = file.read(size)
+        if _weft.record_frame(record) == head + file.read(4):
+            return record
+    file.seek(start)
+    return None
+
+
 def tf_record_iterator(path, options=None):
-    """The records of a file, one by one, with their checksums checked; read by a data set in a session of its own."""
+    """The records of a file, one by one, with their checksums checked.
+
+    Files that are compressed, and the error for a damaged record, are left to a data set."""
+    compression, read = TFRecordOptions.get_compression_type_string(options), 0
+    if not compression and os.path.isfile(path):
+        with GFile(os.fspath(path), "rb")._open() as file:
+            end = os.fstat(file.fileno()).st_size
+            while (record := _plain_record(file, end)) is not None:
+                read += 1
+                yield record
+            if file.tell() == end:
+                return
+    yield from _data_set_records(path, compression, read)
+
+
+def _data_set_records(path, compression, skip):
+    """The records after the first ones, read by a data set in a session of its own."""
     from weft._core.data.dataset import TFRecordDataset
-    from weft._core.framework import errors
     from weft._core.framework.graph import Graph
     from weft._core.session.client import Session
     with Graph().as_default() as graph:
-        record = TFRecordDataset(path, TFRecordOptions.get_compression_type_string(options)).make_one_shot_iterator().get_next()
+        record = TFRecordDataset(path, compression).skip(skip).make_one_shot_iterator().get_next()
     session = Session(graph=graph)
     try:
         read = session.make_callable(record)

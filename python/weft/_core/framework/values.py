@@ -27,14 +27,15 @@ def _strings(array, value):
     """The elements of an array of text as bytes; numpy's own string type drops trailing zero bytes."""
     if array.dtype.kind == "S" and not isinstance(value, (np.ndarray, np.generic)):
         array = np.array(value, dtype=object)
-    out = []
-    for s in array.ravel().tolist():
-        if isinstance(s, str):
-            s = s.encode()
-        if not isinstance(s, bytes):
-            raise TypeError("Expected binary or unicode string, got %r" % (s,))
-        out.append(s)
+    out = [s.encode() if isinstance(s, str) else s for s in array.ravel().tolist()]
+    if not set(map(type, out)) <= {bytes}:  # rarely: looking at each element takes longer than making it
+        for s in out:
+            if not isinstance(s, bytes):
+                raise TypeError("Expected binary or unicode string, got %r" % (s,))
     return out
+
+
+_NESTS = (list, tuple, tensor_shape.Dimension, tensor_shape.TensorShape, range)
 
 
 def _plain(value):
@@ -49,8 +50,7 @@ def _plain(value):
         return value.value
     if isinstance(value, range):
         return list(value)
-    if isinstance(value, (list, tuple)) and any(
-            isinstance(v, (list, tuple, tensor_shape.Dimension, tensor_shape.TensorShape, range)) for v in value):
+    if isinstance(value, (list, tuple)) and any(issubclass(kind, _NESTS) for kind in set(map(type, value))):
         return [_plain(v) for v in value]
     if isinstance(value, DType):
         return value.as_datatype_enum

@@ -10,6 +10,7 @@
 #include "state/deferred.h"
 
 #include "base/alloc.h"
+#include "base/prefetch.h"
 #include "base/assert.h"
 #include "base/denormal.h"
 #include <math.h>
@@ -98,12 +99,23 @@ static void row_catch_up(deferred_updates *d, int64_t row) {
   d->applied[row] = d->n_step;
 }
 
+/* Asks for the memory of the row that comes PREFETCH_ROWS after row i of the indices. */
+static inline void prefetch_later(const row_loop *l, int64_t i, int64_t n, int64_t part) {
+  if (i + PREFETCH_ROWS >= n) return;
+  const int64_t row = index_at(l->indices, i + PREFETCH_ROWS);
+  if (l->parts > 1 && row % l->parts != part) return;
+  weft__prefetch(&l->d->applied[row], sizeof *l->d->applied);
+  for (int t = 0; t < DEFERRED_TABLES; t++)
+    weft__prefetch(l->d->data[t] + row * l->d->width, (size_t)l->d->width * sizeof *l->d->data[t]);
+}
+
 static void catch_up_parts(void *arg, int64_t begin, int64_t end) {
   const row_loop *l = arg;
   const int64_t n = weft__tensor_count(l->indices);
   for (int64_t part = begin; part < end; part++)
     for (int64_t i = 0; i < n; i++) {
       const int64_t row = index_at(l->indices, i);
+      prefetch_later(l, i, n, part);
       if (l->parts == 1 || row % l->parts == part) row_catch_up(l->d, row);
     }
 }
@@ -184,6 +196,7 @@ static void step_parts(void *arg, int64_t begin, int64_t end) {
   for (int64_t part = begin; part < end; part++) {
     for (int64_t i = 0; i < n; i++) {
       const int64_t row = index_at(l->indices, i);
+      prefetch_later(l, i, n, part);
       if (l->parts > 1 && row % l->parts != part) continue;
       row_decay(l->d, row);
       add_updates(l->d->data, l->d->width, row, l->r, i);

@@ -6,6 +6,7 @@
  * indices of its rows in input order, so that repeated indices accumulate as in a sequential loop. */
 #include "kernels/training/apply.h"
 #include "base/alloc.h"
+#include "base/prefetch.h"
 #include "kernels/gpu/gpu.h"
 #include "kernels/simd/widen.h"
 #include "state/variable.h"
@@ -114,6 +115,7 @@ typedef union scalars { /* in the type of the loop */
 typedef struct job {
   apply_loop *loop;
   weft_dtype type;
+  size_t size; /* of an element */
   bool option;
   int vars;
   char *var[APPLY_MAX_VARS];
@@ -248,7 +250,7 @@ static void apply_rows(const job *j, int64_t at, int64_t grad_at, int64_t n) {
     span_of_halves(j, at, grad_at, n);
     return;
   }
-  const int64_t size = (int64_t)weft__dtype_size(j->type);
+  const int64_t size = (int64_t)j->size;
   apply_span s = {.grad = j->grad + grad_at * size, .scalar = &j->scalar, .n = n, .option = j->option};
   for (int v = 0; v < j->vars; v++) s.var[v] = j->var[v] + at * size;
   j->loop(&s);
@@ -256,11 +258,18 @@ static void apply_rows(const job *j, int64_t at, int64_t grad_at, int64_t n) {
 
 static void apply_dense(void *arg, int64_t begin, int64_t end) { apply_rows(arg, begin, begin, end - begin); }
 
+static void prefetch_row(const job *j, int64_t row) {
+  const size_t size = (size_t)j->row * j->size;
+  for (int v = 0; v < j->vars; v++) weft__prefetch(j->var[v] + (size_t)row * size, size);
+}
+
 static void apply_sparse(void *arg, int64_t begin, int64_t end) {
   const job *j = arg;
   const int64_t n = j->indices->shape.dim[0];
   for (int64_t i = 0; i < n; i++) {
     const int64_t at = index_at(j->indices, i);
+    const int64_t later = index_at(j->indices, i + PREFETCH_ROWS < n ? i + PREFETCH_ROWS : i);
+    if (later >= begin && later < end) prefetch_row(j, later);
     if (at >= begin && at < end) apply_rows(j, at * j->row, i * j->row, j->row);
   }
 }
@@ -280,6 +289,7 @@ static weft_err apply_update(kernel *k, const optimizer *of, const layout *l, va
   const weft_tensor *grad = k->in[l->grad];
   job j = {.loop = loop_for(of, grad->dtype), .type = grad->dtype, .vars = l->vars, .grad = grad->data};
   if (!j.loop) return weft__kernel_no_type(k, grad->dtype);
+  j.size = weft__dtype_size(j.type);
   j.option = of->option && weft__node_bool(k->node, of->option, false);
   j.indices = l->indices >= 0 ? k->in[l->indices] : NULL;
   for (int i = 0; i < l->scalars; i++) store_scalar(&j, i, k->in[l->scalar[i]]);

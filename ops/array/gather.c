@@ -4,6 +4,7 @@
  * of a gather along axis 0 is IndexedSlices: the rows and their indices, never a dense tensor. */
 #include "base/alloc.h"
 #include "base/cast.h"
+#include "base/prefetch.h"
 #include "graph/build.h"
 #include "graph/fusion.h"
 #include "graph/op.h"
@@ -49,8 +50,11 @@ static void gather_range(void *arg, int64_t begin, int64_t end) {
     const char *src = w->src + (size_t)(o * w->dim) * w->bytes;
     int64_t at = o / w->outer * w->n + j;
     if (stop > end) stop = end;
-    for (; i < stop; i++, at++)
+    for (; i < stop; i++, at++) {
+      if (i + PREFETCH_ROWS < stop)
+        weft__prefetch(src + (size_t)weft__index_at(w->indices, at + PREFETCH_ROWS) * w->bytes, w->bytes);
       copy_bytes(w->dst + (size_t)i * w->bytes, src + (size_t)weft__index_at(w->indices, at) * w->bytes, w->bytes);
+    }
   }
 }
 

@@ -302,7 +302,7 @@ static weft_err server_listen(weft_server *s) {
   snprintf(shown, sizeof shown, strchr(host, ':') ? "[%s]" : "%s", host);
   listener_opts opts = {shown, port, s->opts.security};
   weft_err err = weft__listener_create(&s->listener, &opts, server_dispatch, s);
-  if (err) return weft__fail_in(err, "%s cannot listen on %s:%d", s->name, shown, port);
+  if (err) return weft__fail_in(err, "%s", s->name);
   server_warn_if_open(s, host, weft__listener_port(s->listener));
   return server_set_target(s, weft__listener_port(s->listener));
 }

@@ -81,7 +81,8 @@ TEST(unknown_tasks_and_ports_in_use_are_rejected) {
   EXPECT_OK(weft__server_create(&s, &c, &(server_opts){.job = "ps"}));
   weft_err err = weft__server_start(s);
   EXPECT(err != WEFT_OK);
-  EXPECT_CONTAINS(weft__error_message(), "/job:ps/replica:0/task:0 cannot listen on 127.0.0.1:");
+  EXPECT_CONTAINS(weft__error_message(), "/job:ps/replica:0/task:0: cannot listen on 127.0.0.1:");
+  EXPECT_CONTAINS(weft__error_message(), ": Address already in use (another process holds the port: stop it, or");
   EXPECT_ERR(weft__server_join(s), WEFT_FAILED_PRECONDITION, "before it has started");
   weft__server_destroy(s);
   weft__server_destroy(first);

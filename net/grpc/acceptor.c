@@ -295,10 +295,12 @@ static weft_err acceptor_bind(acceptor *a, const char *host, int *port) {
   struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
   snprintf(name, sizeof name, "%.*s", weft__int_sat(bracketed ? size - 2 : size), host + bracketed);
   int failed = getaddrinfo(name, NULL, &hints, &found);
-  if (failed) return weft__fail(WEFT_UNKNOWN, "Could not listen on %s:%d: %s", host, *port, gai_strerror(failed));
+  if (failed) return weft__fail(WEFT_UNKNOWN, "cannot listen on %s:%d: %s", host, *port, gai_strerror(failed));
   int why = acceptor_listen_each(a, found, port);
   freeaddrinfo(found);
-  return why ? weft__fail(WEFT_UNKNOWN, "Could not listen on %s:%d: %s", host, *port, strerror(why)) : WEFT_OK;
+  const char *hint =
+      why == EADDRINUSE ? " (another process holds the port: stop it, or give this task another address)" : "";
+  return why ? weft__fail(WEFT_UNKNOWN, "cannot listen on %s:%d: %s%s", host, *port, strerror(why), hint) : WEFT_OK;
 }
 
 weft_err weft__acceptor_listen(acceptor **out, const char *host, int *port) {
@@ -313,7 +315,7 @@ weft_err weft__acceptor_listen(acceptor **out, const char *host, int *port) {
   a->wakeup_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   weft_err err = a->unauth ? WEFT_OK : WEFT_OOM;
   if (!err && a->wakeup_fd < 0)
-    err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "Could not listen on %s: %s", host, strerror(errno));
+    err = weft__fail(WEFT_RESOURCE_EXHAUSTED, "cannot listen on %s: %s", host, strerror(errno));
   if (!err) err = acceptor_bind(a, host, port);
   snprintf(a->where, sizeof a->where, "%s:%d", host, *port);
   if (!err)

@@ -287,8 +287,8 @@ static weft_err listener_add_tls(grpc_listener *l) {
   bool added = creds && weft__external_port_add(l->server, creds, &l->tls);
   if (creds) grpc_server_credentials_release(creds);
   if (added) return WEFT_OK;
-  return weft__fail(WEFT_INVALID_ARGUMENT, "Could not listen on %s:%d: the certificate, key or CA cannot be used",
-                    l->host, l->port);
+  return weft__fail(WEFT_INVALID_ARGUMENT, "cannot listen on %s:%d: the certificate, key or CA cannot be used", l->host,
+                    l->port);
 }
 
 static grpc_server *listener_create_server(grpc_listener *l) {

@@ -292,6 +292,14 @@ def test_a_cluster_trains_evaluates_and_exports(tmp_path, listed):
     np.testing.assert_allclose(got[:, 0] - got[:, 0].mean(), np.array([1, 2, -1, 0.5]) - 0.625, atol=0.2)
 
 
+def test_the_environment_of_tf_config_is_in_contrib_learns_configuration(monkeypatch):
+    assert weft.contrib.learn.RunConfig().environment == "local"
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": {"master": ["a:1"], "ps": ["b:1"]}, "environment": "cloud",
+                                                "task": {"type": "master", "index": 0}}))
+    config = weft.contrib.learn.RunConfig()
+    assert (config.environment, config.is_chief, config.num_worker_replicas) == ("cloud", True, 1)
+
+
 def test_a_tf_config_that_is_not_json_is_named(monkeypatch):
     monkeypatch.setenv("TF_CONFIG", "{'cluster': {}}")
     with pytest.raises(ValueError, match="TF_CONFIG is not JSON"):

@@ -3,7 +3,7 @@ import collections
 
 from weft._core.contrib.learn_models import Learner
 from weft._core.estimator.estimator import _names
-from weft._core.estimator.run_config import RunConfig as _RunConfig, default_session_config
+from weft._core.estimator.run_config import RunConfig as _RunConfig, default_session_config, environment
 from weft._core.estimator.spec import EstimatorSpec as _Spec
 
 
@@ -29,6 +29,12 @@ class RunConfig(_RunConfig):
         if master:
             self._master = master
         self._evaluation_master = evaluation_master
+        self._environment = environment().get("environment", "local")
+
+    @property
+    def environment(self):
+        """What TF_CONFIG calls the place where the program runs: "local", or "cloud" by convention."""
+        return self._environment
 
 
 ModelFnOps = collections.namedtuple("ModelFnOps", ("mode", "predictions", "loss", "train_op", "eval_metric_ops"))

@@ -27,7 +27,7 @@ def default_session_config():
     return protos.ConfigProto(allow_soft_placement=True, graph_options=protos.GraphOptions(rewrite_options=rewrites))
 
 
-def _environment():
+def environment():
     """TF_CONFIG as a dict; without one, what Slurm or MPI say, in its form."""
     text = os.environ.get("TF_CONFIG")
     if text:
@@ -78,10 +78,10 @@ class RunConfig(metaclass=Named):
         for name, value in (("train_distribute", train_distribute), ("eval_distribute", eval_distribute)):
             if value is not None and not isinstance(value, Strategy):
                 raise TypeError("tf.estimator.RunConfig(%s=%r): it must be a tf.distribute.Strategy" % (name, value))
-        environment = _environment()
-        self._take_task(environment)
+        given = environment()
+        self._take_task(given)
         if model_dir is None:
-            model_dir = environment.get("model_dir")
+            model_dir = given.get("model_dir")
         if model_dir == "":
             raise ValueError("model_dir should be non-empty")
         self._values = dict(zip(_SETTABLE, (

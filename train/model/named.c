@@ -134,7 +134,9 @@ static weft_out every_axis(weft_graph *g, weft_out x) {
 weft_out weft__named_reduce(weft_graph *g, const char *type, const char *name, weft_out x) {
   if (x.node < 0) return WEFT_NONE;
   weft_out in[] = {x, every_axis(g, x)};
-  return weft__b_node(g, type, name, 2, in, 0, NULL);
+  weft_out made = weft__b_node(g, type, name, 2, in, 0, NULL);
+  weft__named_set_shape(g, made, &SHAPE_SCALAR); /* also if the rank of x is unknown */
+  return made;
 }
 
 weft_out weft__named_reduce_keep(weft_graph *g, const char *type, const char *name, weft_out x) {

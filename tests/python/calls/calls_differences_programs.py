@@ -71,3 +71,23 @@ def names_that_are_not_names_of_tensors(tf):
     tf.constant(1.0, name="a")
     calls = (graph.get_tensor_by_name, lambda n: graph.as_graph_element(n).name, lambda n: graph.as_graph_element(n, False, False))
     return [text(lambda: call(n)) for n in ("a", "a:", "a:x", "a:0:0", "a:1", "b", "b:0") for call in calls]
+
+
+@case(nodes=False)
+def sums_of_tensors_of_unknown_rank_are_scalars(tf):
+    x, b = tf.placeholder(tf.float32), tf.placeholder(tf.bool)
+    calls = (tf.reduce_sum, tf.reduce_mean, tf.reduce_prod, tf.reduce_max, tf.reduce_min, tf.reduce_logsumexp, tf.count_nonzero,
+             tf.nn.zero_fraction, tf.math.reduce_variance, lambda t: tf.reduce_sum(t, 0), lambda t: tf.reduce_sum(t, keepdims=True),
+             lambda t: tf.losses.mean_squared_error(t, x))
+    made = [f(x) for f in calls]
+    with tf.Session() as session:
+        return [str(t.shape) for t in [*made, tf.reduce_all(b), tf.reduce_any(b)]], session.run(made[:9], {x: [[1.0, 2.0], [3.0, 0.0]]})
+
+
+@case(nodes=False)
+def floats_where_integers_belong(tf):
+    calls = (lambda i: tf.nn.embedding_lookup(tf.ones([3, 2]), i), lambda i: tf.nn.embedding_lookup([tf.ones([3, 2]), tf.ones([2, 2])], i),
+             lambda i: tf.nn.embedding_lookup_sparse(tf.ones([3, 2]), tf.SparseTensor([[0, 0]], i, [1, 1]), None),
+             lambda i: tf.gather(tf.ones([3, 2]), i), lambda i: tf.random_normal(i), lambda i: tf.random_uniform(i),
+             lambda i: tf.truncated_normal((2, *i)), lambda i: tf.glorot_uniform_initializer()([2, *i]))
+    return [text(lambda: call([2.0])) for call in calls]

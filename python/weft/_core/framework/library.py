@@ -3,8 +3,10 @@
 The library opens the name scope that it is given.  A caller opens it first, converts its tensors there, and passes the
 scope's name.
 """
+import re
+
 from weft import _weft
-from weft._core.framework import errors
+from weft._core.framework import errors, opdef
 from weft._core.framework.build import convert_to_tensor, is_tensor, triple
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import Tensor, get_default_graph
@@ -44,8 +46,9 @@ def outputs(kind, scope, operands, flag=False, method=None):
     try:
         with graph._made_by_library():
             made = _weft.helper(graph._c, kind, scope, given, flag, method)
-    except errors.InvalidArgumentError as e:  # TensorFlow's builders say so with Python's own class
-        raise ValueError(e.message) from None
+    except errors.InvalidArgumentError as e:  # TensorFlow's builders say so with Python's own classes
+        refused = re.search(r"Op<name=(\w+)>", e.message)
+        raise (refused and opdef.refused_type(refused.group(1), e.message)) or ValueError(e.message) from None
     return [graph._tensor(out) for out in made]
 
 

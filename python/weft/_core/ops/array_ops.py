@@ -330,6 +330,8 @@ def _shape_tensor(shape, name="shape"):
         return stack([convert_to_tensor(d, dtypes.int32) if not isinstance(d, Tensor) else d for d in shape], name=name)
     if _below_zero(shape):  # the shape rule of the op says what is wrong with it, or the op when it runs
         return constant(shape, dtypes.int32, name=name)
+    if name == "shape" and isinstance(shape, (list, tuple, np.ndarray)) and any(isinstance(d, (float, np.floating)) for d in shape):
+        return convert_to_tensor(shape, name=name)  # the op refuses the type
     dims = tensor_shape.as_shape(shape).as_list()
     if None in dims:
         raise ValueError("Cannot convert a partially known TensorShape to a Tensor: %s" % tensor_shape.as_shape(shape))

@@ -341,18 +341,12 @@ def _reduction(public, kind, converts=None):
         x = input_tensor  # a resource variable is read by the node itself
         if not hasattr(x, "handle"):
             x = convert_to_tensor(x, converts, name="input_tensor" if not isinstance(x, Tensor) else None)
-        made = op(kind, name, **{_first(kind): x, _second(kind): _axes(x, axis), "keep_dims": keepdims})
+        made = op(kind, name, input=x, reduction_indices=_axes(x, axis), keep_dims=keepdims)
+        if axis is None and not keepdims and made.shape.ndims is None:  # all dimensions of an unknown number
+            made.set_shape([])
         return made
     reduce.__name__ = public
     return reduce
-
-
-def _first(kind):
-    return "input"
-
-
-def _second(kind):
-    return "reduction_indices"
 
 
 reduce_sum = _reduction("reduce_sum", "Sum")

@@ -5,9 +5,9 @@
  * the best few algorithms are timed at its first run, unless WEFT_GPU_TUNE=0.  The library's first proposal is often
  * not the fastest for long, narrow matrices such as those of im2col.
  *
- * Two kinds of products have an alternative that is timed against the plain call: a' b in tf32, which tensor cores
- * read inefficiently, with a transposed first; and products with few results and long sums, split into slices that
- * are added. */
+ * Three kinds of products have an alternative that is timed against the plain call: a' b in tf32, which tensor cores
+ * read inefficiently, with a transposed first; products with few results and long sums, split into slices that are
+ * added; and exact products with few rows (skinny.cu). */
 #include "device/nvidia_library.cuh"
 #include "kernels/gemm/cublaslt.cuh"
 #include "kernels/gemm/gemm.cuh"
@@ -271,6 +271,7 @@ typedef weft_err way(kernel *k, gpu_gemm g);
 /* Returns the alternative that may be faster than the plain call, or NULL. */
 static way *other_way(const gpu_gemm &g, const plan_key &key) {
   if (g.type != WEFT_FLOAT || key.batch > 1 || g.beta != 0) return nullptr;
+  if (key.round == ROUND_NOT && gpu_gemm_is_skinny(g)) return gpu_gemm_skinny;
   if (key.round == ROUND_TF32 && g.flip_a && !g.flip_b && g.m >= LEAST_TURNED && g.n >= LEAST_TURNED &&
       g.k >= LEAST_TURNED)
     return run_turned;

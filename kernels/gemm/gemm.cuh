@@ -20,3 +20,7 @@ struct gpu_gemm {
   float beta;
 };
 weft_err gpu_gemm_run(kernel *k, const gpu_gemm &g);
+
+/* For a product with few rows, in exact floats (skinny.cu): whether it can be computed so; and computes it. */
+bool gpu_gemm_is_skinny(const gpu_gemm &g);
+weft_err gpu_gemm_skinny(kernel *k, gpu_gemm g);

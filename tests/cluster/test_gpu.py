@@ -242,3 +242,10 @@ def test_bundles_of_small_kernels_compute_the_same(card):
     assert len(lines) == 10 and all(single == "0" for _, _, single, _ in lines), run.stdout
     assert all(equal == "same" or (equal == "near" and name == "gates_in_half") for name, _, _, equal in lines), run.stdout
     assert all(int(n) > 0 for name, n, _, _ in lines if card != "simulated" or name != "gates_in_half"), run.stdout
+
+
+@on_a_card
+def test_products_of_matrices_with_few_rows_are_right():
+    run = subprocess.run([sys.executable, "-m", "weft", pathlib.Path(__file__).parents[1] / "gpu" / "products.py"],
+                         capture_output=True, text=True, timeout=100, env=environment())
+    assert run.returncode == 0 and run.stdout.count(" right") == 72, run.stdout + run.stderr

@@ -126,6 +126,12 @@ static const op_case ref_identity_cases[] = {
     {0},
 };
 
+static const op_case debug_cases[] = {
+    {"f32[2,3] rand", NULL, NULL, CASE_NO_GRAD},
+    {"str[2] \"a\" \"bc\"", NULL, NULL, CASE_NO_GRAD},
+    {0},
+};
+
 static const op_case prevent_cases[] = {
     {"f32[2,3] rand", NULL, "message='not this way'", CASE_NO_GRAD},
     {0},
@@ -165,6 +171,11 @@ OPS(const) = {
     {"RefIdentity(input:&T) -> (output:&T) | T:type ; uninit", "The variable itself.", .flags = OP_FORWARDS,
      .kind = KIND_IDENTITY, .infer = each_infer, .cpu = ref_identity_cpu, .grad = each_grad,
      .cases = ref_identity_cases, .anywhere = ""},
+    {"DebugGradientIdentity(input:T) -> (output:T) | T:type ; uninit", "The input, for debuggers of gradients.",
+     .flags = OP_FORWARDS, .infer = each_infer, .cpu = each_cpu, .cases = debug_cases, .anywhere = ""},
+    {"DebugGradientRefIdentity(input:&T) -> (output:&T) | T:type ; uninit",
+     "The variable itself, for debuggers of gradients.", .flags = OP_FORWARDS, .infer = each_infer,
+     .cpu = ref_identity_cpu, .cases = ref_identity_cases, .anywhere = ""},
     {"NoOp() -> ()", "Nothing: a place to hang control edges on.", .kind = KIND_NO_OP, .infer = weft__infer_none,
      .cpu = no_op_cpu, .cases = no_op_cases, .anywhere = "*"},
     {0},

@@ -16,6 +16,7 @@ from weft._core.framework.protos import (
     SequenceExample,
     ServerDef,
 )
+from weft._core.ops.rare_ops import sdca_shrink_l1
 from weft._core.platform.libraries import do_quantize_training_on_graphdef
 from weft._core.public import publish as _publish
 from weft._core.session.cluster import Server
@@ -119,7 +120,6 @@ from weft._core.train.warm_start import VocabInfo, init_from_checkpoint, warm_st
 from weft.train import experimental
 
 __all__ = [
-    "experimental",
     "AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "BytesList", "Checkpoint",
     "CheckpointManager", "CheckpointOptions", "CheckpointSaverHook", "CheckpointSaverListener", "ChiefSessionCreator",
     "ClusterDef", "ClusterSpec", "Coordinator", "Example", "ExponentialMovingAverage", "Feature", "FeatureList",
@@ -133,15 +133,16 @@ __all__ = [
     "StepCounterHook", "StopAtStepHook", "SummarySaverHook", "SummaryWriter", "Supervisor", "SyncReplicasOptimizer",
     "SyncReplicasOptimizerV2", "VocabInfo", "WorkerSessionCreator", "add_queue_runner", "assert_global_step",
     "basic_train_loop", "batch", "batch_join", "checkpoint_exists", "checkpoints_iterator", "cosine_decay",
-    "cosine_decay_restarts", "create_global_step", "do_quantize_training_on_graphdef", "exponential_decay",
-    "export_meta_graph", "generate_checkpoint_state_proto", "get_checkpoint_mtimes", "get_checkpoint_state",
-    "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph", "init_from_checkpoint",
-    "input_producer", "inverse_time_decay", "latest_checkpoint", "limit_epochs", "linear_cosine_decay",
-    "list_variables", "load_checkpoint", "load_variable", "match_filenames_once", "maybe_batch", "maybe_batch_join",
-    "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay", "noisy_linear_cosine_decay",
-    "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "range_input_producer", "remove_checkpoint",
-    "queue_runner", "replica_device_setter", "shuffle_batch", "shuffle_batch_join", "slice_input_producer", "start_queue_runners",
-    "string_input_producer", "summary_iterator", "update_checkpoint_state", "warm_start", "write_graph",
+    "cosine_decay_restarts", "create_global_step", "do_quantize_training_on_graphdef", "experimental",
+    "exponential_decay", "export_meta_graph", "generate_checkpoint_state_proto", "get_checkpoint_mtimes",
+    "get_checkpoint_state", "get_global_step", "get_or_create_global_step", "global_step", "import_meta_graph",
+    "init_from_checkpoint", "input_producer", "inverse_time_decay", "latest_checkpoint", "limit_epochs",
+    "linear_cosine_decay", "list_variables", "load_checkpoint", "load_variable", "match_filenames_once",
+    "maybe_batch", "maybe_batch_join", "maybe_shuffle_batch", "maybe_shuffle_batch_join", "natural_exp_decay",
+    "noisy_linear_cosine_decay", "piecewise_constant", "piecewise_constant_decay", "polynomial_decay", "queue_runner",
+    "range_input_producer", "remove_checkpoint", "replica_device_setter", "sdca_shrink_l1", "shuffle_batch",
+    "shuffle_batch_join", "slice_input_producer", "start_queue_runners", "string_input_producer", "summary_iterator",
+    "update_checkpoint_state", "warm_start", "write_graph",
 ]
 __getattr__ = _publish(__name__, ("queue_runner",))
 

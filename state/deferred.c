@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/prefetch.h"
+#include "base/row_parts.h"
 #include "base/assert.h"
 #include "base/denormal.h"
 #include <math.h>
@@ -72,7 +73,7 @@ typedef struct row_loop {
   deferred_updates *d;
   const deferred_rows *r; /* of a step; else NULL */
   const weft_tensor *indices;
-  int64_t parts;
+  row_parts parts;
 } row_loop;
 
 static inline int64_t index_at(const weft_tensor *t, int64_t i) {
@@ -85,11 +86,9 @@ enum { SERIAL_NUMBERS = 1 << 13 };
 
 static void rows_run(row_loop *l, pool *p, pool_loop *fn) {
   const int64_t numbers = weft__tensor_count(l->indices) * l->d->width;
-  l->parts = numbers < SERIAL_NUMBERS ? 1 : weft__pool_threads(p);
-  if (l->parts == 1)
-    fn(l, 0, 1);
-  else
-    weft__pool_loop(p, l->parts, 1, fn, l);
+  if (numbers < SERIAL_NUMBERS) p = NULL;
+  l->parts = weft__row_parts(weft__pool_threads(p), (size_t)l->d->width * sizeof(float));
+  weft__pool_loop(p, l->parts.parts, 1, fn, l);
 }
 
 static void row_catch_up(deferred_updates *d, int64_t row) {
@@ -103,7 +102,7 @@ static void row_catch_up(deferred_updates *d, int64_t row) {
 static inline void prefetch_later(const row_loop *l, int64_t i, int64_t n, int64_t part) {
   if (i + PREFETCH_ROWS >= n) return;
   const int64_t row = index_at(l->indices, i + PREFETCH_ROWS);
-  if (l->parts > 1 && row % l->parts != part) return;
+  if (!weft__row_parts_owns(l->parts, part, row)) return;
   weft__prefetch(&l->d->applied[row], sizeof *l->d->applied);
   for (int t = 0; t < DEFERRED_TABLES; t++)
     weft__prefetch(l->d->data[t] + row * l->d->width, (size_t)l->d->width * sizeof *l->d->data[t]);
@@ -116,7 +115,7 @@ static void catch_up_parts(void *arg, int64_t begin, int64_t end) {
     for (int64_t i = 0; i < n; i++) {
       const int64_t row = index_at(l->indices, i);
       prefetch_later(l, i, n, part);
-      if (l->parts == 1 || row % l->parts == part) row_catch_up(l->d, row);
+      if (weft__row_parts_owns(l->parts, part, row)) row_catch_up(l->d, row);
     }
 }
 
@@ -197,13 +196,13 @@ static void step_parts(void *arg, int64_t begin, int64_t end) {
     for (int64_t i = 0; i < n; i++) {
       const int64_t row = index_at(l->indices, i);
       prefetch_later(l, i, n, part);
-      if (l->parts > 1 && row % l->parts != part) continue;
+      if (!weft__row_parts_owns(l->parts, part, row)) continue;
       row_decay(l->d, row);
       add_updates(l->d->data, l->d->width, row, l->r, i);
     }
     for (int64_t i = 0; i < n; i++) {
       const int64_t row = index_at(l->indices, i);
-      if (l->parts == 1 || row % l->parts == part) row_update(l->d, row);
+      if (weft__row_parts_owns(l->parts, part, row)) row_update(l->d, row);
     }
   }
 }

@@ -7,6 +7,7 @@
 #include "kernels/training/apply.h"
 #include "base/alloc.h"
 #include "base/prefetch.h"
+#include "base/row_parts.h"
 #include "kernels/gpu/gpu.h"
 #include "kernels/simd/widen.h"
 #include "state/variable.h"
@@ -123,6 +124,7 @@ typedef struct job {
   scalars scalar;
   const weft_tensor *indices; /* NULL if the update is dense */
   int64_t row;                /* elements of one row if sparse */
+  row_parts parts;            /* if sparse */
 } job;
 
 static apply_loop *loop_for(const optimizer *of, weft_dtype type) {
@@ -266,22 +268,26 @@ static void prefetch_row(const job *j, int64_t row) {
 static void apply_sparse(void *arg, int64_t begin, int64_t end) {
   const job *j = arg;
   const int64_t n = j->indices->shape.dim[0];
-  for (int64_t i = 0; i < n; i++) {
-    const int64_t at = index_at(j->indices, i);
-    const int64_t later = index_at(j->indices, i + PREFETCH_ROWS < n ? i + PREFETCH_ROWS : i);
-    if (later >= begin && later < end) prefetch_row(j, later);
-    if (at >= begin && at < end) apply_rows(j, at * j->row, i * j->row, j->row);
-  }
+  for (int64_t part = begin; part < end; part++)
+    for (int64_t i = 0; i < n; i++) {
+      const int64_t at = index_at(j->indices, i);
+      const int64_t later = index_at(j->indices, i + PREFETCH_ROWS < n ? i + PREFETCH_ROWS : i);
+      if (weft__row_parts_owns(j->parts, part, later)) prefetch_row(j, later);
+      if (weft__row_parts_owns(j->parts, part, at)) apply_rows(j, at * j->row, i * j->row, j->row);
+    }
 }
 
 static void apply_run(const kernel *k, job *j, const shape *var) {
+  enum { SERIAL_ELEMENTS = 1 << 13 }; /* fewer are not worth a second thread */
   if (!j->indices) {
     weft__kernel_loop(k, weft__shape_count(var), 2, apply_dense, j);
     return;
   }
   j->row = weft__shape_product(var, 1, var->rank);
-  const int64_t rows = var->dim[0], work = j->indices->shape.dim[0] * j->row * 3;
-  weft__kernel_loop(k, rows, rows > 0 ? work / rows + 1 : 1, apply_sparse, j);
+  const int64_t elements = j->indices->shape.dim[0] * j->row;
+  pool *p = elements < SERIAL_ELEMENTS || !k->step ? NULL : k->step->intra;
+  j->parts = weft__row_parts(weft__pool_threads(p), (size_t)j->row * j->size);
+  weft__pool_loop(p, j->parts.parts, 1, apply_sparse, j);
 }
 
 static weft_err apply_update(kernel *k, const optimizer *of, const layout *l, variable *const *v) {

@@ -6,6 +6,8 @@
  * share its buffer.  If it shared the buffer, the next update of a large table would have to copy the whole table. */
 #include "base/alloc.h"
 #include "base/cast.h"
+#include "base/prefetch.h"
+#include "base/row_parts.h"
 #include "graph/build.h"
 #include "graph/fusion.h"
 #include "state/combine.h"
@@ -74,7 +76,7 @@ typedef struct scatter {
   char *params;
   const char *updates;
   int stride; /* 0 if one scalar updates all places */
-  int64_t parts;
+  row_parts parts;
 } scatter;
 
 static weft_err scatter_one(const scatter *s, int64_t i) {
@@ -88,25 +90,31 @@ static weft_err scatter_one(const scatter *s, int64_t i) {
   return WEFT_OK;
 }
 
-/* Part p of `parts` owns the places [p * limit / parts, (p + 1) * limit / parts). */
+/* Asks for the memory of place i + PREFETCH_ROWS, if there is one. */
+static inline void prefetch_later(const places *p, int64_t i, const char *params, size_t row) {
+  if (i + PREFETCH_ROWS < p->count) weft__prefetch(params + (size_t)p->at[i + PREFETCH_ROWS] * row, row);
+}
+
 static void scatter_parts(void *arg, int64_t begin, int64_t end) {
   scatter *s = arg;
-  for (int64_t part = begin; part < end; part++) {
-    int64_t low = s->p->limit / s->parts * part, high = s->p->limit / s->parts * (part + 1);
-    if (part == s->parts - 1) high = s->p->limit;
-    for (int64_t i = 0; i < s->p->count; i++)
-      if (s->p->at[i] >= low && s->p->at[i] < high) scatter_one(s, i);
-  }
+  const size_t row = (size_t)s->p->width * weft__dtype_size(s->dtype);
+  for (int64_t part = begin; part < end; part++)
+    for (int64_t i = 0; i < s->p->count; i++) {
+      if (!weft__row_parts_owns(s->parts, part, s->p->at[i])) continue;
+      prefetch_later(s->p, i, s->params, row);
+      scatter_one(s, i);
+    }
 }
 
 static weft_err scatter_places(kernel *k, weft_tensor *params, combine_op what, const places *p,
                                const weft_tensor *updates) {
   int stride = updates->shape.rank > 0 || p->count * p->width <= 1;
-  scatter s = {what, params->dtype, p, params->data, updates->data, stride, 1};
+  scatter s = {what, params->dtype, p, params->data, updates->data, stride, {.parts = 1}};
   int64_t work = p->count * p->width;
-  if (weft__dtype_is_plain(params->dtype) && work > 1 << 15 && p->limit > 64) {
-    s.parts = weft__pool_threads(k->step->intra);
-    weft__kernel_loop(k, s.parts, work, scatter_parts, &s);
+  if (weft__dtype_is_plain(params->dtype)) {
+    pool *threads = work > 1 << 15 ? k->step->intra : NULL;
+    s.parts = weft__row_parts(weft__pool_threads(threads), (size_t)p->width * weft__dtype_size(params->dtype));
+    weft__pool_loop(threads, s.parts.parts, 1, scatter_parts, &s);
     return WEFT_OK;
   }
   for (int64_t i = 0; i < p->count; i++) WEFT_TRY(scatter_one(&s, i));
@@ -201,8 +209,10 @@ typedef struct gather {
 
 static void gather_range(void *arg, int64_t begin, int64_t end) {
   const gather *g = arg;
-  for (int64_t i = begin; i < end; i++)
+  for (int64_t i = begin; i < end; i++) {
+    prefetch_later(g->p, i, g->params, g->row);
     memcpy(g->out + (size_t)i * g->row, g->params + (size_t)g->p->at[i] * g->row, g->row);
+  }
 }
 
 static weft_err gather_places(kernel *k, const weft_tensor *params, const places *p, weft_tensor *out) {

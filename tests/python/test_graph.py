@@ -279,7 +279,7 @@ def test_device_functions_see_the_node():
             return "/job:worker"
 
         def refuse(op):
-            raise KeyError(op.name)
+            raise KeyError(op.graph.get_operations()[-1].name)
 
         with tf.device(tf.train.replica_device_setter(2, ps_strategy=strategy)):
             a, b = tf.get_variable("a", [3, 4]), tf.get_variable("b", [2], tf.int64)
@@ -287,6 +287,7 @@ def test_device_functions_see_the_node():
             c = tf.matmul(a, a, transpose_b=True)
         with pytest.raises(KeyError), tf.device(refuse):
             tf.constant(1.0, name="refused")
+        seen.append(tf.constant(1.0, name="after").op.name)
         return seen, [v.device for v in (a, b, c)], tf.add(c, 1.0, name="sum").op.inputs[0].op.name
     on_both(program)
 

@@ -1,4 +1,5 @@
 """The argument of device functions, and of the strategies of tf.train.replica_device_setter."""
+from weft._core.framework.details import device_text
 from weft._core.framework.graph import Operation
 
 
@@ -18,3 +19,14 @@ class DeviceNode(Operation):
         made = super().node_def
         made.device = self._given
         return made
+
+
+def placer(graph, function):
+    """A device function as the library calls it: with a node's name, its op and the device of the inner scopes."""
+    def place(name, _, device):
+        node = DeviceNode(graph, name, device)
+        try:
+            return device_text(function(node)) or ""
+        finally:  # the library may refuse the node, and give its number to the next one
+            graph._ops.pop(node._id, None)
+    return place

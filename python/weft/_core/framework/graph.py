@@ -474,11 +474,8 @@ class Graph(GraphDetails):
         if hasattr(given, "_library_replica"):
             return self._scope(self._c.scope_replica, given._library_replica(self))
         if callable(given):
-            from weft._core.framework.device_node import DeviceNode
-
-            def place(name, _, device):
-                return device_text(given(DeviceNode(self, name, device))) or ""
-            return self._scope(self._c.scope_device, place)
+            from weft._core.framework.device_node import placer
+            return self._scope(self._c.scope_device, placer(self, given))
         return self._scope(self._device_text, given)
 
     def _device_text(self, device):

@@ -36,4 +36,7 @@ tf.image.generate_bounding_box_proposals(tf.ones([1, 2, 2, 1]), tf.ones([1, 2, 2
     nms_threshold=0.5, pre_nms_topn=10, min_size=2, post_nms_topn=5 ; [tf.get_static_value(t) for t in it[0].op.inputs] + [it[0].shape]
 tf.train.sdca_shrink_l1([tf.Variable(X)._ref(), tf.Variable(Y)._ref()], 1.0, 4.0) ; l1=2.0, l2=2.0 ;
     it.type, it.get_attr('l1'), it.get_attr('l2')
+tf.profiler.write_op_log(tf.matmul(X, tf.ones([4, 2])).graph, '.') ; graph=None, add_trace=False, run_meta=tf.RunMetadata(),
+    op_log=tf.profiler.OpLogProto.FromString(bytes([10, 5, 10, 1, 97, 16, 3])) ; sorted((e.name, e.float_ops,
+    len(e.code_def.traces) > 0) for e in tf.profiler.OpLogProto.FromString(open('tfprof_log', 'rb').read()).log_entries)
 """

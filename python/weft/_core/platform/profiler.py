@@ -25,6 +25,9 @@ _CodeDef = proto.message("CodeDef", (1, _Trace, "traces", "repeated"))
 _OpLogEntry = proto.message("OpLogEntry", "1 string name", "2 int float_ops", "3 repeated string types", (4, _CodeDef, "code_def"))
 OpLogProto = proto.message("OpLogProto", (1, _OpLogEntry, "log_entries", "repeated"), "2 imap string id_to_string")
 
+_Checker = proto.message("AdviceProto.Checker", "2 repeated string reports")
+AdviceProto = proto.message("AdviceProto", (1, _Checker, "checkers", "map"))
+
 
 # ---- float operations ----
 
@@ -44,6 +47,7 @@ def _reduced(op):
 
 
 def _product(op):
+    _size(op.inputs[0])  # TensorFlow counts nothing where its shape is not known, even if the output's is
     a = op.inputs[0].shape.as_list()
     transposed = any(op.node_def.attr[n].b for n in ("transpose_a", "adj_x") if n in op.node_def.attr)
     return 2 * a[-2 if transposed else -1] * _size(op.outputs[0])

@@ -13,6 +13,7 @@
 #include "base/target_clones.h"
 #include "graph/kernel.h"
 #include "kernels/simd/vmath.h"
+#include <string.h>
 
 #define ELEM_BLOCK 1024 /* elements of a scratch block */
 #define ELEM_MAX_IN 6
@@ -54,14 +55,21 @@ int64_t weft__elementwise_index(const shape *out, const shape *in, int64_t i);
  * In the expression x and y are the elements, T their type and A the type to compute in: T for
  * floats, the unsigned type of at least 32 bits for integers, which wraps around where a signed
  * one would be undefined.  Z is the type of the result. */
+/* param is the float that arg points to.  It is read before the loop: the compiler would read arg again for each element, in
+ * case the result overwrote it, and then could not vectorize. */
+static inline float loop_param(const void *arg) {
+  float made = 0;
+  if (arg) memcpy(&made, arg, sizeof made);
+  return made;
+}
 #define LOOP_HEAD(name, suffix, Z_, T_, A_)                                                                            \
   static void name##_##suffix(void *zs, const void *const *in, int64_t n, const void *arg) {                           \
     typedef T_ T __attribute__((unused));                                                                              \
     typedef A_ A __attribute__((unused));                                                                              \
     typedef Z_ Z;                                                                                                      \
+    const float param __attribute__((unused)) = loop_param(arg);                                                       \
     Z *z = zs;                                                                                                         \
-    const T *xs = in[0];                                                                                               \
-    (void)arg;
+    const T *xs = in[0];
 #define UNARY_LOOP(name, suffix, Z_, T_, A_, expr)                                                                     \
   LOOP_HEAD(name, suffix, Z_, T_, A_)                                                                                  \
   WEFT_IVDEP for (int64_t i = 0; i < n; i++) {                                                                         \

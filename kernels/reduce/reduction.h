@@ -42,8 +42,13 @@ enum { REDUCTION_LANES = 64, REDUCTION_BLOCK = 256 }; /* parallel lanes; steps b
     }                                                                                                                  \
   }
 
+/* Four values added to an accumulator: as a tree, which rounds less, or one after the other, the only form in which the
+ * compiler vectorizes comparisons. */
+#define REDUCTION_TREE(step, a, p, q, r, s) step(a, step(step(p, q), step(r, s)))
+#define REDUCTION_CHAIN(step, a, p, q, r, s) step(step(step(step(a, p), q), r), s)
+
 /* Parts of DEFINE_REDUCTION: one step, one short row, one block of lanes, and rows of many columns. */
-#define DEFINE_REDUCTION_PARTS(name, T_, A_, init, load, step)                                                         \
+#define DEFINE_REDUCTION_PARTS(FOUR, name, T_, A_, init, load, step)                                                   \
   VMATH A_ name##_step(A_ a, A_ v) { return (A_)(step); }                                                              \
   VMATH A_ name##_load(T_ e) { return (A_)(load); }                                                                    \
   /* One short row. */                                                                                                 \
@@ -61,18 +66,18 @@ enum { REDUCTION_LANES = 64, REDUCTION_BLOCK = 256 }; /* parallel lanes; steps b
   VMATH void name##_broad(const T_ *x, int64_t rows, int64_t cols, int64_t ld, A_ *restrict acc) {                     \
     for (int64_t j = 0; j < cols; j++) acc[j] = (A_)(init);                                                            \
     for (; rows >= 4; rows -= 4, x += 4 * ld)                                                                          \
-      for (int64_t j = 0; j < cols; j++) {                                                                             \
-        const A_ p = name##_step(name##_load(x[j]), name##_load(x[j + ld]));                                           \
-        const A_ q = name##_step(name##_load(x[j + 2 * ld]), name##_load(x[j + 3 * ld]));                              \
-        acc[j] = name##_step(acc[j], name##_step(p, q));                                                               \
-      }                                                                                                                \
+      for (int64_t j = 0; j < cols; j++)                                                                               \
+        acc[j] = FOUR(name##_step, acc[j], name##_load(x[j]), name##_load(x[j + ld]), name##_load(x[j + 2 * ld]),      \
+                      name##_load(x[j + 3 * ld]));                                                                     \
     for (; rows > 0; rows--, x += ld)                                                                                  \
       for (int64_t j = 0; j < cols; j++) acc[j] = name##_step(acc[j], name##_load(x[j]));                              \
   }
 
 /* As DEFINE_REDUCTION_PLAIN, for common types: vectorized, with several short rows in the lanes of a vector. */
-#define DEFINE_REDUCTION(name, T_, A_, init, load, step)                                                               \
-  DEFINE_REDUCTION_PARTS(name, T_, A_, init, load, step)                                                               \
+#define DEFINE_REDUCTION(...) DEFINE_REDUCTION_BY(REDUCTION_TREE, __VA_ARGS__)
+#define DEFINE_REDUCTION_CHAINED(...) DEFINE_REDUCTION_BY(REDUCTION_CHAIN, __VA_ARGS__)
+#define DEFINE_REDUCTION_BY(FOUR, name, T_, A_, init, load, step)                                                      \
+  DEFINE_REDUCTION_PARTS(FOUR, name, T_, A_, init, load, step)                                                         \
   /* Rows of few columns, several of them side by side in the lanes. */                                                \
   VMATH void name##_narrow(const T_ *x, int64_t rows, int cols, A_ *acc) {                                             \
     A_ lane[REDUCTION_LANES];                                                                                          \

@@ -39,8 +39,8 @@ DEFINE_REDUCTION_PLAIN(wide_u32, uint32_t, uint64_t, 0, e, a + v)
 #define DEFINE_EXTREMES(DEFINE, suffix, T, lowest, highest)                                                            \
   DEFINE(max_##suffix, T, T, lowest, e, v > a || v != v ? v : a)                                                       \
   DEFINE(min_##suffix, T, T, highest, e, v < a || v != v ? v : a)
-DEFINE_EXTREMES(DEFINE_REDUCTION, f32, float, -INFINITY, INFINITY)
-DEFINE_EXTREMES(DEFINE_REDUCTION, f64, double, -INFINITY, INFINITY)
+DEFINE_EXTREMES(DEFINE_REDUCTION_CHAINED, f32, float, -INFINITY, INFINITY)
+DEFINE_EXTREMES(DEFINE_REDUCTION_CHAINED, f64, double, -INFINITY, INFINITY)
 DEFINE_EXTREMES(DEFINE_REDUCTION_PLAIN, i8, int8_t, INT8_MIN, INT8_MAX)
 DEFINE_EXTREMES(DEFINE_REDUCTION_PLAIN, i16, int16_t, INT16_MIN, INT16_MAX)
 DEFINE_EXTREMES(DEFINE_REDUCTION_PLAIN, i32, int32_t, INT32_MIN, INT32_MAX)

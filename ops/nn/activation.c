@@ -17,7 +17,7 @@ EACH_UNSIGNED(UNARY, relu, x)
 EACH_FLOAT(UNARY, relu6, x < 0 ? 0 : (x > 6 ? 6 : x))
 EACH_SIGNED(UNARY, relu6, x < 0 ? 0 : (x > 6 ? 6 : x))
 EACH_UNSIGNED(UNARY, relu6, x > 6 ? 6 : x)
-EACH_FLOAT(UNARY, leaky_relu, x > 0 ? x : x * (T) * (const float *)arg)
+EACH_FLOAT(UNARY, leaky_relu, x > 0 ? x : x * (T)param)
 UNARY(elu, f32, float, float, x < 0 ? vexpm1f(x) : x)
 UNARY_CALL(elu, f64, double, double, x < 0 ? expm1(x) : x)
 UNARY(selu, f32, float, float, x < 0 ? (float)SELU_SCALE_ALPHA * vexpm1f(x) : (float)SELU_SCALE * x)
@@ -27,7 +27,7 @@ UNARY_CALL(softplus, f64, double, double, (x > 0 ? x : 0) + log1p(exp(-fabs(x)))
 EACH_FLOAT(UNARY, softsign, x / (1 + fabs(x)))
 
 /* Rounds at the same steps as TF in 16 bits.  Beyond its thresholds, softplus is x or e^x. */
-#define LEAKY_RELU(R) x > 0 ? x : x *R(*(const float *)arg)
+#define LEAKY_RELU(R) x > 0 ? x : x *R(param)
 EACH_ROUNDED(UNARY, leaky_relu, LEAKY_RELU)
 #define ELU(R) x < 0 ? R(vexpf(x)) - 1 : x
 EACH_ROUNDED(UNARY, elu, ELU)
@@ -54,14 +54,14 @@ static weft_err leaky_relu_cpu(kernel *k) {
 /* ---- gradients: x is the output gradient.  As in TensorFlow, NaN times 0 stays NaN. ---- */
 EACH_REAL(BINARY, relu_grad, x *(T)(y > 0))
 EACH_REAL(BINARY, relu6_grad, x *(T)((y > 0) & (y < 6)))
-EACH_FLOAT(BINARY, leaky_relu_grad, y > 0 ? x : x * (T) * (const float *)arg)
+EACH_FLOAT(BINARY, leaky_relu_grad, y > 0 ? x : x * (T)param)
 EACH_FLOAT(BINARY, elu_grad, y < 0 ? x * (y + 1) : x)
 EACH_FLOAT(BINARY, selu_grad, y < 0 ? x * (y + (T)SELU_SCALE_ALPHA) : x * (T)SELU_SCALE)
 BINARY(softplus_grad, f32, float, float, x *vsigmoidf(y))
 BINARY_CALL(softplus_grad, f64, double, double, x / (exp(-y) + 1))
 EACH_FLOAT(BINARY, softsign_grad, x / ((1 + fabs(y)) * (1 + fabs(y))))
 
-#define LEAKY_RELU_GRAD(R) y > 0 ? x : x *R(*(const float *)arg)
+#define LEAKY_RELU_GRAD(R) y > 0 ? x : x *R(param)
 EACH_ROUNDED(BINARY, leaky_relu_grad, LEAKY_RELU_GRAD)
 #define ELU_GRAD(R) y < 0 ? x *R(y + 1) : x
 EACH_ROUNDED(BINARY, elu_grad, ELU_GRAD)

@@ -44,18 +44,20 @@ static weft_err check_places(kernel *k, const shape *out, int64_t n, int64_t dep
     if (at < 0 && !validate)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Indices are not valid (out of bounds).  Shape: %s",
                                weft__shape_text(out));
+    if (at >= 0 && (!validate || at > last)) {
+      last = at;
+      continue;
+    }
     weft__index_tight_text(t, i, depth, text, sizeof text);
     if (at < 0)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "indices[%lld] = %s is out of bounds: need 0 <= index < %s",
                                (long long)i, text, weft__shape_text(out));
-    if (validate && at == last)
+    if (at == last)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "indices[%lld] = %s is repeated", (long long)i, text);
-    if (validate && at < last)
-      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
-                               "indices[%lld] = %s is out of order. Many sparse ops require sorted indices.\n"
-                               "    Use `tf.sparse.reorder` to create a correctly ordered copy.\n\n",
-                               (long long)i, text);
-    last = at;
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "indices[%lld] = %s is out of order. Many sparse ops require sorted indices.\n"
+                             "    Use `tf.sparse.reorder` to create a correctly ordered copy.\n\n",
+                             (long long)i, text);
   }
   return WEFT_OK;
 }

@@ -153,14 +153,20 @@ static weft_err arg_infer(infer *s) {
 /* Returns true if the target is among the k highest.  Ties count in its favor.  False if any element of the row is not
  * finite. */
 static bool in_top(const float *row, int64_t classes, int64_t target, int64_t top) {
+  enum { BLOCK = 1 << 20 }; /* counters of 32 bits are vectorized */
   if (target < 0 || target >= classes) return false;
-  int64_t higher = 0;
-  bool finite = true;
-  for (int64_t i = 0; i < classes; i++) {
-    higher += row[i] > row[target];
-    finite = finite && fabsf(row[i]) <= FLT_MAX;
+  const float best = row[target];
+  int64_t higher = 0, odd = 0;
+  for (int64_t at = 0; at < classes; at += BLOCK) {
+    const int64_t end = classes - at < BLOCK ? classes : at + BLOCK;
+    int32_t above = 0, infinite = 0;
+    for (int64_t i = at; i < end; i++) {
+      above += row[i] > best;
+      infinite += !(fabsf(row[i]) <= FLT_MAX);
+    }
+    higher += above, odd += infinite;
   }
-  return finite && higher < top;
+  return odd == 0 && higher < top;
 }
 
 static weft_err in_top_k(kernel *k, int64_t top) {

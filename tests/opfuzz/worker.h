@@ -4,7 +4,7 @@
 
 #include "tests/opfuzz/opfuzz.h"
 
-enum { MAX_OPS = 1200, MAX_WORKERS = 8 };
+enum { MAX_OPS = 2000, MAX_WORKERS = 8 };
 
 typedef struct options {
   uint64_t seed;

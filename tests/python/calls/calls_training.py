@@ -333,7 +333,8 @@ def clusters(tf):
         made.append(tf.Variable(5.0))
     return [[m.device for m in made], spec.as_dict(), spec.jobs, spec.num_tasks("ps"), spec.job_tasks("ps"),
             spec.task_address("worker", 0), str(spec.as_cluster_def()), tf.train.ClusterSpec(spec) == spec,
-            tf.train.replica_device_setter(ps_tasks=0)]
+            tf.train.replica_device_setter(ps_tasks=0), tf.train.ClusterSpec({"a": [b"c:1", " d:2"], "b": []}).as_dict(),
+            str(tf.train.ClusterSpec({"a": [b"c:1"]}).as_cluster_def())]
 
 
 @case(nodes=False)

@@ -23,9 +23,9 @@ class ClusterSpec(metaclass=Named):
             pairs = tasks.items() if isinstance(tasks, dict) else enumerate(tasks)
             self._spec[job] = {}
             for i, address in pairs:
-                if not isinstance(address, str):
+                if not isinstance(address, (str, bytes)):
                     raise TypeError("Task address %r must be bytes or unicode" % (address,))
-                self._spec[job][int(i)] = address.strip()
+                self._spec[job][int(i)] = address
 
     def __bool__(self):
         return bool(self._spec)
@@ -62,13 +62,15 @@ class ClusterSpec(metaclass=Named):
             raise ValueError("No such job in cluster: %r" % name) from None
 
     def as_dict(self):
-        return {job: [tasks[i] for i in range(len(tasks))] if sorted(tasks) == list(range(len(tasks))) else dict(tasks)
+        return {job: [tasks[i] for i in range(len(tasks))] if tasks and sorted(tasks) == list(range(len(tasks))) else dict(tasks)
                 for job, tasks in sorted(self._spec.items())}
 
     def as_cluster_def(self):
+        """The message, in which addresses are text without the spaces that are left of "a:1, b:1"."""
         made = protos.ClusterDef()
         for job in self.jobs:
-            made.job.add(name=job, tasks=self._spec[job])
+            texts = {i: a.decode() if isinstance(a, bytes) else a for i, a in self._spec[job].items()}
+            made.job.add(name=job, tasks={i: text.strip() for i, text in texts.items()})
         return made
 
     def __str__(self):

@@ -374,3 +374,14 @@ keras.optimizer_v2.adam.Adam keras.layers.dense_attention.Attention keras.backen
 @case(nodes=False)
 def public_names_by_their_modules(tf):
     return [callable(getattr(module(path.rpartition(".")[0]), path.rpartition(".")[2])) for path in DEEP]
+
+
+@case(nodes=False)
+def names_of_other_modules(tf):
+    util, tags = module("ops.distributions.util"), module("saved_model.tag_constants")
+    module("training.training_util").write_graph(tf.get_default_graph(), ".", "graph.pbtxt")
+    module("profiler.tfprof_logger").write_op_log(tf.get_default_graph(), ".", add_trace=False)
+    waited = module("training.checkpoint_utils").wait_for_new_checkpoint(".", timeout=0.01, seconds_to_sleep=0.01)
+    return [tags.EVAL, tags.GPU, tags.SERVING, tags.TRAINING, waited, sorted(os.listdir(".")),
+            util.softplus_inverse(np.float32([0.5, 3.0])), util.fill_triangular(np.arange(6.0)),
+            util.fill_triangular(np.arange(6.0), upper=True)]

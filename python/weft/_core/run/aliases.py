@@ -212,6 +212,7 @@ ALIASES = {
     "ops.distributions.bijector_impl": "contrib.distributions.bijectors.Bijector",
     "ops.distributions.identity_bijector": "contrib.distributions.bijectors.Identity",
     "ops.distributions.transformed_distribution": "contrib.distributions.TransformedDistribution",
+    "ops.distributions.util": "contrib.distributions.fill_triangular contrib.distributions.softplus_inverse",
     "ops.gradients_util": "AggregationMethod",
     "ops.image_ops_impl": (
         "ResizeMethodV1=image.ResizeMethod crop_and_resize_v1=image.crop_and_resize "
@@ -296,6 +297,7 @@ ALIASES = {
     "ops.while_loop": "while_loop",
     "platform.benchmark": "test.Benchmark TensorFlowBenchmark=test.Benchmark test.benchmark_config",
     "platform.googletest": "GetTempDir=test.get_temp_dir",
+    "profiler.tfprof_logger": "profiler.write_op_log",
     "pywrap_tensorflow": "CheckpointReader=_core.train.saver.CheckpointReader NewCheckpointReader=train.NewCheckpointReader",
     "pywrap_tensorflow_internal": (
         "CheckpointReader=_core.train.saver.CheckpointReader NewCheckpointReader=train.NewCheckpointReader"),
@@ -317,7 +319,7 @@ ALIASES = {
     "trackable.base": "Trackable=_core.framework.trackable.Trackable",
     "trackable.python_state": "train.experimental.PythonState",
     "training.basic_loops": "train.basic_train_loop",
-    "training.checkpoint_utils": "train.checkpoints_iterator",
+    "training.checkpoint_utils": "contrib.training.wait_for_new_checkpoint train.checkpoints_iterator",
     "training.experimental.loss_scale": (
         "mixed_precision.DynamicLossScale mixed_precision.FixedLossScale mixed_precision.LossScale"),
     "training.experimental.loss_scale_optimizer": "mixed_precision.MixedPrecisionLossScaleOptimizer",
@@ -328,6 +330,7 @@ ALIASES = {
     "training.py_checkpoint_reader": "CheckpointReader=_core.train.saver.CheckpointReader train.NewCheckpointReader",
     "training.server_lib": "config.experimental.ClusterDeviceFilters",
     "training.summary_io": "SummaryWriterCache=summary.FileWriterCache",
+    "training.training_util": "train.write_graph",
     "user_ops.user_ops": "user_ops.my_fact",
     "util.traceback_utils": (
         "debugging.disable_traceback_filtering debugging.enable_traceback_filtering "

@@ -443,7 +443,7 @@ MODULES = {
     "tensorflow.python.saved_model.signature_def_utils": "weft.saved_model",
     "tensorflow.python.saved_model.signature_def_utils_impl": "weft.saved_model weft._core.files.saved_model",
     "tensorflow.python.saved_model.simple_save": "weft.saved_model",
-    "tensorflow.python.saved_model.tag_constants": "weft.saved_model",
+    "tensorflow.python.saved_model.tag_constants": "weft.saved_model.tag_constants",
     "tensorflow.python.saved_model.utils": "weft.saved_model",
     "tensorflow.python.saved_model.utils_impl": "weft.saved_model weft._core.files.saved_model",
     "tensorflow.python.script_ops": "weft._core.ops.script_ops",

@@ -74,7 +74,9 @@ def seen(t, text):
 
 @pytest.mark.parametrize("name", WITHOUT)
 def test_shapes_and_error_are_tensorflows(name):
-    assert not kernels.get_registered_kernels_for_op(name).kernel, "TensorFlow can run it"
+    # XLA registers kernels of its own as soon as something in this process was compiled by it.
+    found = [k for k in kernels.get_registered_kernels_for_op(name).kernel if not k.device_type.startswith("XLA")]
+    assert not found, "TensorFlow can run it"
     text = graph_of(name)
     theirs, ours = seen(v1, text), seen(weft, text)
     assert ours[0] == theirs[0]

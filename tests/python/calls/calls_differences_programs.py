@@ -91,3 +91,34 @@ def floats_where_integers_belong(tf):
              lambda i: tf.gather(tf.ones([3, 2]), i), lambda i: tf.random_normal(i), lambda i: tf.random_uniform(i),
              lambda i: tf.truncated_normal((2, *i)), lambda i: tf.glorot_uniform_initializer()([2, *i]))
     return [text(lambda: call([2.0])) for call in calls]
+
+
+@case(nodes=False)
+def numbers_drawn_after_a_one_shot_iterator(tf):
+    tf.set_random_seed(3)
+    rows = tf.data.Dataset.range(6).shuffle(6).batch(3)
+    element = tf.data.make_one_shot_iterator(rows).get_next()
+    drawn = tf.random_uniform([2])
+    more = tf.data.make_initializable_iterator(rows)
+    after = tf.random_uniform([2])
+    with tf.Session() as session:
+        session.run(more.initializer)
+        return session.run([element, drawn, more.get_next(), after])
+
+
+@case(nodes=False)
+def hooks_that_see_a_request_to_stop(tf):
+    seen = []
+
+    class See(tf.train.SessionRunHook):
+        def before_run(self, run_context):
+            seen.append(run_context.stop_requested)
+
+        def after_run(self, run_context, run_values):
+            seen.append(run_context.stop_requested)
+    step = tf.train.get_or_create_global_step()
+    add = tf.assign_add(step, 1)
+    with tf.train.MonitoredTrainingSession(hooks=[See(), tf.train.StopAtStepHook(last_step=2), See()]) as session:
+        while not session.should_stop():
+            session.run(add)
+    return seen

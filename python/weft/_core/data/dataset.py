@@ -16,7 +16,7 @@ from weft._core.framework.build import add_op, constant_value, convert_to_tensor
 from weft._core.framework.function import computing, trace
 from weft._core.framework.graph import Tensor, get_default_graph
 from weft._core.framework.type_spec import TypeSpec
-from weft._core.ops.random_ops import seeds
+from weft._core.ops.random_ops import own_seed, seeds
 from weft._core.ops.sparse import SparseTensor
 
 AUTOTUNE = -1
@@ -468,6 +468,7 @@ class Dataset(metaclass=Named):
 
     def make_one_shot_iterator(self):
         _check_one_shot(self._variant_tensor)
+        own_seed(None)  # TensorFlow takes a seed for the function, so that ops after it draw other numbers
         made = add_op("OneShotIterator", dataset_factory=computing(self._variant_tensor, "make_dataset"),
                       **self._form.attrs())
         return Iterator(made.outputs[0], None, self._form)

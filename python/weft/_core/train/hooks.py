@@ -81,7 +81,7 @@ class Adapter:
 
     def before(self, c_session):
         self.context = SessionRunContext(self.owner._args, self._session(c_session))
-        args = self._guard(self.hook.before_run, self.context)
+        args = self._told(self.hook.before_run)
         self.fetch = None
         if args is None:
             return (), (), (), False, False, self.context.stop_requested
@@ -97,8 +97,15 @@ class Adapter:
         results = self.fetch.rebuild(values) if self.fetch is not None else None
         run_metadata = protos.RunMetadata.FromString(metadata) if metadata else protos.RunMetadata()
         options = self.owner._args.options or protos.RunOptions()
-        self._guard(self.hook.after_run, self.context, SessionRunValues(results, options, run_metadata))
+        self._told(self.hook.after_run, SessionRunValues(results, options, run_metadata))
         return self.context.stop_requested
+
+    def _told(self, fn, *args):
+        """Calls the hook with its context, which says whether a hook before it in this run asked to stop."""
+        self.context._stop_requested |= self.owner._stop_asked
+        made = self._guard(fn, self.context, *args)
+        self.owner._stop_asked = self.context.stop_requested
+        return made
 
     def end(self, c_session):
         self._guard(self.hook.end, self._session(c_session))

@@ -179,7 +179,7 @@ class MonitoredSession(metaclass=Named):
         creator = session_creator or ChiefSessionCreator()
         self._graph = graph = get_default_graph()
         self._exc, self._args, self._sessions, self._coordinator = None, SessionRunArgs(None), [], None
-        self._fed_by_hooks, self._closed, self._entered, self._own = {}, False, [], None
+        self._fed_by_hooks, self._closed, self._entered, self._own, self._stop_asked = {}, False, [], None, False
         self._coordinated_creator, self._sess = _CoordinatedCreator(self), _chain(self, self._WRAPPERS)
         if type(creator).create_session not in (ChiefSessionCreator.create_session, WorkerSessionCreator.create_session):
             self._own = OwnSession(creator, hooks, stop_grace_period_secs)
@@ -249,7 +249,7 @@ class MonitoredSession(metaclass=Named):
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         before, self._args = self._args, SessionRunArgs(fetches, feed_dict, options)
-        self._fed_by_hooks, self._exc = {}, None
+        self._fed_by_hooks, self._exc, self._stop_asked = {}, None, False
         try:
             if self._own is not None:
                 return self._own.run(self._args, run_metadata)

@@ -23,20 +23,19 @@ class OwnSession:
 
     def run(self, args, run_metadata):
         """One run of what the program and the hooks ask for; args: the program's SessionRunArgs."""
-        fetches, feeds, contexts = {"program": args.fetches}, dict(args.feed_dict or {}), {}
+        fetches, feeds, context = {"program": args.fetches}, dict(args.feed_dict or {}), SessionRunContext(args, self.session)
         options = protos.RunOptions()
         if args.options is not None:
             options.CopyFrom(args.options)
         for i, hook in enumerate(self.hooks):
-            contexts[hook] = SessionRunContext(args, self.session)
-            asked = hook.before_run(contexts[hook])
+            asked = hook.before_run(context)
             if asked is not None:
                 self._add(i, asked, fetches, feeds, options)
         metadata = protos.RunMetadata() if run_metadata is None else run_metadata
         found = self.session.run(fetches, feeds, options, metadata)
         for i, hook in enumerate(self.hooks):
-            hook.after_run(contexts[hook], SessionRunValues(found.get(i), options, metadata))
-            self._stop = self._stop or contexts[hook].stop_requested
+            hook.after_run(context, SessionRunValues(found.get(i), options, metadata))
+            self._stop = self._stop or context.stop_requested
         return found["program"]
 
     @staticmethod

@@ -56,12 +56,53 @@ typedef void sum_fn(void *out, int64_t count, const pairs *p);
 DEFINE_SUM(sum_floats, float)
 DEFINE_SUM(sum_doubles, double)
 
+/* A run of pixels of one row of the result whose taps are all inside the image along the row.  Distances are in bytes. */
+typedef struct strip {
+  const char *x, *filter; /* the first tap of the first pixel, and its weights */
+  char *out;
+  int64_t pixels, lines, taps;
+  int64_t pixel, line, tap; /* from a tap to that of the next pixel, of the next line of taps, and to the next tap */
+  int64_t row;              /* of all channels of a pixel of the result, or of a tap */
+} strip;
+typedef void strip_fn(const strip *s);
+
+/* Computes N pixels from p on, for a vector of channels: the weights of a tap are loaded once for all of them. */
+#define STRIP_PIXELS(T, VEC, N)                                                                                        \
+  for (; p + (N) <= s->pixels; p += (N)) {                                                                             \
+    VEC part[N] = {(VEC){0}};                                                                                          \
+    for (int64_t l = 0; l < s->lines; l++)                                                                             \
+      for (int64_t t = 0; t < s->taps; t++) {                                                                          \
+        const VEC w = *(const VEC *)(s->filter + (l * s->taps + t) * s->row + c);                                      \
+        const char *x = s->x + p * s->pixel + l * s->line + t * s->tap + c;                                            \
+        for (int v = 0; v < (N); v++) part[v] += *(const VEC *)(x + v * s->pixel) * w;                                 \
+      }                                                                                                                \
+    for (int v = 0; v < (N); v++) *(VEC *)(s->out + (p + v) * s->row + c) = part[v];                                   \
+  }
+#define STRIP_BY(T, VEC)                                                                                               \
+  for (; c + (int64_t)sizeof(VEC) <= s->row; c += (int64_t)sizeof(VEC)) {                                              \
+    int64_t p = 0;                                                                                                     \
+    STRIP_PIXELS(T, VEC, 4)                                                                                            \
+    STRIP_PIXELS(T, VEC, 1)                                                                                            \
+  }
+#define DEFINE_STRIP(name, sum, T)                                                                                     \
+  typedef T name##_one __attribute__((vector_size(sizeof(T)), aligned(sizeof(T)), may_alias));                         \
+  static WEFT_TARGET_CLONES void name(const strip *s) {                                                                \
+    int64_t c = 0; /* bytes */                                                                                         \
+    STRIP_BY(T, sum##_long)                                                                                            \
+    STRIP_BY(T, sum##_short)                                                                                           \
+    STRIP_BY(T, name##_one)                                                                                            \
+  }
+
+DEFINE_STRIP(strip_floats, sum_floats, float)
+DEFINE_STRIP(strip_doubles, sum_doubles, double)
+
 typedef struct job {
   const conv *c;
   int64_t row; /* bytes of all channels of one pixel */
   const char *a, *b;
   char *out;
   sum_fn *sum;
+  strip_fn *strip;
   int64_t slices;
 } job;
 
@@ -105,6 +146,31 @@ static void forward_pixel(const job *j, pairs *p, int64_t n, int64_t top, int64_
   finish_pairs(j, p, out);
 }
 
+/* Finds the results of an axis all of whose taps are inside the image. */
+static void pixels_inside(const window_axis *a, int64_t *begin, int64_t *end) {
+  *begin = 0;
+  while (*begin < a->out && *begin * a->stride < a->before) ++*begin;
+  *end = a->out;
+  while (*end > *begin && (*end - 1) * a->stride - a->before + (a->size - 1) * a->dilation >= a->in) --*end;
+}
+
+/* Computes the pixels of a row that have all their taps along it. */
+static void forward_strip(const job *j, int64_t row, int64_t top, const int64_t high[2], const int64_t inside[2]) {
+  const window_axis *h = &j->c->at[0], *w = &j->c->at[1];
+  const int64_t left = inside[0] * w->stride - w->before;
+  const int64_t first = (row / h->out * h->in + top + high[0] * h->dilation) * w->in + left;
+  j->strip(&(strip){.x = j->a + first * j->row,
+                    .filter = j->b + high[0] * w->size * j->row,
+                    .out = j->out + (row * w->out + inside[0]) * j->row,
+                    .pixels = inside[1] - inside[0],
+                    .lines = high[1] - high[0],
+                    .taps = w->size,
+                    .pixel = w->stride * j->row,
+                    .line = h->dilation * w->in * j->row,
+                    .tap = w->dilation * j->row,
+                    .row = j->row});
+}
+
 /* Computes rows [begin, end) of the result, numbered over the batch. */
 static void forward_rows(void *arg, int64_t begin, int64_t end) {
   const job *j = arg;
@@ -112,10 +178,17 @@ static void forward_rows(void *arg, int64_t begin, int64_t end) {
   pairs p = {.n = 0};
   for (int64_t row = begin; row < end; row++) {
     const int64_t top = row % h->out * h->stride - h->before;
-    int64_t high[2];
+    int64_t high[2], inside[2];
     taps_inside(h, top, &high[0], &high[1]);
-    for (int64_t ow = 0; ow < w->out; ow++)
+    pixels_inside(w, &inside[0], &inside[1]);
+    for (int64_t ow = 0; ow < w->out; ow++) {
+      if (ow == inside[0] && ow < inside[1]) {
+        forward_strip(j, row, top, high, inside);
+        ow = inside[1] - 1;
+        continue;
+      }
       forward_pixel(j, &p, row / h->out, top, ow * w->stride - w->before, high, j->out + (row * w->out + ow) * j->row);
+    }
   }
 }
 
@@ -231,8 +304,14 @@ static weft_err depthwise_compute(kernel *k, weft_dtype type, int pass, const co
   const window_axis *h = &c->at[0], *w = &c->at[1];
   const int64_t times = c->out_ch / c->in_ch, pixels = c->batch * h->in * w->in, taps = h->size * w->size;
   const int64_t rows = c->batch * h->out;
-  job j = {c,   c->out_ch * (int64_t)weft__dtype_size(type),    a, b,
-           out, type == WEFT_DOUBLE ? sum_doubles : sum_floats, 1};
+  job j = {c,
+           c->out_ch * (int64_t)weft__dtype_size(type),
+           a,
+           b,
+           out,
+           type == WEFT_DOUBLE ? sum_doubles : sum_floats,
+           type == WEFT_DOUBLE ? strip_doubles : strip_floats,
+           1};
   const int64_t cost = w->out * taps * c->out_ch / 8 + 1;
   weft_tensor wide_image = {0}, filters = {0};
   weft_err err = WEFT_OK;

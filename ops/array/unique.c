@@ -108,21 +108,98 @@ static int64_t *set_find(const row_set *s, const void *row, const int64_t *place
   }
 }
 
+/* ---- a set of integers ---- */
+
+typedef struct int_slot {
+  uint64_t key;
+  int64_t number; /* in the order of first occurrence, from 1 on; 0: the slot is empty */
+} int_slot;
+
+/* It has the integers themselves and grows with the distinct ones, so that it stays in the cache if these are few. */
+typedef struct int_set {
+  int_slot *slot;
+  int bits; /* 1 << bits slots, at most half of them used */
+  int64_t n;
+} int_set;
+
+static int_slot *int_set_find(const int_set *s, uint64_t key) {
+  const uint64_t mask = (UINT64_C(1) << s->bits) - 1;
+  uint64_t at = key * 0x9E3779B97F4A7C15u >> (64 - s->bits);
+  while (s->slot[at].number && s->slot[at].key != key) at = (at + 1) & mask;
+  return &s->slot[at];
+}
+
+/* Makes it 1 << bits slots. */
+static weft_err int_set_resize(int_set *s, int bits) {
+  int_set larger = {weft__alloc_zero((size_t)1 << bits, sizeof *larger.slot), bits, s->n};
+  if (!larger.slot) return WEFT_OOM;
+  for (int64_t i = 0; s->slot && i < INT64_C(1) << s->bits; i++)
+    if (s->slot[i].number) *int_set_find(&larger, s->slot[i].key) = s->slot[i];
+  weft__free(s->slot);
+  *s = larger;
+  return WEFT_OK;
+}
+
+static inline uint64_t integer_at(const char *rows, size_t bytes, int64_t i) {
+  uint64_t made = 0;
+  memcpy(&made, rows + (size_t)i * bytes, bytes);
+  return made;
+}
+
+/* As number_rows, for integers of `bytes` bytes, which is a constant where it is called. */
+static inline weft_err number_integers_by(size_t bytes, int_set *s, const char *rows, int64_t n, int64_t *place,
+                                          weft_tensor *idx) {
+  for (int64_t i = 0; i < n; i++) {
+    const uint64_t key = integer_at(rows, bytes, i);
+    int_slot *slot = int_set_find(s, key);
+    if (!slot->number && 2 * (s->n + 1) > INT64_C(1) << s->bits) {
+      WEFT_TRY(int_set_resize(s, s->bits + 1));
+      slot = int_set_find(s, key);
+    }
+    if (!slot->number) {
+      place[s->n] = i;
+      *slot = (int_slot){key, ++s->n};
+    }
+    weft__index_put(idx, i, slot->number - 1);
+  }
+  return WEFT_OK;
+}
+
+static weft_err number_integers(size_t bytes, const char *rows, int64_t n, int64_t *place, weft_tensor *idx,
+                                int64_t *found) {
+  int_set s = {0};
+  weft_err err = int_set_resize(&s, 10);
+  if (!err)
+    err = bytes == 4   ? number_integers_by(4, &s, rows, n, place, idx)
+          : bytes == 8 ? number_integers_by(8, &s, rows, n, place, idx)
+                       : number_integers_by(bytes, &s, rows, n, place, idx);
+  *found = s.n;
+  weft__free(s.slot);
+  return err;
+}
+
 /* ---- Unique: x seen as `n` rows ---- */
 
 /* Numbers the rows in the order of their first occurrence: idx[i] is the number of row i, place[r] the position of row
- * number r.  Returns the number of distinct rows. */
-static int64_t number_rows(row_set *s, int64_t n, int64_t *place, weft_tensor *idx) {
-  int64_t found = 0;
+ * number r, *found the number of distinct rows. */
+static weft_err number_rows(weft_dtype type, const char *rows, int64_t width, int64_t n, int64_t *place,
+                            weft_tensor *idx, int64_t *found) {
+  row_set s;
+  const dtype_class c = weft__dtype_class(type);
+  if (width == 1 && (c == CLASS_INT || c == CLASS_UINT || c == CLASS_BOOL))
+    return number_integers(weft__dtype_size(type), rows, n, place, idx, found);
+  WEFT_TRY(set_init(&s, type, rows, width, n));
+  *found = 0;
   for (int64_t i = 0; i < n; i++) {
-    int64_t *slot = set_find(s, s->rows + (size_t)i * s->bytes, place);
+    int64_t *slot = set_find(&s, s.rows + (size_t)i * s.bytes, place);
     if (*slot == 0) {
-      place[found] = i;
-      *slot = ++found;
+      place[*found] = i;
+      *slot = ++*found;
     }
     weft__index_put(idx, i, *slot - 1);
   }
-  return found;
+  weft__free(s.slot);
+  return WEFT_OK;
 }
 
 static weft_err count_rows(kernel *k, const weft_tensor *idx, int64_t n, int64_t found) {
@@ -145,6 +222,11 @@ static weft_err put_rows(kernel *k, const weft_tensor *x, int axis, const int64_
   int64_t outer = weft__shape_product(&out, 0, axis), inner = weft__shape_product(&out, axis + 1, out.rank);
   for (int64_t r = 0; r < found; r++) {
     strided_copy copy;
+    if (outer == 1) {
+      WEFT_TRY(weft__elements_copy(x->dtype, weft__element(x->dtype, y->data, r * inner),
+                                   weft__element_const(x->dtype, x->data, place[r] * inner), inner));
+      continue;
+    }
     copy.rank = 0;
     weft__strided_copy_axis(&copy, outer, x->shape.dim[axis] * inner, found * inner);
     weft__strided_copy_axis(&copy, inner, 1, 1);
@@ -155,18 +237,13 @@ static weft_err put_rows(kernel *k, const weft_tensor *x, int axis, const int64_
 }
 
 static weft_err unique_rows(kernel *k, const weft_tensor *x, const void *rows, int axis) {
-  int64_t n = x->shape.dim[axis], found;
+  int64_t n = x->shape.dim[axis], found = 0;
   int64_t width = weft__shape_product(&x->shape, 0, axis) * weft__shape_product(&x->shape, axis + 1, x->shape.rank);
   weft_tensor *idx = weft__out(k, 1, &SHAPE1(n));
   int64_t *place = idx ? weft__alloc((size_t)(n + 1) * sizeof *place) : NULL;
-  row_set s = {.slot = NULL};
-  weft_err err = idx && place ? set_init(&s, x->dtype, rows, width, n) : WEFT_OOM;
-  if (err == WEFT_OK) {
-    found = number_rows(&s, n, place, idx);
-    err = put_rows(k, x, axis, place, found);
-    if (err == WEFT_OK && k->n_out == 3) err = count_rows(k, idx, n, found);
-  }
-  weft__free(s.slot);
+  weft_err err = idx && place ? number_rows(x->dtype, rows, width, n, place, idx, &found) : WEFT_OOM;
+  if (err == WEFT_OK) err = put_rows(k, x, axis, place, found);
+  if (err == WEFT_OK && k->n_out == 3) err = count_rows(k, idx, n, found);
   weft__free(place);
   return err;
 }

@@ -38,21 +38,32 @@ static void read_name(const char *name, transform *t) {
 
 /* ---- one transform ---- */
 
-static fft_complex fft_load(const transform *t, int64_t i) {
-  if (t->real_in) return (fft_complex){t->wide ? ((const double *)t->x)[i] : (double)((const float *)t->x)[i], 0};
-  if (t->wide) return (fft_complex){((const double *)t->x)[2 * i], ((const double *)t->x)[2 * i + 1]};
-  return (fft_complex){(double)((const float *)t->x)[2 * i], (double)((const float *)t->x)[2 * i + 1]};
+/* Reads n numbers of the input, from number i on. */
+static void load_line(const transform *t, int64_t i, int64_t n, fft_complex *to) {
+  const float *x = t->x;
+  const double *wide = t->x;
+  if (t->real_in && t->wide)
+    for (int64_t k = 0; k < n; k++) to[k] = (fft_complex){wide[i + k], 0};
+  else if (t->real_in)
+    for (int64_t k = 0; k < n; k++) to[k] = (fft_complex){(double)x[i + k], 0};
+  else if (t->wide)
+    memcpy(to, wide + 2 * i, (size_t)n * sizeof *to);
+  else
+    for (int64_t k = 0; k < n; k++) to[k] = (fft_complex){(double)x[2 * (i + k)], (double)x[2 * (i + k) + 1]};
 }
 
-static void fft_store(const transform *t, int64_t i, fft_complex v) {
+/* Writes n numbers of the output, from number i on. */
+static void store_line(const transform *t, int64_t i, int64_t n, const fft_complex *from) {
+  float *y = t->y;
+  double *wide = t->y;
   if (t->real_out && t->wide)
-    ((double *)t->y)[i] = v.re;
+    for (int64_t k = 0; k < n; k++) wide[i + k] = from[k].re;
   else if (t->real_out)
-    ((float *)t->y)[i] = (float)v.re;
+    for (int64_t k = 0; k < n; k++) y[i + k] = (float)from[k].re;
   else if (t->wide)
-    ((double *)t->y)[2 * i] = v.re, ((double *)t->y)[2 * i + 1] = v.im;
+    memcpy(wide + 2 * i, from, (size_t)n * sizeof *from);
   else
-    ((float *)t->y)[2 * i] = (float)v.re, ((float *)t->y)[2 * i + 1] = (float)v.im;
+    for (int64_t k = 0; k < n; k++) y[2 * (i + k)] = (float)from[k].re, y[2 * (i + k) + 1] = (float)from[k].im;
 }
 
 /* Advances the index of an array of `dims`, last dimension fastest. */
@@ -83,17 +94,17 @@ static void run_axis(const transform *t, int axis, fft_complex *work, fft_comple
  * weft__fft_run. */
 static void run_item(const transform *t, int64_t b, fft_complex *work, fft_complex *line, fft_complex *scratch) {
   int64_t at[MAX_AXES] = {0};
-  for (int64_t i = 0; i < t->work_count; i++, fft_advance(t->axes, t->work, at))
-    work[i] = fft_load(t, b * t->in_count + fft_offset(t->axes, t->in, at));
-  for (int a = 0; a < t->axes - 1; a++) run_axis(t, a, work, line, scratch);
   const int last = t->axes - 1;
+  for (int64_t i = 0; i < t->work_count; i += t->work[last], fft_advance(last, t->work, at))
+    load_line(t, b * t->in_count + fft_offset(t->axes, t->in, at), t->work[last], work + i);
+  for (int a = 0; a < last; a++) run_axis(t, a, work, line, scratch);
   for (int64_t row = 0; row < t->work_count / t->work[last]; row++) {
     const int64_t have = t->work[last], n = t->length[last];
     memcpy(line, work + row * have, (size_t)have * sizeof *line);
     /* Only half of the spectrum is given; the other half is its conjugate. */
     for (int64_t i = have; i < n; i++) line[i] = (fft_complex){line[n - i].re, -line[n - i].im};
     weft__fft_run(t->plan[last], line, t->inverse, scratch);
-    for (int64_t i = 0; i < t->out[last]; i++) fft_store(t, b * t->out_count + row * t->out[last] + i, line[i]);
+    store_line(t, b * t->out_count + row * t->out[last], t->out[last], line);
   }
 }
 

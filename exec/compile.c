@@ -123,8 +123,8 @@ static weft_err cannot_run(const weft_node *n) {
                            s->rank > 0 ? " and shape " : "", s->rank > 0 ? weft__shape_text(s) : "", n->name);
   }
   return weft__fail_node(WEFT_INVALID_ARGUMENT,
-                         "No OpKernel was registered to support Op '%s' used by {{node %s}}: TensorFlow defines the op "
-                         "but has no kernel for it on CPUs, and neither has Weft\n\t [[{{node %s}}]]",
+                         "No OpKernel was registered to support Op '%s' used by {{node %s}}: there is only a "
+                         "definition of it, as in TensorFlow without a GPU\n\t [[{{node %s}}]]",
                          n->op_name, n->name, n->name);
 }
 

@@ -9,7 +9,7 @@ static weft_err retval_cpu(kernel *k) {
 }
 
 static const op_case arg_cases[] = {
-    {"", "error UNIMPLEMENTED", "T=float index=0", CASE_NO_PARITY},
+    {"", "error INVALID_ARGUMENT", "T=float index=0", CASE_NO_PARITY},
     {0},
 };
 

@@ -15,8 +15,9 @@ typedef struct centers_draw {
   const float *points;
   int64_t n, depth;
   philox_reader random;
-  float *nearest;     /* per point, the squared distance to the nearest center; infinite before the first */
-  float *with, *best; /* the same with the center that was drawn last, and with the best one */
+  const cancel *cancel; /* NULL while a constant is folded */
+  float *nearest;       /* per point, the squared distance to the nearest center; infinite before the first */
+  float *with, *best;   /* the same with the center that was drawn last, and with the best one */
 } centers_draw;
 
 /* Returns a number in [0, n) without bias. */
@@ -58,6 +59,7 @@ static int64_t draw_center(centers_draw *d, bool first, int64_t retries) {
   float least = INFINITY;
   int64_t chosen = 0;
   for (int64_t i = 0; i <= retries; i++) {
+    if (i > 0 && d->cancel && weft__cancel_fired(d->cancel)) break;
     const int64_t c = first ? draw_below(&d->random, (uint64_t)d->n) : draw_far(d);
     const float total = draw_measure(d, c);
     if (i > 0 && !(total < least)) continue;
@@ -69,7 +71,14 @@ static int64_t draw_center(centers_draw *d, bool first, int64_t retries) {
   return chosen;
 }
 
-static weft_err plus_plus_check(const kernel *k) {
+typedef struct plus_plus_counts {
+  int64_t wanted, retries;
+} plus_plus_counts;
+
+enum { MAX_RETRIES = 10000 }; /* beyond it the op would hold its thread for ever; TensorFlow's does */
+
+/* Reads the counts once, and checks what was read: a peer may still write to them. */
+static weft_err plus_plus_check(const kernel *k, plus_plus_counts *out) {
   static const char *const names[] = {"num_to_sample", "seed", "num_retries_per_sample"};
   const shape *p = &k->in[0]->shape;
   if (p->rank != 2) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input points should be a matrix.");
@@ -82,13 +91,19 @@ static weft_err plus_plus_check(const kernel *k) {
   if (wanted > p->dim[0])
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected num_to_sample <= points.rows(). %lld vs %lld.",
                              (long long)wanted, (long long)p->dim[0]);
+  const int64_t asked = weft__tensor_int(k->in[3], 0);
+  if (asked > MAX_RETRIES)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "num_retries_per_sample is %lld; at most %d are possible",
+                             (long long)asked, MAX_RETRIES);
+  *out = (plus_plus_counts){wanted, asked < 0 ? 2 + (int64_t)log((double)wanted) : asked};
   return WEFT_OK;
 }
 
 static weft_err plus_plus_cpu(kernel *k) {
-  WEFT_TRY(plus_plus_check(k));
+  plus_plus_counts counts;
+  WEFT_TRY(plus_plus_check(k, &counts));
   const shape *p = &k->in[0]->shape;
-  const int64_t wanted = weft__tensor_int(k->in[1], 0), n = p->dim[0], depth = p->dim[1];
+  const int64_t wanted = counts.wanted, n = p->dim[0], depth = p->dim[1];
   weft_tensor *out = weft__out(k, 0, &SHAPE2(wanted, depth));
   float *space = weft__alloc(3 * sizeof(float) * (size_t)n);
   if (!out || !space) {
@@ -99,17 +114,19 @@ static weft_err plus_plus_cpu(kernel *k) {
                     .n = n,
                     .depth = depth,
                     .random = weft__philox_reader(weft__philox((uint64_t)weft__tensor_int(k->in[2], 0), 0)),
+                    .cancel = k->step ? k->step->cancel : NULL,
                     .nearest = space,
                     .with = space + n,
                     .best = space + 2 * n};
   for (int64_t i = 0; i < n; i++) d.nearest[i] = INFINITY;
-  const int64_t asked = weft__tensor_int(k->in[3], 0), retries = asked < 0 ? 2 + (int64_t)log((double)wanted) : asked;
-  for (int64_t i = 0; i < wanted; i++) {
-    const int64_t c = draw_center(&d, i == 0, retries);
+  weft_err err = WEFT_OK;
+  for (int64_t i = 0; i < wanted && !err; i++) {
+    const int64_t c = draw_center(&d, i == 0, counts.retries);
+    err = k->step && k->step->cancel ? weft__cancel_raise(k->step->cancel) : WEFT_OK;
     memcpy(TENSOR_DATA(out, float) + i * depth, d.points + c * depth, sizeof(float) * (size_t)depth);
   }
   weft__free(space);
-  return WEFT_OK;
+  return err;
 }
 
 /* Each candidate replaces the one before with the probability of the quotient of their distances. */
@@ -140,6 +157,7 @@ static const op_case plus_plus_cases[] = {
     {"f32[4,2] 1; i64[] 3; i64[] 1; i64[] 0", "f32[3,2] 1", NULL, CASE_NO_GRAD},
     {"f32[4,2] 1; i64[] 0; i64[] 1; i64[] 0", "error INVALID_ARGUMENT", NULL, 0},
     {"f32[4,2] 1; i64[] 5; i64[] 1; i64[] 0", "error INVALID_ARGUMENT", NULL, 0},
+    {"f32[4,2] 1; i64[] 1; i64[] 1; i64[] 10001", "error INVALID_ARGUMENT", NULL, CASE_NO_PARITY},
     {"f32[0,2]; i64[] 1; i64[] 1; i64[] 0", "error INVALID_ARGUMENT", NULL, 0},
     {"f32[4] 1; i64[] 1; i64[] 1; i64[] 0", "error INVALID_ARGUMENT", NULL, 0},
     {"f32[4,2] 1; i64[1] 1; i64[] 1; i64[] 0", "error INVALID_ARGUMENT", NULL, 0},

@@ -22,7 +22,8 @@ class SaverOpts(C.Structure):
 class SaveOpts(C.Structure):
     _fields_ = [("size", C.c_size_t),
                 ("step", C.POINTER(C.c_int64)), ("global_step", C.POINTER(Out)), ("latest_filename", C.c_char_p),
-                ("meta_suffix", C.c_char_p), ("write_meta_graph", C.c_int), ("write_state", C.c_int)]
+                ("meta_suffix", C.c_char_p), ("write_meta_graph", C.c_int), ("write_state", C.c_int),
+                ("relative_paths", C.c_bool), ("pad_step", C.c_bool)]
 
 
 class Saver:

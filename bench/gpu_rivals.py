@@ -1,6 +1,6 @@
-"""gpu_rivals.py [SECONDS] - the models of gpu_jobs.c on PyTorch, eager and as a CUDA graph: steps a second on one card.
+"""gpu_rivals.py [SECONDS] [MODEL...] - the models of gpu_jobs.c and gpu_models.py on PyTorch: steps a second on one card.
 
-Data on the device but for mlp_fed.  gpu_rivals_jax.py has them on JAX.
+Eager and as a CUDA graph.  Data on the device but for mlp_fed.  gpu_rivals_jax.py has those of gpu_jobs.c on JAX.
 """
 import sys
 import time
@@ -114,15 +114,77 @@ def resnet_job(bf16):
     print("%-22s %9.1f steps/s  %6.0f images/s" % ("torch graph " + name, rate, rate * 64), flush=True)
 
 
+class BertLayer(nn.Module):
+    def __init__(self, width=768, heads=12):
+        super().__init__()
+        self.heads = heads
+        self.qkv, self.output = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.wide, self.narrow = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2))
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, x, mask):
+        texts, length, width = x.shape
+        q, k, v = self.qkv(x).view(texts, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        a = nn.functional.scaled_dot_product_attention(q, k, v, mask, 0.1)
+        x = self.norms[0](self.drop(self.output(a.transpose(1, 2).reshape(texts, length, width))) + x)
+        return self.norms[1](self.drop(self.narrow(nn.functional.gelu(self.wide(x), approximate="tanh"))) + x)
+
+
+class Bert(nn.Module):
+    def __init__(self, width=768):
+        super().__init__()
+        self.words, self.types, self.places = (nn.Embedding(n, width) for n in (30522, 2, 512))
+        self.norm, self.drop = nn.LayerNorm(width), nn.Dropout(0.1)
+        self.layers = nn.ModuleList(BertLayer() for _ in range(12))
+        self.pooler, self.classes = nn.Linear(width, width), nn.Linear(width, 2)
+
+    def forward(self, ids, mask, segments, places):
+        x = self.drop(self.norm(self.words(ids) + self.types(segments) + self.places(places)))
+        for layer in self.layers:
+            x = layer(x, mask.to(x.dtype))
+        return self.classes(self.drop(torch.tanh(self.pooler(x[:, 0]))))
+
+
+def bert_job(bf16):
+    """BERT-base with a classifier, 32 texts of 128 words, clipped gradients, fused AdamW."""
+    device = torch.device("cuda")
+    model = Bert().to(device)
+    ids, segments = torch.randint(0, 30522, (32, 128), device=device), torch.zeros(32, 128, dtype=torch.long, device=device)
+    places = torch.arange(128, device=device)
+    lengths = torch.randint(64, 129, (32, 1), device=device)
+    mask = ((places[None] >= lengths) * -10000.0)[:, None, None, :].expand(32, 1, 128, 128)
+    mask = mask.to(torch.bfloat16) if bf16 else mask
+    y = torch.randint(0, 2, (32,), device=device)
+    optimizer = torch.optim.AdamW(model.parameters(), 2e-5, fused=True, capturable=True)
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cuda", torch.bfloat16, enabled=bf16, cache_enabled=False):
+            loss = nn.functional.cross_entropy(model(ids, mask, segments, places).float(), y)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)
+        optimizer.step()
+
+    name = "bert_bf16" if bf16 else "bert"
+    show("torch eager " + name, measure(step, torch.cuda.synchronize))
+    show("torch graph " + name, measure(captured(step).replay, torch.cuda.synchronize))
+
+
 def main():
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    wanted = sys.argv[2:]
     for name, (model, batch, pixels) in models().items():
-        torch_job(name, model, batch, pixels)
-    for bf16 in (False, True):
-        try:
-            resnet_job(bf16)
-        except ImportError:
-            print("torchvision is not installed")
+        if not wanted or name in wanted:
+            torch_job(name, model, batch, pixels)
+    for name, job in (("resnet", resnet_job), ("bert", bert_job)):
+        if wanted and name not in wanted:
+            continue
+        for bf16 in (False, True):
+            try:
+                job(bf16)
+            except ImportError:
+                print("torchvision is not installed")
 
 
 if __name__ == "__main__":

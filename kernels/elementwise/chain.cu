@@ -18,6 +18,7 @@
   X("Log1p", logarithm_plus_1)                                                                                         \
   X("Sigmoid", sigmoid)                                                                                                \
   X("Tanh", hyperbolic_tangent)                                                                                        \
+  X("Erf", error_function)                                                                                             \
   X("Relu", relu)                                                                                                      \
   X("Relu6", relu6)                                                                                                    \
   X("Elu", elu)                                                                                                        \
@@ -31,6 +32,7 @@
   X("SquaredDifference", squared_difference)                                                                           \
   X("Maximum", maximum)                                                                                                \
   X("Minimum", minimum)                                                                                                \
+  X("Pow", power)                                                                                                      \
   X("TanhGrad", tanh_grad)                                                                                             \
   X("SigmoidGrad", sigmoid_grad)                                                                                       \
   X("SqrtGrad", sqrt_grad)                                                                                             \

@@ -75,6 +75,15 @@ static bool operand_repeats(const gpu_tensor &z, const gpu_tensor &in) {
   return n == in.count;
 }
 
+/* Returns how an operand walks: by packs, if the innermost axis consists of whole ones. */
+static each_how walk_of(const each_axes &axes, int operand, bool aligned) {
+  const int in = axes.rank - 1;
+  if (in < 0 || axes.dim[in].d % EACH_PACK) return EACH_WALK;
+  if (axes.step[operand][in] == 0) return EACH_HOLD;
+  for (int d = 0; d < in; d++) aligned = aligned && axes.step[operand][d] % EACH_PACK == 0;
+  return aligned && axes.step[operand][in] == 1 ? EACH_TILE : EACH_WALK;
+}
+
 weft_err gpu_each_args(kernel *k, const gpu_tensor &z, int n_in, const gpu_tensor *in, each_args *a) {
   const auto how = [](const gpu_tensor &t) {
     const size_t pack_size = EACH_PACK * gpu_size(t.dtype);
@@ -93,7 +102,11 @@ weft_err gpu_each_args(kernel *k, const gpu_tensor &z, int n_in, const gpu_tenso
       a->in[i].how = EACH_REPEAT, a->in[i].period = divisor_of(in[i].count);
     walks |= a->in[i].how == EACH_WALK;
   }
-  return walks ? find_axes(k, z.shape, n_in, in, &a->axes) : WEFT_OK;
+  if (!walks) return WEFT_OK;
+  WEFT_TRY(find_axes(k, z.shape, n_in, in, &a->axes));
+  for (int i = 0; i < n_in; i++)
+    if (a->in[i].how == EACH_WALK) a->in[i].how = walk_of(a->axes, i, how(in[i]) == EACH_ROW);
+  return WEFT_OK;
 }
 
 weft_err gpu_each_out(kernel *k, int n_in, gpu_tensor *in, gpu_tensor *z) {

@@ -39,8 +39,9 @@ __device__ __forceinline__ int64_t each_offset(const each_axes &a, int operand, 
   return at;
 }
 
-/* LOOSE: a row that is not aligned; REPEAT: a row again and again, as a bias is. */
-enum each_how { EACH_ONE, EACH_ROW, EACH_LOOSE, EACH_WALK, EACH_REPEAT };
+/* LOOSE: a row that is not aligned; REPEAT: a row again and again, as a bias is; WALK: any broadcast, element by element;
+ * HOLD and TILE: a broadcast along whose innermost axis a pack is one element, or a pack. */
+enum each_how { EACH_ONE, EACH_ROW, EACH_LOOSE, EACH_WALK, EACH_HOLD, EACH_TILE, EACH_REPEAT };
 struct each_in {
   const void *at;
   each_how how;
@@ -62,13 +63,15 @@ template <class S, class A>
 __device__ __forceinline__ void load_as(const each_args &a, int operand, int64_t i, int left, A (&v)[EACH_PACK]) {
   const each_in &x = a.in[operand];
   const S *p = (const S *)x.at;
-  if ((x.how == EACH_ROW && left == EACH_PACK) || x.how == EACH_REPEAT) {
-    const uint32_t turn = x.how == EACH_REPEAT ? divided((uint32_t)i, x.period) * x.period.d : 0;
-    const pack<S> q = *(const pack<S> *)(p + (i - turn));
+  if ((x.how == EACH_ROW && left == EACH_PACK) || x.how >= EACH_TILE) {
+    int64_t at = i;
+    if (x.how == EACH_REPEAT) at -= divided((uint32_t)i, x.period) * x.period.d;
+    if (x.how == EACH_TILE) at = each_offset(a.axes, operand, (uint32_t)i);
+    const pack<S> q = *(const pack<S> *)(p + at);
 #pragma unroll
     for (int j = 0; j < EACH_PACK; j++) v[j] = (A)q.v[j];
-  } else if (x.how == EACH_ONE) {
-    const A one = (A)*p;
+  } else if (x.how == EACH_ONE || x.how == EACH_HOLD) {
+    const A one = (A)p[x.how == EACH_HOLD ? each_offset(a.axes, operand, (uint32_t)i) : 0];
 #pragma unroll
     for (int j = 0; j < EACH_PACK; j++) v[j] = one;
   } else {

@@ -10,6 +10,18 @@ template <class A> __device__ inline A quotient_of(A x, A y) {
     return y == -1 ? -x : y == 0 ? (A)0 : x / y;
 }
 
+/* Computes powers: of integers by squaring, and squares and cubes of floats, which formulas have most, by products. */
+template <class A> __device__ inline A power_of(A x, A y) {
+  if constexpr (std::is_floating_point_v<A>) {
+    return y == 2 ? x * x : y == 3 ? x * x * x : pow(x, y);
+  } else {
+    A z = 1;
+    for (; y > 0; y >>= 1, x *= x)
+      if (y & 1) z *= x;
+    return z;
+  }
+}
+
 /* ---- of two operands ---- */
 BINARY(add, x + y)
 BINARY(sub, x - y)
@@ -19,6 +31,7 @@ BINARY(quotient, quotient_of(x, y))
 BINARY(div_no_nan, y == 0 ? (A)0 : x / y)
 BINARY(maximum, x < y || y != y ? y : x)
 BINARY(minimum, y < x || y != y ? y : x)
+BINARY(power, power_of(x, y))
 
 /* ---- of one ---- */
 UNARY(neg, -x)
@@ -32,6 +45,7 @@ UNARY(logarithm, log(x))
 UNARY(logarithm_plus_1, log1p(x))
 UNARY(sigmoid, 1 / (1 + exp(-x)))
 UNARY(hyperbolic_tangent, tanh(x))
+UNARY(error_function, erf(x))
 UNARY(relu, x < 0 ? (A)0 : x)
 UNARY(relu6, x<0 ? (A)0 : x> 6 ? (A)6 : x)
 UNARY(elu, x < 0 ? expm1(x) : x)

@@ -28,25 +28,12 @@ template <class A> __device__ A truncated_quotient(A x, A y) {
     return quotient_of(x, y);
 }
 
-/* Computes integer powers by squaring. */
-template <class A> __device__ A power_of(A x, A y) {
-  if constexpr (std::is_floating_point_v<A>) {
-    return pow(x, y);
-  } else {
-    A z = 1;
-    for (; y > 0; y >>= 1, x *= x)
-      if (y & 1) z *= x;
-    return z;
-  }
-}
-
 BINARY(mul_no_nan, y == 0 ? (A)0 : x * y)
 BINARY(truncate_div, truncated_quotient(x, y))
 BINARY(floor_div, floor_quotient(x, y))
 BINARY(floor_mod, towards(remainder_of(x, y), y))
 BINARY(mod, remainder_of(x, y))
 BINARY(xdivy, x == 0 ? (A)0 : x / y)
-BINARY(power, power_of(x, y))
 BINARY(xlogy, x == 0 ? (A)0 : x * log(y))
 BINARY(xlog1py, x == 0 ? (A)0 : x * log1p(y))
 BINARY(arctangent2, atan2(x, y))

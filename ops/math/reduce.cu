@@ -80,6 +80,9 @@ static weft_err gather_axes(kernel *k, const shape &s, uint32_t mask, bool wante
   return WEFT_OK;
 }
 
+/* So many rows keep the GPU busy with a warp each. */
+enum { MANY_ROWS = 132 * 16 };
+
 /* Returns the number of slices that gives the GPU enough blocks without slices shorter than `least`. */
 static int slices_for(int64_t blocks, int64_t n, int64_t least) {
   const int64_t wanted = (8 * 132 + blocks - 1) / blocks, most = n / least;
@@ -100,7 +103,7 @@ weft_err gpu_fold_plan(kernel *k, const gpu_tensor &x, uint32_t mask, const gpu_
   if (a->folded.rank == 0) a->folded.rank = 1, a->folded.dim[0] = divisor_of(1); /* n is 1 or 0 */
   const int64_t inner_kept = a->kept.rank ? a->kept.step[0][a->kept.rank - 1] : INT64_MAX;
   p->by_rows = a->kept.rank == 0 || a->folded.step[0][a->folded.rank - 1] < inner_kept;
-  p->lanes = a->n <= 512 ? 32 : GPU_THREADS;
+  p->lanes = a->n <= 512 || (a->n <= 4096 && a->outputs >= MANY_ROWS) ? 32 : GPU_THREADS;
   const int64_t per_block = p->by_rows ? GPU_THREADS / p->lanes : 32;
   const int64_t blocks = (a->outputs + per_block - 1) / per_block;
   p->blocks = (unsigned)blocks;

@@ -33,7 +33,6 @@ template <class A> __device__ A digamma_of(A given) {
   const double tail = y * (1 / 12. - y * (1 / 120. - y * (1 / 252. - y * (1 / 240. - y * (1 / 132.)))));
   return (A)(sum + log(x) - 0.5 / x - tail);
 }
-UNARY(error_function, erf(x))
 UNARY(error_function_rest, erfc(x))
 UNARY(error_function_inverse, erfinv(x))
 UNARY(normal_quantile, normcdfinv(x))

@@ -49,6 +49,8 @@ __device__ inline void box_muller(const uint4 &w, double *y) {
 /* ---- one block to its outputs: four, or two of eight bytes ---- */
 
 template <class T> struct group { static const int size = sizeof(T) == 8 ? 2 : 4; };
+/* They are written at once: an output begins at a multiple of 64 bytes. */
+template <class T> struct alignas(sizeof(T) * group<T>::size) drawn { T v[group<T>::size]; };
 
 namespace {
 struct uniform {
@@ -124,9 +126,12 @@ __global__ void draw_kernel(const F f, const philox_seed seed, const uint64_t *u
   constexpr int G = group<T>::size;
   const uint64_t apart = F::spaced ? (uint64_t)G * RESERVED / 4 : 1, base = *used;
   GPU_EACH(i, (n + G - 1) / G) {
-    T y[G];
-    f(seed, base + (uint64_t)i * apart, y);
-    for (int j = 0; j < G && i * G + j < n; j++) z[i * G + j] = y[j];
+    drawn<T> y;
+    f(seed, base + (uint64_t)i * apart, y.v);
+    if (i * G + G <= n)
+      ((drawn<T> *)z)[i] = y;
+    else
+      for (int j = 0; i * G + j < n; j++) z[i * G + j] = y.v[j];
   }
 }
 

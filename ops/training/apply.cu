@@ -2,7 +2,7 @@
  *
  * An optimizer is a function object on the values of one element: v holds the variable and its slots, g the
  * gradient, and h the scalar arguments, which are read on the GPU (a decayed learning rate is computed there).  In a
- * sparse update, one block applies all updates of one row, repeated indices in input order, so the results equal the
+ * sparse update, one warp applies all updates of one row, repeated indices in input order, so the results equal the
  * CPU's. */
 #include "kernels/reduce/reduce.cuh"
 
@@ -34,25 +34,39 @@ __device__ void apply_one(const F &f, const apply_args &a, const A *h, int64_t a
   for (int i = 0; i < F::vars; i++) fold_store<A>(a.var[i], a.type, at, v[i]);
 }
 
+template <class A, class F> __device__ void load_scalars(const apply_args &a, A (&h)[F::scalars]) {
+#pragma unroll
+  for (int i = 0; i < F::scalars; i++) h[i] = scalar_at<A>(a, i);
+}
+
 template <class A, class F>
 __global__ void __launch_bounds__(GPU_THREADS) apply_kernel(const F f, const __grid_constant__ apply_args a) {
   A h[F::scalars];
-#pragma unroll
-  for (int i = 0; i < F::scalars; i++) h[i] = scalar_at<A>(a, i);
-  if (!a.indices) {
-    GPU_EACH(i, a.n) apply_one(f, a, h, i, i);
-    return;
-  }
+  load_scalars<A, F>(a, h);
+  GPU_EACH(i, a.n) apply_one(f, a, h, i, i);
+}
+
+/* A warp for an index.  It looks at 32 indices at a time for those that are equal to its own. */
+template <class A, class F>
+__global__ void __launch_bounds__(GPU_THREADS) apply_rows_kernel(const F f, const __grid_constant__ apply_args a) {
+  const int lane = threadIdx.x % 32;
+  const int64_t number = (int64_t)blockIdx.x * (GPU_THREADS / 32) + threadIdx.x / 32;
   const auto index = [&](int64_t i) {
     return a.wide_indices ? ((const int64_t *)a.indices)[i] : (int64_t)((const int32_t *)a.indices)[i];
   };
-  const int64_t mine = index(blockIdx.x);
+  if (number >= a.n_indices) return;
+  const int64_t mine = index(number);
   bool earlier = mine < 0 || mine >= a.rows;
-  for (int64_t i = threadIdx.x; i < blockIdx.x; i += blockDim.x) earlier |= index(i) == mine;
-  if (__syncthreads_or(earlier)) return; /* the block of the row's first index updates this row */
-  for (int64_t i = blockIdx.x; i < a.n_indices; i++) {
-    if (index(i) != mine) continue;
-    for (int64_t c = threadIdx.x; c < a.n; c += blockDim.x) apply_one(f, a, h, mine * a.n + c, i * a.n + c);
+  for (int64_t i = lane; i < number; i += 32) earlier |= index(i) == mine;
+  if (__any_sync(0xffffffffu, earlier)) return; /* the warp of the row's first index updates this row */
+  A h[F::scalars];
+  load_scalars<A, F>(a, h);
+  for (int64_t first = number; first < a.n_indices; first += 32) {
+    unsigned equal = __ballot_sync(0xffffffffu, first + lane < a.n_indices && index(first + lane) == mine);
+    for (; equal; equal &= equal - 1) {
+      const int64_t row = first + __ffs((int)equal) - 1;
+      for (int64_t c = lane; c < a.n; c += 32) apply_one(f, a, h, mine * a.n + c, row * a.n + c);
+    }
   }
 }
 
@@ -208,13 +222,16 @@ template <class F> static weft_err apply_run(kernel *k, const gpu_roles &r, cons
     a.indices = indices.data, a.wide_indices = indices.dtype == WEFT_INT64;
     a.n_indices = indices.count, a.rows = var.shape.dim[0];
     a.n = gpu_span(var.shape, 1, var.shape.rank);
-    blocks = (unsigned)indices.count;
+    blocks = (unsigned)((indices.count + GPU_THREADS / 32 - 1) / (GPU_THREADS / 32));
   } else if (!gpu_same_shape(var.shape, grad.shape)) {
     return gpu_fail(k, WEFT_INVALID_ARGUMENT, "var and delta do not have the same shape");
   }
   if (var.count == 0 || blocks == 0) return WEFT_OK;
   return gpu_wide_floats(k, grad.dtype, [&](auto x) {
-    apply_kernel<decltype(x)><<<blocks, GPU_THREADS, 0, gpu_stream(k)>>>(F(), a);
+    if (a.indices)
+      apply_rows_kernel<decltype(x)><<<blocks, GPU_THREADS, 0, gpu_stream(k)>>>(F(), a);
+    else
+      apply_kernel<decltype(x)><<<blocks, GPU_THREADS, 0, gpu_stream(k)>>>(F(), a);
     return gpu_launched(k);
   });
 }

@@ -70,6 +70,18 @@ def rnn():
     return loss, train, {x: rng.randint(0, 30, (8, 7)), y: rng.randint(0, 5, 8)}
 
 
+def table():
+    """Rows of a table that are updated many times in a step, in the order of their indices."""
+    x = tf.placeholder(tf.int32, [None], "x")
+    rows, slots = (tf.get_variable(n, [40, 9], initializer=tf.constant_initializer(v), use_resource=True)
+                   for n, v in (("rows", 0.5), ("slots", 0.1)))
+    loss = tf.reduce_mean(tf.square(tf.gather(rows, x) - tf.expand_dims(tf.cast(x, tf.float32), 1)))
+    gradient = tf.gradients(loss, rows)[0]
+    train = tf.raw_ops.ResourceSparseApplyAdagrad(var=rows.handle, accum=slots.handle, lr=0.1,
+                                                  grad=gradient.values, indices=gradient.indices)
+    return loss, train, {x: rng.randint(0, 40, 700)}
+
+
 def session(gpus):
     return tf.Session(config=tf.ConfigProto(allow_soft_placement=True, device_count={} if gpus else {"GPU": 0}))
 
@@ -124,7 +136,7 @@ def train(gpus, loss, step, feed, n):
 
 def main():
     bad = 0
-    for model in (linear, mlp, cnn, rnn):
+    for model in (linear, mlp, cnn, rnn, table):
         tf.reset_default_graph()
         loss, step, feed = model()
         bad += compare_values(model.__name__, feed)

@@ -7,6 +7,7 @@
 #include "exec/feeds.h"
 #include "exec/executors/dataflow_iteration.h"
 #include "exec/executors/frame.h"
+#include "exec/passes/aliases.h"
 #include "exec/passes/bundle.h"
 #include "exec/passes/defer_updates.h"
 #include "exec/passes/fuse.h"
@@ -32,6 +33,7 @@ typedef struct maker {
   int *first_slot;     /* per node id: the slot of its output 0, or -1 */
   int *item_of;        /* per node id: its item, or -1 (folded, or not needed) */
   bool *kept_read;     /* per node id, with several devices: a read whose value goes to another device */
+  bool *alias;         /* per node id: its output follows a variable (exec/passes/aliases.h); NULL: none does */
   bool *known;         /* per slot: a constant */
   weft_tensor *value;  /* per slot: the constant */
   int n_slot, n_value; /* slots now; those of nodes */
@@ -41,14 +43,16 @@ static void *plan_zeroed(maker *m, int count, size_t size) {
   return weft__arena_alloc(&m->p->arena, (size_t)(count ? count : 1) * size);
 }
 
-/* Returns true if n is the `read` of a reference variable.  In TensorFlow it shares the variable's memory, so its
- * readers see the variable's value at the time they run.  Here it does not run at all: its readers read the
- * variable. */
-static bool is_plain_read(const maker *m, const weft_node *n) {
-  const weft_graph *g = m->g;
-  if (m->kept_read && m->kept_read[n->id]) return false;
-  return weft__node_is(n, KIND_IDENTITY) && !weft__out_is_ref(g, (weft_out){n->id, 0}) && n->n_control == 0 &&
-         weft__out_is_ref(g, n->in[0]) && (g->node[n->in[0].node]->op->flags & OP_ONCE);
+static bool is_plain_read(const maker *m, const weft_node *n) { return weft__is_plain_read(m->g, n, m->kept_read); }
+
+/* Returns true if n follows a variable and has no part in control flow: its readers read what it reads, after it ran. */
+static bool is_seen_through(const maker *m, const weft_node *n) {
+  return m->alias && m->alias[n->id] && !(n->op->flags & OP_CONTROL_FLOW);
+}
+
+/* Returns true if n is a part of control flow that passes on the reference of a variable. */
+static bool passes_reference(const maker *m, const weft_node *n) {
+  return m->alias && m->alias[n->id] && (n->op->flags & OP_CONTROL_FLOW);
 }
 
 /* Marks the reads whose value another device needs.  They do run, so that the value is copied there once. */
@@ -63,10 +67,21 @@ static weft_err keep_reads(maker *m) {
   return WEFT_OK;
 }
 
-/* Returns the output that has the value of o: o itself, or the variable if o is a plain read. */
+static bool is_fed(const maker *m, weft_out o) { return weft__feeds_find(&m->feeds, o) >= 0; }
+
+/* Returns the output that has the value of o: o itself, or what is behind a plain read or a node that is seen
+ * through. */
 static weft_out source_of(const maker *m, weft_out o) {
-  if (weft__feeds_find(&m->feeds, o) >= 0 || !is_plain_read(m, m->g->node[o.node])) return o;
-  return m->g->node[o.node]->in[0];
+  while (!is_fed(m, o) && (is_plain_read(m, m->g->node[o.node]) || is_seen_through(m, m->g->node[o.node])))
+    o = m->g->node[o.node]->in[0];
+  return o;
+}
+
+/* Returns true if the slot of the output holds a reference, or may hold one. */
+static bool is_reference(const maker *m, weft_out o) {
+  const weft_node *n = m->g->node[o.node];
+  if (is_fed(m, o)) return false;
+  return weft__out_is_ref(m->g, o) || (passes_reference(m, n) && weft__output_is_forwarded(n, o.slot));
 }
 
 static int slot_of(const maker *m, weft_out from) {
@@ -163,11 +178,12 @@ static weft_err add_item(maker *m, const weft_node *n) {
   it->in = plan_zeroed(m, n->n_in, sizeof *it->in);
   if (!it->in) return WEFT_OOM;
   for (int i = 0; i < n->n_in; i++) {
-    weft_out from = source_of(m, n->in[i]);
-    bool fed = weft__feeds_find(&m->feeds, from) >= 0;
-    it->in[i] = (plan_input){slot_of(m, from), weft__takes_ref(n, i), !fed && weft__out_is_ref(m->g, from),
-                             weft__input_is_index(n, i)};
-    if (it->in[i].wants_ref && fed)
+    const weft_out from = source_of(m, n->in[i]);
+    const bool reference = is_reference(m, from);
+    const bool passed_on = reference && passes_reference(m, n) && weft__input_is_forwarded(n, i);
+    it->in[i] =
+        (plan_input){slot_of(m, from), passed_on || weft__takes_ref(n, i), reference, weft__input_is_index(n, i)};
+    if (it->in[i].wants_ref && is_fed(m, from))
       return weft__fail(WEFT_INVALID_ARGUMENT, "Input %d of '%s' takes a reference and cannot be fed", i, n->name);
   }
   if (n->op->flags & OP_BLOCKING) m->p->waits = true;
@@ -191,6 +207,19 @@ static weft_err make_items(maker *m) {
   return WEFT_OK;
 }
 
+/* Stores the items of the nodes between n and its sources that are seen through (item NULL: only counts them): n runs
+ * after them. */
+static int seen_through(const maker *m, const weft_node *n, int *item) {
+  int count = 0;
+  for (int i = 0; i < n->n_in && m->alias; i++)
+    for (weft_out o = n->in[i]; !is_fed(m, o) && is_seen_through(m, m->g->node[o.node]);
+         o = m->g->node[o.node]->in[0]) {
+      if (item) item[count] = m->item_of[o.node];
+      count++;
+    }
+  return count;
+}
+
 /* Sets the control edges between items.  Edges from folded nodes are dropped. */
 static weft_err link_control(maker *m) {
   waits w;
@@ -198,12 +227,13 @@ static weft_err link_control(maker *m) {
   for (int i = 0; i < m->p->n_item && !err; i++) {
     plan_item *it = &m->p->item[i];
     weft__waits_of(&w, it->node->id);
-    it->control = plan_zeroed(m, w.n, sizeof *it->control);
+    it->control = plan_zeroed(m, w.n + seen_through(m, it->node, NULL), sizeof *it->control);
     if (!it->control) err = WEFT_OOM;
     for (int j = 0; j < w.n && !err; j++) {
       int from = m->item_of[w.from[j]];
       if (from >= 0) it->control[it->n_control++] = from;
     }
+    if (!err) it->n_control += seen_through(m, it->node, it->control + it->n_control);
   }
   weft__waits_finish(&w);
   return err;
@@ -310,6 +340,8 @@ static weft_err make_plan(maker *m) {
   if (!m->first_slot || !m->item_of) return WEFT_OOM;
   for (int i = 0; i < m->g->n_node; i++) m->first_slot[i] = m->item_of[i] = -1;
   if (m->where) WEFT_TRY(keep_reads(m));
+  const alias_request aliases = {m->g, m->r, &m->feeds, m->order, m->n_order, m->kept_read};
+  WEFT_TRY(weft__aliases_find(&aliases, &m->alias));
   WEFT_TRY(number_slots(m));
   WEFT_TRY(make_items(m));
   WEFT_TRY(link_control(m));
@@ -364,6 +396,7 @@ weft_err weft__plan_create_on(plan **out, weft_graph *g, const plan_request *r, 
   weft__free(m.stage);
   weft__free(m.first_slot);
   weft__free(m.item_of);
+  weft__free(m.alias);
   weft__free(m.known);
   weft__free(m.value);
   if (err)

@@ -61,6 +61,16 @@ static uint64_t last_read_inputs(const node_run *s) {
   return last_read;
 }
 
+/* Resolves an input whose slot holds a reference; behind a Merge it may hold a value (exec/passes/aliases.h). */
+static weft_err node_resolve_reference(node_run *s, int j) {
+  const plan_item *it = weft__node_run_item(s);
+  const value *in = weft__node_run_input(s, j);
+  if (it->in[j].wants_ref) s->kernel.in[j] = in->ref ? NULL : &in->t;
+  if (in->ref) return weft__item_resolve(it, &s->kernel, j, in->ref);
+  if (!it->in[j].wants_ref) weft__tensor_share((weft_tensor *)(uintptr_t)s->kernel.in[j], &in->t);
+  return WEFT_OK;
+}
+
 /* Resolves the inputs that are references.  A merge gets the input that arrived first; its other inputs become NULL. */
 static weft_err node_resolve_references(node_run *s) {
   const plan_item *it = weft__node_run_item(s);
@@ -74,7 +84,7 @@ static weft_err node_resolve_references(node_run *s) {
       s->kernel.in[j] = j == winner && !it->in[j].wants_ref ? at : NULL;
       if (j != winner) continue;
     }
-    if (it->in[j].from_ref) WEFT_TRY(weft__item_resolve(it, &s->kernel, j, weft__node_run_input(s, j)->ref));
+    if (it->in[j].from_ref) WEFT_TRY(node_resolve_reference(s, j));
   }
   return WEFT_OK;
 }
@@ -144,8 +154,7 @@ static weft_err node_call_kernel(node_run *s, bool dead, bool *deferred) {
 
 /* The value that an Enter, Exit or NextIteration carries. */
 static weft_err carry_input(node_run *s, value *out) {
-  const plan_item *it = weft__node_run_item(s);
-  if (it->in[0].wants_ref && it->in[0].from_ref)
+  if (s->kernel.ref[0])
     out->ref = s->kernel.ref[0];
   else
     weft__tensor_share(&out->t, s->kernel.in[0]);

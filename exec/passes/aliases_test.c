@@ -1,0 +1,79 @@
+/* aliases_test.c - which nodes follow a variable: those between which and their readers an update can run. */
+#include "exec/passes/aliases.h"
+#include "base/alloc.h"
+#include "exec/passes/order.h"
+#include "exec/test_graph.h"
+#include "graph/build.h"
+
+static weft_out variable_of(weft_graph *g, weft_out *read) {
+  const attr type[] = {A_TYPE("dtype", WEFT_FLOAT), A_SHAPE("shape", &SHAPE_SCALAR)};
+  const weft_out v = weft__b_node(g, "VariableV2", NULL, 0, NULL, 2, type);
+  *read = weft__b_identity(g, v);
+  return v;
+}
+
+static weft_out after(weft_graph *g, weft_out first, const char *type, int n_in, const weft_out *in) {
+  weft__b_push_control(g, 1, &first.node);
+  const weft_out made = weft__b_node(g, type, NULL, n_in, in, 0, NULL);
+  weft__b_pop(g);
+  return made;
+}
+
+/* Checks whether `node` is marked in a plan that fetches `fetch`. */
+static void expect_mark(const bench *b, weft_out fetch, weft_out node, bool marked) {
+  const plan_request q = {.n_fetch = 1, .fetch = &fetch};
+  feeds none = {0};
+  int *order = NULL, n = 0;
+  bool *alias = NULL;
+  EXPECT_OK(weft__b_ok(b->g));
+  EXPECT_OK(weft__order(b->g, &q, &order, &n));
+  EXPECT_OK(weft__aliases_find(&(alias_request){b->g, &q, &none, order, n, NULL}, &alias));
+  EXPECT((alias && alias[node.node]) == marked);
+  weft__free(alias);
+  weft__free(order);
+}
+
+TEST(an_identity_follows_when_the_update_comes_before_its_reader) {
+  bench b = begin();
+  weft_out read;
+  const weft_out v = variable_of(b.g, &read), one = weft__b_scalar(b.g, WEFT_FLOAT, 1);
+  const weft_out old = weft__b_identity(b.g, read);
+  const weft_out update = after(b.g, old, "AssignAdd", 2, (weft_out[]){v, one});
+  expect_mark(&b, after(b.g, update, "Add", 2, (weft_out[]){old, one}), old, true);
+  end(&b);
+}
+
+TEST(an_identity_of_an_updated_variable_takes_its_value) {
+  bench b = begin();
+  weft_out read;
+  const weft_out v = variable_of(b.g, &read), one = weft__b_scalar(b.g, WEFT_FLOAT, 1);
+  const weft_out update = weft__b_binary(b.g, "AssignAdd", v, one);
+  const weft_out now = after(b.g, update, "Identity", 1, &read);
+  expect_mark(&b, weft__b_add(b.g, now, one), now, false);
+  expect_mark(&b, now, now, false);
+  end(&b);
+}
+
+TEST(an_identity_whose_readers_the_update_waits_for_takes_its_value) {
+  bench b = begin();
+  weft_out read;
+  const weft_out v = variable_of(b.g, &read), one = weft__b_scalar(b.g, WEFT_FLOAT, 1);
+  const weft_out old = weft__b_identity(b.g, read), sum = weft__b_add(b.g, old, one);
+  expect_mark(&b, weft__b_binary(b.g, "AssignAdd", v, sum), old, false);
+  expect_mark(&b, weft__b_add(b.g, old, one), old, false); /* this plan has no update */
+  end(&b);
+}
+
+TEST(a_switch_and_what_is_behind_it_follow_an_update_in_the_branch) {
+  bench b = begin();
+  weft_out read;
+  const weft_out v = variable_of(b.g, &read), one = weft__b_scalar(b.g, WEFT_FLOAT, 1);
+  const attr flag[] = {A_TYPE("dtype", WEFT_BOOL), A_SHAPE("shape", &SHAPE_SCALAR)};
+  const weft_out pred = weft__b_node(b.g, "Placeholder", NULL, 0, NULL, 2, flag);
+  const weft_out taken = weft__b_binary(b.g, "Switch", read, pred), live = weft__b_slot(taken, 1);
+  const weft_out update = after(b.g, live, "AssignAdd", 2, (weft_out[]){v, one});
+  const weft_out now = after(b.g, update, "Identity", 1, &live);
+  expect_mark(&b, now, taken, true);
+  expect_mark(&b, now, now, true);
+  end(&b);
+}

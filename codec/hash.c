@@ -1,4 +1,4 @@
-/* hash.c - MurmurHash64A, FarmHash's Fingerprint64 and SipHash-2-4.  All read little-endian words. */
+/* hash.c - MurmurHash64A, FarmHash's Fingerprint64 and Fingerprint128, and SipHash-2-4.  All read little-endian words. */
 #include "codec/hash.h"
 #include <string.h>
 
@@ -125,6 +125,76 @@ uint64_t weft__hash_farm(const char *s, size_t n) {
   f.w.a += f.v.a;
   farm_block(&f, last, mul, 9);
   return pair_hash(pair_hash(f.v.a, f.w.a, mul) + hash_fold(f.y) * k0 + f.z, pair_hash(f.v.b, f.w.b, mul) + f.x, mul);
+}
+
+/* ---- FarmHash, 128 bits ---- */
+
+static uint64_t pair_hash_128(uint64_t u, uint64_t v) { return pair_hash(u, v, 0x9ddfea08eb382d69u); }
+
+/* Hashes fewer than 128 bytes. */
+static void farm128_short(const char *s, size_t n, two_words seed, uint64_t out[2]) {
+  uint64_t a = seed.a, b = seed.b, c, d;
+  if (n <= 16) {
+    a = hash_fold(a * k1) * k1;
+    c = b * k1 + farm_to_16(s, n);
+    d = hash_fold(a + (n >= 8 ? hash_word(s) : c));
+  } else {
+    c = pair_hash_128(hash_word(s + n - 8) + k1, a);
+    d = pair_hash_128(b + n, c + hash_word(s + n - 16));
+    a += d;
+    for (size_t i = 0; i < n - 16; i += 16) {
+      a = (a ^ hash_fold(hash_word(s + i) * k1) * k1) * k1;
+      b ^= a;
+      c = (c ^ hash_fold(hash_word(s + i + 8) * k1) * k1) * k1;
+      d ^= c;
+    }
+  }
+  a = pair_hash_128(a, c);
+  b = pair_hash_128(d, b);
+  out[0] = a ^ b;
+  out[1] = pair_hash_128(b, a);
+}
+
+/* Processes the last n < 128 bytes before `end`, 32 at a time from the back.  Reads up to 31 bytes in front of them. */
+static void farm128_tail(farm_state *f, const char *end, size_t n) {
+  f->x += hash_rotate(f->v.a + f->z, 49) * k0;
+  f->y = f->y * k0 + hash_rotate(f->w.b, 37);
+  f->z = f->z * k0 + hash_rotate(f->w.a, 27);
+  f->w.a *= 9;
+  f->v.a *= k0;
+  for (size_t done = 32; done < n + 32; done += 32) {
+    const char *s = end - done;
+    f->y = hash_rotate(f->x + f->y, 42) * k0 + f->v.b;
+    f->w.a += hash_word(s + 16);
+    f->x = f->x * k0 + f->w.a;
+    f->z += f->w.b + hash_word(s);
+    f->w.b += f->v.a;
+    f->v = weak_hash(s, f->v.a + f->z, f->v.b);
+    f->v.a *= k0;
+  }
+}
+
+void weft__hash_farm128(const char *s, size_t n, uint64_t out[2]) {
+  two_words seed = {k0, k1};
+  if (n >= 16) {
+    seed = (two_words){hash_word(s), hash_word(s + 8) + k0};
+    s += 16, n -= 16;
+  }
+  if (n < 128) {
+    farm128_short(s, n, seed, out);
+    return;
+  }
+  farm_state f = {.x = seed.a, .y = seed.b, .z = n * k1};
+  f.v.a = hash_rotate(f.y ^ k1, 49) * k1 + hash_word(s);
+  f.v.b = hash_rotate(f.v.a, 42) * k1 + hash_word(s + 8);
+  f.w.a = hash_rotate(f.y + f.z, 35) * k1 + f.x;
+  f.w.b = hash_rotate(f.x + hash_word(s + 88), 53) * k1;
+  const size_t blocks = n / 128 * 2;
+  for (size_t i = 0; i < blocks; i++) farm_block(&f, s + 64 * i, k1, 1);
+  farm128_tail(&f, s + n, n % 128);
+  const uint64_t x = pair_hash_128(f.x, f.v.a), y = pair_hash_128(f.y + f.z, f.w.a);
+  out[0] = pair_hash_128(x + f.v.b, f.w.b) + y;
+  out[1] = pair_hash_128(x + f.w.b, y + f.v.b);
 }
 
 /* ---- SipHash-2-4 ---- */

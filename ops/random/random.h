@@ -17,5 +17,7 @@ weft_err weft__random_fill_at(kernel *k, int at, random_kind kind, const philox 
 weft_err weft__random_from_seed(const kernel *k, int i, philox *out);
 /* Stores the generator that inputs i to i + 2 describe: a key, a counter and an algorithm. */
 weft_err weft__random_from_key(const kernel *k, int i, philox *out);
+/* Stores the generator whose state is the variable of input 0; input 1 is the algorithm.  The state stays as it is. */
+weft_err weft__random_from_state(const kernel *k, philox *out);
 
 #endif

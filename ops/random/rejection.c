@@ -258,23 +258,41 @@ static weft_err stateless_cpu(kernel *k, bool poisson) {
   return rejection_run(k, poisson, &gen, of, &s);
 }
 
-static weft_err binomial_cpu(kernel *k) {
-  philox gen;
+/* Input `at` is the shape; counts and probs are the two inputs from `of` on. */
+static weft_err binomial_run(kernel *k, int at, int of, const philox *gen) {
   shape s, kinds;
-  WEFT_TRY(weft__random_from_seed(k, 1, &gen));
-  WEFT_TRY(weft__kernel_vector(k, 0, "shape"));
-  WEFT_TRY(weft__kernel_dims(k, 0, "shape", &s));
-  if (weft__shape_broadcast(&kinds, &k->in[2]->shape, &k->in[3]->shape) || !ends_with(&s, &kinds))
-    return weft__kernel_fail(
-        k, WEFT_INVALID_ARGUMENT, "Shape passed in must end with broadcasted shape: %s; counts are %s and probs %s",
-        weft__shape_text(&s), weft__shape_text(&k->in[2]->shape), weft__shape_text(&k->in[3]->shape));
-  draw d = {.gen = gen, .of = k->in[2], .probs = k->in[3], .kind_shape = &kinds, .kinds = weft__shape_count(&kinds)};
+  WEFT_TRY(weft__kernel_vector(k, at, "shape"));
+  WEFT_TRY(weft__kernel_dims(k, at, "shape", &s));
+  const weft_tensor *counts = k->in[of], *probs = k->in[of + 1];
+  if (weft__shape_broadcast(&kinds, &counts->shape, &probs->shape) || !ends_with(&s, &kinds))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "Shape passed in must end with broadcasted shape: %s; counts are %s and probs %s",
+                             weft__shape_text(&s), weft__shape_text(&counts->shape), weft__shape_text(&probs->shape));
+  draw d = {.gen = *gen, .of = counts, .probs = probs, .kind_shape = &kinds, .kinds = weft__shape_count(&kinds)};
   if (!(d.out = weft__out(k, 0, &s))) return weft__out_refused(&s);
   const int64_t n = weft__tensor_count(d.out);
   if (n == 0) return WEFT_OK;
   d.samples = n / d.kinds;
   weft__kernel_loop(k, n, 400, draw_range, &d);
   return WEFT_OK;
+}
+
+static weft_err binomial_cpu(kernel *k) {
+  philox gen;
+  WEFT_TRY(weft__random_from_seed(k, 1, &gen));
+  return binomial_run(k, 0, 2, &gen);
+}
+
+/* Like TensorFlow, this leaves the generator's state as it is: two runs give the same numbers. */
+static weft_err stateful_binomial_cpu(kernel *k) {
+  philox gen;
+  WEFT_TRY(weft__random_from_state(k, &gen));
+  return binomial_run(k, 2, 3, &gen);
+}
+
+static weft_err stateful_binomial_infer(infer *s) {
+  WEFT_TRY(weft__infer_rank(s, 2, 1, NULL));
+  return weft__infer_shape_value(s, 2, &s->out[0]);
 }
 
 static weft_err stateless_gamma_cpu(kernel *k) { return stateless_cpu(k, false); }
@@ -372,6 +390,15 @@ static const op_case binomial_cases[] = {
     {"i32[1] 3; i32[2] 1 2; f64[2] 3; f64[] .5", "error INVALID_ARGUMENT", "dtype=float", FLAGS},
     {0},
 };
+static const op_case stateful_binomial_cases[] = {
+    {"&i64[3] 1 2 3; i64[] 1; i32[2] 30 6; f64[6] 10 3 50 10 100 5; f64[6] .3 .5 .7 .2 .5 .1", NULL,
+     "T=double dtype=int32", FLAGS},
+    {"&i64[3] -1 5 99; i64[] 1; i64[2] 2 3; f32[2,1] 10 100; f32[3] .5 .1 .999", NULL, "T=float dtype=float", FLAGS},
+    {"&i64[3] 1 2 3; i64[] 7; i32[1] 3; f64[] 3; f64[] .5", "error INVALID_ARGUMENT", "T=double dtype=float", FLAGS},
+    {"&i64[2] 1 2; i64[] 1; i32[1] 3; f64[] 3; f64[] .5", "error INVALID_ARGUMENT", "T=double dtype=float", FLAGS},
+    {"&i64[3] 1 2 3; i64[] 1; i32[1] 3; f64[2] 3; f64[] .5", "error INVALID_ARGUMENT", "T=double dtype=float", FLAGS},
+    {0},
+};
 #define DRAWS(cpu_, cases_)                                                                                            \
   OP_SEED, .infer = draw_infer, .cpu = (cpu_), .prepare = weft__random_prepare, .unprepare = weft__random_unprepare,   \
            .cases = (cases_)
@@ -404,5 +431,10 @@ OPS(rejection) = {
      "dtype:type{half,float,double,int32,int64}=int64",
      "Binomial numbers that a seed alone decides.", .infer = stateless_infer, .cpu = binomial_cpu, .no_grad = true,
      .cases = binomial_cases},
+    {"StatefulRandomBinomial(resource:resource, algorithm:int64, shape:S, counts:T, probs:T) -> (output:dtype) | "
+     "S:type{int32,int64} T:type{half,float,double,int32,int64}=double "
+     "dtype:type{half,float,double,int32,int64}=int64 ; stateful",
+     "Binomial numbers of a generator whose state is a variable.", .infer = stateful_binomial_infer,
+     .cpu = stateful_binomial_cpu, .cases = stateful_binomial_cases},
     {0},
 };

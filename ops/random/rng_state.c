@@ -48,6 +48,14 @@ static philox from_state(const int64_t state[LENGTH]) {
                   .key = {(uint32_t)key, (uint32_t)(key >> 32)}};
 }
 
+weft_err weft__random_from_state(const kernel *k, philox *out) {
+  int64_t before[LENGTH];
+  WEFT_TRY(check_algorithm(k, 1));
+  WEFT_TRY(read_and_skip(k, 0, before));
+  *out = from_state(before);
+  return WEFT_OK;
+}
+
 static weft_err rng_state_draw(kernel *k, random_kind kind, int64_t low, uint64_t range) {
   int64_t before[LENGTH];
   shape s;

@@ -1,5 +1,5 @@
-/* session_tensor.c - tensors that a session keeps between runs: GetSessionHandle, GetSessionTensor,
- * DeleteSessionTensor.
+/* session_tensor.c - tensors that a session keeps between runs: GetSessionHandle and
+ * GetSessionHandleV2, GetSessionTensor, DeleteSessionTensor.
  *
  * A handle is the string NAME;NUMBER;DEVICE.  NAME identifies the store of one GetSessionHandle node in one session;
  * the store is freed with the session.  NUMBER counts the tensors that the node has stored. */
@@ -66,21 +66,41 @@ static const char *store_device(const kernel *k) {
   return k->node->device && k->node->device[0] ? k->node->device : "/job:localhost/replica:0/task:0/device:CPU:0";
 }
 
-static weft_err keep_cpu(kernel *k) {
-  tensor_store *s = NULL;
+/* Keeps input 0 and stores its handle in *made, which the caller frees. */
+static weft_err store_keep(kernel *k, tensor_store **s, char **made) {
   weft_tensor *kept = NULL;
   int64_t number = 0;
-  WEFT_TRY(weft__kernel_in(k, weft__resource_of_node(k, &store_kind, (resource **)&s, NULL)));
-  weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
-  weft_err err = out ? weft__tensor_create_like(&kept, k->in[0]) : WEFT_OOM;
-  if (!err) err = store_add(s, kept, &number);
+  WEFT_TRY(weft__kernel_in(k, weft__resource_of_node(k, &store_kind, (resource **)s, NULL)));
+  weft_err err = weft__tensor_create_like(&kept, k->in[0]);
+  if (!err) err = store_add(*s, kept, &number);
   if (err) {
     weft_tensor_destroy(kept);
     return weft__kernel_in(k, err);
   }
-  char *made = weft__sprintf("%s;%lld;%s", s->name, (long long)number, store_device(k));
-  if (!made) return WEFT_OOM;
-  err = weft__str_set(out->data, made, strlen(made));
+  *made = weft__sprintf("%s;%lld;%s", (*s)->name, (long long)number, store_device(k));
+  return *made ? WEFT_OK : WEFT_OOM;
+}
+
+static weft_err keep_cpu(kernel *k) {
+  tensor_store *s = NULL;
+  char *made = NULL;
+  weft_tensor *out = weft__out(k, 0, &SHAPE_SCALAR);
+  if (!out) return WEFT_OOM;
+  WEFT_TRY(store_keep(k, &s, &made));
+  const weft_err err = weft__str_set(out->data, made, strlen(made));
+  weft__free(made);
+  return err;
+}
+
+/* The same with a resource as the handle. */
+static weft_err keep_v2_cpu(kernel *k) {
+  tensor_store *s = NULL;
+  char *made = NULL;
+  weft_tensor *h = NULL;
+  WEFT_TRY(store_keep(k, &s, &made));
+  weft_err err = weft__handle_create(&h, "", made, &s->base);
+  if (!err) err = weft__out_share(k, 0, h);
+  weft_tensor_destroy(h);
   weft__free(made);
   return err;
 }
@@ -157,9 +177,12 @@ OPS(session_tensor) = {
     {"GetSessionHandle(value:T) -> (handle:string) | T:type ; stateful", "Keeps a tensor in the session.",
      .infer = weft__infer_scalar, .cpu = keep_cpu, .prepare = weft__resource_prepare,
      .unprepare = weft__resource_unprepare, .no_grad = true},
+    {"GetSessionHandleV2(value:T) -> (handle:resource) | T:type ; stateful", "Keeps a tensor in the session.",
+     .infer = weft__infer_scalar, .cpu = keep_v2_cpu, .prepare = weft__resource_prepare,
+     .unprepare = weft__resource_unprepare, .no_grad = true},
     {"GetSessionTensor(handle:string) -> (value:dtype) | dtype:type ; stateful", "A tensor that the session keeps.",
      .infer = handle_infer, .cpu = get_cpu, .no_grad = true},
     {"DeleteSessionTensor(handle:string) -> () ; stateful", "Drops a tensor that the session keeps.",
      .infer = handle_infer, .cpu = delete_cpu, .no_grad = true},
-    {.scenario = "tests/python/test_calls.py"},
+    {.scenario = "tests/python/test_calls.py tests/parity/test_rare_ops.py"},
 };

@@ -166,6 +166,62 @@ static weft_err push_cpu(kernel *k) {
   return err;
 }
 
+/* Returns a copy of list i of the vector in input 0, with row i of input 1 added. */
+static weft_err push_row(const kernel *k, int64_t i, tensor_list **out) {
+  const weft_tensor one = {.dtype = WEFT_VARIANT, .shape = SHAPE_SCALAR, .data = TENSOR_DATA(k->in[0], object *) + i};
+  tensor_list *from = NULL;
+  weft_tensor row = {0};
+  WEFT_TRY(weft__kernel_in(k, weft__tensor_list_get(&one, &from)));
+  if (from->dtype != k->in[1]->dtype)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "Invalid data type at index %lld op elements %s but list elements %s", (long long)i,
+                             weft__dtype_short(k->in[1]->dtype), weft__dtype_short(from->dtype));
+  WEFT_TRY(tensor_list_row(&row, k->in[1], i));
+  weft_err err = WEFT_OK;
+  if (!weft__shape_compatible(&from->element, &row.shape))
+    err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                            "Tried to append a tensor with incompatible shape to a list at index %lld. Op element "
+                            "shape: %s list shape: %s",
+                            (long long)i, weft__shape_text(&row.shape), weft__shape_text(&from->element));
+  else
+    err = weft__tensor_list_copy(out, from, from->n + 1);
+  if (err)
+    weft__tensor_clear(&row);
+  else
+    (*out)->t[(*out)->n - 1] = row;
+  return err;
+}
+
+static weft_err push_batch_cpu(kernel *k) {
+  const shape *h = &k->in[0]->shape, *rows = &k->in[1]->shape;
+  if (h->rank != 1)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected input_handles to be a vector, but saw shape: %s",
+                             weft__shape_text(h));
+  WEFT_TRY(check_rows(k, 1));
+  if (rows->dim[0] != h->dim[0])
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "Expected tensor.shape[0] == input_handles.size, but saw %lld vs. %lld",
+                             (long long)rows->dim[0], (long long)h->dim[0]);
+  weft_tensor *out = weft__out(k, 0, h);
+  if (!out) return WEFT_OOM;
+  for (int64_t i = 0; i < h->dim[0]; i++) {
+    tensor_list *l = NULL;
+    WEFT_TRY(push_row(k, i, &l));
+    TENSOR_DATA(out, object *)[i] = &l->base.base;
+  }
+  return WEFT_OK;
+}
+
+static weft_err push_batch_infer(infer *s) {
+  WEFT_TRY(weft__infer_rank(s, 0, 1, &s->out[0]));
+  if (s->in[1].rank == 0) return weft__infer_fail(s, "Shape must be at least rank 1 but is rank 0");
+  const int64_t lists = s->out[0].dim[0], rows = s->in[1].rank > 0 ? s->in[1].dim[0] : -1;
+  if (lists >= 0 && rows >= 0 && lists != rows)
+    return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)rows, (long long)lists);
+  if (lists < 0) s->out[0].dim[0] = rows;
+  return WEFT_OK;
+}
+
 /* Finds the shape of an element that was never set, from the list, the caller and perhaps other elements. */
 static weft_err unset_shape(const kernel *k, const tensor_list *l, const shape *wanted, shape *out) {
   WEFT_TRY(weft__kernel_in(k, weft__shape_merge(out, &l->element, wanted)));
@@ -568,6 +624,9 @@ OPS(tensor_list) = {
     LIST("TensorListPushBack(input_handle:variant, tensor:element_dtype) -> (output_handle:variant) | "
          "element_dtype:type",
          "A list with one more element.", weft__infer_scalar, push_cpu, .grad = push_grad),
+    LIST("TensorListPushBackBatch(input_handles:variant, tensor:element_dtype) -> (output_handles:variant) | "
+         "element_dtype:type",
+         "Lists with one more element each, a row of the tensor.", push_batch_infer, push_batch_cpu, .no_grad = true),
     LIST("TensorListPopBack(input_handle:variant, element_shape:int32) -> (output_handle:variant, "
          "tensor:element_dtype) | "
          "element_dtype:type",
@@ -601,5 +660,5 @@ OPS(tensor_list) = {
          weft__infer_scalar, resize_cpu, .grad = resize_grad),
     LIST("TensorListElementShape(input_handle:variant) -> (element_shape:shape_type) | shape_type:type{int32,int64}",
          "What is known of the shape of its elements.", weft__infer_none, element_shape_cpu, .no_grad = true),
-    {.scenario = "tests/parity/test_functions.py"},
+    {.scenario = "tests/parity/test_functions.py tests/parity/test_rare_ops.py"},
 };

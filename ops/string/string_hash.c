@@ -1,6 +1,6 @@
-/* string_hash.c - hashes strings to buckets: StringToHashBucket, ...Fast, ...Strong; Fingerprint.
+/* string_hash.c - hashes strings to buckets: StringToHashBucket, ...Fast, ...Strong; Fingerprint; SdcaFprint.
  *
- * Checkpoints and vocabularies depend on the numbers, so the three hash functions are the published ones that
+ * Checkpoints and vocabularies depend on the numbers, so the hash functions are the published ones that
  * TensorFlow uses (codec/hash.h). */
 #include "base/alloc.h"
 #include "base/cast.h"
@@ -78,6 +78,27 @@ static weft_err fingerprint_infer(infer *s) {
   return WEFT_OK;
 }
 
+/* ---- SdcaFprint: 128 bits of each string, which name an example ---- */
+
+static weft_err sdca_fprint_cpu(kernel *k) {
+  const weft_tensor *x = k->in[0];
+  WEFT_TRY(weft__kernel_vector(k, 0, "input"));
+  const int64_t n = x->shape.dim[0];
+  weft_tensor *y = weft__out(k, 0, &SHAPE2(n, 2));
+  if (!y) return WEFT_OOM;
+  for (int64_t i = 0; i < n; i++) {
+    const str *s = TENSOR_DATA(x, str) + i;
+    weft__hash_farm128(s->size ? s->data : "", s->size, (uint64_t *)TENSOR_DATA(y, int64_t) + 2 * i);
+  }
+  return WEFT_OK;
+}
+
+static weft_err sdca_fprint_infer(infer *s) {
+  WEFT_TRY(weft__infer_rank(s, 0, 1, NULL));
+  s->out[0] = SHAPE2(s->in[0].rank == 1 ? s->in[0].dim[0] : -1, 2);
+  return WEFT_OK;
+}
+
 /* ---- cases ---- */
 
 static const op_case fingerprint_cases[] = {
@@ -107,6 +128,17 @@ static const op_case keyed_cases[] = {
     {0},
 };
 
+static const op_case sdca_fprint_cases[] = {
+    {SOME, NULL, NULL, 0},
+    {"str[8] \"abcd\" \"12345678\" \"0123456789abcdef\" \"0123456789abcdefg\" \"" LONG LONG LONG LONG
+     "\" \"" LONG LONG LONG LONG LONG LONG LONG LONG "\" \"" LONG LONG LONG LONG LONG LONG LONG LONG
+     "-\" \"0123456789abcdef0123456789abcdef\"",
+     NULL, NULL, 0},
+    {"str[0] \"\"", "i64[0,2]", NULL, 0},
+    {"str[1,1] \"a\"", "error INVALID_ARGUMENT", NULL, CASE_NO_PARITY},
+    {0},
+};
+
 OPS(string_hash) = {
     {"StringToHashBucket(string_tensor:string) -> (output:int64) | num_buckets:int>=1", "A bucket for each string.",
      .infer = weft__infer_same, .cpu = murmur_cpu, .no_grad = true, .cases = hash_cases},
@@ -118,5 +150,7 @@ OPS(string_hash) = {
      .no_grad = true, .cases = keyed_cases},
     {"Fingerprint(data:T, method:string) -> (fingerprint:uint8) | T:type", "A hash of each row, as eight bytes.",
      .infer = fingerprint_infer, .cpu = fingerprint_cpu, .cases = fingerprint_cases},
+    {"SdcaFprint(input:string) -> (output:int64)", "A hash of each string, as two numbers.", .infer = sdca_fprint_infer,
+     .cpu = sdca_fprint_cpu, .no_grad = true, .cases = sdca_fprint_cases},
     {0},
 };

@@ -9,6 +9,7 @@ rfftnd RFFTND input fft_length axes Tcomplex=8
 irfftnd IRFFTND input fft_length axes Treal=1
 conv2d_backprop_filter_v2 Conv2DBackpropFilterV2 input filter out_backprop strides padding use_cudnn_on_gpu=True explicit_paddings=[] data_format='NHWC' dilations=[1,1,1,1]
 conv2d_backprop_input_v2 Conv2DBackpropInputV2 input filter out_backprop strides padding use_cudnn_on_gpu=True explicit_paddings=[] data_format='NHWC' dilations=[1,1,1,1]
+sdca_fprint SdcaFprint input
 sdca_shrink_l1 SdcaShrinkL1 weights l1 l2
 quantized_relu_x QuantizedReluX features max_value min_features max_features out_type=12
 """, globals())  # noqa: E501

@@ -36,94 +36,120 @@ VMATH float vfloat(uint32_t u) {
   return f;
 }
 
+/* Returns a * b + c, rounded once where the library's oldest processor can do that in one instruction.  A call of
+ * fmaf elsewhere would not be vectorized. */
+VMATH float vfma(float a, float b, float c) {
+#if defined(__aarch64__) || defined(__FMA__)
+  return __builtin_fmaf(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+/* The smaller and the larger of x and a bound; the bound if x is NaN.  Each is one instruction.  A clamp written as
+ * x > bound ? bound : x keeps NaN, but GCC for aarch64 needs eight instructions for that comparison, so a function
+ * clamps with these and selects NaN at its end. */
+#if defined(__aarch64__)
+VMATH float vmin(float x, float bound) { return __builtin_fminf(x, bound); }
+VMATH float vmax(float x, float bound) { return __builtin_fmaxf(x, bound); }
+#else
+VMATH float vmin(float x, float bound) { return x < bound ? x : bound; }
+VMATH float vmax(float x, float bound) { return x > bound ? x : bound; }
+#endif
+
+/* Returns a where the condition holds, otherwise b.  GCC merges several ?: of one function into longer code; it keeps
+ * these, which select by a mask. */
+VMATH float vselect(int condition, float a, float b) {
+  const uint32_t mask = condition ? 0xffffffffu : 0u;
+  return vfloat((vbits(a) & mask) | (vbits(b) & ~mask));
+}
+
 /* Adding this to |x| < 2^22 leaves round(x) in the low bits. */
 #define VMATH_ROUND 12582912.0f
 
 /* Returns exp(r) - 1 - r for |r| <= ln2/2, as r^2 Q(r). */
 VMATH float vexp_tail(float r) {
   float q = 1.97900663e-4f;
-  q = q * r + 1.39449432e-3f;
-  q = q * r + 8.33349861e-3f;
-  q = q * r + 4.16662917e-2f;
-  q = q * r + 1.66666657e-1f;
-  q = q * r + 0.5f;
+  q = vfma(q, r, 1.39449432e-3f);
+  q = vfma(q, r, 8.33349861e-3f);
+  q = vfma(q, r, 4.16662917e-2f);
+  q = vfma(q, r, 1.66666657e-1f);
+  q = vfma(q, r, 0.5f);
   return q * r * r;
 }
 
 /* Splits x = n ln2 + r: returns r, and sets *n_bits to n + the bits of VMATH_ROUND. */
 VMATH float vexp_reduce(float x, float *n, uint32_t *n_bits) {
-  const float t = x * 1.44269504f + VMATH_ROUND;
+  const float t = vfma(x, 1.44269504f, VMATH_ROUND);
   *n_bits = vbits(t);
   *n = t - VMATH_ROUND;
-  return (x - *n * 0.693359375f) + *n * 2.12194440e-4f;
+  return vfma(*n, 2.12194440e-4f, vfma(*n, -0.693359375f, x));
 }
 
 VMATH float vexpf(float x) {
-  x = x > 89.0f ? 89.0f : x;
-  x = x < -105.0f ? -105.0f : x;
   float n;
   uint32_t bits;
-  const float r = vexp_reduce(x, &n, &bits), y = 1.0f + (r + vexp_tail(r));
+  const float r = vexp_reduce(vmax(vmin(x, 89.0f), -105.0f), &n, &bits), y = 1.0f + (r + vexp_tail(r));
   /* 2^n as two factors: n runs from -152 to 128, and neither end fits one exponent. */
   const int32_t e = (int32_t)(bits - vbits(VMATH_ROUND)), half = e >> 1;
-  return y * vfloat((uint32_t)(half + 127) << 23) * vfloat((uint32_t)(e - half + 127) << 23);
+  const float z = y * vfloat((uint32_t)(half + 127) << 23) * vfloat((uint32_t)(e - half + 127) << 23);
+  return vselect(x == x, z, x);
 }
 
 VMATH float vexpm1f(float x) {
-  const float c = x > 89.0f ? 89.0f : x < -20.0f ? -20.0f : x;
   float n;
   uint32_t bits;
-  const float r = vexp_reduce(c, &n, &bits), p = r + vexp_tail(r);
+  const float r = vexp_reduce(vmax(vmin(x, 89.0f), -20.0f), &n, &bits), p = r + vexp_tail(r);
   /* 2^n (1 + p) - 1, computed at half the size so that n = 128 does not overflow too soon. */
-  const float t = vfloat((bits - vbits(VMATH_ROUND) + 126u) << 23), y = 2.0f * (t * p + (t - 0.5f));
-  return x == 0.0f ? x : y;
+  const float t = vfloat((bits - vbits(VMATH_ROUND) + 126u) << 23), y = 2.0f * vfma(t, p, t - 0.5f);
+  return vselect(fabsf(x) > 0.0f, y, x); /* zeros keep their sign, and NaN is returned unchanged */
 }
 
 VMATH float vlogf(float x) {
-  const int tiny = x < 1.17549435e-38f;
-  const float scaled = tiny ? x * 8388608.0f : x;
-  const uint32_t base = 0x3f3504f3u, u = vbits(scaled) - base; /* sqrt(1/2): m runs from there to sqrt(2) */
-  const float e = (float)((int32_t)u >> 23) - (tiny ? 23.0f : 0.0f);
+  const uint32_t bits = vbits(x);
+  const uint32_t tiny = bits < 0x00800000u ? 0xffffffffu : 0u; /* a mask: x is subnormal */
+  const uint32_t base = 0x3f3504f3u;                           /* sqrt(1/2): m runs from there to sqrt(2) */
+  const uint32_t u = ((vbits(x * 8388608.0f) & tiny) | (bits & ~tiny)) - base;
+  const float e = (float)(((int32_t)u >> 23) - (int32_t)(tiny & 23u));
   const float f = vfloat((u & 0x7fffffu) + base) - 1.0f;
   float p = 6.74660131e-2f;
-  p = p * f - 1.16756409e-1f;
-  p = p * f + 1.18881747e-1f;
-  p = p * f - 1.24055915e-1f;
-  p = p * f + 1.42195508e-1f;
-  p = p * f - 1.66679963e-1f;
-  p = p * f + 2.00021192e-1f;
-  p = p * f - 2.50000089e-1f;
-  p = p * f + 3.33333135e-1f;
-  const float f2 = f * f, y = f + ((p * f * f2 - 0.5f * f2) - e * 2.12194440e-4f);
-  float z = e * 0.693359375f + y;
-  z = x == 0.0f ? -INFINITY : z;
-  z = x < 0.0f ? NAN : z;
-  return x < INFINITY ? z : x; /* infinity and NaN are returned unchanged */
+  p = vfma(p, f, -1.16756409e-1f);
+  p = vfma(p, f, 1.18881747e-1f);
+  p = vfma(p, f, -1.24055915e-1f);
+  p = vfma(p, f, 1.42195508e-1f);
+  p = vfma(p, f, -1.66679963e-1f);
+  p = vfma(p, f, 2.00021192e-1f);
+  p = vfma(p, f, -2.50000089e-1f);
+  p = vfma(p, f, 3.33333135e-1f);
+  const float f2 = f * f, y = f + vfma(e, -2.12194440e-4f, vfma(p * f, f2, -0.5f * f2));
+  const float z = vfma(e, 0.693359375f, y);
+  /* Infinity and NaN are returned unchanged.  Comparisons of the bits are shorter than those of floats. */
+  const float negative = vselect(bits << 1 == 0, -INFINITY, NAN), special = vselect((int32_t)bits < 1, negative, x);
+  return vselect(bits - 1u < 0x7f7fffffu, z, special);
 }
 
 /* Returns log(1 + x); the division compensates for the rounding of 1 + x. */
 VMATH float vlog1pf(float x) {
-  const float u = 1.0f + x, d = u - 1.0f, safe = d == 0.0f ? 1.0f : d, y = vlogf(u) * (x / safe);
-  const float z = d == 0.0f ? x : y;
-  return u < INFINITY ? z : u;
+  const float u = 1.0f + x, d = u - 1.0f, y = vlogf(u) * (x / vselect(d == 0.0f, 1.0f, d));
+  return vselect(d == 0.0f, x, vselect(u < INFINITY, y, u));
 }
 
 /* A quotient of polynomials, odd in x; at 9 it is 1 to the last bit but one. */
 VMATH float vtanhf(float x) {
-  const float a = fabsf(x), c = a > 9.2f ? 9.2f : a, z = c * c;
+  const float c = vmin(fabsf(x), 9.2f), z = c * c;
   float p = 5.08564248e-08f;
-  p = p * z + 3.16157639e-05f;
-  p = p * z + 0.00400973391f;
-  p = p * z + 0.137863249f;
-  p = p * z + 1.0f;
+  p = vfma(p, z, 3.16157639e-05f);
+  p = vfma(p, z, 0.00400973391f);
+  p = vfma(p, z, 0.137863249f);
+  p = vfma(p, z, 1.0f);
   float q = 7.3934453e-10f;
-  q = q * z + 1.61955927e-06f;
-  q = q * z + 0.000420962431f;
-  q = q * z + 0.0277419388f;
-  q = q * z + 0.471196562f;
-  q = q * z + 1.0f;
-  const float y = c * p / q;
-  return copysignf(y > 1.0f ? 1.0f : y, x);
+  q = vfma(q, z, 1.61955927e-06f);
+  q = vfma(q, z, 0.000420962431f);
+  q = vfma(q, z, 0.0277419388f);
+  q = vfma(q, z, 0.471196562f);
+  q = vfma(q, z, 1.0f);
+  const float y = copysignf(vmin(c * p / q, 1.0f), x);
+  return vselect(x == x, y, x);
 }
 
 /* sin and cos are accurate for |x| < VMATH_TURNS: the reduction by quarter turns is exact enough there. */
@@ -131,11 +157,12 @@ VMATH float vtanhf(float x) {
 
 /* sin(x + quarter * pi/2) */
 VMATH float vturn(float x, uint32_t quarter) {
-  const float t = x * 0.636619772f + VMATH_ROUND, n = t - VMATH_ROUND;
+  const float t = vfma(x, 0.636619772f, VMATH_ROUND), n = t - VMATH_ROUND;
   const uint32_t turn = vbits(t) + quarter;
-  const float r = ((x - n * 1.5703125f) - n * 4.83751297e-4f) - n * 7.54978995e-8f, z = r * r;
-  const float s = r + r * z * (-0.166666538f + z * (0.00833213143f + z * -0.000195108383f));
-  const float c = (1.0f - 0.5f * z) + z * z * (0.0416666456f + z * (-0.0013887306f + z * 2.44312032e-05f));
+  const float r = vfma(n, -7.54978995e-8f, vfma(n, -4.83751297e-4f, vfma(n, -1.5703125f, x))), z = r * r;
+  const float s = vfma(r * z, vfma(z, vfma(z, -0.000195108383f, 0.00833213143f), -0.166666538f), r);
+  const float q = vfma(z, vfma(z, 2.44312032e-05f, -0.0013887306f), 0.0416666456f),
+              c = vfma(z * z, q, vfma(z, -0.5f, 1.0f));
   const float y = turn & 1u ? c : s;
   return vfloat(vbits(y) ^ (turn & 2u) << 30);
 }
@@ -144,38 +171,38 @@ VMATH float vcosf(float x) { return vturn(x, 1); }
 
 VMATH float vsigmoidf(float x) {
   const float e = vexpf(-fabsf(x));
-  return (x < 0.0f ? e : 1.0f) / (1.0f + e);
+  return vselect(x < 0.0f, e, 1.0f) / (1.0f + e);
 }
 
 /* log(1 + e^x): the logarithm of a number between 1 and 2, by atanh, besides max(x, 0). */
 VMATH float vsoftplusf(float x) {
   const float e = vexpf(-fabsf(x)), s = e / (2.0f + e), z = s * s;
   float p = 0.244248986f;
-  p = p * z + 0.213899642f;
-  p = p * z + 0.286210418f;
-  p = p * z + 0.399986774f;
-  p = p * z + 0.666666806f;
-  p = p * z + 2.0f;
-  return (x > 0.0f ? x : 0.0f) + s * p;
+  p = vfma(p, z, 0.213899642f);
+  p = vfma(p, z, 0.286210418f);
+  p = vfma(p, z, 0.399986774f);
+  p = vfma(p, z, 0.666666806f);
+  p = vfma(p, z, 2.0f);
+  return vfma(s, p, vselect(x > 0.0f, x, 0.0f));
 }
 
 /* A quotient of polynomials, odd in x; at 3.9 it is 1 to the last bit but one. */
 VMATH float verff(float x) {
-  const float a = fabsf(x), c = a > 3.9f ? 3.9f : a, z = c * c;
+  const float c = vmin(fabsf(x), 3.9f), z = c * c;
   float p = 2.10828512e-06f;
-  p = p * z + 0.000285675749f;
-  p = p * z + 0.00367394672f;
-  p = p * z + 0.0524797589f;
-  p = p * z + 0.187897995f;
-  p = p * z + 1.12837911f;
+  p = vfma(p, z, 0.000285675749f);
+  p = vfma(p, z, 0.00367394672f);
+  p = vfma(p, z, 0.0524797589f);
+  p = vfma(p, z, 0.187897995f);
+  p = vfma(p, z, 1.12837911f);
   float q = 3.87320215e-05f;
-  q = q * z + 0.00114550604f;
-  q = q * z + 0.0147849247f;
-  q = q * z + 0.113129094f;
-  q = q * z + 0.499853134f;
-  q = q * z + 1.0f;
-  const float y = c * p / q;
-  return copysignf(y > 1.0f ? 1.0f : y, x);
+  q = vfma(q, z, 0.00114550604f);
+  q = vfma(q, z, 0.0147849247f);
+  q = vfma(q, z, 0.113129094f);
+  q = vfma(q, z, 0.499853134f);
+  q = vfma(q, z, 1.0f);
+  const float y = copysignf(vmin(c * p / q, 1.0f), x);
+  return vselect(x == x, y, x);
 }
 
 /* ---- 16-bit floats ---- */

@@ -7,6 +7,7 @@
 #include "graph/fusion.h"
 #include "kernels/elementwise/binary.h"
 #include "kernels/elementwise/integer.h"
+#include "kernels/simd/vtrig.h"
 #include <tgmath.h>
 
 /* ---- sums and products ---- */
@@ -100,7 +101,8 @@ EACH_ROUNDED(BINARY_CALL, xlogy, XLOGY)
 #define XLOG1PY(R) x == 0 ? 0 : x *R(log1pf(y))
 EACH_ROUNDED(BINARY_CALL, xlog1py, XLOG1PY)
 EACH_COMPLEX(BINARY_CALL, xlog1py, x == 0 ? 0 : x * log(1 + y))
-EACH_FLOAT(BINARY_CALL, arctan2, atan2(x, y))
+BINARY(arctan2, f32, float, float, vatan2f(x, y))
+BINARY_CALL(arctan2, f64, double, double, atan2(x, y))
 EACH_FLOAT(BINARY_CALL, next_after, nextafter(x, y))
 
 static const elem_op pow_op = {COST_CALL, {ROWS_FLOAT(power), ROWS_SIGNED(power), ROWS_COMPLEX(power)}};
@@ -112,7 +114,7 @@ static const elem_op root_op = {COST_VECTOR, {ROWS_FLOAT(root)}};
 static const elem_op inverse_root_op = {COST_VECTOR, {ROWS_FLOAT(inverse_root)}};
 static const elem_op xlogy_op = {COST_CALL, {ROWS_FLOAT(xlogy), ROWS_COMPLEX(xlogy)}, ROWS_ROUNDED(xlogy)};
 static const elem_op xlog1py_op = {COST_CALL, {ROWS_FLOAT(xlog1py), ROWS_COMPLEX(xlog1py)}, ROWS_ROUNDED(xlog1py)};
-static const elem_op atan2_op = {COST_CALL, {ROWS_FLOAT(arctan2)}};
+static const elem_op atan2_op = {COST_VECTOR, {ROWS_FLOAT(arctan2)}};
 static const elem_op next_after_op = {COST_CALL, {ROWS_FLOAT(next_after)}};
 
 /* ---- kernels ---- */

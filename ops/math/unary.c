@@ -1,10 +1,11 @@
 /* unary.c - functions of one number: y = f(x).
  *
- * Float uses vmath.h where it has a vectorized version; the rest are functions of the C library, selected by type
+ * Float uses vmath.h and vtrig.h where they have a vectorized version; the rest are functions of the C library, selected by type
  * through tgmath. unary_grad.c has the gradients for which TensorFlow has separate ops (TanhGrad, SqrtGrad, ...). */
 #include "graph/build.h"
 #include "graph/fusion.h"
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/simd/vtrig.h"
 #include <tgmath.h>
 
 /* ---- algebra ---- */
@@ -70,6 +71,8 @@ UNARY(near_cosine, f32, float, float, vcosf(x))
 UNARY_CALL(far_cosine, f32, float, float, cos(x))
 UNARY_CALL(cosine, f64, double, double, cos(x))
 EACH_COMPLEX(UNARY_CALL, cosine, cos(x))
+UNARY(near_tangent, f32, float, float, vtanf(x))
+UNARY_CALL(far_tangent, f32, float, float, tan(x))
 
 /* Returns true if no angle is too large for the vectorized version. */
 WEFT_TARGET_CLONES static bool all_near(const float *x, int64_t n) {
@@ -86,40 +89,52 @@ static void cosine_f32(void *z, const void *const *in, int64_t n, const void *ar
   (all_near(in[0], n) ? near_cosine_f32 : far_cosine_f32)(z, in, n, arg);
 }
 
-EACH_FLOAT(UNARY_CALL, tangent, tan(x))
+static void tangent_f32(void *z, const void *const *in, int64_t n, const void *arg) {
+  (all_near(in[0], n) ? near_tangent_f32 : far_tangent_f32)(z, in, n, arg);
+}
+
+UNARY_CALL(tangent, f64, double, double, tan(x))
 EACH_COMPLEX(UNARY_CALL, tangent, tan(x))
-EACH_FLOAT(UNARY_CALL, arcsine, asin(x))
+UNARY(arcsine, f32, float, float, vasinf(x))
+UNARY_CALL(arcsine, f64, double, double, asin(x))
 EACH_COMPLEX(UNARY_CALL, arcsine, asin(x))
-EACH_FLOAT(UNARY_CALL, arccosine, acos(x))
+UNARY(arccosine, f32, float, float, vacosf(x))
+UNARY_CALL(arccosine, f64, double, double, acos(x))
 EACH_COMPLEX(UNARY_CALL, arccosine, acos(x))
-EACH_FLOAT(UNARY_CALL, arctangent, atan(x))
+UNARY(arctangent, f32, float, float, vatanf(x))
+UNARY_CALL(arctangent, f64, double, double, atan(x))
 EACH_COMPLEX(UNARY_CALL, arctangent, atan(x))
-EACH_FLOAT(UNARY_CALL, hyperbolic_sine, sinh(x))
+UNARY(hyperbolic_sine, f32, float, float, vsinhf(x))
+UNARY_CALL(hyperbolic_sine, f64, double, double, sinh(x))
 EACH_COMPLEX(UNARY_CALL, hyperbolic_sine, sinh(x))
-EACH_FLOAT(UNARY_CALL, hyperbolic_cosine, cosh(x))
+UNARY(hyperbolic_cosine, f32, float, float, vcoshf(x))
+UNARY_CALL(hyperbolic_cosine, f64, double, double, cosh(x))
 EACH_COMPLEX(UNARY_CALL, hyperbolic_cosine, cosh(x))
 UNARY(hyperbolic_tangent, f32, float, float, vtanhf(x))
 UNARY_CALL(hyperbolic_tangent, f64, double, double, tanh(x))
 EACH_COMPLEX(UNARY_CALL, hyperbolic_tangent, tanh(x))
-EACH_FLOAT(UNARY_CALL, area_sine, asinh(x))
+UNARY(area_sine, f32, float, float, vasinhf(x))
+UNARY_CALL(area_sine, f64, double, double, asinh(x))
 EACH_COMPLEX(UNARY_CALL, area_sine, asinh(x))
-EACH_FLOAT(UNARY_CALL, area_cosine, acosh(x))
+UNARY(area_cosine, f32, float, float, vacoshf(x))
+UNARY_CALL(area_cosine, f64, double, double, acosh(x))
 EACH_COMPLEX(UNARY_CALL, area_cosine, acosh(x))
-EACH_FLOAT(UNARY_CALL, area_tangent, atanh(x))
+UNARY(area_tangent, f32, float, float, vatanhf(x))
+UNARY_CALL(area_tangent, f64, double, double, atanh(x))
 EACH_COMPLEX(UNARY_CALL, area_tangent, atanh(x))
 
 static const elem_op sin_op = {COST_VECTOR, {ROWS_FLOAT(sine), ROWS_COMPLEX(sine)}};
 static const elem_op cos_op = {COST_VECTOR, {ROWS_FLOAT(cosine), ROWS_COMPLEX(cosine)}};
-static const elem_op tan_op = {COST_CALL, {ROWS_FLOAT(tangent), ROWS_COMPLEX(tangent)}};
-static const elem_op asin_op = {COST_CALL, {ROWS_FLOAT(arcsine), ROWS_COMPLEX(arcsine)}};
-static const elem_op acos_op = {COST_CALL, {ROWS_FLOAT(arccosine), ROWS_COMPLEX(arccosine)}};
-static const elem_op atan_op = {COST_CALL, {ROWS_FLOAT(arctangent), ROWS_COMPLEX(arctangent)}};
-static const elem_op sinh_op = {COST_CALL, {ROWS_FLOAT(hyperbolic_sine), ROWS_COMPLEX(hyperbolic_sine)}};
-static const elem_op cosh_op = {COST_CALL, {ROWS_FLOAT(hyperbolic_cosine), ROWS_COMPLEX(hyperbolic_cosine)}};
+static const elem_op tan_op = {COST_VECTOR, {ROWS_FLOAT(tangent), ROWS_COMPLEX(tangent)}};
+static const elem_op asin_op = {COST_VECTOR, {ROWS_FLOAT(arcsine), ROWS_COMPLEX(arcsine)}};
+static const elem_op acos_op = {COST_VECTOR, {ROWS_FLOAT(arccosine), ROWS_COMPLEX(arccosine)}};
+static const elem_op atan_op = {COST_VECTOR, {ROWS_FLOAT(arctangent), ROWS_COMPLEX(arctangent)}};
+static const elem_op sinh_op = {COST_VECTOR, {ROWS_FLOAT(hyperbolic_sine), ROWS_COMPLEX(hyperbolic_sine)}};
+static const elem_op cosh_op = {COST_VECTOR, {ROWS_FLOAT(hyperbolic_cosine), ROWS_COMPLEX(hyperbolic_cosine)}};
 static const elem_op tanh_op = {COST_VECTOR, {ROWS_FLOAT(hyperbolic_tangent), ROWS_COMPLEX(hyperbolic_tangent)}};
-static const elem_op asinh_op = {COST_CALL, {ROWS_FLOAT(area_sine), ROWS_COMPLEX(area_sine)}};
-static const elem_op acosh_op = {COST_CALL, {ROWS_FLOAT(area_cosine), ROWS_COMPLEX(area_cosine)}};
-static const elem_op atanh_op = {COST_CALL, {ROWS_FLOAT(area_tangent), ROWS_COMPLEX(area_tangent)}};
+static const elem_op asinh_op = {COST_VECTOR, {ROWS_FLOAT(area_sine), ROWS_COMPLEX(area_sine)}};
+static const elem_op acosh_op = {COST_VECTOR, {ROWS_FLOAT(area_cosine), ROWS_COMPLEX(area_cosine)}};
+static const elem_op atanh_op = {COST_VECTOR, {ROWS_FLOAT(area_tangent), ROWS_COMPLEX(area_tangent)}};
 
 /* ---- rounding and classification ---- */
 EACH_FLOAT(UNARY, round_down, floor(x))

@@ -62,6 +62,8 @@ def measure(model):
     with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as s:
         s.run(tf.global_variables_initializer())
         losses = [float(s.run([loss, train], feed)[0]) for _ in range(6)]
+        for _ in range(3):  # this request is another plan: it runs, is captured and is launched
+            s.run(train, feed)
         start, n = time.time(), 0
         while time.time() - start < SECONDS:
             s.run(train, feed)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_LIBRARIES = 4, MAX_PATH = 1024 };
+enum { MAX_LIBRARIES = 8, MAX_PATH = 1024 };
 struct library {
   char name[32];
   void *handle; /* NULL: not to be had */

@@ -13,6 +13,7 @@
 #include "exec/passes/fuse.h"
 #include "exec/passes/mixed_precision.h"
 #include "exec/passes/relu_pool_swap.h"
+#include "exec/passes/skip_forwards.h"
 #include "exec/passes/order.h"
 #include "exec/passes/owned_inputs.h"
 #include "exec/passes/unroll.h"
@@ -351,6 +352,7 @@ static weft_err make_plan(maker *m) {
   m->n_slot = m->p->n_slot;
   WEFT_TRY(weft__defer_updates(m->p));
   if (m->p->executor == PLAN_DATAFLOW) return weft__dataflow_map_create(&m->p->dataflow, m->p);
+  WEFT_TRY(weft__skip_forwards(m->p));
   WEFT_TRY(weft__bundle(m->p));
   m->n_slot = m->p->n_slot;
   WEFT_TRY(weft__fuse(m->p));

@@ -1,4 +1,7 @@
-/* bundle.c - finds groups of small elementwise items of a GPU that can be one kernel with several results.
+/* bundle.c - finds groups of elementwise items of a GPU that can be one kernel with several results.
+ *
+ * Tensors of any size are bundled if their kernels can be compiled (kernels/elementwise/formula.cuh), and small ones always, because
+ * their launches take longer than the work.
  *
  * A bundle runs in the place of its last item, the root.  So an item can join if all readers of its output are members or
  * come behind the root.  Then no value can leave the bundle and come back into it. */
@@ -10,7 +13,7 @@
 #include "kernels/gpu/gpu_host.h"
 
 enum {
-  MAX_ELEMENTS = 1 << 18, /* larger tensors take longer than a launch: chains are faster */
+  SMALL = 1 << 18, /* elements of a tensor whose bundle may be interpreted; parts of larger ones are not looked for */
   MAX_JOINS = 4
 };
 
@@ -46,6 +49,8 @@ static const fusion *declared(const plan_item *it) {
   static const fusion none = {0};
   return it->op == it->node->op ? weft__fusion_of(it) : &none;
 }
+
+static bool is_small(const draft *d) { return weft__shape_count(d->shape) <= SMALL; }
 
 static int member_at(const draft *d, int item) {
   for (int m = 0; m < d->n_member; m++)
@@ -113,6 +118,10 @@ static bool operand_view(const shape *s, const shape *whole, const gpu_view *v, 
   const int64_t n = weft__shape_count(s), columns = whole->dim[whole->rank - 1];
   *out = (gpu_view){0, 0, 0, 0};
   if (n == 1) return true;
+  if (s->rank == whole->rank && n * columns == weft__shape_count(whole) && s->dim[s->rank - 1] == 1) { /* a column */
+    *out = (gpu_view){0, v->first / columns, 1, 0};
+    return columns > 1;
+  }
   const int64_t begin = v->first < columns ? v->first : 0; /* of a part along the last axis */
   *out = (gpu_view){0, begin, 0, 1};
   return s->rank >= 1 && s->rank <= whole->rank && n == columns && s->dim[s->rank - 1] == columns;
@@ -185,6 +194,21 @@ static bool add_part(const bundler *b, draft *d, const plan_item *it, int j, int
   return true;
 }
 
+/* Reads the value that an item only repeats to fill the shape.  *found: there is such an item. */
+static bool add_repeated(const bundler *b, draft *d, const plan_item *it, int j, int *operand, bool *found) {
+  const int maker = b->p->slot_item[it->in[j].slot];
+  const gpu_view same = {0, 0, d->shape->dim[d->shape->rank - 1], 1};
+  gpu_view v;
+  *found = false;
+  if (maker < 0 || b->gone[maker] || it->in[j].from_ref) return true;
+  const plan_item *q = &b->p->item[maker];
+  if (declared(q)->role != ROLE_REPEAT || q->device != it->device || q->in[0].from_ref) return true;
+  if (!weft__shape_equal(&q->node->out_shape[0], d->shape)) return true;
+  if (!operand_view(weft__out_shape(q->node->graph, q->node->in[0]), d->shape, &same, &v)) return true;
+  *found = true;
+  return add_view(d, &q->in[0], v, operand);
+}
+
 static bool add_operand(const bundler *b, draft *d, const plan_item *it, int j, int *operand) {
   const int m = member_at(d, b->p->slot_item[it->in[j].slot]);
   const gpu_view same = {0, 0, d->shape->dim[d->shape->rank - 1], 1};
@@ -198,7 +222,8 @@ static bool add_operand(const bundler *b, draft *d, const plan_item *it, int j, 
     *operand = d->operand[i];
     if (d->part[i] == it->in[j].slot) return true;
   }
-  if (!add_part(b, d, it, j, operand, &found)) return false;
+  if (!add_repeated(b, d, it, j, operand, &found)) return false;
+  if (!found && is_small(d) && !add_part(b, d, it, j, operand, &found)) return false;
   if (found) return true;
   if (!operand_view(weft__out_shape(it->node->graph, it->node->in[j]), d->shape, &same, &v)) return false;
   return add_view(d, &it->in[j], v, operand);
@@ -341,7 +366,8 @@ static bool may_add_join(const bundler *b, const draft *d, int item) {
 
 /* Lets the bundle write the output of an item that joins what a member makes with values that are there already. */
 static bool try_add_join(bundler *b, draft *d, int item) {
-  if (item <= d->root || d->n_join == MAX_JOINS || b->refused[item] == d->root || is_join(d, item)) return false;
+  if (item <= d->root || d->n_join == MAX_JOINS || !is_small(d) || b->refused[item] == d->root || is_join(d, item))
+    return false;
   const draft before = *d;
   if (may_add_join(b, d, item)) {
     d->join[d->n_join++] = item;
@@ -373,7 +399,7 @@ static bool draft_begin_join(const bundler *b, draft *d) {
   if (!f->joins || it->n_out != 1 || !f->joins(it->node, 0, &part)) return false;
   d->shape = weft__out_shape(it->node->graph, it->node->in[0]);
   d->type = weft__dtype_base(it->node->out_type[0]);
-  if (!weft__shape_known(d->shape) || !may_add_join(b, d, d->root)) return false;
+  if (!weft__shape_known(d->shape) || !is_small(d) || !may_add_join(b, d, d->root)) return false;
   d->join[d->n_join++] = d->root;
   for (int j = 0; j < it->n_in; j++) {
     if (!f->joins(it->node, j, &part)) continue;
@@ -393,8 +419,9 @@ static bool draft_begin(const bundler *b, draft *d, int root) {
     if (d->type == WEFT_INVALID || !weft__shape_known(d->shape) || !may_join(b, d, root)) return false;
     draft_insert(d, root);
   }
-  const int64_t n = weft__shape_count(d->shape);
-  return d->shape->rank > 0 && n > 0 && n <= MAX_ELEMENTS && draft_build(b, d);
+  const gpu_chains *chains = weft__gpu_chains();
+  const int64_t n = weft__shape_count(d->shape), most = chains ? chains->most_elements() : INT32_MAX;
+  return d->shape->rank > 0 && n > 0 && n <= most && draft_build(b, d);
 }
 
 /* ---- replacing ----------------------------------------------------------------------------------- */
@@ -538,15 +565,19 @@ static weft_err drop_unread(bundler *b, const bool *unread_may_go) {
 /* Returns true if a chain would not do as well. */
 static bool is_better(const bundler *b, const draft *d) {
   if (d->n_join || d->n_view) return true;
-  bool awaited = false; /* a chain leaves out what others wait for */
-  for (int m = 0; m < d->n_member; m++) awaited = awaited || b->waiter[d->member[m]] < b->p->n_item;
-  return d->n_member > 1 && (d->b.gpu.n_out > 1 || awaited);
+  bool more = d->b.gpu.n_out > 1; /* a chain leaves out what others wait for, and what is read twice */
+  for (int m = 0; m < d->n_member; m++) {
+    const int slot = b->p->item[d->member[m]].first_out;
+    more = more || b->waiter[d->member[m]] < b->p->n_item || reader_count(b, slot) > 1;
+  }
+  return d->n_member > 1 && more;
 }
 
 static weft_err find_bundles(bundler *b, int *n_slot, bool *unread_may_go) {
   for (int i = b->p->n_item - 1; i >= 0; i--) {
     draft d;
-    if (declared(&b->p->item[i])->part) unread_may_go[i] = true;
+    const fusion *f = declared(&b->p->item[i]);
+    if (f->part || f->role == ROLE_REPEAT) unread_may_go[i] = true;
     if (!draft_begin(b, &d, i)) continue;
     draft_grow(b, &d, try_join);
     draft_grow(b, &d, try_add_join);

@@ -2,7 +2,9 @@
  *
  * All threads execute the same steps, so a step costs one jump for four elements of 32 threads.  That is little
  * compared with memory, which is read and written once, not once per op.  The stack is four registers deep; it is
- * shifted, not indexed, so it stays in registers.  A chain that updates a variable reads and writes it in place. */
+ * shifted, not indexed, so it stays in registers.  A chain that updates a variable reads and writes it in place.  Large tensors
+ * get a kernel that is compiled for the steps (formula.cuh), where that is possible. */
+#include "kernels/elementwise/formula.cuh"
 #include "kernels/elementwise/functions.cuh"
 #include <string.h>
 
@@ -48,6 +50,12 @@ enum { UNARY_STEPS(NUMBER) N_UNARY };
 enum { BINARY_STEPS(NUMBER) N_BINARY };
 static const char *const unary_ops[] = {UNARY_STEPS(NAME)};
 static const char *const binary_ops[] = {BINARY_STEPS(NAME)};
+#define FUNCTION(op, f) #f,
+static const char *const unary_functions[] = {UNARY_STEPS(FUNCTION)};
+static const char *const binary_functions[] = {BINARY_STEPS(FUNCTION)};
+static const char *function_of(const gpu_step &s) {
+  return s.n_in == 2 ? binary_functions[s.function] : unary_functions[s.function];
+}
 
 template <class A> using four = A[EACH_PACK];
 
@@ -114,10 +122,56 @@ __global__ void __launch_bounds__(GPU_THREADS)
   }
 }
 
+/* Describes operand o of a chain for a compiled kernel.  Returns false if it is not walked by packs. */
+static bool view_of(const each_args &a, int o, formula_view *v) {
+  const each_in &x = a.in[o];
+  *v = formula_view{(void *)x.at};
+  if (x.how == EACH_ROW) v->rank = 1, v->dim[0] = a.n, v->step[0] = 1;
+  if (x.how == EACH_REPEAT) {
+    v->rank = 2;
+    v->dim[0] = a.n / x.period.d, v->dim[1] = x.period.d, v->step[1] = 1;
+  }
+  if (x.how == EACH_HOLD || x.how == EACH_TILE) {
+    v->rank = a.axes.rank;
+    for (int d = 0; d < v->rank; d++) v->dim[d] = a.axes.dim[d].d, v->step[d] = a.axes.step[o][d];
+  }
+  return x.how != EACH_LOOSE && x.how != EACH_WALK;
+}
+
+/* Replaces a chain's stack by names of steps. */
+static void name_steps(const gpu_chain &c, formula *f) {
+  int stack[GPU_CHAIN_STEPS], depth = 0;
+  f->n_step = c.n_step;
+  for (int s = 0; s < c.n_step; s++) {
+    gpu_step &to = f->step[s] = c.step[s];
+    for (int i = to.n_in - 1; i >= 0; i--)
+      if (to.arg[i] < 0) to.arg[i] = (int8_t)stack[--depth];
+    f->function[s] = function_of(to);
+    stack[depth++] = -1 - s;
+  }
+  f->result[0] = (int8_t)-c.n_step;
+}
+
+/* Runs a chain with a kernel of its own; *done is false if it has none. */
+static weft_err chain_compiled(kernel *k, const gpu_chain &c, const each_args &a, bool *done) {
+  formula f = {};
+  *done = false;
+  f.type = a.z_type, f.n = a.n, f.n_in = gpu_n_in(k), f.n_out = 1;
+  if (f.n < FORMULA_LEAST || a.z_how != EACH_ROW) return WEFT_OK;
+  for (int i = 0; i < f.n_in; i++)
+    if (a.in[i].type != f.type || !view_of(a, i, &f.in[i])) return WEFT_OK;
+  f.out[0] = formula_view{a.z, 1, {a.n}, {1}};
+  name_steps(c, &f);
+  return gpu_formula_run(k, f, done);
+}
+
 static weft_err chain_launch(kernel *k, const gpu_chain &c, const gpu_tensor &z, const gpu_tensor *in) {
   each_args a;
   if (z.count == 0) return WEFT_OK;
   WEFT_TRY(gpu_each_args(k, z, gpu_n_in(k), in, &a));
+  bool done;
+  WEFT_TRY(chain_compiled(k, c, a, &done));
+  if (done) return WEFT_OK;
   return gpu_wide_floats(k, z.dtype, [&](auto t) {
     chain_kernel<decltype(t)><<<gpu_blocks(z.count, EACH_PACK), GPU_THREADS, 0, gpu_stream(k)>>>(c, a);
     return gpu_launched(k);
@@ -222,10 +276,33 @@ template <class S> static weft_err bundle_launch(kernel *k, const gpu_bundle &g,
   return gpu_launched(k);
 }
 
+static formula_view formula_view_of(const gpu_bundle &g, const gpu_view &v, const gpu_tensor &t) {
+  void *const at = (char *)t.data + (size_t)v.first * gpu_size(g.type);
+  if (v.row == 0 && v.column == 0) return {at};
+  if (v.row == g.columns && v.column == 1) return {at, 1, {g.rows * g.columns}, {1}};
+  return {at, 2, {g.rows, g.columns}, {v.row, v.column}};
+}
+
+/* Runs a bundle with a kernel of its own; *done is false if it has none. */
+static weft_err bundle_compiled(kernel *k, const gpu_bundle &g, const gpu_tensor *out, bool *done) {
+  formula f = {};
+  *done = false;
+  f.type = g.type, f.rounds = true, f.n = g.rows * g.columns;
+  if (f.n < FORMULA_LEAST) return WEFT_OK;
+  f.n_in = g.n_in, f.n_step = g.n_step, f.n_out = g.n_out;
+  for (int i = 0; i < g.n_in; i++) f.in[i] = formula_view_of(g, g.in[i], gpu_in(k, g.in[i].tensor));
+  for (int s = 0; s < g.n_step; s++) f.step[s] = g.step[s], f.function[s] = function_of(g.step[s]);
+  for (int i = 0; i < g.n_out; i++) f.out[i] = formula_view_of(g, g.out[i], out[g.out[i].tensor]), f.result[i] = g.result[i];
+  return gpu_formula_run(k, f, done);
+}
+
 static weft_err bundle_gpu(kernel *k) {
   const gpu_bundle &g = *weft__gpu->bundle(k);
   gpu_tensor out[GPU_BUNDLE_OUT];
+  bool done;
   for (int i = 0; i < g.n_tensor; i++) WEFT_TRY(gpu_out(k, i, g.tensor[i], &out[i]));
+  WEFT_TRY(bundle_compiled(k, g, out, &done));
+  if (done) return WEFT_OK;
   return gpu_floats(k, g.type, [&](auto t) { return bundle_launch<decltype(t)>(k, g, out); });
 }
 
@@ -245,7 +322,10 @@ static int step_of(const char *op, int n_in) {
   return -1;
 }
 
+/* Interpreting a bundle of a large tensor takes longer than its chains. */
+static int64_t most_elements() { return gpu_formula_compiles() ? INT32_MAX : FORMULA_LEAST; }
+
 const gpu_chains *weft__gpu_chains() {
-  static const gpu_chains chains = {step_of, chain_gpu, bundle_gpu};
+  static const gpu_chains chains = {step_of, chain_gpu, bundle_gpu, most_elements};
   return &chains;
 }

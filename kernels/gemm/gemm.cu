@@ -235,7 +235,7 @@ static weft_err run_plain(kernel *k, const gpu_gemm &g) {
 
 /* ---- alternatives ---- */
 
-enum { LEAST_TURNED = 1024, LEAST_SLICED = 8192, MOST_RESULTS = 1 << 16 };
+enum { LEAST_TURNED = 512, LEAST_SLICED = 8192, MOST_RESULTS = 1 << 16 };
 enum { MOST_SLICES = 256, LEAST_SLICES = 16 };
 
 /* a is stored (k, m).  It is transposed first, so the product needs no transpose flag. */

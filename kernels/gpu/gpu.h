@@ -89,6 +89,7 @@ typedef struct gpu_chains {
   int (*step)(const char *op, int n_in); /* returns the number of an op's function; < 0: none */
   weft_err (*run)(kernel *k);            /* runs a chain */
   weft_err (*run_bundle)(kernel *k);
+  int64_t (*most_elements)(void); /* returns the number of elements up to which bundles are faster than chains */
 } gpu_chains;
 
 /* ---- functions that the plug-in calls ---- */

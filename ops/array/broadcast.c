@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/op.h"
+#include "graph/fusion.h"
 #include "kernels/array/strided_copy.h"
 
 /* ---- BroadcastArgs, BroadcastGradientArgs: on shapes as vectors ---- */
@@ -172,10 +173,12 @@ static const op_case to_cases[] = {
     {0},
 };
 
+static const fusion repeats = {ROLE_REPEAT};
+
 OPS(broadcast) = {
     {"BroadcastTo(input:T, shape:Tidx) -> (output:T) | T:type Tidx:type{int32,int64}=int32",
      "The input, repeated to fill a shape.", .infer = to_infer, .cpu = to_cpu, .grad = to_grad, .cases = to_cases,
-     .amp = AMP_CLEAR},
+     .amp = AMP_CLEAR, .fusion = &repeats},
     {"BroadcastArgs(s0:T, s1:T) -> (r0:T) | T:type{int32,int64}=int32", "The shape that two shapes broadcast to.",
      .infer = args_infer, .cpu = args_cpu, .cases = args_cases, .anywhere = "*"},
     {"BroadcastGradientArgs(s0:T, s1:T) -> (r0:T, r1:T) | T:type{int32,int64}=int32",

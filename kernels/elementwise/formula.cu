@@ -1,0 +1,253 @@
+/* formula.cu - writes the source of a formula's kernel, compiles it once and launches it.
+ *
+ * A thread computes four elements.  Shapes are constants of the source, so that layers with equal shapes share a kernel.  A value
+ * is xored with a zero that the compiler does not know after each step: otherwise it would fuse a product and a sum of two steps, and
+ * the last bit would differ from that of the kernels that interpret. */
+#include "kernels/elementwise/formula.cuh"
+#include "device/nvidia_library.cuh"
+#include "kernels/gpu/timing.cuh"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SOURCE_ROOM = 32 << 10, MAX_FORMULAS = 1024 };
+
+/* ---- the source ---- */
+
+struct writer {
+  char *at;
+  size_t left;
+  bool full;
+};
+
+__attribute__((format(printf, 2, 3))) static void put(writer *w, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  const int n = vsnprintf(w->at, w->left, fmt, args);
+  va_end(args);
+  w->full = w->full || n < 0 || (size_t)n >= w->left;
+  if (w->full) return;
+  w->at += n;
+  w->left -= (size_t)n;
+}
+
+struct function_text {
+  const char *name, *parameters, *expression;
+};
+#undef UNARY
+#undef BINARY
+#define UNARY(name, expr) {#name, "A x", #expr},
+#define BINARY(name, expr) {#name, "A x, A y", #expr},
+static const function_text functions[] = {
+#include "kernels/elementwise/functions.inc"
+};
+
+/* How elements are stored (S) and computed (A).  The headers of 16-bit floats are not at hand at run time, so they are converted by
+ * instructions. */
+static const char *storage_text(weft_dtype t) {
+  switch (t) {
+  case WEFT_FLOAT:
+    return "typedef float A, S;\n#define TO(u) (u)\n#define FROM(x) (x)\n#define KEEP(x) "
+           "__uint_as_float(__float_as_uint(x) ^ p.zero)\n";
+  case WEFT_DOUBLE:
+    return "typedef double A, S;\n#define TO(u) (u)\n#define FROM(x) (x)\n#define KEEP(x) "
+           "__longlong_as_double(__double_as_longlong(x) ^ p.zero)\n";
+  case WEFT_HALF:
+    return "typedef float A; typedef unsigned short S;\n#define KEEP(x) __uint_as_float(__float_as_uint(x) ^ p.zero)\n"
+           "__device__ A TO(S u) { A x; asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"(u)); return x; }\n"
+           "__device__ S FROM(A x) { S u; asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(u) : \"f\"(x)); return u; }\n";
+  case WEFT_BFLOAT16:
+    return "typedef float A; typedef unsigned short S;\n#define KEEP(x) __uint_as_float(__float_as_uint(x) ^ p.zero)\n"
+           "__device__ A TO(S u) { return __uint_as_float((unsigned)u << 16); }\n"
+           "__device__ S FROM(A x) { S u; asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(u) : \"f\"(x)); return u; }\n";
+  default: return nullptr;
+  }
+}
+
+static void put_functions(writer *w, const formula &f) {
+  put(w, "__device__ A quotient_of(A x, A y) { return x / y; }\n"
+         "__device__ A power_of(A x, A y) { return y == 2 ? x * x : y == 3 ? x * x * x : pow(x, y); }\n");
+  for (const function_text &t : functions) {
+    bool used = false;
+    for (int s = 0; s < f.n_step; s++) used = used || strcmp(f.function[s], t.name) == 0;
+    if (used) put(w, "__device__ A f_%s(%s) { return (A)(%s); }\n", t.name, t.parameters, t.expression);
+  }
+}
+
+/* Writes the expression of the offset of element i. */
+static void put_offset(writer *w, const formula_view &v) {
+  if (v.rank == 0) put(w, "0");
+  if (v.rank == 1) put(w, v.step[0] ? "i" : "0");
+  if (v.rank < 2) return;
+  int64_t inner = 1;
+  for (int d = v.rank - 1; d >= 0; inner *= v.dim[d], d--)
+    if (v.step[d])
+      put(w, "+ (i / %lldu %% %lldu) * %lldu", (long long)inner, (long long)v.dim[d], (long long)v.step[d]);
+  put(w, "+ 0u");
+}
+
+static bool is_held(const formula_view &v) { return v.rank == 0 || v.step[v.rank - 1] == 0; }
+
+static void put_operand(writer *w, int arg) { put(w, arg < 0 ? "t%d.v[j]" : "x%d.v[j]", arg < 0 ? -1 - arg : arg); }
+
+static void put_step(writer *w, const formula &f, int s) {
+  put(w, "  V t%d; EACH { A z = f_%s(", s, f.function[s]);
+  put_operand(w, f.step[s].arg[0]);
+  if (f.step[s].n_in == 2) put(w, ", "), put_operand(w, f.step[s].arg[1]);
+  put(w, "); z = KEEP(z); t%d.v[j] = %s; }\n", s, f.rounds ? "TO(FROM(z))" : "z");
+}
+
+bool gpu_formula_source(const formula &f, char *text, size_t room) {
+  writer w = {text, room, false};
+  const char *storage = storage_text(f.type);
+  if (!storage) return false;
+  put(&w, "%s#define EACH _Pragma(\"unroll\") for (int j = 0; j < 4; j++)\n", storage);
+  put(&w, "struct V { A v[4]; }; struct alignas(4 * sizeof(S) > 16 ? 16 : 4 * sizeof(S)) Q { S v[4]; };\n");
+  put(&w, "struct P { const S *in[%d]; S *out[%d]; unsigned zero; };\n", f.n_in, f.n_out);
+  put_functions(&w, f);
+  put(&w, "extern \"C\" __global__ void __launch_bounds__(%d) formula(const __grid_constant__ P p) {\n",
+      (int)GPU_THREADS);
+  put(&w, "  const unsigned i = (blockIdx.x * %du + threadIdx.x) * 4u;\n", (unsigned)GPU_THREADS);
+  put(&w, "  if (i >= %lldu) return;\n", (long long)f.n);
+  for (int v = 0; v < f.n_in; v++) { /* all are requested before the first is needed */
+    put(&w, is_held(f.in[v]) ? "  const S q%d = p.in[%d][" : "  const Q q%d = *(const Q *)(p.in[%d] + (", v, v);
+    put_offset(&w, f.in[v]);
+    put(&w, is_held(f.in[v]) ? "];\n" : "));\n");
+  }
+  for (int v = 0; v < f.n_in; v++)
+    put(&w, "  V x%d; EACH x%d.v[j] = TO(q%d%s);\n", v, v, v, is_held(f.in[v]) ? "" : ".v[j]");
+  for (int s = 0; s < f.n_step; s++) put_step(&w, f, s);
+  for (int v = 0; v < f.n_out; v++) {
+    put(&w, "  { Q q; EACH q.v[j] = FROM(");
+    put_operand(&w, f.result[v]);
+    put(&w, "); *(Q *)(p.out[%d] + (", v);
+    put_offset(&w, f.out[v]);
+    put(&w, ")) = q; }\n");
+  }
+  put(&w, "}\n");
+  return !w.full;
+}
+
+/* ---- compiling ---- */
+
+struct compiler { /* the functions of NVRTC that are used here */
+  int (*create)(void **program, const char *source, const char *name, int n, const char *const *, const char *const *);
+  int (*compile)(void *program, int n, const char *const *options);
+  int (*size)(void *program, size_t *size);
+  int (*code)(void *program, char *code);
+  int (*destroy)(void **program);
+};
+
+static bool open_compiler(compiler *c) {
+  *(void **)&c->create = gpu_symbol("nvrtc", "nvrtcCreateProgram", nullptr);
+  *(void **)&c->compile = gpu_symbol("nvrtc", "nvrtcCompileProgram", nullptr);
+  *(void **)&c->size = gpu_symbol("nvrtc", "nvrtcGetCUBINSize", nullptr);
+  *(void **)&c->code = gpu_symbol("nvrtc", "nvrtcGetCUBIN", nullptr);
+  *(void **)&c->destroy = gpu_symbol("nvrtc", "nvrtcDestroyProgram", nullptr);
+  return c->create && c->compile && c->size && c->code && c->destroy;
+}
+
+bool gpu_formula_compiles() {
+  const char *wanted = getenv("WEFT_GPU_COMPILE");
+  compiler c;
+  return !(wanted && *wanted == '0') && CUDART_VERSION >= 12080 && open_compiler(&c);
+}
+
+struct entry {
+  char *source;
+  int device;
+  const void *kernel; /* NULL: it cannot be compiled */
+};
+static entry entries[MAX_FORMULAS];
+static int n_entries;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const void *load_kernel(const char *code) {
+#if CUDART_VERSION >= 12080
+  cudaLibrary_t library; /* stays loaded, as the entry does */
+  cudaKernel_t found;
+  if (cudaLibraryLoadData(&library, code, nullptr, nullptr, 0, nullptr, nullptr, 0) != cudaSuccess) return nullptr;
+  return cudaLibraryGetKernel(&found, library, "formula") == cudaSuccess ? (const void *)found : nullptr;
+#else
+  return code ? nullptr : nullptr;
+#endif
+}
+
+/* Returns NULL if the source cannot be compiled: the caller then interprets the steps. */
+static const void *compile(const char *source, int device) {
+  compiler c;
+  void *program = nullptr;
+  char architecture[48];
+  int major = 0, minor = 0;
+  size_t size = 0;
+  if (!open_compiler(&c)) return nullptr;
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d%d", major, minor);
+  const char *const options[] = {architecture, "--std=c++17"};
+  char *code = nullptr;
+  if (c.create(&program, source, "formula.cu", 0, nullptr, nullptr) == 0 && c.compile(program, 2, options) == 0 &&
+      c.size(program, &size) == 0 && (code = (char *)malloc(size)) != nullptr && c.code(program, code) != 0)
+    size = 0;
+  if (program) c.destroy(&program);
+  const void *kernel = code && size ? load_kernel(code) : nullptr;
+  free(code);
+  cudaGetLastError(); /* a kernel that cannot be loaded is no error of the next launch */
+  return kernel;
+}
+
+/* Returns the kernel of the source, which is compiled if it is new and that is possible now. */
+static const void *find_kernel(const kernel *k, const char *source) {
+  int device = 0, i = 0;
+  cudaGetDevice(&device);
+  while (i < n_entries && (entries[i].device != device || strcmp(entries[i].source, source) != 0)) i++;
+  if (i < n_entries) return entries[i].kernel;
+  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
+  cudaStreamIsCapturing(gpu_stream(k), &capturing);
+  char *copy = capturing == cudaStreamCaptureStatusNone && i < MAX_FORMULAS ? strdup(source) : nullptr;
+  if (!copy) return nullptr;
+  entries[n_entries++] = entry{copy, device, compile(source, device)};
+  return entries[i].kernel;
+}
+
+/* ---- running ---- */
+
+/* Returns true if every pack of four elements is one, or is adjacent and aligned in memory. */
+static bool has_packs(const formula_view &v, weft_dtype type) {
+  const size_t size = gpu_size(type) * EACH_PACK;
+  if (v.rank == 0) return true;
+  const int in = v.rank - 1;
+  if (v.dim[in] % EACH_PACK) return false;
+  if (v.step[in] == 0) return true;
+  for (int d = 0; d < in; d++)
+    if (v.step[d] % EACH_PACK) return false;
+  return v.step[in] == 1 && (uintptr_t)v.at % (size > 16 ? 16 : size) == 0;
+}
+
+static bool is_worth_compiling(const formula &f) {
+  if (f.n < FORMULA_LEAST || f.n % EACH_PACK || f.n > INT32_MAX || !gpu_formula_compiles()) return false;
+  for (int i = 0; i < f.n_in; i++)
+    if (!has_packs(f.in[i], f.type)) return false;
+  for (int i = 0; i < f.n_out; i++)
+    if (!has_packs(f.out[i], f.type)) return false;
+  return true;
+}
+
+weft_err gpu_formula_run(kernel *k, const formula &f, bool *done) {
+  static char source[SOURCE_ROOM]; /* guarded by the lock */
+  *done = false;
+  if (!is_worth_compiling(f)) return WEFT_OK;
+  pthread_mutex_lock(&lock);
+  const void *found = gpu_formula_source(f, source, sizeof source) ? find_kernel(k, source) : nullptr;
+  pthread_mutex_unlock(&lock);
+  if (!found) return WEFT_OK;
+  /* The fields of the kernel's P, one after the other; the last one is the zero. */
+  void *address[GPU_BUNDLE_IN + GPU_BUNDLE_OUT + 1] = {nullptr}, *args[] = {address};
+  for (int i = 0; i < f.n_in; i++) address[i] = f.in[i].at;
+  for (int i = 0; i < f.n_out; i++) address[f.n_in + i] = f.out[i].at;
+  const int64_t each = (int64_t)GPU_THREADS * EACH_PACK;
+  cudaLaunchKernel(found, dim3((unsigned)((f.n + each - 1) / each)), dim3(GPU_THREADS), args, 0, gpu_stream(k));
+  *done = true;
+  return gpu_launched(k);
+}

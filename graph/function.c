@@ -426,6 +426,12 @@ static weft_err check_args(const function *f, int n_arg, const weft_tensor *cons
   return WEFT_OK;
 }
 
+weft_err weft__function_prepare(const weft_node *n, void **state) {
+  return weft__function_create((function **)state, n, "f", 0);
+}
+
+void weft__function_unprepare(void *state) { weft__function_release(state); }
+
 weft_err weft__function_call(function *f, const step *st, int n_arg, const weft_tensor *const *arg, int n_ret,
                              weft_tensor **ret) {
   if (!st->caller)

@@ -46,6 +46,10 @@ weft_err weft__function_attr(attr *out, const char *attr_name, const weft_node *
 int weft__function_count(const weft_node *n, const char *attr); /* the number of functions that the attribute names */
 static inline void weft__function_release(function *f) { weft__object_release(f ? &f->base : NULL); }
 
+/* .prepare and .unprepare of an op whose state is the function that its attribute f names. */
+weft_err weft__function_prepare(const weft_node *n, void **state);
+void weft__function_unprepare(void *state);
+
 /* Functions that compile and run a function.  The executor sets them; kernels reach them through their step. */
 struct caller {
   weft_err (*compile)(function *f); /* sets code and drop */

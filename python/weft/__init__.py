@@ -237,6 +237,7 @@ from weft._core.ops.array_ops import (
     zeros,
     zeros_like,
 )
+from weft._core.ops.batch_ops import nondifferentiable_batch_function
 from weft._core.ops.batch_scatter import batch_scatter_update
 from weft._core.ops.check_ops import (
     assert_equal,
@@ -710,7 +711,8 @@ __all__ = [
     "matrix_transpose", "matrix_triangular_solve", "maximum", "merge_all_summaries", "merge_summary", "meshgrid",
     "metrics", "min_max_variable_partitioner", "minimum", "mixed_precision", "mod", "model_variables",
     "moving_average_variables", "mul", "multinomial", "multiply", "name_scope", "neg", "negative", "nest", "newaxis",
-    "nn", "no_gradient", "no_op", "no_regularizer", "norm", "not_equal", "numpy_function", "one_hot", "ones",
+    "nn", "no_gradient", "no_op", "no_regularizer", "nondifferentiable_batch_function",
+    "norm", "not_equal", "numpy_function", "one_hot", "ones",
     "ones_initializer", "ones_like", "op_scope", "orthogonal_initializer", "pack", "pad", "parallel_stack",
     "parse_example", "parse_single_example", "parse_single_sequence_example", "parse_tensor", "placeholder",
     "placeholder_with_default", "polygamma", "pow", "print", "profiler", "py_func", "py_function", "python_io",

@@ -144,6 +144,16 @@ def for_of_a_range(start, limit, delta):
     return list(raw.For(start=start, limit=limit, delta=delta, input=[tf.constant([1.0, 2.0]), tf.constant(0)], body=body))
 
 
+@scenario([np.array([[1, 2], [3, 4], [5, 6]], F)], [np.zeros([0, 2], F)])
+def map_of_slices(x):
+    @function.Defun(tf.float32, tf.string, tf.float32)
+    def body(a, s, n):
+        return a * n, tf.reduce_sum(a), tf.strings.length(s + "!")
+    texts = tf.strings.as_string(x[:, 0])
+    return list(raw.MapDefun(arguments=[x, texts], captured_inputs=[tf.constant(10.0)], output_types=[tf.float32, tf.float32, tf.int32],
+                             output_shapes=[[2], [], []], f=body))
+
+
 @scenario([np.array([1, 2], F)])
 def remote_calls(x):
     @function.Defun(tf.float32, tf.int32)

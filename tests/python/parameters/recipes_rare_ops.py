@@ -34,6 +34,10 @@ tf.conv2d_backprop_input_v2(tf.zeros([2, 6, 6, 6]), tf.zeros([2, 2, 6, 6]), tf.z
 tf.nn.quantized_relu_x(tf.cast(tf.cast(X, tf.int32), tf.quint8), 1.0, 0.0, 6.0) ; out_type=tf.qint8 ; it[0].dtype
 tf.image.generate_bounding_box_proposals(tf.ones([1, 2, 2, 1]), tf.ones([1, 2, 2, 4]), tf.ones([1, 5]), tf.ones([2, 2, 4])) ;
     nms_threshold=0.5, pre_nms_topn=10, min_size=2, post_nms_topn=5 ; [tf.get_static_value(t) for t in it[0].op.inputs] + [it[0].shape]
+tf.nondifferentiable_batch_function(1, 4, 1000) ; num_batch_threads=2, max_batch_size=8, batch_timeout_micros=5,
+    allowed_batch_sizes=[4, 8], max_enqueued_batches=3, autograph=False, enable_large_batch_splitting=False ;
+    [it(lambda x: x)(tf.constant([[1.0]])).op.get_attr(a) for a in ('num_batch_threads', 'max_batch_size', 'batch_timeout_micros',
+    'allowed_batch_sizes', 'max_enqueued_batches', 'enable_large_batch_splitting')]
 tf.train.sdca_fprint(['a', 'bc']) ; input=['b', 'c']
 tf.train.sdca_shrink_l1([tf.Variable(X)._ref(), tf.Variable(Y)._ref()], 1.0, 4.0) ; l1=2.0, l2=2.0 ;
     it.type, it.get_attr('l1'), it.get_attr('l2')

@@ -14,7 +14,8 @@ struct fold_args {
   weft_dtype type;
   void *z;
   weft_dtype z_type;
-  int64_t outputs, n; /* n: elements folded into each */
+  int64_t outputs, n; /* n: elements folded into each; of the second launch: the results of slices */
+  int64_t count;      /* elements folded into each output by both launches */
   int64_t slice;      /* elements of a slice; slices are blockIdx.y */
   int64_t slices;     /* whose results are partial; 0: this launch writes z */
   each_axes kept, folded;
@@ -39,7 +40,7 @@ template <class A, class F> __device__ void fold_put(const F &f, const fold_args
   if (a.slices)
     ((A *)a.z)[o * a.slices + blockIdx.y] = acc;
   else
-    fold_store<A>(a.z, a.z_type, o, f.end(acc, a.n));
+    fold_store<A>(a.z, a.z_type, o, f.end(acc, a.count));
 }
 
 template <class A> __device__ __forceinline__ A fold_shuffle(A v, int by) {

@@ -100,6 +100,7 @@ weft_err gpu_fold_plan(kernel *k, const gpu_tensor &x, uint32_t mask, const gpu_
   a->outputs = z.count;
   a->n = x.count / z.count;
   if (x.count == 0) a->n = 0;
+  a->count = a->n;
   if (a->folded.rank == 0) a->folded.rank = 1, a->folded.dim[0] = divisor_of(1); /* n is 1 or 0 */
   const int64_t inner_kept = a->kept.rank ? a->kept.step[0][a->kept.rank - 1] : INT64_MAX;
   p->by_rows = a->kept.rank == 0 || a->folded.step[0][a->folded.rank - 1] < inner_kept;
@@ -113,7 +114,7 @@ weft_err gpu_fold_plan(kernel *k, const gpu_tensor &x, uint32_t mask, const gpu_
   fold_args *b = &p->second; /* (outputs, slices), reduced along the second axis */
   b->type = WEFT_INVALID;    /* stored in the type of the computation */
   b->z = z.data, b->z_type = z.dtype;
-  b->outputs = a->outputs, b->n = b->slice = p->slices;
+  b->outputs = a->outputs, b->n = b->slice = p->slices, b->count = a->n;
   b->kept.rank = 1, b->kept.dim[0] = divisor_of(a->outputs), b->kept.step[0][0] = p->slices;
   b->folded.rank = 1, b->folded.dim[0] = divisor_of(p->slices), b->folded.step[0][0] = 1;
   a->slices = p->slices;

@@ -5,9 +5,9 @@
  * the best few algorithms are timed at its first run, unless WEFT_GPU_TUNE=0.  The library's first proposal is often
  * not the fastest for long, narrow matrices such as those of im2col.
  *
- * Three kinds of products have an alternative that is timed against the plain call: a' b in tf32, which tensor cores
- * read inefficiently, with a transposed first; products with few results and long sums, split into slices that are
- * added; and exact products with few rows (skinny.cu). */
+ * Some products have an alternative that is timed against the plain call: a' b in tf32, which tensor cores read
+ * inefficiently, with a transposed first; products with few results and long sums, split into slices that are added;
+ * exact products with few rows (skinny.cu); and with WEFT_BF16=1, products of operands that are rounded first. */
 #include "device/nvidia_library.cuh"
 #include "kernels/gemm/cublaslt.cuh"
 #include "kernels/gemm/gemm.cuh"
@@ -43,7 +43,7 @@ struct plan_key {
   weft_dtype type;
   int flip_a, flip_b;
   gpu_round round;
-  unsigned align_a, align_b, align_c, unused; /* unused: avoids padding, because the bytes are compared */
+  unsigned align_a, align_b, align_c, wide_c; /* no padding, because the bytes are compared */
   int64_t m, n, k, lda, ldb, ldc, step_a, step_b, step_c;
 };
 struct plan {
@@ -148,7 +148,7 @@ static cublasStatus_t make_plan(kernel *k, plan *p, const gpu_gemm &g) {
   lt.desc_set(p->desc, CUBLASLT_MATMUL_DESC_TRANSB, &tb, sizeof tb);
   p->a = gemm_layout(q.type, q.flip_b ? q.k : q.n, q.flip_b ? q.n : q.k, q.ldb, q.batch, q.step_b);
   p->b = gemm_layout(q.type, q.flip_a ? q.m : q.k, q.flip_a ? q.k : q.m, q.lda, q.batch, q.step_a);
-  p->c = gemm_layout(q.type, q.n, q.m, q.ldc, q.batch, q.step_c);
+  p->c = gemm_layout(q.wide_c ? WEFT_FLOAT : q.type, q.n, q.m, q.ldc, q.batch, q.step_c);
   cublasLtMatmulPreference_t pref = nullptr;
   const size_t room = WORKSPACE;
   lt.pref_create(&pref);
@@ -205,7 +205,7 @@ static plan_key key_of(const gpu_gemm &g) {
   cudaGetDevice(&q.device);
   q.round = gpu_rounding();
   q.batch = g.batch > 1 ? g.batch : 1;
-  q.type = g.type;
+  q.type = g.type, q.wide_c = g.wide_c;
   q.flip_a = g.flip_a, q.flip_b = g.flip_b;
   q.align_a = gemm_alignment(g.a), q.align_b = gemm_alignment(g.b), q.align_c = gemm_alignment(g.c);
   q.m = g.m, q.n = g.n, q.k = g.k, q.lda = g.lda, q.ldb = g.ldb, q.ldc = g.ldc;
@@ -247,6 +247,46 @@ static weft_err run_turned(kernel *k, gpu_gemm g) {
   return run_plain(k, g);
 }
 
+static __global__ void round_kernel(const float *x, bf16 *y, int64_t packs) {
+  GPU_EACH(i, packs) {
+    const channels_of<float> v = ((const channels_of<float> *)x)[i];
+    bf16 to[4];
+#pragma unroll
+    for (int j = 0; j < 4; j++) to[j] = (bf16)v.v[j];
+    ((uint2 *)y)[i] = *(const uint2 *)to;
+  }
+}
+
+/* Replaces n elements by the same as bfloat16. */
+static weft_err gemm_round(kernel *k, const void **x, int64_t n) {
+  bf16 *y = nullptr;
+  WEFT_TRY(gpu_scratch(k, n, &y));
+  round_kernel<<<gpu_blocks(n / 4), GPU_THREADS, 0, gpu_stream(k)>>>((const float *)*x, y, n / 4);
+  *x = y;
+  return gpu_launched(k);
+}
+
+/* Returns true if an operand has no gaps and consists of packs. */
+static bool is_dense(const void *x, int64_t rows, int64_t columns, int64_t ld, int batch, int64_t step) {
+  const bool dense = ld == columns && (batch <= 1 || step == 0 || step == rows * columns);
+  return dense && rows * columns % 4 == 0 && (uintptr_t)x % 16 == 0;
+}
+
+/* Both operands are rounded to bfloat16 first: cuBLASLt itself takes as long for floats as in tf32. */
+static weft_err run_rounded(kernel *k, gpu_gemm g) {
+  const int64_t matrices = g.batch > 1 ? g.batch : 1;
+  WEFT_TRY(gemm_round(k, &g.a, g.m * g.k * (g.step_a ? matrices : 1)));
+  WEFT_TRY(gemm_round(k, &g.b, g.n * g.k * (g.step_b ? matrices : 1)));
+  g.type = WEFT_BFLOAT16, g.wide_c = true;
+  return run_plain(k, g);
+}
+
+static bool may_round(const gpu_gemm &g, const plan_key &key) {
+  return key.round == ROUND_BF16 &&
+         is_dense(g.a, g.flip_a ? g.k : g.m, g.flip_a ? g.m : g.k, g.lda, g.batch, g.step_a) &&
+         is_dense(g.b, g.flip_b ? g.n : g.k, g.flip_b ? g.k : g.n, g.ldb, g.batch, g.step_b);
+}
+
 /* Returns the largest allowed number of equal slices. */
 static int64_t slices_of(int64_t k) {
   int64_t n = MOST_SLICES;
@@ -270,7 +310,9 @@ typedef weft_err way(kernel *k, gpu_gemm g);
 
 /* Returns the alternative that may be faster than the plain call, or NULL. */
 static way *other_way(const gpu_gemm &g, const plan_key &key) {
-  if (g.type != WEFT_FLOAT || key.batch > 1 || g.beta != 0) return nullptr;
+  if (g.type != WEFT_FLOAT || g.beta != 0) return nullptr;
+  if (may_round(g, key)) return run_rounded;
+  if (key.batch > 1) return nullptr;
   if (key.round == ROUND_NOT && gpu_gemm_is_skinny(g)) return gpu_gemm_skinny;
   if (key.round == ROUND_TF32 && g.flip_a && !g.flip_b && g.m >= LEAST_TURNED && g.n >= LEAST_TURNED &&
       g.k >= LEAST_TURNED)

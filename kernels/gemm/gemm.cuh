@@ -10,6 +10,7 @@ gpu_round gpu_rounding();
 /* c = op(a) op(b) + beta c for each of `batch` matrices, all row by row: op(a) is m x k, op(b) k x n, c m x n. */
 struct gpu_gemm {
   weft_dtype type;
+  bool wide_c;         /* c is float though a and b are bfloat16 */
   bool flip_a, flip_b; /* stored transposed */
   int64_t m, n, k;
   const void *a, *b;

@@ -9,7 +9,7 @@
 enum { SKINNY_ROWS = 32, SKINNY_WARPS = 8, SKINNY_THREADS = 32 * SKINNY_WARPS, SKINNY_COLUMNS = 4 };
 enum { SKINNY_BLOCKS = 264, SKINNY_LEAST = 1 << 16 }; /* blocks at most; elements of b at least */
 enum { PLAIN_SLICE = 256, FLIPPED_SLICE = 384 };
-template <int ROWS> constexpr int SKINNY_KEPT = ROWS < 16 ? 16 * PLAIN_SLICE : ROWS * PLAIN_SLICE;
+template <int ROWS> constexpr int SKINNY_KEPT = ROWS < 16 ? 16 * PLAIN_SLICE : ROWS *PLAIN_SLICE;
 
 struct skinny_args {
   const float *a, *b;
@@ -23,7 +23,8 @@ __device__ __forceinline__ float4 load4(const float *p) { return *(const float4 
 /* b is [k, n].  A warp takes every eighth row of its block's slice of b; the warps' sums are added at the end. */
 template <int ROWS>
 __global__ void __launch_bounds__(SKINNY_THREADS, ROWS <= 20 ? 2 : 1) skinny_plain(const skinny_args g) {
-  __shared__ __align__(16) float kept[SKINNY_KEPT<ROWS>]; /* a's slice, transposed; then four rows of sums of each warp */
+  __shared__ __align__(
+      16) float kept[SKINNY_KEPT<ROWS>]; /* a's slice, transposed; then four rows of sums of each warp */
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, column = (blockIdx.x * 32 + lane) * SKINNY_COLUMNS;
   const int begin = blockIdx.y * g.slice, count = min(g.slice, g.k - begin);
   for (int i = threadIdx.x; i < ROWS * count; i += SKINNY_THREADS) {
@@ -65,6 +66,22 @@ __global__ void __launch_bounds__(SKINNY_THREADS, ROWS <= 20 ? 2 : 1) skinny_pla
   }
 }
 
+/* Adds the lanes' parts of N sums.  At each step a lane gives one half of its sums away and adds what it is given for the other, so
+ * that the sums are divided among the lanes.  A lane ends with `valid` sums, from number `first` on. */
+template <int N, int STEP, int ROOM>
+__device__ __forceinline__ void divide_sums(float (&sum)[ROOM], int lane, int *first, int *valid) {
+  constexpr int HALF = (N + 1) / 2;
+  const bool high = lane & STEP;
+#pragma unroll
+  for (int i = 0; i < HALF; i++) {
+    const float low = sum[i], up = i + HALF < N ? sum[i + HALF] : 0;
+    sum[i] = (high ? up : low) + __shfl_xor_sync(~0u, high ? low : up, STEP);
+  }
+  *first += high ? HALF : 0;
+  *valid = high ? *valid - HALF : min(*valid, HALF);
+  if constexpr (STEP > 1) divide_sums<HALF, STEP / 2>(sum, lane, first, valid);
+}
+
 /* b is [n, k].  A warp has four rows of b; its lanes have parts of the sums. */
 template <int ROWS> __global__ void __launch_bounds__(SKINNY_THREADS) skinny_flipped(const skinny_args g) {
   __shared__ __align__(16) float kept[ROWS * FLIPPED_SLICE]; /* a's slice */
@@ -72,11 +89,10 @@ template <int ROWS> __global__ void __launch_bounds__(SKINNY_THREADS) skinny_fli
   const int begin = blockIdx.y * g.slice, count = min(g.slice, g.k - begin);
   for (int i = threadIdx.x * 4; i < ROWS * FLIPPED_SLICE; i += SKINNY_THREADS * 4) {
     const int row = i / FLIPPED_SLICE, at = i - row * FLIPPED_SLICE;
-    *(float4 *)&kept[i] =
-        row < g.m && at < count ? load4(g.a + row * g.lda + begin + at) : make_float4(0, 0, 0, 0);
+    *(float4 *)&kept[i] = row < g.m && at < count ? load4(g.a + row * g.lda + begin + at) : make_float4(0, 0, 0, 0);
   }
   __syncthreads();
-  float sum[ROWS][SKINNY_COLUMNS] = {};
+  float sum[ROWS * SKINNY_COLUMNS] = {};
   for (int at = lane * 4; at < count; at += 128) {
     float4 y[SKINNY_COLUMNS];
 #pragma unroll
@@ -87,18 +103,17 @@ template <int ROWS> __global__ void __launch_bounds__(SKINNY_THREADS) skinny_fli
       const float4 x = load4(&kept[r * FLIPPED_SLICE + at]);
 #pragma unroll
       for (int c = 0; c < SKINNY_COLUMNS; c++)
-        sum[r][c] += x.x * y[c].x + x.y * y[c].y + x.z * y[c].z + x.w * y[c].w;
+        sum[r * SKINNY_COLUMNS + c] += x.x * y[c].x + x.y * y[c].y + x.z * y[c].z + x.w * y[c].w;
     }
   }
   float *out = g.c + (int64_t)blockIdx.y * g.m * g.n;
+  int first = 0, valid = ROWS * SKINNY_COLUMNS;
+  divide_sums<ROWS * SKINNY_COLUMNS, 16>(sum, lane, &first, &valid);
 #pragma unroll
-  for (int r = 0; r < ROWS; r++)
-#pragma unroll
-    for (int c = 0; c < SKINNY_COLUMNS; c++) {
-      float total = sum[r][c];
-      for (int step = 16; step; step /= 2) total += __shfl_xor_sync(~0u, total, step);
-      if (lane == 0 && r < g.m && column + c < g.n) out[(int64_t)r * g.n + column + c] = total;
-    }
+  for (int i = 0; i < (ROWS * SKINNY_COLUMNS + 31) / 32; i++) {
+    const int r = (first + i) / SKINNY_COLUMNS, c = (first + i) % SKINNY_COLUMNS;
+    if (i < valid && r < g.m && column + c < g.n) out[(int64_t)r * g.n + column + c] = sum[i];
+  }
 }
 
 __global__ void __launch_bounds__(GPU_THREADS)
@@ -148,8 +163,8 @@ weft_err gpu_gemm_skinny(kernel *k, gpu_gemm g) {
   int slice = ceiling(ceiling(g.k, wanted), unit) * unit;
   if (slice > most) slice = most;
   const int slices = ceiling(g.k, slice);
-  skinny_args s = {(const float *)g.a, (const float *)g.b, (float *)g.c, (int)g.m, (int)g.n, (int)g.k,
-                   slice,              g.lda,              g.ldb};
+  skinny_args s = {
+      (const float *)g.a, (const float *)g.b, (float *)g.c, (int)g.m, (int)g.n, (int)g.k, slice, g.lda, g.ldb};
   if (slices > 1 || g.ldc != g.n) WEFT_TRY(gpu_scratch(k, (int64_t)slices * g.m * g.n, &s.c));
   skinny_launch_rows(k, s, g.flip_b, dim3((unsigned)across, (unsigned)slices));
   WEFT_TRY(gpu_launched(k));

@@ -19,6 +19,7 @@ struct fold_args {
   int64_t slice;      /* elements of a slice; slices are blockIdx.y */
   int64_t slices;     /* whose results are partial; 0: this launch writes z */
   each_axes kept, folded;
+  bool packs; /* floats that are folded are adjacent and aligned, four at a time */
 };
 
 template <class A> __device__ __forceinline__ A fold_load(const void *x, weft_dtype type, int64_t i) {
@@ -50,6 +51,21 @@ template <class A> __device__ __forceinline__ A fold_shuffle(A v, int by) {
     return __shfl_xor_sync(0xffffffffu, v, by);
 }
 
+/* Folds packs of four floats, each of them into a sum of its own. */
+template <class A, class F>
+__device__ A fold_packs(const F &f, const float *x, int64_t begin, int64_t end, int lane, int lanes) {
+  A acc[EACH_PACK];
+#pragma unroll
+  for (int j = 0; j < EACH_PACK; j++) acc[j] = f.template begin<A>();
+#pragma unroll 4
+  for (int64_t r = begin + lane * EACH_PACK; r < end; r += lanes * EACH_PACK) {
+    const pack<float> q = *(const pack<float> *)(x + r);
+#pragma unroll
+    for (int j = 0; j < EACH_PACK; j++) acc[j] = f.step(acc[j], (A)q.v[j]);
+  }
+  return f.join(f.join(acc[0], acc[1]), f.join(acc[2], acc[3]));
+}
+
 /* lanes (32 or 256) threads for an output. */
 template <class A, class F>
 __global__ void __launch_bounds__(GPU_THREADS) fold_rows(const F f, const __grid_constant__ fold_args a, int lanes) {
@@ -62,8 +78,9 @@ __global__ void __launch_bounds__(GPU_THREADS) fold_rows(const F f, const __grid
     const int64_t base = each_offset(a.kept, 0, (uint32_t)o);
     const bool plain = a.folded.rank == 1;
     const int64_t step = a.folded.step[0][0];
+    if (a.packs) acc = fold_packs<A>(f, (const float *)a.x + base, begin, end, lane, lanes);
 #pragma unroll 8
-    for (int64_t r = begin + lane; r < end; r += lanes)
+    for (int64_t r = begin + lane; r < end && !a.packs; r += lanes)
       acc = f.step(acc, fold_load<A>(a.x, a.type, base + (plain ? r * step : each_offset(a.folded, 0, (uint32_t)r))));
   }
   for (int by = 16; by > 0; by /= 2) acc = f.join(acc, fold_shuffle(acc, by));

@@ -90,6 +90,14 @@ static int slices_for(int64_t blocks, int64_t n, int64_t least) {
   return (int)(slices < 1 ? 1 : slices > 512 ? 512 : slices);
 }
 
+/* Returns true if each output folds whole packs of adjacent floats. */
+static bool has_packs(const fold_args &a) {
+  bool packs = a.type == WEFT_FLOAT && a.folded.rank == 1 && a.folded.step[0][0] == 1;
+  packs = packs && a.n % EACH_PACK == 0 && a.slice % EACH_PACK == 0 && (uintptr_t)a.x % 16 == 0;
+  for (int d = 0; d < a.kept.rank; d++) packs = packs && a.kept.step[0][d] % EACH_PACK == 0;
+  return packs;
+}
+
 weft_err gpu_fold_plan(kernel *k, const gpu_tensor &x, uint32_t mask, const gpu_tensor &z, fold_plan *p) {
   *p = fold_plan{};
   fold_args *a = &p->first;
@@ -110,6 +118,8 @@ weft_err gpu_fold_plan(kernel *k, const gpu_tensor &x, uint32_t mask, const gpu_
   p->blocks = (unsigned)blocks;
   p->slices = slices_for(blocks, a->n, p->by_rows ? 2048 : 64);
   a->slice = p->slices > 1 ? (a->n + p->slices - 1) / p->slices : a->n;
+  if (p->slices > 1) a->slice = (a->slice + EACH_PACK - 1) / EACH_PACK * EACH_PACK;
+  a->packs = has_packs(*a);
   if (p->slices == 1) return WEFT_OK;
   fold_args *b = &p->second; /* (outputs, slices), reduced along the second axis */
   b->type = WEFT_INVALID;    /* stored in the type of the computation */

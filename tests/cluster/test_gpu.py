@@ -249,3 +249,10 @@ def test_products_of_matrices_with_few_rows_are_right():
     run = subprocess.run([sys.executable, "-m", "weft", pathlib.Path(__file__).parents[1] / "gpu" / "products.py"],
                          capture_output=True, text=True, timeout=100, env=environment())
     assert run.returncode == 0 and run.stdout.count(" right") == 72, run.stdout + run.stderr
+
+
+@on_a_card
+def test_products_of_rounded_matrices_and_long_means_are_right():
+    run = subprocess.run([sys.executable, "-m", "weft", pathlib.Path(__file__).parents[1] / "gpu" / "rounded.py"],
+                         capture_output=True, text=True, timeout=100, env=environment(WEFT_BF16="1"))
+    assert run.returncode == 0 and run.stdout.count(" right") == 28, run.stdout + run.stderr

@@ -1,4 +1,5 @@
 """The table of messages is TensorFlow's: every field's number, kind and shape, held against the descriptors."""
+import importlib
 import random
 
 import pytest
@@ -27,18 +28,25 @@ from tensorflow.core.protobuf import (
 from tensorflow.core.util import event_pb2
 
 import weft
-from weft._core.framework import proto, protos
+from weft._core.framework import proto, protos, protos_rare
+from weft._core.run import error_codes_pb2 as our_codes
 
 KINDS = {1: "double", 2: "float", 3: "int", 4: "int", 5: "int32", 6: "fixed64", 8: "bool", 9: "string", 12: "bytes", 13: "int",
          14: "enum"}
 FILES = [config_pb2, graph_pb2, meta_graph_pb2, saver_pb2, queue_runner_pb2, cluster_pb2, tensorflow_server_pb2, event_pb2,
          summary_pb2, example_pb2, variable_pb2, device_attributes_pb2, step_stats_pb2, saved_model_pb2,
          trackable_object_graph_pb2, attr_value_pb2, function_pb2, op_def_pb2]
-OURS = {name: value for name, value in vars(protos).items() if isinstance(value, type) and issubclass(value, proto.Message)}
+RARE = [importlib.import_module("tensorflow.core.%s_pb2" % name) for name in (
+    "example.example_parser_configuration framework.kernel_def framework.reader_base framework.resource_handle framework.tensor "
+    "framework.tensor_slice framework.api_def framework.log_memory protobuf.control_flow protobuf.device_properties "
+    "protobuf.named_tensor protobuf.verifier_config util.memmapped_file_system util.saved_tensor_slice protobuf.config "
+    "grappler.costs.op_performance_data profiler.tfprof_options protobuf.transport_options").split()]
+OURS = {name: value for module in (protos, protos_rare) for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, proto.Message)}
 
 
 def descriptors():
-    for file in FILES:
+    for file in FILES + RARE:
         yield from file.DESCRIPTOR.message_types_by_name.items()
 
 
@@ -53,6 +61,32 @@ def test_fields_have_tensorflows_numbers(name, theirs):
             assert (shape == "imap") == (want.message_type.fields_by_name["key"].type != 9)
             want = want.message_type.fields_by_name["value"]
         assert kind == KINDS[want.type] if isinstance(kind, str) else want.message_type is not None
+
+
+@pytest.mark.parametrize("file", RARE, ids=lambda file: file.__name__)
+def test_all_messages_of_a_file_are_there(file):
+    """With all fields, oneofs and enumerations; the bytes of each message are read by the other system."""
+    for name, theirs in file.DESCRIPTOR.message_types_by_name.items():
+        ours = getattr(protos, name)
+        if name not in vars(protos_rare):
+            continue
+        assert set(ours.FIELDS) == set(theirs.fields_by_name)
+        assert {o.name: {f.name for f in o.fields} for o in theirs.oneofs} == {
+            group: set(members) for group, members in ours._groups().items()}
+        for e in theirs.enum_types:
+            assert getattr(ours, e.name).items() == [(v.name, v.number) for v in e.values]
+        made = message_factory.GetMessageClass(theirs)()
+        for field in theirs.fields:
+            if field.type == 9 and field.label == 1:
+                setattr(made, field.name, "some")
+            elif field.type in (3, 5, 13) and field.label == 3:
+                getattr(made, field.name).extend([1, 2**30])
+        assert ours.FromString(made.SerializeToString()).SerializeToString(deterministic=True) == made.SerializeToString()
+
+
+def test_codes_of_errors_are_tensorflows():
+    from tensorflow.core.protobuf import error_codes_pb2
+    assert sorted(our_codes.Code.items()) == sorted(error_codes_pb2.Code.items()) and our_codes.NOT_FOUND == error_codes_pb2.NOT_FOUND
 
 
 def test_task_zero_survives():

@@ -24,7 +24,7 @@ def _decode_error():
 
 
 # Groups of which one field is set; (): all fields of the message.
-_ONEOF = {("TensorInfo", "encoding"): ("name", "coo_sparse", "composite_tensor"),
+ONEOF = {("TensorInfo", "encoding"): ("name", "coo_sparse", "composite_tensor"),
           ("AttrValue", "value"): (), ("Feature", "kind"): (), ("CollectionDef", "kind"): (),
           ("Value", "value"): ("simple_value", "obsolete_old_style_histogram", "image", "histo", "audio", "tensor"),
           ("Event", "what"): ("file_version", "graph_def", "summary", "log_message", "session_log", "tagged_run_metadata",
@@ -104,7 +104,7 @@ class Message(metaclass=Named):
     def _groups(cls):
         """{name of a group: its fields} of the message."""
         if cls._group_table is None:
-            cls._group_table = {group: members or tuple(cls.FIELDS) for (message, group), members in _ONEOF.items()
+            cls._group_table = {group: members or tuple(cls.FIELDS) for (message, group), members in ONEOF.items()
                                 if message == cls.__name__}
         return cls._group_table
 

@@ -104,9 +104,9 @@ NodeExecStats = message("NodeExecStats", "1 string node_name", "2 int all_start_
 DeviceStepStats = message("DeviceStepStats", "1 string device", (2, NodeExecStats, "node_stats", "repeated"),
     "3 imap string thread_names")
 StepStats = message("StepStats", (1, DeviceStepStats, "dev_stats", "repeated"))
-TensorProto = message("TensorProto", "1 enum dtype", (2, TensorShapeProto, "tensor_shape"), "3 int version_number",
-    "4 bytes tensor_content", "13 repeated int half_val", "5 repeated float float_val",
-    "6 repeated double double_val", "7 repeated int int_val", "8 repeated bytes string_val",
+TensorProto = message("TensorProto", "1 enum dtype", (2, TensorShapeProto, "tensor_shape"), "3 int32 version_number",
+    "4 bytes tensor_content", "13 repeated int32 half_val", "5 repeated float float_val",
+    "6 repeated double double_val", "7 repeated int32 int_val", "8 repeated bytes string_val",
     "9 repeated float scomplex_val", "10 repeated int int64_val", "11 repeated bool bool_val",
     "12 repeated double dcomplex_val", "16 repeated int uint32_val", "17 repeated int uint64_val",
     "18 bytes float8_val")
@@ -273,3 +273,13 @@ enumeration(SaverDef, "CheckpointFormatVersion", "LEGACY", "V1", "V2")
 enumeration(SessionLog, "SessionStatus", "STATUS_UNSPECIFIED", "START", "STOP", "CHECKPOINT")
 enumeration(LogMessage, "Level", "UNKNOWN", "DEBUGGING", "INFO", "WARN", "ERROR", "FATAL")
 proto_descriptor.name_all(dict(globals()), ("Any", "BoolValue"))
+
+
+def __getattr__(name):
+    """The messages of protos_rare.py, which is read when a program asks for one."""
+    if name.startswith("_"):
+        raise AttributeError(name)
+    from weft._core.framework import protos_rare
+    if name in vars(protos_rare) and hasattr(vars(protos_rare)[name], "FIELDS"):
+        return vars(protos_rare)[name]
+    raise AttributeError("module %r has no attribute %r" % (__name__, name))

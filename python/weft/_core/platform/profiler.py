@@ -22,8 +22,8 @@ proto.add_field(MultiGraphNodeProto, "children", 11, MultiGraphNodeProto, "repea
 _Trace = proto.message("CodeDef.Trace", "1 string file", "6 int file_id", "2 int32 lineno", "3 string function", "7 int function_id",
                        "4 string line", "8 int line_id", "5 int32 func_start_line")
 _CodeDef = proto.message("CodeDef", (1, _Trace, "traces", "repeated"))
-_OpLogEntry = proto.message("OpLogEntry", "1 string name", "2 int float_ops", "3 repeated string types", (4, _CodeDef, "code_def"))
-OpLogProto = proto.message("OpLogProto", (1, _OpLogEntry, "log_entries", "repeated"), "2 imap string id_to_string")
+OpLogEntry = proto.message("OpLogEntry", "1 string name", "2 int float_ops", "3 repeated string types", (4, _CodeDef, "code_def"))
+OpLogProto = proto.message("OpLogProto", (1, OpLogEntry, "log_entries", "repeated"), "2 imap string id_to_string")
 
 _Checker = proto.message("AdviceProto.Checker", "2 repeated string reports")
 AdviceProto = proto.message("AdviceProto", (1, _Checker, "checkers", "map"))

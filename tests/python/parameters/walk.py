@@ -127,7 +127,6 @@ def observe(caller, changed, source, order):
     """The outcome of one call in a graph of its own; the folder is empty."""
     tf = caller.tf
     graph = tf.Graph()
-    tf.summary.FileWriterCache.clear()  # the writers of another call's folder
     printed, error, value, nodes = io.StringIO(), None, None, []
     with graph.as_default(), contextlib.redirect_stdout(printed):
         tf.set_random_seed(11)
@@ -141,6 +140,7 @@ def observe(caller, changed, source, order):
             error = ([c.__name__ for c in type(e).__mro__], str(e))
     kept = held(graph) if error is None else None
     text = repr((shown(value), nodes, serialized(graph), kept, files(), error, printed.getvalue()))
+    tf.summary.FileWriterCache.clear()  # a writer opens its file when it is flushed, which has to be in this folder
     return Outcome(value, nodes, kept, error, hashlib.md5(text.encode()).hexdigest())
 
 

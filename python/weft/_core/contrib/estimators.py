@@ -77,14 +77,37 @@ def read_eval_metrics(eval_dir):
     return dict(sorted(found.items()))
 
 
+def _stop_signal():
+    """The variable that the chief sets when all workers are to stop; checkpoints have it, as in TensorFlow."""
+    with tf.variable_scope("signal_early_stopping", reuse=tf.AUTO_REUSE):
+        return tf.get_variable("STOP", [], tf.bool, tf.constant_initializer(False), trainable=False,
+                               collections=[tf.GraphKeys.GLOBAL_VARIABLES])
+
+
+class _StopOnSignal(tf.train.SessionRunHook):
+    """Ends the training of a worker once the chief has asked for it."""
+
+    def begin(self):
+        self._signal = _stop_signal()
+
+    def before_run(self, run_context):
+        return tf.train.SessionRunArgs(self._signal)
+
+    def after_run(self, run_context, run_values):
+        if run_values.results:
+            tf.logging.info("Early stopping requested, suspending execution.")
+            run_context.request_stop()
+
+
 class _StopWhen(tf.train.SessionRunHook):
-    """Looks at the evaluations every so many steps or seconds, and ends the training when a function says so."""
+    """The chief's: looks at the evaluations every so many steps or seconds, and ends the training when a function says so."""
 
     def __init__(self, should_stop_fn, run_every_secs=60, run_every_steps=None):
         self._should, self._timer = should_stop_fn, tf.train.SecondOrStepTimer(every_secs=run_every_secs, every_steps=run_every_steps)
 
     def begin(self):
         self._step = tf.train.get_or_create_global_step()
+        self._stop = tf.assign(_stop_signal(), True)
 
     def before_run(self, run_context):
         return tf.train.SessionRunArgs(self._step)
@@ -95,6 +118,7 @@ class _StopWhen(tf.train.SessionRunHook):
             self._timer.update_last_triggered_step(step)
             if self._should():
                 tf.logging.info("Requesting early stopping at global step %d", step)
+                run_context.session.run(self._stop)
                 run_context.request_stop()
 
 
@@ -104,10 +128,7 @@ def make_early_stopping_hook(estimator, should_stop_fn, run_every_secs=60, run_e
         raise TypeError("`should_stop_fn` must be callable")
     if (run_every_secs is None) == (run_every_steps is None):
         raise ValueError("Only one of `run_every_secs` and `run_every_steps` must be set")
-    if estimator.config.num_worker_replicas > 1:
-        raise NotImplementedError("make_early_stopping_hook with several workers is not in Weft: stop at a step with "
-                                  "tf.train.StopAtStepHook")
-    return _StopWhen(should_stop_fn, run_every_secs, run_every_steps)
+    return _StopWhen(should_stop_fn, run_every_secs, run_every_steps) if estimator.config.is_chief else _StopOnSignal()
 
 
 def _threshold(estimator, metric_name, threshold, passes, eval_dir, min_steps, run_every_secs, run_every_steps):

@@ -9,6 +9,7 @@ import numpy as np
 from weft._core.data import structure as structure
 from weft._core.data.components import DatasetSpec, TensorSpec, kind_of, rows_and
 from weft._core.data.options import Options
+from weft._core.data.padding import padded_shape, padding_values as padding
 from weft._core.data.structure import SCALAR_STRING, Structure
 from weft._core.framework import dtypes, errors, tensor_shape
 from weft._core.framework.absent import Named
@@ -189,14 +190,14 @@ class Dataset(metaclass=Named):
 
     @staticmethod
     def list_files(file_pattern, shuffle=None, seed=None, name=None):
-        names = op("MatchingFiles", pattern=_strings(file_pattern, "file_pattern"))
-        files = Dataset.from_tensor_slices(names, name)
-        if shuffle is None or shuffle:
-            from weft._core.ops.array_ops import shape
-            count = shape(names, out_type=dtypes.int64)[0]
-            from weft._core.ops.math_ops import maximum
-            files = files.shuffle(maximum(count, _int64(1, "one")), seed, name=name)
-        return files
+        with get_default_graph().name_scope("list_files"):
+            names = _matching_files(_strings(file_pattern, "file_pattern"))
+            files = Dataset.from_tensor_slices(names, name)
+            if shuffle is None or shuffle:
+                from weft._core.ops import array_ops, math_ops
+                count = array_ops.shape(names, out_type=dtypes.int64)[0]
+                files = files.shuffle(math_ops.maximum(count, 1), seed, name=name)
+            return files
 
     # ---- elements made, chosen, put in order ----
 
@@ -252,10 +253,10 @@ class Dataset(metaclass=Named):
                                 "elements in the input dataset is not a subclass of TensorSpec: `%s`." % (spec,))
         size, drop = _int64(batch_size, "batch_size"), convert_to_tensor(drop_remainder, dtypes.bool,
                                                                         name="drop_remainder")
-        shapes = [_padded_shape(s, known) for s, known in zip(
+        shapes = [padded_shape(s, known) for s, known in zip(
             self._form.flat_shapes if padded_shapes is None else structure.along(self._form.specs, padded_shapes),
             self._form.flat_shapes)]
-        values = _padding(self._form, padding_values)
+        values = padding(self._form, padding_values)
         rows = constant_value(size) if constant_value(drop) else None
         form = self._form.with_shapes([rows_and(rows, s) for _, s in shapes])
         return Dataset(op("PaddedBatchDatasetV2", input_dataset=self._variant_tensor, batch_size=size,
@@ -510,30 +511,15 @@ def _ragged_alike(mine, theirs):
     return [type(a) for a in mine.flat_specs] == [type(b) for b in theirs.flat_specs]
 
 
-def _padded_shape(given, known):
-    """A padded shape as a tensor, and as far as it is known."""
-    if isinstance(given, Tensor):
-        value = constant_value(given)
-        dims = None if value is None else [None if d < 0 else int(d) for d in value]
-        if dims is None and known.ndims is not None:
-            dims = [None] * known.ndims
-        return given, tensor_shape.TensorShape(dims)
-    shape = tensor_shape.as_shape([None if d in (-1, None) else d for d in given] if isinstance(given, (list, tuple))
-                                  else given)
-    if shape.ndims is None:
-        raise ValueError("You must provide `padded_shapes` for elements of unknown rank")
-    return convert_to_tensor([-1 if d is None else d for d in shape.as_list()], dtypes.int64), shape
-
-
-def _padding(form, given):
-    if given is None or (not isinstance(given, (tuple, dict)) and len(form.flat_specs) > 1):
-        given = structure.pack_like(form.specs, [given] * len(form.flat_specs))
-    out = []
-    for value, dtype in zip(structure.along(form.specs, given), form.flat_types):
-        if value is None:
-            value = b"" if dtype == dtypes.string else np.zeros([], dtype.as_numpy_dtype)
-        out.append(convert_to_tensor(value, dtype, name="padding_value"))
-    return out
+def _matching_files(patterns):
+    """The names of the files that match; a step that finds none fails."""
+    from weft._core.ops import array_ops, io_ops, math_ops
+    from weft._core.ops.control_flow import Assert
+    names = op("MatchingFiles", pattern=patterns)
+    some = math_ops.greater(array_ops.shape(names)[0], 0, name="match_not_empty")
+    message = math_ops.add("No files matched pattern: ", io_ops.reduce_join(patterns, separator=", "), name="message")
+    with get_default_graph().control_dependencies([Assert(some, [message], summarize=1, name="assert_not_empty")]):
+        return array_ops.identity(names)
 
 
 # ---- generators of the program ----
@@ -674,6 +660,7 @@ class Iterator(metaclass=Named):
 
     def make_initializer(self, dataset, name=None):
         theirs = dataset._form
+        structure.check_alike(self.output_types, theirs.types)
         if theirs.types != self.output_types:
             raise TypeError("Expected output types %r but got dataset with output types %r." % (
                 self.output_types, theirs.types))

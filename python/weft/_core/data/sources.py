@@ -21,9 +21,7 @@ def from_list(elements, name=None):
     made = [structure.described(e) for e in elements]
     form = made[0][1]
     for i, (_, other) in enumerate(made):
-        if structure.map_leaves(bool, form.specs) != structure.map_leaves(bool, other.specs):
-            raise ValueError("The two structures don't have the same nested structure.\n\nFirst structure: %s\n\nSecond "
-                             "structure: %s" % (form.specs, other.specs))
+        structure.check_alike(form.specs, other.specs)
         merged = form.merged(other)
         if merged is None:
             raise TypeError("Invalid `elements`. Element %d is of %s, the ones before it are of %s." % (i, other.specs, form.specs))

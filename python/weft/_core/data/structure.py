@@ -50,6 +50,15 @@ def along(structure, value):
     return [value]
 
 
+def check_alike(first, second):
+    """ValueError if two nests differ in more than their leaves."""
+    def shape_of(x):
+        return pack_like(x, [None] * len(flatten(x)))
+    if shape_of(first) != shape_of(second):
+        raise ValueError("The two structures don't have the same nested structure.\n\nFirst structure: %s\n\nSecond structure: %s" % (
+            first, second))
+
+
 class Structure(metaclass=Named):
     """The specs of an element's components as a nest, and the types and shapes of the tensors as which they travel."""
 

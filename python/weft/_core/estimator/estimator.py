@@ -265,9 +265,8 @@ class Estimator(metaclass=Named):
         if self._warm_start_from is not None and self.latest_checkpoint() is None:
             warm_start(*self._warm_start_from)
         if scaffold.saver is None and not get_default_graph().get_collection(GraphKeys.SAVERS):
-            scaffold.saver = Saver(sharded=True, max_to_keep=config.keep_checkpoint_max,
-                                         keep_checkpoint_every_n_hours=config.keep_checkpoint_every_n_hours,
-                                         save_relative_paths=True)
+            scaffold.saver = Saver(sharded=True, max_to_keep=config.keep_checkpoint_max, defer_build=True,  # variables of hooks too
+                                   keep_checkpoint_every_n_hours=config.keep_checkpoint_every_n_hours, save_relative_paths=True)
             get_default_graph().add_to_collection(GraphKeys.SAVERS, scaffold.saver)
         worker_hooks = [*hooks, NanTensorHook(spec.loss)]
         if config.log_step_count_steps:

@@ -223,9 +223,21 @@ def _outputs(spec):
     return given
 
 
+def _log_excluded(excluded):
+    """Tells which outputs have no signature because the model does not take serialized Examples."""
+    if excluded:
+        logging.info("Signatures EXCLUDED from export because they cannot be be served via TensorFlow Serving APIs:")
+    for key, (method, tensors) in excluded.items():
+        logging.info("'%s' : %s signatures can only accept a single tensor input of type tf.string. Please check to make sure that you "
+                     "have structured the serving_input_receiver_fn so that it creates a single string placeholder. If your model function "
+                     "expects multiple inputs, then use `tf.io.parse_example()` to parse the string into multiple tensors.\n Received: %s",
+                     key, {"Classify": "Classification", "Regress": "Regression"}[method], tensors)
+
+
 def signatures(spec, receiver):
     """SignatureDefs of a spec's outputs over a receiver's tensors, and over its alternatives."""
-    made, included = {}, {"Classify": [], "Regress": [], "Predict": [], "Eval": []}
+    made, included = {}, {"Classify": [], "Regress": [], "Predict": [], "Train": [], "Eval": []}
+    excluded = {}
     choices = [("", receiver.receiver_tensors)] + [
         (name + ":", tensors if isinstance(tensors, dict) else {"receiver_tensor": tensors})
         for name, tensors in (receiver.receiver_tensors_alternatives or {}).items()]
@@ -233,11 +245,13 @@ def signatures(spec, receiver):
         for key, output in _outputs(spec).items():
             signature = output.signature(tensors)
             if signature is None:
+                excluded[prefix + key] = (output.method, tensors)
                 continue
             made[prefix + key] = signature
             included[output.method].append(prefix + key)
     for method in included:
         logging.info("Signatures INCLUDED in export for %s: %s", method, included[method] or None)
+    _log_excluded(excluded)
     if _DEFAULT not in made:
         logging.warning("Export includes no default signature!")
     return made

@@ -134,6 +134,7 @@ def train_and_evaluate(estimator, train_spec, eval_spec):
     if not isinstance(eval_spec, EvalSpec):
         raise TypeError("`eval_spec` must have type `tf.estimator.EvalSpec`, given %s" % type(eval_spec))
     config = estimator.config
+    logging.info("Not using Distribute Coordinator.")
     if not config.cluster_spec.jobs and config.task_type != TaskType.EVALUATOR:
         return _run_local(estimator, train_spec, eval_spec)
     role = _ROLES.get(config.task_type)

@@ -303,7 +303,7 @@ def _make(graph, definition, call, inputs, name):
         inputs = [graph.capture(t) for t in inputs]
     for t in inputs:
         if t.op.graph is not graph:
-            raise ValueError("Tensor %s must be from the same graph as %s." % (
+            raise ValueError("%s must be from the same graph as %s." % (
                 t, next(o for o in inputs if o.op.graph is graph) if any(o.op.graph is graph for o in inputs) else graph))
     return graph._add(definition.name, name, [t._out for t in inputs], call.attrs())
 

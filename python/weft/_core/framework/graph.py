@@ -251,6 +251,7 @@ class Graph(GraphDetails):
         self._initializers_replaced = False  # by init_from_checkpoint: the init op is made of the variables' new ones
         self._variables = {}        # name of the variable's output -> Variable
         self._variable_store = {}   # full name -> Variable made by get_variable
+        self._partitioned_store = {}  # full name -> PartitionedVariable made by get_variable
         self._scope_extras = {}     # variable scope handle -> what only Python knows of it
         self._context = None        # control flow
         self._made_in = []          # (first node, end, stack) of calls in which the library made nodes

@@ -1,5 +1,6 @@
 """tf.import_graph_def: adds the nodes of a GraphDef to the graph, and replaces inputs by an input_map."""
 from weft._core.framework import protos
+from weft._core.framework.errors import InvalidArgumentError
 from weft._core.framework.graph import Tensor, get_default_graph
 
 
@@ -25,9 +26,10 @@ def _with_stand_ins(graph_def, input_map):
     return made
 
 
-def with_free_names(graph, graph_def):
-    """The definition; nodes whose name the graph has already get a suffix, as in TensorFlow."""
-    there = {graph._c.node(i)[0] for i in range(graph._c.size())}
+def with_free_names(graph, graph_def, prefix=None):
+    """The definition, and the new names of nodes: one whose name the graph has already under the prefix gets a suffix, as in TensorFlow."""
+    start = prefix + "/" if prefix else ""
+    there = {name[len(start):] for name in (graph._c.node(i)[0] for i in range(graph._c.size())) if name.startswith(start)}
     have, renamed = {n.name for n in graph_def.node} | there, {}
     for name in [n.name for n in graph_def.node if n.name in there]:
         count = 1
@@ -36,7 +38,7 @@ def with_free_names(graph, graph_def):
         renamed[name] = "%s_%d" % (name, count)
         have.add(renamed[name])
     if not renamed:
-        return graph_def
+        return graph_def, renamed
     made = protos.GraphDef.FromString(graph_def.SerializeToString())
     for node in made.node:
         node.name = renamed.get(node.name, node.name)
@@ -47,15 +49,25 @@ def with_free_names(graph, graph_def):
         if "_class" in node.attr:
             rows = [c.decode() for c in node.attr["_class"].list.s]
             node.attr["_class"].list.s[:] = [("loc:@" + renamed.get(c[5:], c[5:])).encode() for c in rows]
-    return made
+    return made, renamed
 
 
-def _rewire(graph, first, prefix, input_map):
+class ImportedNames:
+    """The names that nodes of a definition have in the graph."""
+
+    def __init__(self, prefix, renamed):
+        self.start, self.renamed = prefix + "/" if prefix else "", renamed
+
+    def full(self, element):
+        node, colon, slot = element.partition(":")
+        return self.start + self.renamed.get(node, node) + colon + slot
+
+
+def _rewire(graph, first, names, input_map):
     """Gives the nodes from `first` on the mapped inputs; which keys were used."""
     at = {}
     for key, tensor in input_map.items():
-        full = prefix + "/" + key if prefix else key
-        at[graph.as_graph_element(full)._out] = key, tensor
+        at[graph.as_graph_element(names.full(key))._out] = key, tensor
     used = set()
     for number in range(first, graph._c.size()):
         for i, out in enumerate(graph._c.inputs(number)):
@@ -81,9 +93,9 @@ def _check_returned(have, element):
         raise ValueError("Requested return %s '%s' not found in graph def" % (kind, element))
 
 
-def _returned(graph, prefix, element):
+def _returned(graph, names, element):
     try:
-        return graph.as_graph_element(prefix + "/" + element if prefix else element)
+        return graph.as_graph_element(names.full(element))
     except KeyError as e:
         raise ValueError(str(e)) from None
 
@@ -99,15 +111,20 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
     have = {n.name for n in graph_def.node}
     for element in return_elements or ():
         _check_returned(have, element)
-    prefix = graph.unique_name("import" if name is None else name) if name != "" else None
+    whole = name is not None and (name == "" or name.endswith("/"))  # the scope itself, and no new one
+    prefix = name[:-1] or None if whole else graph.unique_name("import" if name is None else name)
     first = graph._c.size()
-    made = _with_stand_ins(graph_def, mapped) if mapped else graph_def
-    graph._c.import_graph((made if prefix else with_free_names(graph, made)).SerializeToString(), prefix)
-    unused = [k for k in set(mapped) - _rewire(graph, first, prefix, mapped) if _node(k) not in have] if mapped else ()
+    made, renamed = with_free_names(graph, _with_stand_ins(graph_def, mapped) if mapped else graph_def, prefix)
+    try:
+        graph._c.import_graph(made.SerializeToString(), prefix)
+    except InvalidArgumentError as e:
+        raise ValueError(e.message) from None
+    names = ImportedNames(prefix, renamed)
+    unused = [k for k in set(mapped) - _rewire(graph, first, names, mapped) if _node(k) not in have] if mapped else ()
     if unused:
         raise ValueError("Attempted to map inputs that were not found in graph_def: [%s]" % ", ".join(sorted(unused)))
     if graph._context is not None:
         graph._context.imported(range(first, graph._c.size()))
     if return_elements is not None:
-        return [_returned(graph, prefix, e) for e in return_elements]
+        return [_returned(graph, names, e) for e in return_elements]
     return None

@@ -24,8 +24,11 @@ def _default_numpy(value, array):
 
 
 def _strings(array, value):
-    """The elements of an array of text as bytes; numpy's own string type drops trailing zero bytes."""
-    if array.dtype.kind == "S" and not isinstance(value, (np.ndarray, np.generic)):
+    """The elements of an array of text as bytes.
+
+    A list is looked at element by element: numpy's own string types drop trailing zero bytes and turn numbers into text.
+    """
+    if array.dtype.kind in "SU" and not isinstance(value, (np.ndarray, np.generic)):
         array = np.array(value, dtype=object)
     out = [s.encode() if isinstance(s, str) else s for s in array.ravel().tolist()]
     if not set(map(type, out)) <= {bytes}:  # rarely: looking at each element takes longer than making it

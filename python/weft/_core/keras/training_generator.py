@@ -87,9 +87,12 @@ def _fitted(model, batches, steps, epochs, verbose, callbacks, validation_data, 
     if validation_data is not None and not training_loop.is_generator(validation_data):
         if model.inputs is not None:
             check = training_loop.validation_of(model, validation_data, None, validation_steps)
+    fed = _weights_fed(model)
     calls = callbacks_module.configure(callbacks, model, validation_data is not None, None, epochs, steps, None, verbose, "steps")
     model.stop_training = False
     calls.on_train_begin({})
+    if model.inputs is not None:
+        model._make_train_function()  # before the first batch, as in TensorFlow: weights in it make another one
 
     def one(x, y, weights):
         return model.train_on_batch(x, y, sample_weight=weights, class_weight=class_weight, reset_metrics=False)
@@ -106,11 +109,18 @@ def _fitted(model, batches, steps, epochs, verbose, callbacks, validation_data, 
             steps = done
         logs.update(zip(model.metrics_names, sums.finish()))
         if validation_data is not None and training_loop.wanted(validation_freq, epoch + 1) and not model.stop_training:
+            if check is not None and fed != _weights_fed(model):  # a batch was the first that has weights
+                check, fed = training_loop.validation_of(model, validation_data, None, validation_steps), _weights_fed(model)
             found = _validated(model, validation_data, check, validation_steps, calls, queue)
             logs.update(("val_" + n, v) for n, v in zip(model.metrics_names, found))
         calls.on_epoch_end(epoch, logs)
     calls.on_train_end({})
     return model.history
+
+
+def _weights_fed(model):
+    """Returns which outputs are fed weights."""
+    return [e.name for e in model._training_state.endpoints or () if e.sample_weight is not None]
 
 
 def _validated(model, data, check, steps, calls, queue):

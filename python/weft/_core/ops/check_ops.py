@@ -2,9 +2,17 @@
 import numpy as np
 
 from weft._core.framework.build import constant_value, convert_to_tensor
-from weft._core.framework.graph import name_scope
+from weft._core.framework.graph import Tensor, name_scope
 from weft._core.ops import array_ops, math_ops
 from weft._core.ops.control_flow import Assert, no_op
+
+
+def _printed(item, summarize):
+    """What an error says of text or of a tensor: its value where that is known, else its name."""
+    value = constant_value(item) if isinstance(item, Tensor) else None
+    if value is None:
+        return str(item)
+    return str(value) if summarize is None or np.size(value) <= summarize else "%s..." % " ".join(map(str, np.ravel(value)[:summarize]))
 
 
 def _compare(public, known, op, sign):
@@ -16,14 +24,14 @@ def _compare(public, known, op, sign):
                     return no_op()
         with name_scope(name, public, [x, y]):
             x, y = convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y")
+            said = ["Condition x %s y did not hold element-wise:" % sign, "x (%s) = " % x.name, x, "y (%s) = " % y.name, y]
+            said = [message, *said] if message else said
+            said = said if data is None else list(data)
             a, b = constant_value(x), constant_value(y)
             if a is not None and b is not None and not np.all(known(a, b)):
                 from weft._core.framework.errors import InvalidArgumentError
-                raise InvalidArgumentError(None, None, "%s\nCondition x %s y did not hold element-wise: x (%s) = %s, y (%s) = %s" % (
-                    message or "", sign, x.name, a, y.name, b))
-            said = ["Condition x %s y did not hold element-wise:" % sign, "x (%s) = " % x.name, x, "y (%s) = " % y.name, y]
-            said = [message, *said] if message else said
-            return Assert(math_ops.reduce_all(op(x, y)), said if data is None else list(data), summarize=summarize)
+                raise InvalidArgumentError(None, None, "\n".join(_printed(d, summarize) for d in said))
+            return Assert(math_ops.reduce_all(op(x, y)), said, summarize=summarize)
     check.__name__ = check.__qualname__ = public
     check.__module__ = __name__
     return check
@@ -35,7 +43,7 @@ def _sign(public, sign, compare, zero_first):
         with name_scope(name, public, [x, data]):
             x = convert_to_tensor(x, name="x")
             if data is None:
-                data = [message or "", "Condition x %s 0 did not hold element-wise:" % sign, "x (%s) = " % x.name, x]
+                data = [message and message + ".  " or "", "Condition x %s 0 did not hold element-wise:" % sign, "x (%s) = " % x.name, x]
             zero = convert_to_tensor(0, x.dtype.base_dtype)
             pair = (zero, x) if zero_first else (x, zero)
             return compare(*pair, data=data, summarize=summarize)
@@ -66,8 +74,8 @@ def _rank(public, fits, word):
                 return Assert(good, data or [message or "", "Tensor %s must have rank %s " % (x.name, word), rank, "Received shape: ",
                                              array_ops.shape(x)], summarize=summarize)
             if not fits(x.shape.ndims, int(wanted)):
-                raise ValueError("%s.  Tensor %s must have rank %s%d.  Received rank %d, shape %s" % (
-                    message or "", x.name, word and word + " ", wanted, x.shape.ndims, x.shape))
+                raise ValueError("%sTensor %s must have rank %s%d.  Received rank %d, shape %s" % (
+                    message and message + ".  " or "", x.name, word and word + " ", wanted, x.shape.ndims, x.shape))
             return no_op(name="static_checks_determined_all_ok")
     check.__name__ = check.__qualname__ = public
     check.__module__ = __name__
@@ -83,7 +91,8 @@ def assert_type(tensor, tf_type, message=None, name=None):
     with name_scope(name, "assert_type", [tensor]):
         tensor = convert_to_tensor(tensor, name="tensor")
         if tensor.dtype.base_dtype != as_dtype(tf_type).base_dtype:
-            raise TypeError("%s  %s must be of type %r" % (message or "", tensor.name, as_dtype(tf_type)))
+            raise TypeError("%s%s must be of type %r; got %r" % (
+                message and message + ".  " or "", tensor.name, as_dtype(tf_type), tensor.dtype.base_dtype))
         return no_op(name="statically_determined_correct_type")
 
 
@@ -149,8 +158,8 @@ def assert_rank_in(x, ranks, data=None, summarize=None, message=None, name=None)
             raise ValueError("Rank must be a scalar")
         if x.shape.ndims is not None and None not in known:
             if x.shape.ndims not in [int(k) for k in known]:
-                raise ValueError("%s.  Tensor %s must have rank in %s.  Received rank %d, shape %s" % (
-                    message or "", x.name, tuple(int(k) for k in known), x.shape.ndims, x.shape))
+                raise ValueError("%sTensor %s must have rank in %s.  Received rank %d, shape %s" % (
+                    message and message + ".  " or "", x.name, tuple(int(k) for k in known), x.shape.ndims, x.shape))
             return no_op(name="static_checks_determined_all_ok")
         found = array_ops.rank(x)
         fits = [math_ops.equal(found, r) for r in ranks]
@@ -169,7 +178,8 @@ def assert_integer(x, message=None, name=None):
     with name_scope(name, "assert_integer", [x]):
         x = convert_to_tensor(x, name="x")
         if not x.dtype.base_dtype.is_integer:
-            raise TypeError('%s  Expected "x" to be integer type.  Found: %s' % (message or "", x.dtype))
+            raise TypeError('%sExpected "x" to be integer type.  Found: %s of dtype %s' % (
+                message and message + ".  " or "", x.name, x.dtype))
         return no_op("statically_determined_was_integer")
 
 

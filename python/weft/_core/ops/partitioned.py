@@ -4,7 +4,7 @@ import math
 from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.build import register_tensor_conversion_function
 from weft._core.framework.dtypes import as_dtype
-from weft._core.framework.graph import Tensor, name_scope
+from weft._core.framework.graph import Tensor, get_default_graph, name_scope
 from weft._core.ops import array_ops
 
 
@@ -79,8 +79,6 @@ register_tensor_conversion_function(PartitionedVariable, lambda value, dtype=Non
 def _pieces(shape, counts):
     """(offset, shape) of each piece; the first ones are larger when it does not come out even."""
     axis = next((i for i, c in enumerate(counts) if c > 1), 0)
-    if sum(c > 1 for c in counts) > 1:
-        raise ValueError("Cannot slice a variable along more than one dimension: %s" % (counts,))
     if counts[axis] > shape[axis]:
         raise ValueError("Cannot slice dimension %d of size %d into %d parts" % (axis, shape[axis], counts[axis]))
     each, extra = divmod(shape[axis], counts[axis])
@@ -107,17 +105,57 @@ def get_partitioned(name, shape, dtype, initializer, regularizer, reuse, trainab
     if given and shape is not None:
         raise ValueError("If initializer is a constant, do not specify shape.")
     full = initializer.shape if given else tensor_shape.as_shape(shape)
-    if not full.is_fully_defined():
-        raise ValueError("Shape of a new partitioned variable (%s) must be fully defined, but instead was %s." % (name, full))
-    full = full.as_list()
-    counts = partitioner(shape=tensor_shape.as_shape(full), dtype=dtype)
-    made = []
+    store, found = get_default_graph()._partitioned_store, get_default_graph()._partitioned_store.get(name)
+    if name in get_default_graph()._variable_store:
+        raise ValueError("A partitioner was provided, but an unpartitioned version of the variable was found: %s.  Perhaps a variable of "
+                         "the same name was already created without partitioning?" % name)
+    counts = None if partitioner is None else _partitions(partitioner, name, full, dtype)
+    if found is not None:
+        return _shared(found, name, full, dtype, counts, reuse)
+    if reuse is True:
+        raise ValueError("PartitionedVariable %s does not exist, or was not created with tf.get_variable(). Did you mean to set "
+                         "reuse=False or reuse=tf.AUTO_REUSE in VarScope?" % name)
+    full, made = full.as_list(), []
     for i, (offset, dims) in enumerate(_pieces(full, counts)):
         start = _slice(initializer, offset, dims, "%s/part_%d/PartitionedInitializer/" % (name, i)) if given else initializer
         piece = single("%s/part_%d" % (name, i), dims, dtype, start, regularizer, reuse, trainable, collections,
                        caching_device, validate_shape, constraint, PartitionInfo(full, offset, name), use_resource)
         made.append(piece)
-    return PartitionedVariable(name, full, dtype, made, counts)
+    store[name] = PartitionedVariable(name, full, dtype, made, counts)
+    return store[name]
+
+
+def _partitions(partitioner, name, full, dtype):
+    """How many pieces the partitioner cuts each dimension into."""
+    if not callable(partitioner):
+        raise ValueError("Partitioner must be callable, but received: %s" % (partitioner,))
+    if not full.is_fully_defined():
+        raise ValueError("Shape of a new partitioned variable (%s) must be fully defined, but instead was %s." % (name, full))
+    counts = partitioner(shape=full, dtype=dtype)
+    if not isinstance(counts, (list, tuple)):
+        raise ValueError("Partitioner must return a sequence, but saw: %s" % (counts,))
+    if len(counts) != full.ndims:
+        raise ValueError("Partitioner returned a partition list that does not match the Variable's rank: %s vs. %s" % (counts, full))
+    if any(c < 1 for c in counts):
+        raise ValueError("Partitioner returned zero partitions for some axes: %s" % (counts,))
+    if sum(c > 1 for c in counts) > 1:
+        raise ValueError("Can only slice a variable along one dimension: shape: %s, partitioning: %s" % (full, counts))
+    return counts
+
+
+def _shared(found, name, full, dtype, counts, reuse):
+    """The partitioned variable that was made before, if it is what is asked for."""
+    if not reuse:
+        raise ValueError("Partitioned variable with name %s already exists. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
+                         "VarScope?" % name)
+    wrong = "Trying to reuse partitioned variable %s, but specified %s %s and found %s %s."
+    if not full.is_compatible_with(found.get_shape()):
+        raise ValueError(wrong % (name, "shape", full, "shape", found.get_shape()))
+    if not dtype.is_compatible_with(found.dtype):
+        raise ValueError(wrong % (name, "dtype", dtype.name, "dtype", found.dtype.name))
+    if counts is not None and list(counts) != list(found._get_partitions()):
+        raise ValueError(wrong % (name, "partitions", list(counts), "partitions", list(found._get_partitions())))
+    return found
 
 
 def axis_size_pieces(shape, dtype, max_shard_bytes, axis, bytes_per_string_element, max_shards):

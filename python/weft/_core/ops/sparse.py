@@ -187,6 +187,7 @@ def sparse_concat(axis=None, sp_inputs=None, name=None, expand_nonconcat_dim=Fal
     from weft._core.framework.build import constant, constant_value, either, op
     axis = either("axis", axis, "concat_dim", concat_dim)
     sp_inputs = list(sp_inputs)
+    _check_axis(axis, sp_inputs)
     known = _concat_shape([constant_value(s.dense_shape) for s in sp_inputs], axis)
     expand = either("expand_nonconcat_dims", expand_nonconcat_dims, "expand_nonconcat_dim", expand_nonconcat_dim)
     declared = _concat_declared([s.shape for s in sp_inputs], axis, expand)
@@ -199,6 +200,17 @@ def sparse_concat(axis=None, sp_inputs=None, name=None, expand_nonconcat_dim=Fal
     made = SparseTensor(indices, values, shape if known is None else constant(known, dtypes.int64))
     made._declared = declared
     return made
+
+
+def _check_axis(axis, sp_inputs):
+    """Refuses an axis that is no integer, or that the inputs do not have."""
+    if isinstance(axis, float):
+        raise TypeError("list indices must be integers or slices, not float: sparse_concat has the axis %s" % axis)
+    if not isinstance(axis, (int, np.integer)):
+        raise TypeError("Expected int for argument 'concat_dim' not %r." % (axis,))
+    rank = sp_inputs[0].shape.ndims
+    if rank is not None and not -rank <= axis < rank:
+        raise IndexError("list index out of range: sparse_concat has the axis %d, and its inputs have %d dimensions" % (axis, rank))
 
 
 def _concat_shape(shapes, axis):

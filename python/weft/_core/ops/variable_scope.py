@@ -209,7 +209,8 @@ def _true_getter(name, shape=None, dtype=dtypes.float32, initializer=None, regul
                  collections=None, caching_device=None, partitioner=None, validate_shape=True, use_resource=None,
                  constraint=None, synchronization=None, aggregation=None, **_):
     scalar = isinstance(shape, (list, tuple)) and not shape
-    if partitioner is not None and not scalar:
+    shared = reuse is True and name in get_default_graph()._partitioned_store  # found without a partitioner too
+    if (partitioner is not None or shared) and not scalar:
         from weft._core.ops.partitioned import get_partitioned
         return get_partitioned(name, shape, as_dtype(dtype), initializer, regularizer, reuse, trainable, collections,
                                caching_device, partitioner, validate_shape, constraint, use_resource)
@@ -225,6 +226,9 @@ def single(name, shape, dtype, initializer, regularizer=None, reuse=None, traina
     found = graph._variable_store.get(name)
     if found is not None:
         return _shared(found, name, shape, dtype, reuse)
+    if name + "/part_0" in graph._variable_store:
+        raise ValueError("No partitioner was provided, but a partitioned version of the variable was found: %s/part_0. Perhaps a variable "
+                         "of the same name was already created with partitioning?" % name)
     if reuse is True:
         raise ValueError("Variable %s does not exist, or was not created with tf.get_variable(). Did you mean to set "
                          "reuse=tf.AUTO_REUSE in VarScope?" % name)
@@ -270,7 +274,7 @@ def _initial(name, shape, dtype, initializer, validate_shape, partition_info):
         if shape is not None and partition_info is None:
             raise ValueError("If initializer is a constant, do not specify shape.")
         return initializer, initializer.dtype.base_dtype if isinstance(initializer, Tensor) else None
-    if shape is None:
+    if shape is None and not _needs_shape(initializer):
         return initializer, dtype
     dims = tensor_shape.as_shape(shape)
     if not dims.is_fully_defined():
@@ -290,6 +294,16 @@ def _initial(name, shape, dtype, initializer, validate_shape, partition_info):
             return initializer()
         return initializer(dims.as_list(), dtype)
     return make, dtype
+
+
+def _needs_shape(initializer):
+    """Returns true for a function that cannot be called without arguments."""
+    import inspect
+    try:
+        takes = inspect.signature(initializer).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) for p in takes)
 
 
 def get_local_variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=False,

@@ -10,7 +10,7 @@ import inspect
 from weft._core.framework import dtypes, errors, protos, tensor_shape
 from weft._core.framework.build import convert_to_tensor, op, register_tensor_conversion_function
 from weft._core.framework.dtypes import as_dtype
-from weft._core.framework.graph import GraphKeys, get_collection, get_default_graph, name_scope
+from weft._core.framework.graph import GraphKeys, Tensor, get_collection, get_default_graph, name_scope
 from weft._core.ops.variable_methods import VariableMethods, distributed_use
 
 
@@ -421,22 +421,27 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
 
 
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
-    if hasattr(ref, "handle") or (not isinstance(ref, Variable) and hasattr(ref, "assign")):  # or a slice of a variable
+    if hasattr(ref, "handle") or not _is_ref(ref):  # or a slice of a variable; what cannot be assigned has no method
         return ref.assign(value, name=name)
     return op("Assign", name, ref=_ref(ref), value=value, validate_shape=validate_shape,
               use_locking=use_locking)
 
 
 def assign_add(ref, value, use_locking=None, name=None):
-    if hasattr(ref, "handle"):
+    if hasattr(ref, "handle") or not _is_ref(ref):
         return ref.assign_add(value)
     return op("AssignAdd", name, ref=_ref(ref), value=value, use_locking=use_locking)
 
 
 def assign_sub(ref, value, use_locking=None, name=None):
-    if hasattr(ref, "handle"):
+    if hasattr(ref, "handle") or not _is_ref(ref):
         return ref.assign_sub(value)
     return op("AssignSub", name, ref=_ref(ref), value=value, use_locking=use_locking)
+
+
+def _is_ref(ref):
+    """Returns true for a variable and for a tensor that refers to one."""
+    return isinstance(ref, Variable) or (isinstance(ref, Tensor) and ref.dtype._is_ref_dtype)
 
 
 def _ref(ref):

@@ -373,8 +373,8 @@ class BaseSession:
             self._delete_dead_handles()
         if not graph._c.size():
             raise RuntimeError("The Session graph is empty. Add operations to the graph before calling run().")
+        feeds = _feeds(graph, self._slots, feed_dict) if feed_dict else ()  # the first to be refused, as in TensorFlow
         fetch = self._compiled(fetches)
-        feeds = _feeds(graph, self._slots, feed_dict) if feed_dict else ()
         asked = _NOTHING if options is None and run_metadata is None else self._asked(options, run_metadata)
         made = []  # without anything to run there is no step, as in TensorFlow
         if fetch.outs or fetch.targets:

@@ -56,6 +56,7 @@ class Adapter:
     def __init__(self, hook, owner):
         self.hook, self.owner = hook, owner
         self.context = self.fetch = None
+        self.begun = False
         self.sync = hook._in_library() if isinstance(hook, SyncReplicasHook) else None
 
     def _guard(self, fn, *args):
@@ -71,7 +72,9 @@ class Adapter:
         return self.owner._lent(c_session)
 
     def begin(self):
-        self._guard(self.hook.begin)
+        if not self.begun:
+            self.begun = True
+            self._guard(self.hook.begin)
 
     def created(self, c_session, coordinator):
         from weft._core.train.supervisor import borrowed_coordinator
@@ -200,10 +203,10 @@ class LoggingTensorHook(SessionRunHook):
         if sum(x is not None for x in (every_n_iter, every_n_secs)) != 1 and not at_end:
             raise ValueError("either at_end and/or exactly one of every_n_iter and every_n_secs must be provided.")
         if not isinstance(tensors, dict):
-            self._tag_order = [getattr(t, "name", t) for t in tensors]
-            tensors = dict(zip(self._tag_order, tensors))
-        else:
             self._tag_order = list(tensors)
+            tensors = dict(zip(tensors, tensors))
+        else:
+            self._tag_order = sorted(tensors)
         self._tensors, self._log_at_end, self._formatter = tensors, at_end, formatter
         self._timer = SecondOrStepTimer(every_n_secs, every_n_iter) if (every_n_iter or every_n_secs) else None
 
@@ -237,9 +240,16 @@ class LoggingTensorHook(SessionRunHook):
 
 
 def as_saver(found):
-    """A saver of the collection SAVERS, where the library keeps its own ones as SaverDefs."""
+    """A saver of the collection SAVERS, where the library keeps its own ones as SaverDefs.
+
+    The collection gets the saver that is made of a SaverDef: a saver lists the checkpoints that it keeps, so all have to use one.
+    """
     from weft._core.train.saver import Saver
-    return Saver(saver_def=protos.SaverDef.FromString(found)) if isinstance(found, bytes) else found
+    if not isinstance(found, bytes):
+        return found
+    made, savers = Saver(saver_def=protos.SaverDef.FromString(found)), get_default_graph().get_collection_ref(GraphKeys.SAVERS)
+    savers[:] = [made if s == found else s for s in savers]
+    return made
 
 
 class CheckpointSaverListener(metaclass=Named):

@@ -6,7 +6,7 @@ import re
 from weft._core.files.gfile import local
 from weft._core.framework import proto_text, protos
 from weft._core.framework.graph import GraphKeys, get_default_graph
-from weft._core.framework.importer import _key, _rewire, _with_stand_ins, with_free_names
+from weft._core.framework.importer import ImportedNames, _key, _rewire, _with_stand_ins, with_free_names
 from weft._core.platform import logging
 
 UNBOUND = "$unbound_inputs_"
@@ -275,14 +275,15 @@ def _add(graph, meta, scope, input_map):
         for node in meta.graph_def.node:
             node.input[:] = [_allowed(i) for i in node.input]
         meta.graph_def.CopyFrom(_with_stand_ins(meta.graph_def, mapped))
+    renamed = {}
     if not scope:
-        free = with_free_names(graph, meta.graph_def)
+        free, renamed = with_free_names(graph, meta.graph_def)
         if free is not meta.graph_def:
             meta.graph_def.CopyFrom(free)
     first = graph._c.size()
     graph._c.import_meta(meta.SerializeToString(), scope)
     if mapped:
-        _rewire(graph, first, scope, mapped)
+        _rewire(graph, first, ImportedNames(scope, renamed), mapped)
     if savers is not None:
         from weft._core.train.saver import Saver
         for item in savers.bytes_list.value:

@@ -193,6 +193,7 @@ class MonitoredSession(metaclass=Named):
             scaffold.finalize()  # the program's own
         if scaffold.init_op is None and graph._initializers_replaced:
             scaffold.init_op = global_variables_initializer()
+        self._build_saver(scaffold, creator._chief)
         ops = tuple(choice(getattr(scaffold, n), None) for n in (
             "init_op", "local_init_op", "ready_op", "ready_for_local_init_op", "summary_op"))
         init_fn = None if scaffold.init_fn is None else (lambda c: scaffold.init_fn(self._lent(c)))
@@ -214,6 +215,17 @@ class MonitoredSession(metaclass=Named):
         graph.finalize()
         self._hooked = wrap_session(self._c, graph, creator._master, creator._config, self)
         self._scaffold = scaffold
+
+    def _build_saver(self, scaffold, chief):
+        """Builds a saver whose build was deferred, once all hooks have begun: it saves the variables that they make."""
+        waiting = [s for s in self._graph.get_collection(GraphKeys.SAVERS) if not isinstance(s, bytes)]
+        saver = waiting[0] if scaffold.saver is None and len(waiting) == 1 else scaffold.saver
+        if saver is None or saver._made is not None or saver._empty:
+            return
+        for hook in (self._chief_hooks if chief else []) + self._hooks:
+            hook.begin()
+        saver.build()
+        scaffold.saver = saver
 
     def _lent(self, c_session):
         """A session that the library lends to a hook."""

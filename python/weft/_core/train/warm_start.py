@@ -75,7 +75,7 @@ def _initialize_scope(ours, theirs, shapes, checkpoint, path):
     """Maps the scope `theirs` of a checkpoint to the scope `ours` of the graph."""
     if not theirs.endswith("/") or not ours.endswith("/"):
         raise ValueError("Assignment map with scope only name %s should map to scope only %s. Should be 'scope/': 'other_scope/'." % (
-            ours, theirs))
+            ours.rpartition("/")[0], theirs))
     ours = "" if ours == "/" else ours
     theirs = "" if theirs == "/" else theirs
     done = set()

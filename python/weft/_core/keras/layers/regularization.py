@@ -10,7 +10,19 @@ from weft._core.ops import array_ops, math_ops, random_ops
 from weft._core.ops.control_flow import smart_cond
 
 
-class Dropout(Layer):
+class _Drawing(Layer):
+    """A layer that draws. As in TensorFlow, each call of a layer with a seed draws from the seed after that of the call before it."""
+
+    _draws = 0
+
+    def _next_seed(self):
+        if self.seed is None:
+            return None
+        self.__dict__["_draws"] = self._draws + 1
+        return self.seed + self._draws - 1
+
+
+class Dropout(_Drawing):
     """Sets a random part of the inputs to zero while training, and scales the rest up."""
 
     _CONFIG = ("rate", "noise_shape", "seed")
@@ -35,7 +47,7 @@ class Dropout(Layer):
             training = backend.learning_phase()
 
         def dropped():
-            return nn.dropout(inputs, rate=self.rate, noise_shape=self._get_noise_shape(inputs), seed=self.seed)
+            return nn.dropout(inputs, rate=self.rate, noise_shape=self._get_noise_shape(inputs), seed=self._next_seed())
         return smart_cond(training, dropped, lambda: array_ops.identity(inputs))
 
     def compute_output_shape(self, input_shape):
@@ -83,7 +95,7 @@ class SpatialDropout3D(_SpatialDropout):
     _axes = 3
 
 
-class _Noise(Layer):
+class _Noise(_Drawing):
     """Changes the inputs while training."""
 
     def __init__(self, **kwargs):
@@ -116,7 +128,7 @@ class GaussianNoise(_Noise):
         self.stddev, self.seed = stddev, seed
 
     def _changed(self, inputs):
-        return inputs + random_ops.random_normal(array_ops.shape(inputs), 0.0, self.stddev, inputs.dtype, self.seed)
+        return inputs + random_ops.random_normal(array_ops.shape(inputs), 0.0, self.stddev, inputs.dtype, self._next_seed())
 
 
 class GaussianDropout(_Noise):
@@ -130,7 +142,7 @@ class GaussianDropout(_Noise):
 
     def _changed(self, inputs):
         stddev = math.sqrt(self.rate / (1.0 - self.rate))
-        return inputs * random_ops.random_normal(array_ops.shape(inputs), 1.0, stddev, inputs.dtype, self.seed)
+        return inputs * random_ops.random_normal(array_ops.shape(inputs), 1.0, stddev, inputs.dtype, self._next_seed())
 
     def call(self, inputs, training=None):
         return self._in_train_phase(inputs, training) if 0 < self.rate < 1 else inputs
@@ -148,7 +160,7 @@ class AlphaDropout(_Noise):
 
     def _changed(self, inputs):
         shape = self.noise_shape if self.noise_shape else array_ops.shape(inputs)
-        kept = math_ops.greater_equal(random_ops.random_uniform(shape, seed=self.seed, dtype=inputs.dtype), self.rate)
+        kept = math_ops.greater_equal(random_ops.random_uniform(shape, seed=self._next_seed(), dtype=inputs.dtype), self.rate)
         kept = math_ops.cast(kept, inputs.dtype)
         scale = ((1 - self.rate) * (1 + self.rate * self._LEAST ** 2)) ** -0.5
         offset = -scale * self._LEAST * self.rate

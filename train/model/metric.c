@@ -105,12 +105,6 @@ static void absolute_error(metric *m) {
   mean_of(m, weft__named_unary(m->g, "Abs", "Abs", metric_difference(m, "Sub")));
 }
 
-static void root_squared_error(metric *m) {
-  squared_error(m);
-  m->value = weft__named_unary(m->g, "Sqrt", "Sqrt", m->value);
-  m->update = weft__named_unary(m->g, "Sqrt", "Sqrt", m->update);
-}
-
 /* ---- hits and misses ---- */
 
 /* Counts the elements that have this label and this prediction. */
@@ -222,19 +216,20 @@ static const struct metric_kind {
   const char *name;
   void (*make)(metric *m);
   bool no_labels;
+  bool root; /* the results are square roots, which are outside of the metric's scope, as in TensorFlow */
 } kinds[] = {
-    {"mean", metric_mean, true},
-    {"accuracy", metric_accuracy, false},
-    {"mean_squared_error", squared_error, false},
-    {"mean_absolute_error", absolute_error, false},
-    {"root_mean_squared_error", root_squared_error, false},
-    {"true_positives", true_positives, false},
-    {"false_positives", false_positives, false},
-    {"false_negatives", false_negatives, false},
-    {"true_negatives", true_negatives, false},
-    {"precision", metric_precision, false},
-    {"recall", metric_recall, false},
-    {"auc", metric_auc, false},
+    {"mean", metric_mean, true, false},
+    {"accuracy", metric_accuracy, false, false},
+    {"mean_squared_error", squared_error, false, false},
+    {"mean_absolute_error", absolute_error, false, false},
+    {"root_mean_squared_error", squared_error, false, true},
+    {"true_positives", true_positives, false, false},
+    {"false_positives", false_positives, false, false},
+    {"false_negatives", false_negatives, false, false},
+    {"true_negatives", true_negatives, false, false},
+    {"precision", metric_precision, false, false},
+    {"recall", metric_recall, false, false},
+    {"auc", metric_auc, false, false},
 };
 
 static const struct metric_kind *find_kind(const char *name) {
@@ -263,6 +258,8 @@ weft_err weft__metric(weft_graph *g, const char *kind, weft_out labels, weft_out
   if (o->weights) m.weights = weft__b_cast(g, *o->weights, WEFT_FLOAT);
   k->make(&m);
   weft__b_pop(g);
+  if (k->root) m.value = weft__named_unary(g, "Sqrt", "Sqrt", m.value);
+  if (k->root) m.update = weft__named_unary(g, "Sqrt", "Sqrt", m.update);
   *value = m.value;
   *update = m.update;
   return weft__b_ok(g);

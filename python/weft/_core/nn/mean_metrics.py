@@ -2,7 +2,7 @@
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import control_dependencies
-from weft._core.nn.metric_parts import broadcast_weights, listed, local, running_mean
+from weft._core.nn.metric_parts import alike, broadcast_weights, listed, local, running_mean, without_last
 from weft._core.ops import array_ops, math_ops, variables
 from weft._core.ops.special_math import divide_no_nan
 from weft._core.ops.variable_scope import variable_scope
@@ -60,8 +60,8 @@ def mean_relative_error(labels, predictions, normalizer, weights=None, metrics_c
       updates_collections: collections to add the update to.
       name: a name for the variable scope.
     """
-    predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
-    normalizer = convert_to_tensor(normalizer)
+    labels, predictions = alike(labels, predictions)
+    normalizer = without_last(convert_to_tensor(normalizer), predictions)
     error = math_ops.abs(labels - predictions)
     relative = array_ops.where(math_ops.equal(normalizer, 0.0), array_ops.zeros_like(labels), math_ops.div(error, normalizer))
     return listed(*running_mean(relative, weights, "mean_relative_error", name), metrics_collections, updates_collections)
@@ -88,6 +88,7 @@ def mean_cosine_distance(labels, predictions, dim, weights=None, metrics_collect
 def _matrix(labels, predictions, num_classes, weights):
     """The confusion matrix over all batches, in a float64 variable, and its update."""
     predictions, labels = (math_ops.cast(convert_to_tensor(x), dtypes.int64) for x in (predictions, labels))
+    predictions.shape.assert_is_compatible_with(labels.shape)
     matrix = local("total_confusion_matrix", [num_classes, num_classes], dtypes.float64)
     flat = [array_ops.reshape(x, [-1]) if x.shape.ndims != 1 else x for x in (labels, predictions)]
     if weights is not None and convert_to_tensor(weights).shape.ndims != 1:

@@ -1,8 +1,8 @@
 """Helper functions of the metrics that are built in Python: their variables, and the pair of value and update."""
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
-from weft._core.framework.graph import GraphKeys, control_dependencies, get_default_graph
-from weft._core.ops import array_ops, math_ops
+from weft._core.framework.graph import GraphKeys, control_dependencies, get_default_graph, name_scope
+from weft._core.ops import array_ops, check_ops, control_flow, math_ops
 from weft._core.ops.special_math import divide_no_nan
 from weft._core.ops.variable_methods import VariableAggregation, VariableSynchronization
 from weft._core.ops.variable_scope import variable_scope
@@ -24,14 +24,93 @@ def listed(value, update, metrics_collections, updates_collections):
     return value, update
 
 
+def without_last(x, than):
+    """x without a last axis of one element that `than` does not have; where a rank is not known, this is decided in each step."""
+    mine, other, last = x.shape.ndims, than.shape.ndims, x.shape[-1:].as_list() if x.shape.ndims else [None]
+    if mine is not None and other is not None:
+        return array_ops.squeeze(x, [-1]) if mine == other + 1 else x
+    if mine == 0 or last[0] not in (1, None):
+        return x
+    return control_flow.cond(math_ops.equal(array_ops.rank(x), array_ops.rank(than) + 1), lambda: array_ops.squeeze(x, [-1]), lambda: x)
+
+
+def alike(labels, predictions):
+    """Labels and predictions of one shape: the last axis of one element that only one of them has is left out."""
+    with name_scope("remove_squeezable_dimensions"):
+        predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
+        if predictions.shape.ndims is not None and predictions.shape.ndims == labels.shape.ndims:
+            return labels, predictions
+        return without_last(labels, predictions), without_last(predictions, labels)
+
+
+def aligned_weights(weights, values):
+    """Weights of the rank of the values, or a scalar. A weight for each row weighs the whole row.
+
+    As in TensorFlow, the weights may have one axis less or, with one element, one more than the values; each other axis has the size of
+    the values' one or 1. What is not known while the graph is built is checked in each step.
+    """
+    weights = convert_to_tensor(weights)
+    if weights.shape.ndims == 0:
+        return weights
+    with name_scope("aligned_weights"):
+        weights = _with_last(without_last(weights, values), values)
+        have, want = weights.shape, values.shape
+        if have.ndims is not None and want.ndims is not None:
+            _check_broadcastable(weights, values)
+            if have.is_fully_defined() and want.is_fully_defined():
+                return weights
+        with control_dependencies([_assert_broadcastable(weights, values)]):
+            return array_ops.identity(weights)
+
+
+def _with_last(weights, values):
+    """Weights with one more axis if they have one less than the values."""
+    if weights.shape.ndims is not None and values.shape.ndims is not None:
+        return array_ops.expand_dims(weights, -1) if weights.shape.ndims == values.shape.ndims - 1 else weights
+    rank = array_ops.rank(weights)
+    less = math_ops.logical_and(rank > 0, math_ops.equal(rank, array_ops.rank(values) - 1))
+    return control_flow.cond(less, lambda: array_ops.expand_dims(weights, -1), lambda: weights)
+
+
+def probabilities(predictions):
+    """The predictions as floats; a step in which one of them is below 0 or above 1 fails, as in TensorFlow."""
+    with name_scope("probabilities"):
+        kind, wrong = predictions.dtype.base_dtype, "predictions must be in [0, 1]"
+        checks = [check_ops.assert_greater_equal(predictions, math_ops.cast(0.0, kind), message=wrong),
+                  check_ops.assert_less_equal(predictions, math_ops.cast(1.0, kind), message=wrong)]
+        with control_dependencies(checks):
+            return array_ops.identity(math_ops.cast(predictions, dtypes.float32))
+
+
+_WRONG = "weights can not be broadcast to values."
+
+
+def _check_broadcastable(weights, values):
+    have, want = weights.shape, values.shape
+    if have.ndims != want.ndims:
+        raise ValueError("%s values.rank=%s. weights.rank=%s. values.shape=%s. weights.shape=%s. Received weights=%s, values=%s" % (
+            _WRONG, want.ndims, have.ndims, want, have, weights, values))
+    for i, (mine, other) in enumerate(zip(have.as_list(), want.as_list())):
+        if mine not in (1, None) and other is not None and mine != other:
+            raise ValueError("%s Mismatch at dim %d. values.shape=%s, weights.shape=%s. Received weights=%s, values=%s" % (
+                _WRONG, i, want, have, weights, values))
+
+
+def _assert_broadcastable(weights, values):
+    """An op that fails in a step in which the weights do not fit the values."""
+    have, want = array_ops.shape(weights), array_ops.shape(values)
+
+    def fit():
+        return math_ops.reduce_all(math_ops.logical_or(math_ops.equal(have, 1), math_ops.equal(have, want)))
+    ranks = math_ops.equal(array_ops.size(have), array_ops.size(want))
+    scalar = math_ops.equal(array_ops.size(have), 0)
+    good = math_ops.logical_or(scalar, control_flow.cond(ranks, fit, lambda: array_ops.constant(False)))
+    return control_flow.Assert(good, [_WRONG, "weights.shape=", have, "values.shape=", want])
+
+
 def broadcast_weights(weights, values):
     """Weights of the shape of the values."""
-    weights = math_ops.cast(convert_to_tensor(weights), values.dtype.base_dtype)
-    missing = (values.shape.ndims or 0) - (weights.shape.ndims or 0)
-    if weights.shape.ndims and missing > 0:
-        for _ in range(missing):
-            weights = array_ops.expand_dims(weights, -1)
-    return weights * array_ops.ones_like(values)
+    return math_ops.cast(aligned_weights(weights, values), values.dtype.base_dtype) * array_ops.ones_like(values)
 
 
 def running_mean(values, weights, default_name, name):

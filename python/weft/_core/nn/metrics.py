@@ -3,12 +3,9 @@ from weft import _weft
 from weft._core.framework import dtypes, errors
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import get_default_graph
+from weft._core.nn.metric_parts import aligned_weights, alike, broadcast_weights, probabilities
 from weft._core.ops.variables import resource_wanted
-
-
-def _squeezed(shape):
-    """A shape without a last axis of size 1, which metrics leave out of account."""
-    return shape[:-1] if shape.ndims and shape.as_list()[-1] in (1, None) else shape
+from weft._core.platform import logging
 
 
 def _metric(kind, labels, predictions, weights, collections, updates, name, thresholds=0):
@@ -18,9 +15,11 @@ def _metric(kind, labels, predictions, weights, collections, updates, name, thre
     if kind in ("accuracy",) and labels.dtype.base_dtype != predictions.dtype.base_dtype:
         from weft._core.ops.math_ops import cast
         predictions = cast(predictions, labels.dtype.base_dtype)
-    if kind != "mean" and not _squeezed(predictions.shape).is_compatible_with(_squeezed(labels.shape)):
+    if kind != "mean":
+        labels, predictions = alike(labels, predictions)
         predictions.shape.assert_is_compatible_with(labels.shape)
-    given = -1 if weights is None else convert_to_tensor(weights, dtypes.float32)._out
+    predictions = probabilities(predictions) if kind == "auc" else predictions
+    given = -1 if weights is None else _weights(kind, weights, predictions)._out
     graph._c.variables_resource(resource_wanted(None))
     try:
         with graph._made_by_library():
@@ -33,6 +32,13 @@ def _metric(kind, labels, predictions, weights, collections, updates, name, thre
     return value, update
 
 
+def _weights(kind, weights, predictions):
+    from weft._core.ops.math_ops import cast
+    if kind == "auc":  # which flattens them
+        return broadcast_weights(weights, predictions)
+    return cast(aligned_weights(weights, predictions), dtypes.float32)
+
+
 def mean(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
     return _metric("mean", None, values, weights, metrics_collections, updates_collections, name)
 
@@ -40,10 +46,12 @@ def mean(values, weights=None, metrics_collections=None, updates_collections=Non
 def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collections=None, updates_collections=None,
         curve="ROC", name=None, summation_method="trapezoidal", thresholds=None):
     if curve not in ("ROC", "PR"):
-        raise ValueError("curve must be either ROC or PR, %s unknown" % curve)
+        raise ValueError("Curve must be either ROC or PR. Curve %s is unknown." % curve)
     if summation_method not in _SUMMATIONS:
         raise ValueError("Invalid summation_method: %s summation_method should be 'trapezoidal', 'careful_interpolation', "
                          "'minoring', or 'majoring'." % summation_method)
+    if curve == "PR" and summation_method == "trapezoidal":
+        logging.warning("Trapezoidal rule is known to produce incorrect PR-AUCs; please switch to \"careful_interpolation\" instead.")
     if curve == "PR" or summation_method in ("minoring", "majoring") or thresholds is not None:
         if thresholds is None:
             thresholds = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
@@ -60,11 +68,10 @@ def _counts(labels, predictions, weights, thresholds):
     from weft._core.framework.graph import GraphKeys
     from weft._core.ops import array_ops, control_flow, math_ops
     from weft._core.ops.variables import Variable
+    weights = 1.0 if weights is None else array_ops.reshape(broadcast_weights(weights, predictions), [1, -1])
     labels = array_ops.reshape(math_ops.cast(labels, dtypes.float32), [1, -1])
     above = math_ops.cast(math_ops.greater(array_ops.reshape(predictions, [1, -1]), array_ops.expand_dims(thresholds, 1)),
                           dtypes.float32)
-    weights = 1.0 if weights is None else array_ops.reshape(
-        math_ops.cast(weights, dtypes.float32) * array_ops.ones_like(predictions), [1, -1])
     found, updates = {}, []
     for name, hit in (("true_positives", above * labels), ("false_negatives", (1 - above) * labels),
                       ("true_negatives", (1 - above) * (1 - labels)), ("false_positives", above * (1 - labels))):
@@ -77,20 +84,20 @@ def _counts(labels, predictions, weights, thresholds):
     return [found[name] for name in order], control_flow.group(*updates)
 
 
-def _area(tp, fp, fn, tn, curve, method):
+def _area(tp, fp, fn, tn, curve, method, name):
     from weft._core.ops import array_ops, math_ops
     if curve == "ROC" or method != "careful_interpolation":
         recall_ = (tp + 1e-6) / (tp + fn + 1e-6)
         x, y = (fp / (fp + tn + 1e-6), recall_) if curve == "ROC" else (recall_, (tp + 1e-6) / (tp + fp + 1e-6))
         between = {"minoring": math_ops.minimum, "majoring": math_ops.maximum}.get(method, lambda a, b: (a + b) / 2)
-        return math_ops.reduce_sum((x[:-1] - x[1:]) * between(y[:-1], y[1:]))
+        return math_ops.reduce_sum((x[:-1] - x[1:]) * between(y[:-1], y[1:]), name=name)
     p, steps = tp + fp, tp[:-1] - tp[1:]
     slope = math_ops.div_no_nan(steps, math_ops.maximum(p[:-1] - p[1:], 0.0))
     start = tp[1:] - slope * p[1:]
     both = math_ops.logical_and(p[:-1] > 0, p[1:] > 0)
     ratio = array_ops.where(both, math_ops.div_no_nan(p[:-1], math_ops.maximum(p[1:], 0.0)), array_ops.ones_like(p[1:]))
     return math_ops.reduce_sum(math_ops.div_no_nan(slope * (steps + start * math_ops.log(ratio)),
-                                                   math_ops.maximum(tp[1:] + fn[1:], 0.0)))
+                                                   math_ops.maximum(tp[1:] + fn[1:], 0.0)), name="interpolate_pr_auc")
 
 
 def _area_under(curve, labels, predictions, weights, thresholds, collections, updates, name, method):
@@ -98,12 +105,12 @@ def _area_under(curve, labels, predictions, weights, thresholds, collections, up
     from weft._core.framework.graph import control_dependencies
     from weft._core.ops.variable_scope import variable_scope
     with variable_scope(name, "auc"):
-        predictions = convert_to_tensor(predictions)
-        found, update = _counts(convert_to_tensor(labels), predictions, weights,
-                                convert_to_tensor(thresholds, dtypes.float32))
-        value = _area(*[v.value() for v in found], curve, method)
+        labels, predictions = alike(labels, predictions)
+        predictions = probabilities(predictions)
+        found, update = _counts(labels, predictions, weights, convert_to_tensor(thresholds, dtypes.float32))
+        value = _area(*[v.value() for v in found], curve, method, "value")
         with control_dependencies([update]):
-            after = _area(*[v.read_value() for v in found], curve, method)
+            after = _area(*[v.read_value() for v in found], curve, method, "update_op")
     graph = get_default_graph()
     graph.add_to_collections(collections or [], value)
     graph.add_to_collections(updates or [], after)

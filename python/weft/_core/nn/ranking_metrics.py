@@ -1,7 +1,7 @@
 """tf.metrics of the k highest predictions: precision, recall and average precision at k."""
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
-from weft._core.framework.graph import name_scope
+from weft._core.framework.graph import get_default_graph, name_scope
 from weft._core.nn import nn
 from weft._core.nn.metric_parts import listed, local
 from weft._core.ops import array_ops, math_ops
@@ -88,7 +88,7 @@ def _ratio(kind, labels, top, k, class_id, weights, metrics_collections, updates
         misses = math_ops.reduce_sum(math_ops.cast(wrong, dtypes.float64), -1)
     tp, tp_update = _counter("true_positive", k, class_id, _weighted(hits, weights))
     other, other_update = _counter(kind, k, class_id, _weighted(misses, weights))
-    value = math_ops.div(tp.value(), math_ops.add(tp.value(), other.value()))
+    value = math_ops.div(tp.value(), math_ops.add(tp.value(), other.value()), name=get_default_graph().get_name_scope() + "/")
     update = math_ops.div(tp_update, math_ops.add(tp_update, other_update), name="update")
     return listed(value, update, metrics_collections, updates_collections)
 

@@ -1,7 +1,7 @@
 """tf.metrics of probabilities against thresholds: counts, precision and recall at each, and the best at a bound."""
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
-from weft._core.nn.metric_parts import broadcast_weights, listed, local
+from weft._core.nn.metric_parts import alike, broadcast_weights, listed, local, probabilities
 from weft._core.ops import array_ops, math_ops
 from weft._core.ops.variable_scope import variable_scope
 
@@ -10,8 +10,8 @@ _SMALL = 1e-7
 
 def _confusion(labels, predictions, thresholds, weights, kinds):
     """{kind: (variable, update)} of weighted counts at each threshold; kinds: of tp, fn, tn, fp."""
-    predictions = math_ops.cast(convert_to_tensor(predictions), dtypes.float32)
-    labels = math_ops.cast(convert_to_tensor(labels), dtypes.bool)
+    labels, predictions = alike(labels, predictions)
+    predictions, labels = probabilities(predictions), math_ops.cast(labels, dtypes.bool)
     n = len(thresholds)
     flat = array_ops.reshape(predictions, [1, -1])
     bounds = array_ops.expand_dims(convert_to_tensor(list(thresholds), dtypes.float32), [1])
@@ -34,7 +34,7 @@ def _count(public, kind, scope):
     def metric(labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None):
         with variable_scope(name, scope, [predictions, labels, weights]):
             count, update = _confusion(labels, predictions, thresholds, weights, [kind])[kind]
-            return listed(count.value(), update, metrics_collections, updates_collections)
+            return listed(array_ops.identity(count), update, metrics_collections, updates_collections)
     metric.__name__ = metric.__qualname__ = public
     metric.__module__ = __name__
     metric.__doc__ = """How many %s there are at each threshold, over all batches so far.

@@ -6,6 +6,8 @@
 #include "train/session/hook.h"
 #include "train/checkpoint/path.h"
 #include "train/session/run.h"
+#include <inttypes.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { START = 1, CHECKPOINT = 3 };
@@ -244,6 +246,24 @@ weft_err weft__hook_summary(weft_hook **out, const weft_summary_hook_opts *o) {
 
 /* ---- steps per second ---- */
 
+typedef struct counter_hook {
+  writing w;
+  int64_t last; /* the step that the run before saw; -1: there was none */
+} counter_hook;
+
+/* Warns, at most five times in a process as TensorFlow does, if runs do not increment the global step. */
+static void warn_of_same_step(counter_hook *s, int64_t seen) {
+  static atomic_int warned;
+  if (seen == s->last && atomic_load(&warned) < 5 && atomic_fetch_add(&warned, 1) < 5)
+    weft__log(LOG_WARNING,
+              "It seems that global step (tf.train.get_global_step) has not been increased. Current value (could be "
+              "stable): %" PRId64 " vs previous value: %" PRId64
+              ". You could increase the global step by passing tf.train.get_global_step() to "
+              "Optimizer.apply_gradients or Optimizer.minimize.",
+              seen, s->last);
+  s->last = seen;
+}
+
 static weft_err counter_begin(void *arg, weft_hook *h) { return open_writing(arg, h, "StepCounterHook"); }
 
 static weft_err counter_before(void *arg, weft_run_context *c) {
@@ -256,6 +276,7 @@ static weft_err counter_after(void *arg, weft_run_context *c) {
   int64_t now, steps;
   double secs;
   WEFT_TRY(due_after(w, c, 0, &due, &now));
+  warn_of_same_step(arg, weft__tensor_int(weft__context_value(c, 0), 0));
   if (!due || !weft__timer_note(&w->timer, now, &secs, &steps) || steps < 0) return WEFT_OK;
   double rate = (double)steps / (secs > 0 ? secs : 1e-9);
   const char *name = weft__monitored_graph(w->hook->owner)->node[w->step.node]->name;
@@ -271,8 +292,10 @@ weft_err weft__hook_step_counter(weft_hook **out, const weft_step_counter_opts *
   static const weft_hook_fns fns = {counter_begin, NULL, counter_before, counter_after, flush_at_end};
   if (o->every_n_steps > 0 && o->every_n_secs > 0)
     return weft__fail(WEFT_INVALID_ARGUMENT, "exactly one of every_n_steps and every_n_secs should be provided.");
-  writing *w = weft__alloc_zero(1, sizeof *w);
-  if (!w) return WEFT_OOM;
+  counter_hook *s = weft__alloc_zero(1, sizeof *s);
+  if (!s) return WEFT_OOM;
+  writing *w = &s->w;
+  s->last = -1;
   w->timer = (hook_timer){.secs = o->every_n_secs, .steps = o->every_n_steps};
   if (o->every_n_steps <= 0 && o->every_n_secs <= 0) w->timer.steps = 100;
   weft_err err = where_to(w, o->writer, o->dir);

@@ -299,20 +299,20 @@ OF_THE_LIBRARY = ("Graph was finalized", "Running local_init_op", "Done running 
 class Lines(logging.Handler):
     """Keeps lines, but those that Weft's library writes itself and those with values of the machine."""
 
-    def __init__(self):
+    def __init__(self, kind):
         super().__init__()
-        self.lines = []
+        self.kind, self.lines = kind, []
 
     def emit(self, record):
         line = re.sub(r"\([\d.]+ sec\)|\d{6,}|\d{4}-.*|[\d.]+s$", "#", record.getMessage())
-        if record.levelno == logging.INFO and not line.startswith(OF_THE_LIBRARY):
+        if record.levelno == self.kind and not line.startswith(OF_THE_LIBRARY):
             self.lines.append(line)
 
 
 @contextlib.contextmanager
-def logged(tf):
-    """The lines that the body logs as information."""
-    level, handler = tf.logging.get_verbosity(), Lines()
+def logged(tf, kind=logging.INFO):
+    """The lines of a kind that the body logs."""
+    level, handler = tf.logging.get_verbosity(), Lines(kind)
     tf.logging.set_verbosity(tf.logging.INFO)
     tf.get_logger().addHandler(handler)
     try:
@@ -377,3 +377,19 @@ def initializers_without_a_shape(tf):
             lambda: tf.get_variable("b", initializer=lambda: tf.ones([2])), lambda: tf.get_variable("c", initializer=1.5)]
     found = [text(m) for m in made]
     return [f[0] if isinstance(f, tuple) else (f.name, f.shape.as_list()) for f in found]
+
+
+@case(nodes=False)
+def a_step_that_nothing_increments(tf):
+    with tf.variable_scope("a"):
+        step = tf.train.get_or_create_global_step()
+    x = tf.constant(1.0)
+    hooks = [tf.train.StepCounterHook(1, output_dir="out"), tf.train.NanTensorHook(x / 0 - x / 0, fail_on_nan_loss=False)]
+    with logged(tf, logging.WARNING) as lines, tf.train.SingularMonitoredSession(hooks=hooks) as session:
+        for _ in range(3):
+            session.run(x) if not session.should_stop() else None
+    hook = tf.train.StepCounterHook(1)
+    with logged(tf, logging.WARNING) as more, tf.train.SingularMonitoredSession(hooks=[hook]) as session:
+        for _ in range(7):
+            session.run(x)
+    return lines, more, step.name

@@ -192,9 +192,10 @@ class NanTensorHook(SessionRunHook):
     def after_run(self, run_context, run_values):
         if np.isnan(run_values.results).any():
             from weft._core.platform import logging
-            logging.error("Model diverged with loss = NaN.")
             if self._fail_on_nan_loss:
+                logging.error("Model diverged with loss = NaN.")
                 raise NanLossDuringTrainingError
+            logging.warning("Model diverged with loss = NaN.")
             run_context.request_stop()
 
 
@@ -402,6 +403,7 @@ class StepCounterHook(_StepHook):
     def begin(self):
         from weft._core.files.summary import FileWriterCache
         super().begin()
+        self._summary_tag = self._global_step_tensor.op.name + "/sec"
         if self._summary_writer is None and self._output_dir:
             self._summary_writer = FileWriterCache.get(self._output_dir)
 
@@ -424,7 +426,13 @@ class StepCounterHook(_StepHook):
                 secs, steps = self._timer.update_last_triggered_step(step)
                 if secs is not None:
                     self._log_and_record(steps, secs, step)
-        self._last_global_step = int(run_values.results)
+        seen = int(run_values.results)
+        if seen == self._last_global_step:
+            from weft._core.platform import logging
+            logging.log_first_n(logging.WARN, "It seems that global step (tf.train.get_global_step) has not been increased. Current value "
+                                "(could be stable): %s vs previous value: %s. You could increase the global step by passing "
+                                "tf.train.get_global_step() to Optimizer.apply_gradients or Optimizer.minimize.", 5, seen, seen)
+        self._last_global_step = seen
 
 
 class GlobalStepWaiterHook(_StepHook):

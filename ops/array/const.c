@@ -81,7 +81,7 @@ static weft_err ref_identity_cpu(kernel *k) {
 }
 
 static weft_err prevent_grad(backprop *b) {
-  return weft__fail(WEFT_INVALID_ARGUMENT, "Gradient explicitly disabled. Reason: b'%s'",
+  return weft__fail(WEFT_NOT_FOUND, "Gradient explicitly disabled. Reason: b'%s'",
                     weft__node_str(b->node, "message").data);
 }
 

@@ -101,7 +101,7 @@ def make(code, message):
     """The exception for a code of the library; the package adds the op where a node is named."""
     if code == OUT_OF_RANGE and message.startswith("The job is over: "):
         return JobOverError(None, None, message)
-    if code == NOT_FOUND and message.startswith("No gradient defined for operation'"):
+    if code == NOT_FOUND and message.startswith(("No gradient defined for operation'", "Gradient explicitly disabled")):
         return LookupError(message)
     return _CLASSES.get(code, UnknownError)(None, None, message)
 

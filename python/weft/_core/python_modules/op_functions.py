@@ -55,7 +55,7 @@ def _known_or(input, name, optimize, out_type, kind, value):
             return whole if kind == "Shape" else math_ops.reduce_prod(whole, 0, name=scope)
         input = convert_to_tensor(input)
         if optimize and input.get_shape().is_fully_defined():
-            name = scope + "shape_as_tensor" if kind == "Shape" else scope
+            name = "shape_as_tensor" if kind == "Shape" else scope
             return constant(value(input.get_shape().as_list()), out_type, name=name)
         return op(kind, scope, input=input, out_type=out_type)
 

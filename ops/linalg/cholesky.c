@@ -27,23 +27,30 @@ static void keep_lower(const matrix *m, bool good) {
     }
 }
 
+typedef struct factor_job {
+  const kernel *k;
+  matrices m;
+} factor_job;
+
 static void factor_all(void *arg, int64_t begin, int64_t end) {
+  const factor_job *j = arg;
   for (int64_t b = begin; b < end; b++) {
-    const matrix m = weft__matrix_at(arg, b);
+    const matrix m = weft__matrix_at(&j->m, b);
     adjoint_of_lower(&m);
-    keep_lower(&m, weft__matrix_cholesky(&m));
+    keep_lower(&m, weft__matrix_cholesky(j->k, &m));
   }
 }
 
 static weft_err cholesky_cpu(kernel *k) {
-  matrices m = {0};
+  factor_job j = {0};
   WEFT_TRY(weft__matrix_square(k, 0));
-  weft_err err = weft__matrices_load(k, 0, &m);
+  weft_err err = weft__matrices_load(k, 0, &j.m);
+  j.k = k;
   if (!err) {
-    weft__kernel_loop(k, m.count, 100 + weft__matrix_cost(&m, m.rows, m.rows, m.rows) / 3, factor_all, &m);
-    err = weft__matrices_store(k, 0, &k->in[0]->shape, &m);
+    weft__kernel_loop(k, j.m.count, 100 + weft__matrix_cost(&j.m, j.m.rows, j.m.rows, j.m.rows) / 3, factor_all, &j);
+    err = weft__matrices_store(k, 0, &k->in[0]->shape, &j.m);
   }
-  weft__matrices_clear(&m);
+  weft__matrices_clear(&j.m);
   return err;
 }
 
@@ -112,6 +119,7 @@ static weft_err solve_infer(infer *s) {
 }
 
 typedef struct job {
+  const kernel *k;
   matrices a, x;
   const shape *out, *of_a;
   bool lower, adjoint;
@@ -121,7 +129,7 @@ static void solve_all(void *arg, int64_t begin, int64_t end) {
   const job *j = arg;
   for (int64_t i = begin; i < end; i++) {
     const matrix a = weft__matrix_at(&j->a, weft__matrix_of(j->out, j->of_a, i)), x = weft__matrix_at(&j->x, i);
-    weft__matrix_triangle(&a, &x, j->lower, j->adjoint, false);
+    weft__matrix_triangle(j->k, &a, &x, j->lower, j->adjoint, false);
   }
 }
 
@@ -167,6 +175,7 @@ static weft_err solve_cpu(kernel *k) {
   weft_err err = weft__matrices_load(k, 0, &j.a);
   if (!err) err = repeat_right(k, &out, &j.x);
   if (!err) {
+    j.k = k;
     weft__kernel_loop(k, j.x.count, 100 + weft__matrix_cost(&j.x, j.x.rows, j.x.rows, j.x.cols), solve_all, &j);
     err = weft__matrices_store(k, 0, &out, &j.x);
   }

@@ -56,11 +56,11 @@ static void times_adjoint(const matrix *a, const matrix *in, const matrix *out) 
 static bool solve_fast(const least_system *s) {
   const bool wide = s->a.rows < s->a.cols;
   fill_gram(s, wide);
-  if (!weft__matrix_cholesky(&s->gram)) return false;
+  if (!weft__matrix_cholesky(NULL, &s->gram)) return false;
   const matrix *right = wide ? &s->b : &s->x;
   if (!wide) times_adjoint(&s->a, &s->b, &s->x);
-  weft__matrix_triangle(&s->gram, right, false, true, false);
-  weft__matrix_triangle(&s->gram, right, false, false, false);
+  weft__matrix_triangle(NULL, &s->gram, right, false, true, false);
+  weft__matrix_triangle(NULL, &s->gram, right, false, false, false);
   if (wide) times_adjoint(&s->a, &s->b, &s->x);
   return true;
 }
@@ -134,14 +134,14 @@ static bool least_squares_shortest(const least_system *s, int64_t r, const int64
   const least_system inner = {rows, c, s->x, gram, 0};
   for (int64_t i = 0; i < s->x.rows; i++) weft__matrix_scale(&s->x, i, 0);
   if (r == s->a.cols) { /* R is square: a triangle */
-    weft__matrix_triangle(&rows, &c, false, false, false);
+    weft__matrix_triangle(NULL, &rows, &c, false, false, false);
     for (int64_t i = 0; i < r; i++) weft__matrix_less(&s->x, order[i], &c, i, -1, 0);
     return true;
   }
   fill_gram(&inner, true);
-  if (!weft__matrix_cholesky(&gram)) return false;
-  weft__matrix_triangle(&gram, &c, false, true, false);
-  weft__matrix_triangle(&gram, &c, false, false, false);
+  if (!weft__matrix_cholesky(NULL, &gram)) return false;
+  weft__matrix_triangle(NULL, &gram, &c, false, true, false);
+  weft__matrix_triangle(NULL, &gram, &c, false, false, false);
   for (int64_t i = 0; i < r; i++)
     for (int64_t j = 0; j < s->a.cols; j++)
       weft__matrix_less(&s->x, order[j], &c, i, -conj(weft__matrix_get(&rows, i, j)), 0);

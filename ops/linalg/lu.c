@@ -1,4 +1,4 @@
-/* lu.c - MatrixDeterminant, LogMatrixDeterminant, MatrixInverse, MatrixSolve: Gaussian elimination.
+/* lu.c - MatrixDeterminant, LogMatrixDeterminant, MatrixInverse, MatrixSolve: Gaussian elimination (blocked.c).
  *
  * Rows are exchanged so that the pivot is the largest element of its column.  As in TensorFlow, a matrix is singular
  * if a column has only zeros left: then an inverse or a solution fails, and a determinant is zero. */
@@ -9,31 +9,20 @@
 #include <math.h>
 #include <stdatomic.h>
 
-static int64_t largest_below(const matrix *m, int64_t col) {
-  int64_t best = col;
-  for (int64_t i = col + 1; i < m->rows; i++)
-    if (cabs(weft__matrix_get(m, i, col)) > cabs(weft__matrix_get(m, best, col))) best = i;
-  return best;
-}
-
-/* Makes m an upper triangle and applies the same row operations to x, which has as many rows or is NULL.  Returns
- * the number of row exchanges, or -1 if m is singular or has a NaN. */
-static int64_t lu_eliminate(const matrix *m, const matrix *x) {
+/* Factors m.  Returns the number of row exchanges, or -1 if m is singular or has a NaN. */
+static int64_t lu_swaps(const kernel *k, const matrix *m, int64_t *pivot) {
   int64_t swaps = 0;
-  for (int64_t k = 0; k < m->rows; k++) {
-    const int64_t pivot = largest_below(m, k);
-    const double complex d = weft__matrix_get(m, pivot, k);
-    if (d == 0 || isnan(cabs(d))) return -1;
-    weft__matrix_swap(m, k, pivot);
-    if (x) weft__matrix_swap(x, k, pivot);
-    swaps += k != pivot;
-    for (int64_t i = k + 1; i < m->rows; i++) {
-      const double complex f = weft__matrix_get(m, i, k) / d;
-      weft__matrix_less(m, i, m, k, f, k);
-      if (x) weft__matrix_less(x, i, x, k, f, 0);
-    }
+  if (!weft__matrix_lu(k, m, pivot)) return -1;
+  for (int64_t i = 0; i < m->rows; i++) {
+    if (isnan(cabs(weft__matrix_get(m, i, i)))) return -1;
+    swaps += pivot[i] != i;
   }
   return swaps;
+}
+
+/* Allocates the row exchanges of a batch.  The caller frees them with weft__free.  NULL if memory is exhausted. */
+static int64_t *lu_pivots(const matrices *m) {
+  return weft__alloc_zero((size_t)(m->count * m->rows) + 1, sizeof(int64_t));
 }
 
 /* ---- determinants ---- */
@@ -48,7 +37,9 @@ static weft_err det_infer(infer *s) {
 
 /* A determinant as its sign, a complex number of size 1 (or 0), and the logarithm of its absolute value. */
 typedef struct job {
+  const kernel *k;
   matrices m, sign, log;
+  int64_t *pivot;
 } job;
 
 static void det_all(void *arg, int64_t begin, int64_t end) {
@@ -56,7 +47,7 @@ static void det_all(void *arg, int64_t begin, int64_t end) {
   for (int64_t b = begin; b < end; b++) {
     const matrix m = weft__matrix_at(&j->m, b), out_sign = weft__matrix_at(&j->sign, b),
                  out = weft__matrix_at(&j->log, b);
-    const int64_t swaps = lu_eliminate(&m, NULL);
+    const int64_t swaps = lu_swaps(j->k, &m, j->pivot + b * m.rows);
     double complex sign = swaps < 0 ? 0 : swaps % 2 ? -1 : 1;
     double log_size = swaps < 0 ? -INFINITY : 0;
     for (int64_t i = 0; swaps >= 0 && i < m.rows; i++) {
@@ -74,6 +65,8 @@ static weft_err lu_determinants(kernel *k, job *j, shape *out) {
   WEFT_TRY(weft__matrices_load(k, 0, &j->m));
   WEFT_TRY(weft__matrices_make(k, &j->m, 1, 1, &j->sign));
   WEFT_TRY(weft__matrices_make(k, &j->m, 1, 1, &j->log));
+  if (!(j->pivot = lu_pivots(&j->m))) return WEFT_OOM;
+  j->k = k;
   weft__kernel_loop(k, j->m.count, 100 + weft__matrix_cost(&j->m, j->m.rows, j->m.rows, j->m.rows) / 3, det_all, j);
   *out = k->in[0]->shape;
   out->rank -= 2;
@@ -84,6 +77,7 @@ static void lu_finish(job *j) {
   weft__matrices_clear(&j->m);
   weft__matrices_clear(&j->sign);
   weft__matrices_clear(&j->log);
+  weft__free(j->pivot);
 }
 
 static weft_err log_det_cpu(kernel *k) {
@@ -137,7 +131,9 @@ static weft_err log_det_grad(backprop *b) {
 /* ---- MatrixInverse, MatrixSolve ---- */
 
 typedef struct system_job {
+  const kernel *k;
   matrices a, x;
+  int64_t *pivot;
   bool adjoint;
   atomic_bool singular;
 } system_job;
@@ -146,18 +142,25 @@ static void solve_all(void *arg, int64_t begin, int64_t end) {
   system_job *j = arg;
   for (int64_t b = begin; b < end; b++) {
     const matrix a = weft__matrix_at(&j->a, b), x = weft__matrix_at(&j->x, b);
+    int64_t *pivot = j->pivot + b * a.rows;
     if (j->adjoint) weft__matrix_adjoint(&a);
-    if (lu_eliminate(&a, &x) < 0)
+    if (lu_swaps(j->k, &a, pivot) < 0) {
       atomic_store(&j->singular, true);
-    else
-      weft__matrix_triangle(&a, &x, false, false, false);
+      continue;
+    }
+    for (int64_t i = 0; i < a.rows; i++) weft__matrix_swap(&x, i, pivot[i]);
+    weft__matrix_triangle(j->k, &a, &x, true, false, true);
+    weft__matrix_triangle(j->k, &a, &x, false, false, false);
   }
 }
 
 static weft_err lu_solve(kernel *k, system_job *j, const shape *out, const char *what) {
   j->adjoint = weft__node_bool(k->node, "adjoint", false);
+  if (!(j->pivot = lu_pivots(&j->a))) return WEFT_OOM;
+  j->k = k;
   weft__kernel_loop(k, j->a.count, 100 + weft__matrix_cost(&j->a, j->a.rows, j->a.rows, j->a.rows / 3 + j->x.cols),
                     solve_all, j);
+  weft__free(j->pivot);
   if (atomic_load(&j->singular)) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s is not invertible.", what);
   return weft__matrices_store(k, 0, out, &j->x);
 }

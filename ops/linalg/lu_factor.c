@@ -17,7 +17,9 @@ static weft_err lu_infer(infer *s) {
 }
 
 typedef struct lu_job {
+  const kernel *k;
   matrices m;
+  int64_t *pivot;
   weft_tensor *p;
   atomic_bool singular;
 } lu_job;
@@ -34,23 +36,13 @@ static int64_t get_index(const weft_tensor *p, int64_t at) {
 }
 
 /* Returns false if a column has only zeros left. */
-static bool factor_rows(const matrix *m, weft_tensor *p, int64_t at) {
+static bool factor_rows(const kernel *k, const matrix *m, int64_t *pivot, weft_tensor *p, int64_t at) {
+  if (!weft__matrix_lu(k, m, pivot)) return false;
   for (int64_t i = 0; i < m->rows; i++) set_index(p, at + i, i);
-  for (int64_t k = 0; k < m->rows; k++) {
-    int64_t best = k;
-    for (int64_t i = k + 1; i < m->rows; i++)
-      if (cabs(weft__matrix_get(m, i, k)) > cabs(weft__matrix_get(m, best, k))) best = i;
-    const double complex pivot = weft__matrix_get(m, best, k);
-    if (pivot == 0) return false;
-    weft__matrix_swap(m, k, best);
-    const int64_t row = get_index(p, at + k);
-    set_index(p, at + k, get_index(p, at + best));
-    set_index(p, at + best, row);
-    for (int64_t i = k + 1; i < m->rows; i++) {
-      const double complex f = weft__matrix_get(m, i, k) / pivot;
-      weft__matrix_less(m, i, m, k, f, k);
-      weft__matrix_set(m, i, k, f);
-    }
+  for (int64_t i = 0; i < m->rows; i++) {
+    const int64_t row = get_index(p, at + i);
+    set_index(p, at + i, get_index(p, at + pivot[i]));
+    set_index(p, at + pivot[i], row);
   }
   return true;
 }
@@ -59,7 +51,7 @@ static void lu_all(void *arg, int64_t begin, int64_t end) {
   lu_job *j = arg;
   for (int64_t b = begin; b < end; b++) {
     const matrix m = weft__matrix_at(&j->m, b);
-    if (!factor_rows(&m, j->p, b * m.rows)) atomic_store(&j->singular, true);
+    if (!factor_rows(j->k, &m, j->pivot + b * m.rows, j->p, b * m.rows)) atomic_store(&j->singular, true);
   }
 }
 
@@ -71,12 +63,15 @@ static weft_err lu_cpu(kernel *k) {
   rows.rank--;
   weft_err err = weft__matrices_load(k, 0, &j.m);
   if (!err && !(j.p = weft__out(k, 1, &rows))) err = WEFT_OOM;
+  if (!err && !(j.pivot = weft__alloc_zero((size_t)(j.m.count * j.m.rows) + 1, sizeof(int64_t)))) err = WEFT_OOM;
+  j.k = k;
   if (!err) {
     weft__kernel_loop(k, j.m.count, 100 + weft__matrix_cost(&j.m, j.m.rows, j.m.rows, j.m.rows), lu_all, &j);
     err = atomic_load(&j.singular) ? weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input is not invertible.")
                                    : weft__matrices_store(k, 0, &k->in[0]->shape, &j.m);
   }
   weft__matrices_clear(&j.m);
+  weft__free(j.pivot);
   return err;
 }
 
@@ -96,9 +91,9 @@ static void grad_one(const matrix *l, const matrix *d, const matrix *x) {
     for (int64_t i = 0; i <= k; i++) weft__matrix_less(x, i, d, k, -weft__matrix_get(l, k, i), 0);
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = i; j < n; j++) weft__matrix_set(x, i, j, i == j ? weft__matrix_get(x, i, i) / 2 : 0);
-  weft__matrix_triangle(l, x, true, true, false); /* multiplies by L^-H; then does the same with the transpose */
+  weft__matrix_triangle(NULL, l, x, true, true, false); /* multiplies by L^-H; then does the same with the transpose */
   weft__matrix_adjoint(x);
-  weft__matrix_triangle(l, x, true, true, false);
+  weft__matrix_triangle(NULL, l, x, true, true, false);
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = 0; j <= i; j++) {
       const double complex mean = (weft__matrix_get(x, i, j) + weft__matrix_get(x, j, i)) / 2;

@@ -2,6 +2,7 @@
 #include "ops/linalg/matrix.h"
 #include "base/target_clones.h"
 #include "graph/build.h"
+#include "kernels/simd/fma.h"
 #include "ops/math/cast.h"
 #include <float.h>
 #include <math.h>
@@ -49,21 +50,9 @@ matrix weft__matrix_at(const matrices *m, int64_t i) {
 
 /* ---- elements and rows ---- */
 
-double complex weft__matrix_get(const matrix *m, int64_t row, int64_t col) {
-  const int64_t i = row * m->cols + col;
-  return m->is_complex ? ((const double complex *)m->data)[i] : (double complex)((const double *)m->data)[i];
-}
-
-void weft__matrix_set(const matrix *m, int64_t row, int64_t col, double complex x) {
-  const int64_t i = row * m->cols + col;
-  if (m->is_complex)
-    ((double complex *)m->data)[i] = x;
-  else
-    ((double *)m->data)[i] = creal(x);
-}
-
-WEFT_TARGET_CLONES static void less(double *restrict y, const double *restrict x, double f, int64_t n) {
-  for (int64_t i = 0; i < n; i++) y[i] -= f * x[i];
+WEFT_TARGET_CLONES WEFT_FMA void weft__matrix_less_times(double *restrict y, const double *restrict x, double f,
+                                                         int64_t n) {
+  WEFT_FMA_BODY for (int64_t i = 0; i < n; i++) y[i] -= f * x[i];
 }
 
 static void less_complex(double complex *y, const double complex *x, double complex f, int64_t n) {
@@ -76,24 +65,29 @@ void weft__matrix_less(const matrix *t, int64_t to, const matrix *s, int64_t fro
   if (t->is_complex)
     less_complex((double complex *)t->data + at, (const double complex *)s->data + of, f, n);
   else
-    less((double *)t->data + at, (const double *)s->data + of, creal(f), n);
+    weft__matrix_less_times((double *)t->data + at, (const double *)s->data + of, creal(f), n);
 }
 
 void weft__matrix_scale(const matrix *m, int64_t row, double complex f) {
-  for (int64_t j = 0; j < m->cols; j++) weft__matrix_set(m, row, j, weft__matrix_get(m, row, j) * f);
+  if (m->is_complex)
+    for (int64_t j = 0; j < m->cols; j++) ((double complex *)m->data)[row * m->cols + j] *= f;
+  else
+    for (int64_t j = 0; j < m->cols; j++) ((double *)m->data)[row * m->cols + j] *= creal(f);
 }
 
 void weft__matrix_swap(const matrix *m, int64_t row, int64_t other) {
   if (row == other) return;
-  for (int64_t j = 0; j < m->cols; j++) {
-    const double complex x = weft__matrix_get(m, row, j);
-    weft__matrix_set(m, row, j, weft__matrix_get(m, other, j));
-    weft__matrix_set(m, other, j, x);
+  const int64_t n = m->cols * (m->is_complex ? 2 : 1);
+  double *x = (double *)m->data + row * n, *y = (double *)m->data + other * n;
+  for (int64_t j = 0; j < n; j++) {
+    const double kept = x[j];
+    x[j] = y[j];
+    y[j] = kept;
   }
 }
 
-WEFT_TARGET_CLONES static double dot(const double *restrict x, const double *restrict y, int64_t n) {
-  double part[4] = {0};
+WEFT_TARGET_CLONES WEFT_FMA static double dot(const double *restrict x, const double *restrict y, int64_t n) {
+  WEFT_FMA_BODY double part[4] = {0};
   int64_t i = 0;
   for (; i + 4 <= n; i += 4)
     for (int j = 0; j < 4; j++) part[j] += x[i + j] * y[i + j];
@@ -110,8 +104,8 @@ double complex weft__matrix_dot(const matrix *a, int64_t row, const matrix *b, i
   return sum;
 }
 
-WEFT_TARGET_CLONES static void rotate(double *restrict x, double *restrict y, double c, double s, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
+WEFT_TARGET_CLONES WEFT_FMA static void rotate(double *restrict x, double *restrict y, double c, double s, int64_t n) {
+  WEFT_FMA_BODY for (int64_t i = 0; i < n; i++) {
     const double a = x[i], b = y[i];
     x[i] = c * a - s * b;
     y[i] = s * a + c * b;
@@ -147,7 +141,10 @@ householder weft__matrix_reflection(const matrix *v, int64_t first) {
   }
   const double length = sqrt(creal(own) * creal(own) + cimag(own) * cimag(own) + below);
   const double beta = creal(own) >= 0 ? -length : length;
-  for (int64_t j = first + 1; j < v->cols; j++) weft__matrix_set(v, 0, j, weft__matrix_get(v, 0, j) / (own - beta));
+  if (v->is_complex)
+    for (int64_t j = first + 1; j < v->cols; j++) ((double complex *)v->data)[j] /= own - beta;
+  else
+    for (int64_t j = first + 1; j < v->cols; j++) ((double *)v->data)[j] /= creal(own) - beta;
   return (householder){conj((beta - own) / beta), beta};
 }
 
@@ -158,23 +155,6 @@ void weft__matrix_adjoint(const matrix *m) {
       weft__matrix_set(m, i, j, conj(weft__matrix_get(m, j, i)));
       weft__matrix_set(m, j, i, conj(low));
     }
-}
-
-/* Solves with a triangle.  If `lower` is set and the triangle is not transposed, the rows are solved downwards. */
-void weft__matrix_triangle(const matrix *a, const matrix *x, bool lower, bool conj_t, bool unit) {
-  const bool down = lower != conj_t;
-  const int64_t n = a->rows;
-  for (int64_t s = 0; s < n; s++) {
-    const int64_t i = down ? s : n - 1 - s;
-    if (!unit) {
-      const double complex d = weft__matrix_get(a, i, i);
-      weft__matrix_scale(x, i, 1 / (conj_t ? conj(d) : d));
-    }
-    for (int64_t r = s + 1; r < n; r++) {
-      const int64_t j = down ? r : n - 1 - r;
-      weft__matrix_less(x, j, x, i, conj_t ? conj(weft__matrix_get(a, i, j)) : weft__matrix_get(a, j, i), 0);
-    }
-  }
 }
 
 /* ---- functions that the ops share ---- */
@@ -242,16 +222,6 @@ void weft__b_matrix_fold(weft_graph *g, weft_out x, weft_out y, weft_out *dx, we
   const weft_out axes = weft__b_binary(g, "BroadcastGradientArgs", batch_dims(g, x), batch_dims(g, y));
   *dx = matrix_fold(g, x, *dx, axes);
   *dy = matrix_fold(g, y, *dy, weft__b_slot(axes, 1));
-}
-
-bool weft__matrix_cholesky(const matrix *m) {
-  for (int64_t k = 0; k < m->rows; k++) {
-    const double d = creal(weft__matrix_get(m, k, k));
-    if (!(d > 0) || !isfinite(d)) return false;
-    weft__matrix_scale(m, k, 1 / sqrt(d));
-    for (int64_t i = k + 1; i < m->rows; i++) weft__matrix_less(m, i, m, k, conj(weft__matrix_get(m, k, i)), i);
-  }
-  return true;
 }
 
 weft_out weft__matrix_diag_node(weft_graph *g, weft_out e) {

@@ -1,8 +1,8 @@
 /* matrix.h - row operations on matrices, for factorizations and solvers.
  *
  * All types are computed in double or complex128.  The inputs are copied anyway, and the higher precision hides the
- * order of sums.  Elimination, substitution and Cholesky's columns all subtract a multiple of one row from another,
- * so that is the only loop.  Rows are contiguous, so it is vectorized. */
+ * order of sums.  Most algorithms subtract a multiple of one row from another.  Rows are contiguous, so that loop is
+ * vectorized.  Elimination, substitution and Cholesky's algorithm subtract matrix products (blocked.c). */
 #ifndef WEFT_OPS_LINALG_MATRIX_H
 #define WEFT_OPS_LINALG_MATRIX_H
 
@@ -35,8 +35,21 @@ typedef struct matrix {
 } matrix;
 matrix weft__matrix_at(const matrices *m, int64_t i);
 
-double complex weft__matrix_get(const matrix *m, int64_t row, int64_t col);
-void weft__matrix_set(const matrix *m, int64_t row, int64_t col, double complex x);
+static inline double complex weft__matrix_get(const matrix *m, int64_t row, int64_t col) {
+  const int64_t i = row * m->cols + col;
+  return m->is_complex ? ((const double complex *)m->data)[i] : (double complex)((const double *)m->data)[i];
+}
+
+static inline void weft__matrix_set(const matrix *m, int64_t row, int64_t col, double complex x) {
+  const int64_t i = row * m->cols + col;
+  if (m->is_complex)
+    ((double complex *)m->data)[i] = x;
+  else
+    ((double *)m->data)[i] = creal(x);
+}
+
+/* y -= f x, for n elements of two rows that do not overlap. */
+void weft__matrix_less_times(double *restrict y, const double *restrict x, double f, int64_t n);
 /* Subtracts f times row `from` of s from row `to` of t, from column `first` on.  Both have the same number of
  * columns. */
 void weft__matrix_less(const matrix *t, int64_t to, const matrix *s, int64_t from, double complex f, int64_t first);
@@ -44,8 +57,6 @@ void weft__matrix_scale(const matrix *m, int64_t row, double complex f);
 void weft__matrix_swap(const matrix *m, int64_t row, int64_t other);
 /* Returns the sum of conj(row of a) times row of b, from column `first` on.  Both have the same number of columns. */
 double complex weft__matrix_dot(const matrix *a, int64_t row, const matrix *b, int64_t other, int64_t first);
-/* Sets the upper half of m to U with U^H U = m.  Returns false if there is no such U. */
-bool weft__matrix_cholesky(const matrix *m);
 /* Replaces rows i and j by c i - s j and s i + c j. */
 void weft__matrix_rotate(const matrix *m, int64_t i, int64_t j, double c, double s);
 /* Sets t to the transpose of m. */
@@ -62,9 +73,19 @@ typedef struct householder {
 householder weft__matrix_reflection(const matrix *v, int64_t first);
 /* Replaces a square matrix by its adjoint. */
 void weft__matrix_adjoint(const matrix *m);
+
+/* ---- blocked.c: algorithms that spend their time in matrix products ----
+ *
+ * The products are split over the threads of the kernel k, unless it is NULL or already splits a loop over a batch. */
+
 /* Solves a x = b for a triangular a, whose other half is not read; x holds b at first.  unit: the diagonal counts as
  * ones. conj_t: uses the adjoint of a. */
-void weft__matrix_triangle(const matrix *a, const matrix *x, bool lower, bool conj_t, bool unit);
+void weft__matrix_triangle(const kernel *k, const matrix *a, const matrix *x, bool lower, bool conj_t, bool unit);
+/* Sets the upper half of m to U with U^H U = m.  Returns false if there is no such U. */
+bool weft__matrix_cholesky(const kernel *k, const matrix *m);
+/* Factors a square m with row exchanges: U in the upper half, and L, whose diagonal is ones, below it.  pivot[i] is the
+ * row that was exchanged with row i when column i was eliminated.  Returns false if a column has only zeros left. */
+bool weft__matrix_lu(const kernel *k, const matrix *m, int64_t *pivot);
 
 /* Returns INVALID_ARGUMENT unless input i of a kernel is a square matrix or a batch of them. */
 weft_err weft__matrix_square(const kernel *k, int i);

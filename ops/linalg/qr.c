@@ -4,10 +4,13 @@
  * the column's own element is positive.  All types are computed in double, because the matrices are usually small
  * and computed once, as orthogonal initial values. */
 #include "base/alloc.h"
+#include "base/target_clones.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
+#include "kernels/simd/fma.h"
 #include "ops/linalg/matrix.h"
 #include <math.h>
+#include <stdatomic.h>
 
 static weft_err qr_infer(infer *s) {
   const shape *x = &s->in[0];
@@ -21,13 +24,34 @@ static weft_err qr_infer(infer *s) {
   return WEFT_OK;
 }
 
-/* Reflects columns [from, cols) of a (rows, cols), from row k on, along v: a -= tau v (v' a). */
-static void qr_reflect(double *a, int64_t rows, int64_t cols, int64_t k, int64_t from, const double *v, double tau) {
-  for (int64_t j = from; j < cols; j++) {
-    double dot = 0;
-    for (int64_t i = k; i < rows; i++) dot += v[i] * a[i * cols + j];
-    for (int64_t i = k; i < rows; i++) a[i * cols + j] -= tau * dot * v[i];
-  }
+/* A matrix, and room for one of its rows. */
+typedef struct qr_matrix {
+  double *data, *sums;
+  int64_t rows, cols;
+} qr_matrix;
+
+/* Adds f[i] times row i of four rows to a row.  Four at a time, because each element is then loaded and stored once. */
+WEFT_TARGET_CLONES WEFT_FMA static void qr_add_rows(double *restrict to, const double *restrict rows, int64_t stride,
+                                                    const double *f, int64_t n) {
+  WEFT_FMA_BODY const double f0 = f[0], f1 = f[1], f2 = f[2], f3 = f[3];
+  const double *x = rows + stride, *y = x + stride, *z = y + stride;
+  for (int64_t j = 0; j < n; j++) to[j] += (f0 * rows[j] + f1 * x[j]) + (f2 * y[j] + f3 * z[j]);
+}
+
+WEFT_TARGET_CLONES WEFT_FMA static void qr_add_row(double *restrict to, const double *restrict row, double f,
+                                                   int64_t n) {
+  WEFT_FMA_BODY for (int64_t j = 0; j < n; j++) to[j] += f * row[j];
+}
+
+/* Reflects columns [k, cols) of a, from row k on, along v: a -= tau v (v' a). */
+static void qr_reflect(const qr_matrix *a, int64_t k, const double *v, double tau) {
+  const int64_t cols = a->cols, n = cols - k;
+  double *first = a->data + k, *sums = a->sums;
+  for (int64_t j = 0; j < n; j++) sums[j] = 0;
+  int64_t i = k;
+  for (; i + 4 <= a->rows; i += 4) qr_add_rows(sums, first + i * cols, cols, v + i, n);
+  for (; i < a->rows; i++) qr_add_row(sums, first + i * cols, v[i], n);
+  for (i = k; i < a->rows; i++) qr_add_row(first + i * cols, sums, -tau * v[i], n);
 }
 
 /* Computes the reflection that clears column k of a below the diagonal: its vector v, with v[k] = 1.  Returns tau. */
@@ -43,17 +67,18 @@ static double qr_reflection(const double *a, int64_t rows, int64_t cols, int64_t
 
 /* Makes a (m, n) into R, and q (m, inner) into the first columns of the product of the reflections.  There are
  * min(m, n) reflections; for each of them, v has m numbers and tau one. */
-static void qr_factor(double *a, double *q, int64_t m, int64_t n, int64_t inner, double *v, double *tau) {
-  int64_t steps = m < n ? m : n;
+static void qr_factor(const qr_matrix *a, const qr_matrix *q, double *v, double *tau) {
+  const int64_t m = a->rows, n = a->cols, steps = m < n ? m : n;
   for (int64_t k = 0; k < steps; k++) {
-    tau[k] = qr_reflection(a, m, n, k, v + k * m);
-    if (tau[k] != 0) qr_reflect(a, m, n, k, k, v + k * m, tau[k]);
-    for (int64_t i = k + 1; i < m; i++) a[i * n + k] = 0;
+    tau[k] = qr_reflection(a->data, m, n, k, v + k * m);
+    if (tau[k] != 0) qr_reflect(a, k, v + k * m, tau[k]);
+    for (int64_t i = k + 1; i < m; i++) a->data[i * n + k] = 0;
   }
-  for (int64_t i = 0; i < m * inner; i++) q[i] = i / inner == i % inner;
-  for (int64_t k = steps - 1; k >= 0;
-       k--) /* columns before k are still those of the identity, with zeros from row k on */
-    if (tau[k] != 0) qr_reflect(q, m, inner, k, k, v + k * m, tau[k]);
+  for (int64_t i = 0; i < m; i++)
+    for (int64_t j = 0; j < q->cols; j++) q->data[i * q->cols + j] = i == j;
+  /* columns before k are still those of the identity, with zeros from row k on */
+  for (int64_t k = steps - 1; k >= 0; k--)
+    if (tau[k] != 0) qr_reflect(q, k, v + k * m, tau[k]);
 }
 
 static double qr_get(weft_dtype type, const void *data, int64_t i) {
@@ -73,13 +98,40 @@ static void qr_put(weft_tensor *t, int64_t at, int64_t rows, int64_t cols, const
     for (int64_t j = 0; j < cols; j++) qr_set(t->dtype, t->data, at + i * cols + j, from[i * width + j]);
 }
 
-/* Allocates matrices of (m, n), (m, inner) and (m, reflections), and one number per reflection.  Returns NULL if
- * they are too large.  The caller frees it with weft__free. */
+/* Allocates matrices of (m, n), (m, inner) and (m, reflections), one number per reflection, and a row.  Returns NULL
+ * if they are too large.  The caller frees it with weft__free. */
 static double *qr_workspace(int64_t m, int64_t n, int64_t inner) {
   const int64_t steps = m < n ? m : n;
   const int64_t both = weft__shape_dim_add(weft__shape_dim_mul(m, n), weft__shape_dim_mul(m, inner));
-  const int64_t all = weft__shape_dim_add(weft__shape_dim_add(both, weft__shape_dim_mul(m, steps)), steps);
+  const int64_t row = weft__shape_dim_add(steps, n > inner ? n : inner);
+  const int64_t all = weft__shape_dim_add(weft__shape_dim_add(both, weft__shape_dim_mul(m, steps)), row);
   return all < 0 ? NULL : weft__alloc_zero((size_t)all + 1, sizeof(double));
+}
+
+typedef struct qr_job {
+  const weft_tensor *x;
+  weft_tensor *q, *r;
+  int64_t m, n, inner;
+  atomic_bool failed; /* memory was exhausted */
+} qr_job;
+
+static void qr_all(void *arg, int64_t begin, int64_t end) {
+  qr_job *j = arg;
+  const int64_t m = j->m, n = j->n, inner = j->inner, steps = m < n ? m : n;
+  double *work = qr_workspace(m, n, inner);
+  if (!work) {
+    atomic_store(&j->failed, true);
+    return;
+  }
+  double *v = work + m * n + m * inner, *tau = v + m * steps, *row = tau + steps;
+  const qr_matrix a = {work, row, m, n}, q = {work + m * n, row, m, inner};
+  for (int64_t b = begin; b < end; b++) {
+    for (int64_t i = 0; i < m * n; i++) a.data[i] = qr_get(j->x->dtype, j->x->data, b * m * n + i);
+    qr_factor(&a, &q, v, tau);
+    qr_put(j->q, b * m * inner, m, inner, q.data, inner);
+    qr_put(j->r, b * inner * n, inner, n, a.data, n);
+  }
+  weft__free(work);
 }
 
 static weft_err qr_cpu(kernel *k) {
@@ -94,18 +146,9 @@ static weft_err qr_cpu(kernel *k) {
   weft_tensor *q = weft__out(k, 0, &of_q), *r = weft__out(k, 1, &of_r);
   if (!q || !r) return WEFT_OOM;
   if (weft__tensor_count(q) == 0 && weft__tensor_count(r) == 0) return WEFT_OK;
-  double *work = qr_workspace(m, n, inner);
-  if (!work) return WEFT_OOM;
-  double *a = work, *columns = a + m * n, *v = columns + m * inner, *tau = v + m * p;
-  int64_t count = weft__shape_product(&x->shape, 0, rank - 2);
-  for (int64_t b = 0; b < count; b++) {
-    for (int64_t i = 0; i < m * n; i++) a[i] = qr_get(x->dtype, x->data, b * m * n + i);
-    qr_factor(a, columns, m, n, inner, v, tau);
-    qr_put(q, b * m * inner, m, inner, columns, inner);
-    qr_put(r, b * inner * n, inner, n, a, n);
-  }
-  weft__free(work);
-  return WEFT_OK;
+  qr_job j = {x, q, r, m, n, inner, false};
+  weft__kernel_loop(k, weft__shape_product(&x->shape, 0, rank - 2), 100 + 2 * m * p * (n + inner), qr_all, &j);
+  return atomic_load(&j.failed) ? WEFT_OOM : WEFT_OK;
 }
 
 /* ---- gradient ---- */

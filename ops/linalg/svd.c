@@ -57,9 +57,17 @@ static householder row_reflection(const svd_room *r, int64_t k, double complex *
   return h;
 }
 
-/* Applies H^H to row i of a from the right: a_i - conj(tau) (a_i v) v^H. */
-static void reflect_columns(const matrix *a, const double complex *v, double complex tau, int64_t row, int64_t first) {
+/* Applies H^H to row i of a from the right: a_i - conj(tau) (a_i v) v^H.  r->row holds the same vector v, which is real if
+ * a is. */
+static void reflect_columns(const svd_room *r, const double complex *v, double complex tau, int64_t row,
+                            int64_t first) {
+  const matrix *a = &r->a;
   double complex dot = 0;
+  if (!a->is_complex) {
+    const matrix real_v = {false, 1, a->cols, r->row.data};
+    weft__matrix_less(a, row, &real_v, 0, creal(tau) * creal(weft__matrix_dot(a, row, &real_v, 0, first)), first);
+    return;
+  }
   for (int64_t j = first; j < a->cols; j++) dot += weft__matrix_get(a, row, j) * v[j];
   dot *= conj(tau);
   for (int64_t j = first; j < a->cols; j++) weft__matrix_set(a, row, j, weft__matrix_get(a, row, j) - dot * conj(v[j]));
@@ -89,7 +97,7 @@ static void bidiagonalize(const svd_room *r) {
     r->right[k] = g.tau;
     r->e[k] = g.beta;
     if (g.tau == 0) continue;
-    for (int64_t i = k + 1; i < m; i++) reflect_columns(&r->a, r->vr + k * n, g.tau, i, k + 1);
+    for (int64_t i = k + 1; i < m; i++) reflect_columns(r, r->vr + k * n, g.tau, i, k + 1);
   }
   svd_collect(r, &r->u, r->left, r->vl, n, 0);
   svd_collect(r, &r->v, r->right, r->vr, n - 1, 1);

@@ -8,6 +8,7 @@
  * The lock guards the records and this task's state.  Under it only the departure of a peer is set, which takes the
  * peer's lock.  The hooks are called without it, since they take locks of their own. */
 #include "cluster/membership/member.h"
+#include "cluster/membership/hosts.h"
 
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -32,6 +33,7 @@ typedef struct member_record {
   goodbye goodbye; /* whether it knows that this task leaves */
   bool optional;   /* an evaluator, which need not take part in the cluster */
   bool chief, may_return;
+  bool told_hosts, warned;      /* it was told the list of hosts; its list was found to differ */
   uint64_t incarnation, former; /* former: that of the process before, if it was restarted */
   uint32_t given_up;            /* how often that process gave this task up as lost */
   member_state state;
@@ -69,8 +71,19 @@ static const char *members_own_address(members *m) {
   return weft__peers_find(m->peers, m->self, &self) == WEFT_OK ? weft__peer_address(self) : "";
 }
 
+/* Returns the list of hosts if the task has not been told it yet; the caller frees it. */
+static char *members_hosts_for(members *m, const peer *to) {
+  pthread_mutex_lock(&m->lock);
+  member_record *r = &m->record[weft__peer_number(to)];
+  bool told = r->told_hosts;
+  r->told_hosts = true;
+  pthread_mutex_unlock(&m->lock);
+  return told ? NULL : weft__hosts_text(m->peers);
+}
+
 static weft_err members_write_hello(members *m, const peer *to, message *out) {
   member_state state = members_own_state(m);
+  char *hosts = members_hosts_for(m, to);
   int n = weft__peers_count(m->peers);
   Weft__Hello hello = WEFT__HELLO__INIT;
   Weft__Departure *one = weft__alloc_zero((size_t)n, sizeof *one), **all = weft__alloc_zero((size_t)n, sizeof *all);
@@ -82,6 +95,7 @@ static weft_err members_write_hello(members *m, const peer *to, message *out) {
     hello.address = (char *)(uintptr_t)members_own_address(m);
     hello.state = (int32_t)state;
     hello.version = (char *)WEFT_VERSION;
+    if (hosts) hello.hosts = hosts;
     hello.given_up = weft__peer_given_up(to);
     hello.departed = all;
     pthread_mutex_lock(&m->lock);
@@ -101,6 +115,7 @@ static weft_err members_write_hello(members *m, const peer *to, message *out) {
     pthread_mutex_unlock(&m->lock);
     err = weft__message_pack(out, &hello.base);
   }
+  weft__free(hosts);
   weft__free(one);
   weft__free((void *)all);
   return err;
@@ -151,10 +166,32 @@ static void members_note_departure(members *m, const Weft__Departure *d, bool fr
   members_publish_departure(p, r, !from_bare_server);
 }
 
+/* Warns once if the task that greets was started with other hosts than this one. */
+static void members_compare_hosts(members *m, const peer *from, const char *theirs) {
+  char me[WEFT_TASK_NAME_SIZE], them[WEFT_TASK_NAME_SIZE];
+  char *mine = *theirs ? weft__hosts_text(m->peers) : NULL;
+  if (!mine) return;
+  weft__task_short(me, sizeof me, m->self);
+  weft__task_short(them, sizeof them, weft__peer_task(from));
+  if (weft__hosts_differ(mine, me, theirs, them)) {
+    pthread_mutex_lock(&m->lock);
+    member_record *r = &m->record[weft__peer_number(from)];
+    bool warned = r->warned;
+    r->warned = true;
+    pthread_mutex_unlock(&m->lock);
+    if (!warned)
+      weft__log(LOG_WARNING,
+                "%s was started with other hosts than %s: %s has %s, %s has %s (give all tasks the same lists)", them,
+                me, them, theirs, me, mine);
+  }
+  weft__free(mine);
+}
+
 /* Updates the record of a task from its greeting.  Returns true if it is another process than before. */
 static bool members_note_hello(members *m, peer *from, const Weft__Hello *h) {
   bool lost = false, restarted = false;
   uint64_t now = 0;
+  members_compare_hosts(m, from, h->hosts);
   pthread_mutex_lock(&m->lock);
   member_record *r = &m->record[weft__peer_number(from)];
   if (r->state == MEMBER_LEFT && r->incarnation == h->incarnation) h = NULL; /* its goodbye arrived first */
@@ -170,6 +207,7 @@ static bool members_note_hello(members *m, peer *from, const Weft__Hello *h) {
     r->seen = true;
     r->is_tf = false;
     if (restarted) r->former = r->incarnation;
+    if (restarted) r->told_hosts = false;
     r->incarnation = h->incarnation;
     r->chief = h->chief;
     r->may_return = h->may_return;

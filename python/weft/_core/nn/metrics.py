@@ -50,8 +50,6 @@ def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collectio
     if summation_method not in _SUMMATIONS:
         raise ValueError("Invalid summation_method: %s summation_method should be 'trapezoidal', 'careful_interpolation', "
                          "'minoring', or 'majoring'." % summation_method)
-    if curve == "PR" and summation_method == "trapezoidal":
-        logging.warning("Trapezoidal rule is known to produce incorrect PR-AUCs; please switch to \"careful_interpolation\" instead.")
     if curve == "PR" or summation_method in ("minoring", "majoring") or thresholds is not None:
         if thresholds is None:
             thresholds = [(i + 1) / (num_thresholds - 1) for i in range(num_thresholds - 2)]
@@ -86,6 +84,8 @@ def _counts(labels, predictions, weights, thresholds):
 
 def _area(tp, fp, fn, tn, curve, method, name):
     from weft._core.ops import array_ops, math_ops
+    if curve == "PR" and method == "trapezoidal":  # said of the value and of the update, as in TensorFlow
+        logging.warning("Trapezoidal rule is known to produce incorrect PR-AUCs; please switch to \"careful_interpolation\" instead.")
     if curve == "ROC" or method != "careful_interpolation":
         recall_ = (tp + 1e-6) / (tp + fn + 1e-6)
         x, y = (fp / (fp + tn + 1e-6), recall_) if curve == "ROC" else (recall_, (tp + 1e-6) / (tp + fp + 1e-6))

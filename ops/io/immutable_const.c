@@ -6,16 +6,16 @@
 #include "io/file.h"
 #include <unistd.h>
 
-static weft_err immutable_fill(const kernel *k, const char *path, weft_tensor *out) {
+static weft_err immutable_fill(const char *path, weft_tensor *out) {
   int fd = -1;
   uint64_t size = 0;
   WEFT_TRY(weft__file_open(path, &fd, &size));
   const size_t wanted = weft__tensor_bytes(out);
-  const weft_err err = size < wanted ? weft__kernel_fail(k, WEFT_INTERNAL,
-                                                         "Readonly memory region has wrong length (%llu) when "
-                                                         "allocating %zu: %s",
-                                                         (unsigned long long)size, wanted, path)
-                                     : weft__file_read_at(fd, path, 0, out->data, wanted);
+  const weft_err err =
+      size < wanted
+          ? weft__fail(WEFT_INTERNAL, "Readonly memory region has wrong length (%llu) when allocating %zu: %s",
+                       (unsigned long long)size, wanted, path)
+          : weft__file_read_at(fd, path, 0, out->data, wanted);
   close(fd);
   return err;
 }
@@ -33,7 +33,7 @@ static weft_err immutable_cpu(kernel *k) {
   if (!weft__dtype_is_plain(type)) return weft__kernel_no_type(k, type);
   WEFT_TRY(weft__kernel_in(k, weft__path_allowed(path)));
   weft_tensor *out = weft__out(k, 0, a->shape);
-  return out ? weft__kernel_in(k, immutable_fill(k, path, out)) : weft__out_refused(a->shape);
+  return out ? weft__kernel_in(k, immutable_fill(path, out)) : weft__out_refused(a->shape);
 }
 
 OPS(immutable_const) = {

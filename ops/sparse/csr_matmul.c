@@ -1,0 +1,284 @@
+/* csr_matmul.c - products of sparse matrices by compressed rows, with dense and with sparse ones; and the ops on them
+ * that TensorFlow has for GPUs only. */
+#include "base/alloc.h"
+#include "ops/sparse/csr_shape.h"
+#include <string.h>
+
+/* ---- what the ops share ---- */
+
+weft_err weft__csr_in(const kernel *k, int i, csr_matrix **out) {
+  WEFT_TRY(weft__kernel_in(k, weft__csr_get(k->in[i], out)));
+  const attr *a = weft__node_attr(k->node, "type");
+  const weft_dtype want = a                               ? a->type
+                          : weft__node_attr(k->node, "T") ? weft__node_type(k->node, "T")
+                                                          : (*out)->values.dtype;
+  if (want == (*out)->values.dtype) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Expected a CSRSparseMatrix of type %s but saw type: %s",
+                           weft__dtype_name(want), weft__dtype_name((*out)->values.dtype));
+}
+
+void weft__csr_swap(shape *s) {
+  if (s->rank < 2) return;
+  const int64_t rows = s->dim[s->rank - 2];
+  s->dim[s->rank - 2] = s->dim[s->rank - 1];
+  s->dim[s->rank - 1] = rows;
+}
+
+static bool flagged(const weft_node *n, const char *a, const char *b) {
+  return weft__node_bool(n, a, false) || weft__node_bool(n, b, false);
+}
+
+/* Sets *out to the shape of the product of two operands, each perhaps transposed. */
+static void product_shape(const weft_node *n, shape a, shape b, shape *out) {
+  *out = SHAPE_UNKNOWN;
+  if (flagged(n, "transpose_a", "adjoint_a")) weft__csr_swap(&a);
+  if (flagged(n, "transpose_b", "adjoint_b")) weft__csr_swap(&b);
+  if (a.rank < 2 || b.rank < 2) return;
+  *out = a;
+  out->dim[a.rank - 1] = b.dim[b.rank - 1];
+  if (weft__node_bool(n, "transpose_output", false)) weft__csr_swap(out);
+}
+
+void weft__csr_dense_shape(const weft_graph *g, weft_out o, shape *out) {
+  const weft_node *n = weft__node(g, o.node);
+  *out = SHAPE_UNKNOWN;
+  if (strcmp(n->op_name, "SparseTensorToCSRSparseMatrix") == 0) {
+    if (!weft__graph_constant_shape(g, n->in[2], out)) *out = SHAPE_UNKNOWN;
+  } else if (strcmp(n->op_name, "DenseToCSRSparseMatrix") == 0) {
+    *out = *weft__out_shape(g, n->in[0]);
+  } else if (strcmp(n->op_name, "SparseMatrixTranspose") == 0) {
+    weft__csr_dense_shape(g, n->in[0], out);
+    weft__csr_swap(out);
+  } else if (strcmp(n->op_name, "SparseMatrixSparseMatMul") == 0) {
+    shape a, b;
+    weft__csr_dense_shape(g, n->in[0], &a);
+    weft__csr_dense_shape(g, n->in[1], &b);
+    product_shape(n, a, b, out);
+  } else if (strcmp(n->op_name, "SparseMatrixZeros") == 0) {
+    if (!weft__graph_constant_shape(g, n->in[0], out)) *out = SHAPE_UNKNOWN;
+  } else if (strncmp(n->op_name, "SparseMatrix", strlen("SparseMatrix")) == 0) {
+    weft__csr_dense_shape(g, n->in[0], out); /* element by element */
+  }
+}
+
+/* Stores the operand of input i as the product needs it: the matrix itself, retained, or its transpose. */
+static weft_err operand_in(const kernel *k, int i, const char *transpose, const char *adjoint, csr_matrix **out) {
+  csr_matrix *m = NULL;
+  WEFT_TRY(weft__csr_in(k, i, &m));
+  const bool conjugate = weft__node_bool(k->node, adjoint, false);
+  if (conjugate || weft__node_bool(k->node, transpose, false))
+    return weft__kernel_in(k, weft__csr_transpose(out, m, conjugate));
+  weft__object_retain(&m->base.base);
+  *out = m;
+  return WEFT_OK;
+}
+
+static weft_err products_disagree(const kernel *k, const shape *a, const shape *b) {
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                           "Inner product dimensions of A and B do not agree.  Shapes are: %s vs. %s",
+                           weft__shape_text(a), weft__shape_text(b));
+}
+
+/* ---- sparse times dense ---- */
+
+typedef struct dense_product {
+  const csr_matrix *a;
+  const weft_tensor *b;
+  weft_tensor *y;
+  int64_t inner, cols; /* of b, as the product reads it */
+  bool swap_b, conj_b, swap_y, conj_y;
+} dense_product;
+
+static double complex dense_at(const dense_product *p, int64_t matrix, int64_t row, int64_t col) {
+  const int64_t at = p->swap_b ? col * p->inner + row : row * p->cols + col;
+  const double complex v = weft__csr_value(p->b, matrix * p->inner * p->cols + at);
+  return p->conj_b ? conj(v) : v;
+}
+
+static void dense_rows(void *arg, int64_t begin, int64_t end) {
+  const dense_product *p = arg;
+  const csr_matrix *a = p->a;
+  for (int64_t at = begin; at < end; at++) {
+    const int64_t m = at / a->rows, r = at % a->rows;
+    const int32_t *row = a->row + m * (a->rows + 1) + r;
+    for (int64_t c = 0; c < p->cols; c++) {
+      double complex sum = 0;
+      for (int64_t i = a->start[m] + row[0]; i < a->start[m] + row[1]; i++)
+        sum += weft__csr_value(&a->values, i) * dense_at(p, m, TENSOR_DATA(&a->col, int32_t)[i], c);
+      const int64_t to = p->swap_y ? c * a->rows + r : r * p->cols + c;
+      weft__csr_put(p->y, m * a->rows * p->cols + to, p->conj_y ? conj(sum) : sum);
+    }
+  }
+}
+
+static weft_err dense_run(kernel *k, dense_product *p) {
+  const shape *b = &p->b->shape;
+  const int r = b->rank;
+  if (r != p->a->dense.rank || (r == 3 && b->dim[0] != p->a->n)) return products_disagree(k, &p->a->dense, b);
+  p->inner = b->dim[p->swap_b ? r - 1 : r - 2], p->cols = b->dim[p->swap_b ? r - 2 : r - 1];
+  if (p->inner != p->a->cols) return products_disagree(k, &p->a->dense, b);
+  shape s = p->a->dense;
+  s.dim[r - 2] = p->swap_y ? p->cols : p->a->rows;
+  s.dim[r - 1] = p->swap_y ? p->a->rows : p->cols;
+  if (!(p->y = weft__out(k, 0, &s))) return weft__out_refused(&s);
+  if (weft__tensor_count(p->y) > 0) weft__kernel_loop(k, p->a->n * p->a->rows, p->cols * 20 + 10, dense_rows, p);
+  return WEFT_OK;
+}
+
+static weft_err matmul_cpu(kernel *k) {
+  csr_matrix *a = NULL;
+  const weft_dtype t = k->in[1]->dtype;
+  if (t != WEFT_FLOAT && t != WEFT_DOUBLE && t != WEFT_COMPLEX64 && t != WEFT_COMPLEX128)
+    return weft__kernel_no_type(k, t);
+  WEFT_TRY(operand_in(k, 0, "transpose_a", "adjoint_a", &a));
+  dense_product p = {.a = a,
+                     .b = k->in[1],
+                     .swap_b = flagged(k->node, "transpose_b", "adjoint_b"),
+                     .conj_b = weft__node_bool(k->node, "adjoint_b", false),
+                     .swap_y = weft__node_bool(k->node, "transpose_output", false),
+                     .conj_y = weft__node_bool(k->node, "conjugate_output", false)};
+  const weft_err err = dense_run(k, &p);
+  weft__csr_release(a);
+  return err;
+}
+
+/* ---- sparse times sparse ---- */
+
+/* Computes row r of matrix m into sums, and lists the columns that it has, in order, at *cols.  Returns their number. */
+static int64_t product_row(const csr_matrix *a, const csr_matrix *b, int64_t m, int64_t r, double complex *sums,
+                           bool *there) {
+  const int32_t *row = a->row + m * (a->rows + 1) + r;
+  int64_t n = 0;
+  for (int64_t i = a->start[m] + row[0]; i < a->start[m] + row[1]; i++) {
+    const int32_t *other = b->row + m * (b->rows + 1) + TENSOR_DATA(&a->col, int32_t)[i];
+    for (int64_t j = b->start[m] + other[0]; j < b->start[m] + other[1]; j++) {
+      const int32_t c = TENSOR_DATA(&b->col, int32_t)[j];
+      n += !there[c];
+      there[c] = true;
+      sums[c] += weft__csr_value(&a->values, i) * weft__csr_value(&b->values, j);
+    }
+  }
+  return n;
+}
+
+/* Moves the sums of a row to the elements of y from `at` on.  Returns the place behind them. */
+static int64_t product_store(csr_matrix *y, int64_t at, double complex *sums, bool *there) {
+  for (int64_t c = 0; c < y->cols; c++) {
+    if (!there[c]) continue;
+    TENSOR_DATA(&y->col, int32_t)[at] = (int32_t)c;
+    weft__csr_put(&y->values, at++, sums[c]);
+    sums[c] = 0;
+    there[c] = false;
+  }
+  return at;
+}
+
+static int64_t product_count(const csr_matrix *a, const csr_matrix *b, double complex *sums, bool *there) {
+  int64_t n = 0;
+  for (int64_t m = 0; m < a->n; m++)
+    for (int64_t r = 0; r < a->rows; r++) {
+      n += product_row(a, b, m, r, sums, there);
+      memset(there, 0, sizeof *there * (size_t)b->cols);
+    }
+  memset(sums, 0, sizeof *sums * (size_t)b->cols);
+  return n;
+}
+
+static weft_err product_make(csr_matrix **out, const csr_matrix *a, const csr_matrix *b) {
+  double complex *sums = weft__alloc_zero((size_t)b->cols + 1, sizeof *sums);
+  bool *there = weft__alloc_zero((size_t)b->cols + 1, sizeof *there);
+  shape s = a->dense;
+  s.dim[s.rank - 1] = b->cols;
+  csr_matrix *y = NULL;
+  const weft_err err =
+      sums && there ? weft__csr_create(&y, a->values.dtype, &s, product_count(a, b, sums, there)) : WEFT_OOM;
+  int64_t at = 0;
+  for (int64_t m = 0; m < a->n && !err; m++) {
+    y->start[m] = at;
+    for (int64_t r = 0; r < a->rows; r++) {
+      product_row(a, b, m, r, sums, there);
+      at = product_store(y, at, sums, there);
+      y->row[m * (a->rows + 1) + r + 1] = (int32_t)(at - y->start[m]); /* fits: weft__csr_create checked the count */
+    }
+  }
+  if (!err) y->start[a->n] = at;
+  weft__free(sums);
+  weft__free(there);
+  *out = y;
+  return err;
+}
+
+static weft_err sparse_matmul_cpu(kernel *k) {
+  csr_matrix *a = NULL, *b = NULL, *y = NULL;
+  weft_err err = operand_in(k, 0, "transpose_a", "adjoint_a", &a);
+  if (!err) err = operand_in(k, 1, "transpose_b", "adjoint_b", &b);
+  if (!err && (a->dense.rank != b->dense.rank || a->n != b->n || a->cols != b->rows))
+    err = products_disagree(k, &a->dense, &b->dense);
+  if (!err) err = weft__kernel_in(k, product_make(&y, a, b));
+  weft__csr_release(a);
+  weft__csr_release(b);
+  return err ? err : weft__variant_output(k, 0, &y->base);
+}
+
+/* ---- shapes ---- */
+
+static weft_err both_flags(infer *s) {
+  for (int i = 0; i < 2; i++)
+    if (weft__node_bool(s->node, i ? "adjoint_b" : "adjoint_a", false) &&
+        weft__node_bool(s->node, i ? "transpose_b" : "transpose_a", false))
+      return weft__infer_fail(s, "Only one of adjoint_%c and transpose_%c may be true.", i ? 'b' : 'a', i ? 'b' : 'a');
+  return WEFT_OK;
+}
+
+static weft_err product_infer(infer *s, shape a, shape b, shape *out) {
+  WEFT_TRY(both_flags(s));
+  product_shape(s->node, a, b, out);
+  if (out->rank < 0) return WEFT_OK;
+  if (a.rank != b.rank)
+    return weft__infer_fail(s, "Shapes must be equal rank, but are %d and %d", a.rank - 2, b.rank - 2);
+  if (flagged(s->node, "transpose_a", "adjoint_a")) weft__csr_swap(&a);
+  if (flagged(s->node, "transpose_b", "adjoint_b")) weft__csr_swap(&b);
+  const int64_t m = a.dim[a.rank - 1], n = b.dim[b.rank - 2];
+  if (m >= 0 && n >= 0 && m != n)
+    return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)m, (long long)n);
+  return WEFT_OK;
+}
+
+static weft_err matmul_infer(infer *s) {
+  shape a;
+  weft__csr_dense_shape(s->graph, s->node->in[0], &a);
+  return product_infer(s, a, s->in[1], &s->out[0]);
+}
+
+static weft_err sparse_matmul_infer(infer *s) {
+  shape a, b, dense;
+  weft__csr_dense_shape(s->graph, s->node->in[0], &a);
+  weft__csr_dense_shape(s->graph, s->node->in[1], &b);
+  if (a.rank != b.rank) a = SHAPE_UNKNOWN; /* the kernel's error */
+  WEFT_TRY(product_infer(s, a, b, &dense));
+  s->out[0] = SHAPE_SCALAR;
+  return WEFT_OK;
+}
+
+#define NUMBER "type{float,double,complex64,complex128}"
+#define TURNED " transpose_a:bool=false transpose_b:bool=false adjoint_a:bool=false adjoint_b:bool=false"
+
+OPS(csr_matmul) = {
+    {"SparseMatrixMatMul(a:variant, b:T) -> (output:T) | T:type" TURNED
+     " transpose_output:bool=false conjugate_output:bool=false",
+     "The product of a sparse matrix and a dense one.", .flags = OP_NO_FOLD, .infer = matmul_infer, .cpu = matmul_cpu},
+    {"SparseMatrixSparseMatMul(a:variant, b:variant) -> (c:variant) | type:" NUMBER TURNED,
+     "The product of two sparse matrices.", .flags = OP_NO_FOLD, .infer = sparse_matmul_infer,
+     .cpu = sparse_matmul_cpu},
+    {"SparseMatrixAdd(a:variant, b:variant, alpha:T, beta:T) -> (c:variant) | T:" NUMBER,
+     "alpha times a sparse matrix plus beta times another.", .infer = weft__infer_scalar},
+    {"SparseMatrixMul(a:variant, b:T) -> (output:variant) | T:type", "A sparse matrix times numbers.",
+     .infer = weft__infer_scalar},
+    {"SparseMatrixSoftmax(logits:variant) -> (softmax:variant) | type:type{float,double}",
+     "The softmax of each row over the elements that are there.", .infer = weft__infer_scalar},
+    {"SparseMatrixSoftmaxGrad(softmax:variant, grad_softmax:variant) -> (gradient:variant) | type:type{float,double}",
+     "The gradient of SparseMatrixSoftmax.", .infer = weft__infer_scalar},
+    {"SparseMatrixZeros(dense_shape:int64) -> (sparse_matrix:variant) | type:" NUMBER,
+     "A sparse matrix without elements.", .infer = weft__infer_scalar, .no_grad = true},
+    {.scenario = "tests/parity/test_csr_matrices.py tests/parity/test_no_kernel.py"},
+};

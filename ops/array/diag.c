@@ -87,6 +87,7 @@ static weft_err matrix_to_stored(weft_dtype type, void *matrix, void *stored) {
 /* Visits every element of the band in every matrix, with its place in the matrix and in the stored diagonals. */
 static weft_err band_copy(const band *b, weft_dtype type, void *matrices, void *stored, int64_t n, band_visit *visit) {
   int64_t diagonals = b->high - b->low + 1;
+  if (b->length == 0) return WEFT_OK; /* there may be any number of empty matrices and diagonals */
   for (int64_t m = 0; m < n; m++)
     for (int64_t d = b->low; d <= b->high; d++) {
       int64_t shift = diagonal_shift(b, d), row = (m * diagonals + b->high - d) * b->length;
@@ -331,7 +332,7 @@ static weft_err keep_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &x->shape);
   if (!y) return WEFT_OOM;
   if (weft__dtype_is_plain(y->dtype)) memset(y->data, 0, weft__tensor_bytes(y));
-  for (int64_t r = 0; r < n * rows; r++) { /* keep columns [from, to) of row i */
+  for (int64_t r = 0; cols && r < n * rows; r++) { /* keep columns [from, to) of row i */
     int64_t i = r % rows, from = low < 0 ? 0 : diag_least(diag_most(i - low, 0), cols),
             to = up < 0 ? cols : diag_least(i + up + 1, cols);
     if (to > from)

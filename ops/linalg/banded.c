@@ -117,7 +117,8 @@ static weft_err tridiagonal_cpu(kernel *k) {
   weft_err err = weft__matrices_load(k, 0, &j.d);
   if (!err) err = weft__matrices_load(k, 1, &j.x);
   if (!err) {
-    weft__kernel_loop(k, j.d.count, 100 + weft__matrix_cost(&j.x, 10, j.x.rows, j.x.cols), tridiagonal_all, &j);
+    weft__kernel_loop(k, weft__matrices_visits(&j.x), 100 + weft__matrix_cost(&j.x, 10, j.x.rows, j.x.cols),
+                      tridiagonal_all, &j);
     err = atomic_load(&j.failed) ? WEFT_OOM : weft__matrices_store(k, 0, b, &j.x);
   }
   weft__matrices_clear(&j.d);
@@ -242,8 +243,8 @@ static weft_err tridiagonal_product_cpu(kernel *k) {
   if (!err) err = weft__matrices_load(k, 3, &j.right);
   if (!err) err = weft__matrices_make(k, &j.right, j.right.rows, j.right.cols, &j.out);
   if (!err) {
-    weft__kernel_loop(k, j.right.count, 100 + weft__matrix_cost(&j.right, 6, j.right.rows, j.right.cols), product_all,
-                      &j);
+    weft__kernel_loop(k, weft__matrices_visits(&j.out),
+                      100 + weft__matrix_cost(&j.right, 6, j.right.rows, j.right.cols), product_all, &j);
     err = weft__matrices_store(k, 0, x, &j.out);
   }
   matrices *all[] = {&j.upper, &j.main, &j.lower, &j.right, &j.out};
@@ -346,7 +347,8 @@ static weft_err banded_run(kernel *k, banded_job *j, const shape *out) {
   WEFT_TRY(weft__matrices_load(k, 1, &j->b));
   const matrices like = {.copy = {.dtype = j->b.copy.dtype}, .count = weft__shape_product(out, 0, out->rank - 2)};
   WEFT_TRY(weft__matrices_make(k, &like, j->b.rows, j->b.cols, &j->x));
-  weft__kernel_loop(k, j->x.count, 100 + weft__matrix_cost(&j->x, j->a.rows, j->x.rows, j->x.cols), banded_all, j);
+  weft__kernel_loop(k, weft__matrices_visits(&j->x), 100 + weft__matrix_cost(&j->x, j->a.rows, j->x.rows, j->x.cols),
+                    banded_all, j);
   return weft__matrices_store(k, 0, out, &j->x);
 }
 

@@ -47,7 +47,8 @@ static weft_err cholesky_cpu(kernel *k) {
   weft_err err = weft__matrices_load(k, 0, &j.m);
   j.k = k;
   if (!err) {
-    weft__kernel_loop(k, j.m.count, 100 + weft__matrix_cost(&j.m, j.m.rows, j.m.rows, j.m.rows) / 3, factor_all, &j);
+    weft__kernel_loop(k, weft__matrices_visits(&j.m), 100 + weft__matrix_cost(&j.m, j.m.rows, j.m.rows, j.m.rows) / 3,
+                      factor_all, &j);
     err = weft__matrices_store(k, 0, &k->in[0]->shape, &j.m);
   }
   weft__matrices_clear(&j.m);
@@ -176,7 +177,8 @@ static weft_err solve_cpu(kernel *k) {
   if (!err) err = repeat_right(k, &out, &j.x);
   if (!err) {
     j.k = k;
-    weft__kernel_loop(k, j.x.count, 100 + weft__matrix_cost(&j.x, j.x.rows, j.x.rows, j.x.cols), solve_all, &j);
+    weft__kernel_loop(k, weft__matrices_visits(&j.x), 100 + weft__matrix_cost(&j.x, j.x.rows, j.x.rows, j.x.cols),
+                      solve_all, &j);
     err = weft__matrices_store(k, 0, &out, &j.x);
   }
   weft__matrices_clear(&j.a);

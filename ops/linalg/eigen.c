@@ -232,7 +232,8 @@ static weft_err eigen_infer(infer *s) {
 static weft_err eigen_decompose(kernel *k, eigen_job *j) {
   WEFT_TRY(weft__matrices_load(k, 0, &j->m));
   WEFT_TRY(weft__matrices_make(k, &j->m, 1, j->m.rows, &j->value));
-  weft__kernel_loop(k, j->m.count, 100 + 20 * weft__matrix_cost(&j->m, j->m.rows, j->m.rows, j->m.rows), eigen_all, j);
+  weft__kernel_loop(k, weft__matrices_visits(&j->m),
+                    100 + 20 * weft__matrix_cost(&j->m, j->m.rows, j->m.rows, j->m.rows), eigen_all, j);
   const int failed = atomic_load(&j->failed);
   if (failed == 2) return WEFT_OOM;
   if (failed)
@@ -276,7 +277,7 @@ static weft_err eigen_join(kernel *k, eigen_job *j, matrices *joined) {
   out.dim[out.rank - 2]++;
   WEFT_TRY(eigen_decompose(k, j));
   WEFT_TRY(weft__matrices_make(k, &j->m, j->m.rows + 1, j->m.cols, joined));
-  for (int64_t i = 0; i < j->m.count; i++) {
+  for (int64_t i = 0, n = weft__matrices_visits(joined); i < n; i++) {
     const matrix to = weft__matrix_at(joined, i), v = weft__matrix_at(&j->m, i), e = weft__matrix_at(&j->value, i);
     for (int64_t c = 0; c < v.cols; c++) {
       weft__matrix_set(&to, 0, c, weft__matrix_get(&e, 0, c));

@@ -182,7 +182,8 @@ static weft_err least_run(kernel *k, least_job *j, const shape *out) {
   const int64_t m = j->a.rows, n = j->a.cols, p = m < n ? m : n;
   WEFT_TRY(weft__matrices_make(k, &j->a, n, j->b.cols, &j->x));
   WEFT_TRY(weft__matrices_make(k, &j->a, p, p, &j->gram));
-  weft__kernel_loop(k, j->a.count, 100 + 2 * weft__matrix_cost(&j->a, m, n, p + j->b.cols), least_all, j);
+  weft__kernel_loop(k, weft__matrices_visits(&j->a), 100 + 2 * weft__matrix_cost(&j->a, m, n, p + j->b.cols), least_all,
+                    j);
   if (atomic_load(&j->failed))
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                              "Input matrix was rank deficient or ill-conditioned. Try setting fast=False or provide a "

@@ -67,7 +67,8 @@ static weft_err lu_determinants(kernel *k, job *j, shape *out) {
   WEFT_TRY(weft__matrices_make(k, &j->m, 1, 1, &j->log));
   if (!(j->pivot = lu_pivots(&j->m))) return WEFT_OOM;
   j->k = k;
-  weft__kernel_loop(k, j->m.count, 100 + weft__matrix_cost(&j->m, j->m.rows, j->m.rows, j->m.rows) / 3, det_all, j);
+  weft__kernel_loop(k, weft__matrices_visits(&j->sign),
+                    100 + weft__matrix_cost(&j->m, j->m.rows, j->m.rows, j->m.rows) / 3, det_all, j);
   *out = k->in[0]->shape;
   out->rank -= 2;
   return WEFT_OK;
@@ -158,8 +159,8 @@ static weft_err lu_solve(kernel *k, system_job *j, const shape *out, const char 
   j->adjoint = weft__node_bool(k->node, "adjoint", false);
   if (!(j->pivot = lu_pivots(&j->a))) return WEFT_OOM;
   j->k = k;
-  weft__kernel_loop(k, j->a.count, 100 + weft__matrix_cost(&j->a, j->a.rows, j->a.rows, j->a.rows / 3 + j->x.cols),
-                    solve_all, j);
+  weft__kernel_loop(k, weft__matrices_visits(&j->a),
+                    100 + weft__matrix_cost(&j->a, j->a.rows, j->a.rows, j->a.rows / 3 + j->x.cols), solve_all, j);
   weft__free(j->pivot);
   if (atomic_load(&j->singular)) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s is not invertible.", what);
   return weft__matrices_store(k, 0, out, &j->x);
@@ -170,7 +171,7 @@ static weft_err inverse_cpu(kernel *k) {
   WEFT_TRY(weft__matrix_square(k, 0));
   weft_err err = weft__matrices_load(k, 0, &j.a);
   if (!err) err = weft__matrices_make(k, &j.a, j.a.rows, j.a.rows, &j.x);
-  for (int64_t b = 0; !err && b < j.a.count; b++) {
+  for (int64_t b = 0; !err && b < weft__matrices_visits(&j.x); b++) {
     const matrix eye = weft__matrix_at(&j.x, b);
     for (int64_t i = 0; i < eye.rows; i++) weft__matrix_set(&eye, i, i, 1);
   }

@@ -66,7 +66,8 @@ static weft_err lu_cpu(kernel *k) {
   if (!err && !(j.pivot = weft__alloc_zero((size_t)(j.m.count * j.m.rows) + 1, sizeof(int64_t)))) err = WEFT_OOM;
   j.k = k;
   if (!err) {
-    weft__kernel_loop(k, j.m.count, 100 + weft__matrix_cost(&j.m, j.m.rows, j.m.rows, j.m.rows), lu_all, &j);
+    weft__kernel_loop(k, weft__matrices_visits(&j.m), 100 + weft__matrix_cost(&j.m, j.m.rows, j.m.rows, j.m.rows),
+                      lu_all, &j);
     err = atomic_load(&j.singular) ? weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input is not invertible.")
                                    : weft__matrices_store(k, 0, &k->in[0]->shape, &j.m);
   }
@@ -121,7 +122,8 @@ static weft_err cholesky_grad_cpu(kernel *k) {
   if (!err) err = weft__matrices_load(k, 1, &j.d);
   if (!err) err = weft__matrices_make(k, &j.l, j.l.rows, j.l.rows, &j.x);
   if (!err) {
-    weft__kernel_loop(k, j.l.count, 100 + 4 * weft__matrix_cost(&j.l, j.l.rows, j.l.rows, j.l.rows), grad_all, &j);
+    weft__kernel_loop(k, weft__matrices_visits(&j.l), 100 + 4 * weft__matrix_cost(&j.l, j.l.rows, j.l.rows, j.l.rows),
+                      grad_all, &j);
     err = weft__matrices_store(k, 0, &k->in[0]->shape, &j.x);
   }
   weft__matrices_clear(&j.l);

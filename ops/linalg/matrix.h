@@ -19,6 +19,10 @@ static inline int64_t weft__matrix_cost(const matrices *m, int64_t a, int64_t b,
   return m->count ? a * b * c : 0;
 }
 
+/* Returns how many matrices a loop has to visit.  If they have no elements it is none, because their number is unlimited
+ * then. */
+static inline int64_t weft__matrices_visits(const matrices *m) { return weft__tensor_count(&m->copy) ? m->count : 0; }
+
 /* Copies input i, whose rank is at least 2.  Returns RESOURCE_EXHAUSTED. */
 weft_err weft__matrices_load(kernel *k, int i, matrices *m);
 /* Creates zero matrices of that size, with the type and the batch size of `like`. */

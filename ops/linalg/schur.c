@@ -337,8 +337,8 @@ static weft_err schur_run(kernel *k, schur_job *j) {
     WEFT_TRY(weft__matrices_make(k, &like, 1, j->in.rows, &j->values));
     WEFT_TRY(weft__matrices_make(k, &like, j->in.rows, j->in.rows, &j->vectors));
   }
-  weft__kernel_loop(k, j->in.count, 100 + 100 * weft__matrix_cost(&j->in, j->in.rows, j->in.rows, j->in.rows),
-                    schur_all, j);
+  weft__kernel_loop(k, weft__matrices_visits(&j->in),
+                    100 + 100 * weft__matrix_cost(&j->in, j->in.rows, j->in.rows, j->in.rows), schur_all, j);
   const int failed = atomic_load(&j->failed);
   if (failed == 2) return WEFT_OOM;
   if (failed)

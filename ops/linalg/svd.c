@@ -461,6 +461,13 @@ static weft_err svd_infer(infer *s) {
   return WEFT_OK;
 }
 
+static void set_identities(const matrices *m) {
+  for (int64_t b = 0, n = weft__matrices_visits(m); b < n; b++) {
+    const matrix one = weft__matrix_at(m, b);
+    weft__matrix_identity(&one);
+  }
+}
+
 static weft_err svd_run(kernel *k, svd_job *j) {
   const shape *x = &k->in[0]->shape;
   const bool full = j->full;
@@ -478,14 +485,10 @@ static weft_err svd_run(kernel *k, svd_job *j) {
   if (j->vectors) {
     WEFT_TRY(weft__matrices_make(k, &j->a, m, full ? m : p, &j->u));
     WEFT_TRY(weft__matrices_make(k, &j->a, n, full ? n : p, &j->v));
-    if (p == 0)
-      for (int64_t b = 0; b < j->a.count; b++) {
-        const matrix u = weft__matrix_at(&j->u, b), v = weft__matrix_at(&j->v, b);
-        weft__matrix_identity(&u);
-        weft__matrix_identity(&v);
-      }
+    if (p == 0) set_identities(&j->u), set_identities(&j->v);
   }
-  weft__kernel_loop(k, j->a.count, 100 + 20 * weft__matrix_cost(&j->a, m, n, m > n ? m : n), svd_all, j);
+  weft__kernel_loop(k, weft__matrices_visits(&j->a), 100 + 20 * weft__matrix_cost(&j->a, m, n, m > n ? m : n), svd_all,
+                    j);
   const int failed = atomic_load(&j->failed);
   if (failed == 2) return WEFT_OOM;
   if (failed) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "The singular value decomposition did not converge.");

@@ -75,7 +75,7 @@ static weft_err find_top(kernel *k, const weft_tensor *x, int64_t rows, int64_t 
     WEFT_TRY(weft__widened_load(&floats, x));
     j.x = floats.data;
   }
-  weft__kernel_loop(k, rows, 2 * j.n + 20 * top + 10, by_type[x->dtype], &j);
+  weft__kernel_loop(k, top ? rows : 0, 2 * j.n + 20 * top + 10, by_type[x->dtype], &j);
   weft__widened_finish(&floats);
   return WEFT_OK;
 }

@@ -156,9 +156,10 @@ static shape random_shape(fuzz_random *r) {
   const int64_t dims[] = {0, 1, 1, 2, 3, 2, 4, 5, 7, 16};
   for (int i = 0; i < s.rank; i++) s.dim[i] = dims[fuzz_below(r, 10)];
   if (s.rank > 1 && fuzz_one_in(r, 20)) { /* nothing in it, yet huge */
-    s.dim[0] = 0;
-    s.dim[1] =
-        (int64_t[]){INT64_C(1) << 31, (INT64_C(1) << 32) + 5, INT64_C(1) << 40, INT64_C(1) << 52}[fuzz_below(r, 4)];
+    const int64_t huge[] = {INT64_C(1) << 31, (INT64_C(1) << 32) + 5, INT64_C(1) << 40, INT64_C(1) << 52};
+    const int at = fuzz_below(r, 2);
+    s.dim[at] = huge[fuzz_below(r, 4)];
+    s.dim[1 - at] = 0;
   }
   return s;
 }

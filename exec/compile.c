@@ -209,12 +209,13 @@ static weft_err make_items(maker *m) {
 }
 
 /* Stores the items of the nodes between n and its sources that are seen through (item NULL: only counts them): n runs
- * after them. */
+ * after them.  A plain read has no item. */
 static int seen_through(const maker *m, const weft_node *n, int *item) {
   int count = 0;
   for (int i = 0; i < n->n_in && m->alias; i++)
     for (weft_out o = n->in[i]; !is_fed(m, o) && is_seen_through(m, m->g->node[o.node]);
          o = m->g->node[o.node]->in[0]) {
+      if (m->item_of[o.node] < 0) continue;
       if (item) item[count] = m->item_of[o.node];
       count++;
     }

@@ -89,6 +89,18 @@ def changed_between():
     return [before, after, before * after], {x: rng.randn(4)}
 
 
+def handed_on():
+    """Items that hand on their input: one is fetched, one is awaited, and one reads a variable that changes afterwards."""
+    v = tf.get_variable("v", [4], initializer=tf.zeros_initializer(), use_resource=False)
+    x = tf.placeholder(tf.float32, [4])
+    same, before = tf.reshape(tf.tanh(x), [4]), tf.identity(v)
+    with tf.control_dependencies([before, same]):
+        add = tf.assign_add(v, same)
+    with tf.control_dependencies([add]):
+        late = tf.identity(same * 2.0)
+    return [same, before * same, late + before, tf.reduce_sum(same, axis=[]) * 3.0 + late], {x: rng.randn(4)}
+
+
 def descent():
     """The update of a variable stays at the end of a chain."""
     v = tf.get_variable("v", [4, 4], initializer=tf.ones_initializer())
@@ -149,7 +161,7 @@ def run(model):
 
 
 for model in (gates, gates_in_half, gates_in_double, fetched_parts, rows, columns, joined_with_others, sums,
-              changed_between, descent, large_norm, large_gelu, large_gelu_in_half, large_gelu_in_double, large_update):
+              changed_between, handed_on, descent, large_norm, large_gelu, large_gelu_in_half, large_gelu_in_double, large_update):
     os.environ.pop("WEFT_GPU_NO_REPLAY", None)
     os.environ.pop("WEFT_GPU_COMPILE", None)
     together, bundles = run(model)

@@ -250,7 +250,7 @@ static weft_err run_turned(kernel *k, gpu_gemm g) {
 static __global__ void round_kernel(const float *x, bf16 *y, int64_t packs) {
   GPU_EACH(i, packs) {
     const channels_of<float> v = ((const channels_of<float> *)x)[i];
-    bf16 to[4];
+    alignas(8) bf16 to[4];
 #pragma unroll
     for (int j = 0; j < 4; j++) to[j] = (bf16)v.v[j];
     ((uint2 *)y)[i] = *(const uint2 *)to;

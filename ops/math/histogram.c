@@ -1,9 +1,12 @@
 /* histogram.c - counting: Bincount, DenseBincount, SparseBincount, HistogramFixedWidth, Bucketize. */
 #include "base/alloc.h"
+#include "base/cast.h"
+#include "base/target_clones.h"
 #include "graph/kernel.h"
 #include "kernels/ragged/ragged.h"
 #include "kernels/sparse/sparse.h"
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* ---- Bincount and DenseBincount: the counts of 0 .. size-1, or the sums of the weights where they occur ---- */
@@ -16,39 +19,82 @@ typedef struct counting {
   int64_t row_step;
 } counting;
 
-static void add_to(const counting *c, int64_t at, int64_t i) {
-  const bool weighted = weft__tensor_count(c->weights) > 0;
+enum { BLOCK = 256 }; /* values that are located at a time */
+
+/* Computes where values [first, first + n) are counted: at[i] is an index in the output, or -1 for a value that is not
+ * below size.  Returns false if a value is negative. */
+static bool locate_values(const counting *c, int64_t first, int64_t n, int64_t per_row, int64_t *at) {
+  int64_t signs = 0;
+  if (c->values->dtype == WEFT_INT32)
+    for (int64_t i = 0; i < n; i++) signs |= at[i] = TENSOR_DATA(c->values, int32_t)[first + i];
+  else
+    for (int64_t i = 0; i < n; i++) signs |= at[i] = weft__tensor_int(c->values, first + i);
+  if (signs < 0) return false;
+  for (int64_t i = 0; i < n; i++) at[i] = at[i] < c->size ? at[i] : -1;
+  if (c->rows == 1 && !c->row_of) return true;
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t row = c->row_of ? c->row_of[(first + i) * c->row_step] : (first + i) / per_row;
+    if (at[i] >= 0) at[i] += row * c->size;
+  }
+  return true;
+}
+
+#define ADD_VALUES(T)                                                                                                  \
+  do {                                                                                                                 \
+    T *z = c->out->data;                                                                                               \
+    const T *weights = is_weighted ? (const T *)c->weights->data + first : NULL;                                       \
+    for (int64_t i = 0; i < n; i++)                                                                                    \
+      if (at[i] >= 0) z[at[i]] = c->binary_output ? 1 : z[at[i]] + (weights ? weights[i] : 1);                         \
+  } while (0)
+
+static void add_values(const counting *c, int64_t first, int64_t n, const int64_t *at) {
+  const bool is_weighted = weft__tensor_count(c->weights) > 0;
   switch (c->out->dtype) {
-  case WEFT_INT32: {
-    uint32_t *z = TENSOR_DATA(c->out, uint32_t) + at;
-    *z = c->binary_output ? 1 : *z + (weighted ? TENSOR_DATA(c->weights, uint32_t)[i] : 1);
-    break;
+  case WEFT_INT32: ADD_VALUES(uint32_t); break;
+  case WEFT_INT64: ADD_VALUES(uint64_t); break;
+  case WEFT_FLOAT: ADD_VALUES(float); break;
+  default: ADD_VALUES(double);
   }
-  case WEFT_INT64: {
-    uint64_t *z = TENSOR_DATA(c->out, uint64_t) + at;
-    *z = c->binary_output ? 1 : *z + (weighted ? TENSOR_DATA(c->weights, uint64_t)[i] : 1);
-    break;
+}
+
+#define COUNT_ROW(V, Z)                                                                                                \
+  do {                                                                                                                 \
+    const V *v = c->values->data;                                                                                      \
+    Z *z = c->out->data;                                                                                               \
+    for (int64_t i = 0; i < n; i++) {                                                                                  \
+      signs |= v[i];                                                                                                   \
+      if (v[i] >= 0 && v[i] < c->size) z[v[i]] += 1;                                                                   \
+    }                                                                                                                  \
+  } while (0)
+#define COUNT_ROW_OF(V)                                                                                                \
+  switch (c->out->dtype) {                                                                                             \
+  case WEFT_INT32: COUNT_ROW(V, uint32_t); break;                                                                      \
+  case WEFT_INT64: COUNT_ROW(V, uint64_t); break;                                                                      \
+  case WEFT_FLOAT: COUNT_ROW(V, float); break;                                                                         \
+  default: COUNT_ROW(V, double);                                                                                       \
   }
-  case WEFT_FLOAT: {
-    float *z = TENSOR_DATA(c->out, float) + at;
-    *z = c->binary_output ? 1 : *z + (weighted ? TENSOR_DATA(c->weights, float)[i] : 1);
-    break;
-  }
-  default: {
-    double *z = TENSOR_DATA(c->out, double) + at;
-    *z = c->binary_output ? 1 : *z + (weighted ? TENSOR_DATA(c->weights, double)[i] : 1);
-  }
-  }
+
+/* Counts the values of a single row without weights.  Returns false if one is negative. */
+static bool count_plain(const counting *c, int64_t n) {
+  int64_t signs = 0;
+  if (c->values->dtype == WEFT_INT32)
+    COUNT_ROW_OF(int32_t)
+  else
+    COUNT_ROW_OF(int64_t)
+  return signs >= 0;
 }
 
 static weft_err count_values(kernel *k, const counting *c) {
   const int64_t n = weft__tensor_count(c->values), per_row = c->rows > 0 ? n / c->rows : 0;
+  int64_t at[BLOCK];
   memset(c->out->data, 0, weft__tensor_bytes(c->out));
-  for (int64_t i = 0; i < n; i++) {
-    const int64_t v = weft__tensor_int(c->values, i);
-    if (v < 0) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input arr must be non-negative!");
-    const int64_t row = c->row_of ? c->row_of[i * c->row_step] : i / per_row;
-    if (v < c->size) add_to(c, row * c->size + v, i);
+  if (c->rows == 1 && !c->row_of && !c->binary_output && weft__tensor_count(c->weights) == 0)
+    return count_plain(c, n) ? WEFT_OK : weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input arr must be non-negative!");
+  for (int64_t i = 0; i < n; i += BLOCK) {
+    const int64_t some = n - i < BLOCK ? n - i : BLOCK;
+    if (!locate_values(c, i, some, per_row, at))
+      return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Input arr must be non-negative!");
+    add_values(c, i, some, at);
   }
   return WEFT_OK;
 }
@@ -196,26 +242,77 @@ static weft_err check_range(kernel *k, double *low, double *high, int64_t *bins)
   return WEFT_OK;
 }
 
-static weft_err histogram_cpu(kernel *k) {
-  double low, high;
-  int64_t bins;
-  WEFT_TRY(check_range(k, &low, &high, &bins));
-  weft_tensor *out = weft__out(k, 0, &SHAPE1(bins));
-  if (!out) return WEFT_OOM;
-  memset(out->data, 0, weft__tensor_bytes(out));
-  const int64_t n = weft__tensor_count(k->in[0]);
-  const double width = (high - low) / (double)bins;
+/* Reads values [first, first + n).  Returns false if one is NaN. */
+static bool load_values(const weft_tensor *x, int64_t first, int64_t n, double *v) {
+  int ordered = 1;
+  if (x->dtype == WEFT_FLOAT)
+    for (int64_t i = 0; i < n; i++) v[i] = (double)TENSOR_DATA(x, float)[first + i];
+  else
+    for (int64_t i = 0; i < n; i++) v[i] = weft__tensor_double(x, first + i);
+  for (int64_t i = 0; i < n; i++) ordered &= v[i] == v[i];
+  return ordered;
+}
+
+/* Replaces values by the numbers of their bins.  Those outside of the range are in the first or the last bin.  If the
+ * range is infinite, the quotient is NaN, and the bin is the first. */
+WEFT_TARGET_CLONES static void find_bins(double *v, int64_t n, double low, double width, double last) {
   for (int64_t i = 0; i < n; i++) {
-    const double v = weft__tensor_double(k->in[0], i), at = floor((v - low) / width);
-    if (v != v) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Histogram values must not contain NaN");
-    /* NaN if the range is infinite. */
-    const int64_t bin = !(at >= 0) ? 0 : at >= (double)bins ? bins - 1 : (int64_t)at;
-    if (out->dtype == WEFT_INT32)
-      TENSOR_DATA(out, int32_t)[bin]++;
-    else
-      TENSOR_DATA(out, int64_t)[bin]++;
+    const double at = (v[i] - low) / width, inside = at < last ? at : last;
+    v[i] = at >= 0 ? inside : 0;
   }
-  return WEFT_OK;
+}
+
+typedef struct histogram_job {
+  const weft_tensor *x;
+  weft_tensor *out;
+  double low, width;
+  int64_t bins;
+  atomic_bool has_nan, failed; /* failed: memory was exhausted */
+} histogram_job;
+
+static void add_counts(weft_tensor *out, const int64_t *count, int64_t bins) {
+  for (int64_t b = 0; b < bins; b++)
+    if (out->dtype == WEFT_INT32)
+      __atomic_fetch_add(TENSOR_DATA(out, int32_t) + b, weft__int_sat(count[b]), __ATOMIC_RELAXED);
+    else
+      __atomic_fetch_add(TENSOR_DATA(out, int64_t) + b, count[b], __ATOMIC_RELAXED);
+}
+
+/* Counts the values of blocks [begin, end) by themselves, and adds the counts to those of the other threads. */
+static void histogram_blocks(void *arg, int64_t begin, int64_t end) {
+  histogram_job *j = arg;
+  const int64_t all = weft__tensor_count(j->x), last = end * BLOCK < all ? end * BLOCK : all;
+  int64_t *count = weft__alloc_zero((size_t)j->bins, sizeof *count);
+  double v[BLOCK];
+  if (!count) atomic_store(&j->failed, true);
+  for (int64_t i = begin * BLOCK; count && i < last; i += BLOCK) {
+    const int64_t n = last - i < BLOCK ? last - i : BLOCK;
+    if (!load_values(j->x, i, n, v)) {
+      atomic_store(&j->has_nan, true);
+      break;
+    }
+    find_bins(v, n, j->low, j->width, (double)(j->bins - 1));
+    for (int64_t e = 0; e < n; e++) count[(int64_t)v[e]]++;
+  }
+  if (count) add_counts(j->out, count, j->bins);
+  weft__free(count);
+}
+
+static weft_err histogram_cpu(kernel *k) {
+  double high;
+  histogram_job j = {.x = k->in[0]};
+  WEFT_TRY(check_range(k, &j.low, &high, &j.bins));
+  if (!(j.out = weft__out(k, 0, &SHAPE1(j.bins)))) return WEFT_OOM;
+  memset(j.out->data, 0, weft__tensor_bytes(j.out));
+  j.width = (high - j.low) / (double)j.bins;
+  const int64_t blocks = (weft__tensor_count(j.x) + BLOCK - 1) / BLOCK;
+  if (j.bins < blocks * BLOCK / 8)
+    weft__kernel_loop(k, blocks, 2 * BLOCK, histogram_blocks, &j);
+  else /* each thread would only add up bins */
+    histogram_blocks(&j, 0, blocks);
+  if (atomic_load(&j.has_nan))
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Histogram values must not contain NaN");
+  return atomic_load(&j.failed) ? WEFT_OOM : WEFT_OK;
 }
 
 static weft_err histogram_infer(infer *s) {

@@ -37,11 +37,14 @@ void weft__text_printf(text *t, const char *fmt, ...) {
   va_list args, again;
   va_start(args, fmt);
   va_copy(again, args);
-  int n = vsnprintf(NULL, 0, fmt, args);
+  const size_t room = t->failed ? 0 : t->capacity - t->size; /* most texts fit at once */
+  const int n = vsnprintf(room ? t->data + t->size : NULL, room, fmt, args);
   va_end(args);
   if (n >= 0 && text_grow(t, (size_t)n)) {
-    vsnprintf(t->data + t->size, (size_t)n + 1, fmt, again);
+    if ((size_t)n >= room) vsnprintf(t->data + t->size, (size_t)n + 1, fmt, again);
     t->size += (size_t)n;
+  } else if (room) {
+    t->data[t->size] = 0;
   }
   va_end(again);
 }

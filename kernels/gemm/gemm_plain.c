@@ -18,16 +18,25 @@ enum {
   BLOCK_BYTES = 1024 /* of a row of a that are packed at a time */
 };
 
+#define DO_PRAGMA(text) _Pragma(#text)
+#if defined(__clang__)
+#define UNROLL DO_PRAGMA(clang loop unroll(full))
+#else
+#define UNROLL DO_PRAGMA(GCC unroll 8)
+#endif
+
 #define SAME(g, T, x) (x)
 #define CONJ_F(g, T, x) ((g)->adjoint ? (T)conjf(x) : (T)(x))
 #define CONJ_D(g, T, x) ((g)->adjoint ? (T)conj(x) : (T)(x))
 #define STEM gemm_f32
 #define T float
+#define VECTORS
 #define A float
 #define CONJ SAME
 #include "kernels/gemm/gemm_plain.inc"
 #define STEM gemm_f64
 #define T double
+#define VECTORS
 #define A double
 #define CONJ SAME
 #include "kernels/gemm/gemm_plain.inc"
@@ -43,21 +52,25 @@ enum {
 #include "kernels/gemm/gemm_plain.inc"
 #define STEM gemm_u8
 #define T uint8_t
+#define VECTORS
 #define A uint32_t
 #define CONJ SAME
 #include "kernels/gemm/gemm_plain.inc"
 #define STEM gemm_u16
 #define T uint16_t
+#define VECTORS
 #define A uint32_t
 #define CONJ SAME
 #include "kernels/gemm/gemm_plain.inc"
 #define STEM gemm_u32
 #define T uint32_t
+#define VECTORS
 #define A uint32_t
 #define CONJ SAME
 #include "kernels/gemm/gemm_plain.inc"
 #define STEM gemm_u64
 #define T uint64_t
+#define VECTORS
 #define A uint64_t
 #define CONJ SAME
 #include "kernels/gemm/gemm_plain.inc"

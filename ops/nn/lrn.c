@@ -36,7 +36,12 @@ WEFT_TARGET_CLONES static void norms(const lrn_job *j, const float *restrict x, 
 }
 
 WEFT_TARGET_CLONES static void forward_row(const lrn_job *j, const float *x, const float *norm, float *y) {
-  WEFT_IVDEP for (int64_t c = 0; c < j->channels; c++) y[c] = x[c] * vexpf(-j->beta * vlogf(norm[c]));
+  if (j->beta == 0.5f) /* the default */
+    WEFT_IVDEP for (int64_t c = 0; c < j->channels; c++) y[c] = x[c] / sqrtf(norm[c]);
+  else if (j->beta == 0.75f) /* AlexNet's */
+    WEFT_IVDEP for (int64_t c = 0; c < j->channels; c++) y[c] = x[c] / (sqrtf(norm[c]) * sqrtf(sqrtf(norm[c])));
+  else
+    WEFT_IVDEP for (int64_t c = 0; c < j->channels; c++) y[c] = x[c] * vexpf(-j->beta * vlogf(norm[c]));
 }
 
 /* dx = dy norm^-beta - 2 alpha beta x * sum over nearby channels of dy y / norm. */

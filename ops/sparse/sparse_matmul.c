@@ -3,6 +3,7 @@
  * Entries are added to the product in their order, so repeated indices add up and the result does not depend on the
  * number of threads.  The threads divide the columns of the product. */
 #include "base/alloc.h"
+#include "base/target_clones.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
 #include "graph/op.h"
@@ -16,7 +17,11 @@ typedef struct product {
   int64_t n, inner; /* n: number of entries; inner: rows of op(b) */
 } product;
 
+/* out[row, c] += value b[at, c], or b[c, at], for the columns [begin, end). */
 #define MULTIPLY(name, type)                                                                                           \
+  WEFT_TARGET_CLONES static void name##_row(type *restrict out, const type *restrict b, type factor, int64_t n) {      \
+    for (int64_t c = 0; c < n; c++) out[c] += factor * b[c];                                                           \
+  }                                                                                                                    \
   static void name(void *arg, int64_t begin, int64_t end) {                                                            \
     const product *p = arg;                                                                                            \
     const int64_t columns = p->out->shape.dim[1];                                                                      \
@@ -25,8 +30,10 @@ typedef struct product {
     for (int64_t i = 0; i < p->n; i++) {                                                                               \
       const int64_t row = weft__index_at(p->places, 2 * i + p->flip_a),                                                \
                     at = weft__index_at(p->places, 2 * i + !p->flip_a);                                                \
-      const int64_t stride = p->flip_b ? p->inner : 1, from = p->flip_b ? at : at * columns;                           \
-      for (int64_t c = begin; c < end; c++) out[row * columns + c] += values[i] * b[from + c * stride];                \
+      if (!p->flip_b)                                                                                                  \
+        name##_row(out + row * columns + begin, b + at * columns + begin, values[i], end - begin);                     \
+      else                                                                                                             \
+        for (int64_t c = begin; c < end; c++) out[row * columns + c] += values[i] * b[at + c * p->inner];              \
     }                                                                                                                  \
   }
 MULTIPLY(multiply_float, float)
@@ -57,7 +64,7 @@ static weft_err sparse_matmul_check(kernel *k) {
   const int64_t *d = TENSOR_DATA(k->in[2], int64_t);
   for (int64_t i = 0; i < 2 * places->dim[0]; i++) {
     const int64_t at = weft__index_at(k->in[0], i);
-    if (at < 0 || at >= d[i % 2])
+    if (at < 0 || at >= d[i & 1])
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "%s (%lld) from index[%lld,%lld] out of bounds (>=%lld)",
                                i % 2 ? "k" : "m", (long long)at, (long long)(i / 2), (long long)(i % 2),
                                (long long)d[i % 2]);

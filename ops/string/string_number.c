@@ -41,10 +41,11 @@ static weft_err number_cpu(kernel *k) {
 /* ---- AsString ---- */
 
 typedef struct number_format {
-  char flag[2];  /* "", "0", " ", "+" or "-" */
-  int width;     /* 0: none */
-  int precision; /* -1: none */
-  char kind;     /* for floats: f, e or g */
+  char flag[2];                                   /* "", "0", " ", "+" or "-" */
+  int width;                                      /* 0: none */
+  int precision;                                  /* -1: none */
+  char kind;                                      /* for floats: f, e or g */
+  char of_float[16], of_int[16], of_unsigned[16]; /* for printf, with the width and the precision as arguments */
 } number_format;
 
 static weft_err read_format(kernel *k, weft_dtype type, number_format *f) {
@@ -70,27 +71,26 @@ static weft_err read_format(kernel *k, weft_dtype type, number_format *f) {
                                : shortest ? 'g'
                                           : 'f'};
   if (fill.size) f->flag[0] = fill.data[0];
+  snprintf(f->of_float, sizeof f->of_float, f->precision < 0 ? "%%%s*%c" : "%%%s*.*%c", f->flag, f->kind);
+  snprintf(f->of_int, sizeof f->of_int, "%%%s*%s", f->flag, PRId64);
+  snprintf(f->of_unsigned, sizeof f->of_unsigned, "%%%s*%s", f->flag, PRIu64);
   return WEFT_OK;
 }
 
 static void put_float(text *t, const number_format *f, double v) {
-  char format[32];
-  snprintf(format, sizeof format, f->precision < 0 ? "%%%s*%c" : "%%%s*.*%c", f->flag, f->kind);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
   if (f->precision < 0)
-    weft__text_printf(t, format, f->width, v);
+    weft__text_printf(t, f->of_float, f->width, v);
   else
-    weft__text_printf(t, format, f->width, f->precision, v);
+    weft__text_printf(t, f->of_float, f->width, f->precision, v);
 #pragma GCC diagnostic pop
 }
 
 static void put_int(text *t, const number_format *f, int64_t v, bool is_unsigned) {
-  char format[32];
-  snprintf(format, sizeof format, "%%%s*%s", f->flag, is_unsigned ? PRIu64 : PRId64);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-  weft__text_printf(t, format, f->width, v);
+  weft__text_printf(t, is_unsigned ? f->of_unsigned : f->of_int, f->width, v);
 #pragma GCC diagnostic pop
 }
 

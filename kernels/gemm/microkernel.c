@@ -104,25 +104,31 @@ static inline __attribute__((always_inline)) float sum4(const vec4 *v) {
 #define NAMED_DOTS(set)                                                                                                \
   { set##_dot_1, set##_dot_2, set##_dot_3, set##_dot_4, set##_dot_5 }
 
-#define DEFINE_TILE(set, body, attributes, vectors, rows)                                                              \
+/* col_fma is WEFT_FMA, or WEFT_FMA_EARLY for tiles whose accumulators and operands all fit in the registers. */
+#define DEFINE_TILE(set, body, attributes, col_fma, vectors, rows)                                                     \
   attributes WEFT_FMA static void set##_row_##vectors##x##rows(const tile *t) { body(t, rows, vectors, true); }        \
-  attributes WEFT_FMA static void set##_col_##vectors##x##rows(const tile *t) { body(t, rows, vectors, false); }
+  attributes col_fma static void set##_col_##vectors##x##rows(const tile *t) { body(t, rows, vectors, false); }
 
+#define DEFINE_5(set, body, attributes, col_fma, vectors)                                                              \
+  DEFINE_TILE(set, body, attributes, col_fma, vectors, 1)                                                              \
+  DEFINE_TILE(set, body, attributes, col_fma, vectors, 2)                                                              \
+  DEFINE_TILE(set, body, attributes, col_fma, vectors, 3)                                                              \
+  DEFINE_TILE(set, body, attributes, col_fma, vectors, 4)                                                              \
+  DEFINE_TILE(set, body, attributes, col_fma, vectors, 5)
+#define DEFINE_10(set, body, attributes, col_fma, vectors)                                                             \
+  DEFINE_5(set, body, attributes, col_fma, vectors)                                                                    \
+  DEFINE_TILE(set, body, attributes, col_fma, vectors, 6)                                                              \
+  DEFINE_TILE(set, body, attributes, col_fma, vectors, 7)                                                              \
+  DEFINE_TILE(set, body, attributes, col_fma, vectors, 8)                                                              \
+  DEFINE_TILE(set, body, attributes, col_fma, vectors, 9)                                                              \
+  DEFINE_TILE(set, body, attributes, col_fma, vectors, 10)
 #define DEFINE_6(set, body, attributes, vectors)                                                                       \
-  DEFINE_TILE(set, body, attributes, vectors, 1)                                                                       \
-  DEFINE_TILE(set, body, attributes, vectors, 2)                                                                       \
-  DEFINE_TILE(set, body, attributes, vectors, 3)                                                                       \
-  DEFINE_TILE(set, body, attributes, vectors, 4)                                                                       \
-  DEFINE_TILE(set, body, attributes, vectors, 5)                                                                       \
-  DEFINE_TILE(set, body, attributes, vectors, 6)
+  DEFINE_5(set, body, attributes, WEFT_FMA, vectors)                                                                   \
+  DEFINE_TILE(set, body, attributes, WEFT_FMA, vectors, 6)
 #define DEFINE_12(set, body, attributes, vectors)                                                                      \
-  DEFINE_6(set, body, attributes, vectors)                                                                             \
-  DEFINE_TILE(set, body, attributes, vectors, 7)                                                                       \
-  DEFINE_TILE(set, body, attributes, vectors, 8)                                                                       \
-  DEFINE_TILE(set, body, attributes, vectors, 9)                                                                       \
-  DEFINE_TILE(set, body, attributes, vectors, 10)                                                                      \
-  DEFINE_TILE(set, body, attributes, vectors, 11)                                                                      \
-  DEFINE_TILE(set, body, attributes, vectors, 12)
+  DEFINE_10(set, body, attributes, WEFT_FMA, vectors)                                                                  \
+  DEFINE_TILE(set, body, attributes, WEFT_FMA, vectors, 11)                                                            \
+  DEFINE_TILE(set, body, attributes, WEFT_FMA, vectors, 12)
 
 #define NAMED(set, kind, vectors, rows) set##_##kind##_##vectors##x##rows
 #define NAMED_6(set, kind, vectors)                                                                                    \
@@ -154,13 +160,13 @@ DEFINE_DOT_BODY(dots16, vec16, bits16, sum16)
 
 #define AVX512 __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,fma")))
 DEFINE_12(avx512, body16, AVX512, 1)
-DEFINE_TILE(avx512, body16, AVX512, 1, 13)
-DEFINE_TILE(avx512, body16, AVX512, 1, 14)
+DEFINE_TILE(avx512, body16, AVX512, WEFT_FMA, 1, 13)
+DEFINE_TILE(avx512, body16, AVX512, WEFT_FMA, 1, 14)
 DEFINE_12(avx512, body16, AVX512, 2)
-DEFINE_TILE(avx512, body16, AVX512, 2, 13)
-DEFINE_TILE(avx512, body16, AVX512, 2, 14)
+DEFINE_TILE(avx512, body16, AVX512, WEFT_FMA, 2, 13)
+DEFINE_TILE(avx512, body16, AVX512, WEFT_FMA, 2, 14)
 DEFINE_6(avx512, body16, AVX512, 4)
-DEFINE_TILE(avx512, body16, AVX512, 4, 7)
+DEFINE_TILE(avx512, body16, AVX512, WEFT_FMA, 4, 7)
 #define AVX512_ROWS(kind)                                                                                              \
   {                                                                                                                    \
     {NAMED_12(avx512, kind, 1), NAMED(avx512, kind, 1, 13), NAMED(avx512, kind, 1, 14)},                               \
@@ -199,9 +205,14 @@ const tile_set *const *weft__tile_sets(void) {
 }
 #else
 /* For 32 vector registers, as NEON has. */
-DEFINE_12(plain, body4, , 1)
-DEFINE_12(plain, body4, , 2)
-DEFINE_6(plain, body4, , 4)
+DEFINE_10(plain, body4, , WEFT_FMA_EARLY, 1)
+DEFINE_TILE(plain, body4, , WEFT_FMA_EARLY, 1, 11)
+DEFINE_TILE(plain, body4, , WEFT_FMA_EARLY, 1, 12)
+DEFINE_10(plain, body4, , WEFT_FMA_EARLY, 2) /* 10 x 2 accumulators, 10 and 2 operands */
+DEFINE_TILE(plain, body4, , WEFT_FMA, 2, 11)
+DEFINE_TILE(plain, body4, , WEFT_FMA, 2, 12)
+DEFINE_5(plain, body4, , WEFT_FMA_EARLY, 4)
+DEFINE_TILE(plain, body4, , WEFT_FMA, 4, 6)
 #define PLAIN_ROWS(kind)                                                                                               \
   {                                                                                                                    \
     {NAMED_12(plain, kind, 1)}, {NAMED_12(plain, kind, 2)}, { NAMED_6(plain, kind, 4) }                                \

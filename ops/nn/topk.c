@@ -1,4 +1,4 @@
-/* topk.c - TopK and TopKV2, the k largest elements of each row in order, and NthElement.
+/* topk.c - TopK, TopKV2 and ApproxTopK, the k largest elements of each row in order, and NthElement.
  *
  * A heap holds the positions of the k best elements so far, with the worst at the top.  If k is a large part of a row,
  * the whole row is sorted by radix sort instead, which is three times as fast.  Equal elements keep the order of their
@@ -211,6 +211,19 @@ static weft_err top_k(kernel *k, int64_t top) {
 
 static weft_err top_k_cpu(kernel *k) { return top_k(k, weft__node_int(k->node, "k", 0)); }
 
+/* On CPUs TensorFlow gives the exact result for every recall, and has no kernel for the smallest elements or for another
+ * dimension than the last. */
+static weft_err approx_cpu(kernel *k) {
+  const int64_t axis = weft__node_int(k->node, "reduction_dimension", -1);
+  const bool max = weft__node_bool(k->node, "is_max_k", true);
+  if (axis == -1 && max) return top_k(k, weft__node_int(k->node, "k", 0));
+  return weft__kernel_fail(
+      k, WEFT_INVALID_ARGUMENT,
+      "No OpKernel was registered to support Op 'ApproxTopK' used by {{node %s}} with these attrs: "
+      "[reduction_dimension=%lld, is_max_k=%s] (on CPUs it takes -1 and true)",
+      k->node->name, (long long)axis, max ? "true" : "false");
+}
+
 static weft_err top_k_v2_cpu(kernel *k) {
   if (k->in[1]->shape.rank != 0)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "k must be scalar, got shape %s",
@@ -233,6 +246,27 @@ static weft_err infer_top(infer *s, int64_t top) {
 }
 
 static weft_err top_k_infer(infer *s) { return infer_top(s, weft__node_int(s->node, "k", 0)); }
+
+static weft_err approx_infer(infer *s) {
+  const float recall = weft__node_float(s->node, "recall_target", 0.95F);
+  const int64_t top = weft__node_int(s->node, "k", 0), axis = weft__node_int(s->node, "reduction_dimension", -1);
+  const int rank = s->in[0].rank;
+  WEFT_TRY(weft__infer_rank_at_least(s, 0, 1));
+  if (!(recall > 0 && recall <= 1))
+    return weft__infer_fail(s, "Invalid recall target: %g. Valid value range in : [0, 1.0].", (double)recall);
+  if (rank < 0) return WEFT_OK;
+  if (axis < -1 || axis >= rank)
+    return weft__infer_fail(s, "Invalid reduction dimension: %lld. Must be within the range of [-1, %d]",
+                            (long long)axis, rank - 1);
+  s->out[0] = s->in[0];
+  int64_t *along = &s->out[0].dim[axis < 0 ? rank - 1 : axis];
+  if (*along < top)
+    return weft__infer_fail(s, "input must have last dimension >= k = %lld but was %lld", (long long)top,
+                            (long long)*along);
+  *along = weft__node_bool(s->node, "aggregate_to_topk", true) ? top : -1;
+  s->out[1] = s->out[0];
+  return WEFT_OK;
+}
 
 static weft_err top_k_v2_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 1, 0, NULL));
@@ -334,6 +368,20 @@ static const op_case top_k_v2_cases[] = {
     {0},
 };
 
+static const op_case approx_cases[] = {
+    {"f32[5] 1 5 3 4 2", "f32[3] 5 4 3; i32[3] 1 3 2", "k=3"},
+    {"f32[2,3] 1 3 3 2 2 1", NULL, "k=2 recall_target=0.5", CASE_NO_GRAD},
+    {"f32[4,50] normal", NULL, "k=7 reduction_input_size_override=1000"},
+    {"f32[3] 1 3 2", NULL, "k=0", CASE_NO_GRAD},
+    {"f32[3] 1 3 2", "f32[2] 3 2; i32[2] 1 2", "k=2 aggregate_to_topk=false", CASE_NO_GRAD | CASE_NO_PARITY},
+    {"f32[3] 1 2 3", "error INVALID_ARGUMENT", "k=4"},
+    {"f32[3] 1 2 3", "error INVALID_ARGUMENT", "k=1 recall_target=2.0"},
+    {"f32[3] 1 2 3", "error INVALID_ARGUMENT", "k=1 reduction_dimension=1"},
+    {"f32[2,3] 1 2 3", "error INVALID_ARGUMENT", "k=1 reduction_dimension=0", CASE_NO_GRAD},
+    {"f32[3] 1 2 3", "error INVALID_ARGUMENT", "k=1 is_max_k=false", CASE_NO_GRAD},
+    {0},
+};
+
 static const op_case nth_cases[] = {
     {"f32[5] 1 5 3 4 2; i32[] 1", "f32[] 2"},
     {"f32[5] 1 5 3 4 2; i32[] 1", "f32[] 4", "reverse=true"},
@@ -351,6 +399,11 @@ OPS(topk) = {
      "Tk:type{int16,int32,int64}=int32 index_type:type{int16,int32,int64}=int32",
      "The k greatest along the last dimension and where they are.", .infer = top_k_v2_infer, .cpu = top_k_v2_cpu,
      .grad = top_k_grad, .cases = top_k_v2_cases, .amp = AMP_CLEAR},
+    {"ApproxTopK(input:T) -> (values:T, indices:int32) | k:int>=0 reduction_dimension:int=-1 "
+     "recall_target:float=0.949999988 "
+     "is_max_k:bool=true reduction_input_size_override:int=-1 aggregate_to_topk:bool=true T:type{half,bfloat16,float}",
+     "The k greatest along a dimension, perhaps not all of them.", .infer = approx_infer, .cpu = approx_cpu,
+     .grad = top_k_grad, .cases = approx_cases},
     {"NthElement(input:T, n:int32) -> (values:T) | reverse:bool=false T:type{real}",
      "The element that would be at place n if the last dimension were sorted.", .infer = nth_infer, .cpu = nth_cpu,
      .grad = nth_grad, .cases = nth_cases},

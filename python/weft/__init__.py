@@ -505,7 +505,7 @@ from weft._core.ops.random_ops import (
     random_uniform,
     truncated_normal,
 )
-from weft._core.ops.rare_ops import conv2d_backprop_filter_v2, conv2d_backprop_input_v2, fftnd, ifftnd, irfftnd, rfftnd
+from weft._core.ops.rare_ops import approx_top_k, conv2d_backprop_filter_v2, conv2d_backprop_input_v2, fftnd, ifftnd, irfftnd, rfftnd
 from weft._core.ops.scatter_ops import (
     tensor_scatter_add,
     tensor_scatter_nd_add,
@@ -664,7 +664,7 @@ __all__ = [
     "UnconnectedGradients", "VERSION", "VarLenFeature", "Variable", "VariableAggregation", "VariableScope",
     "VariableSynchronization", "WholeFileReader", "abs", "accumulate_n", "acos", "acosh", "add",
     "add_check_numerics_ops", "add_n", "add_to_collection", "add_to_collections", "all_variables", "angle", "app",
-    "arg_max", "arg_min", "argmax", "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh", "assert_equal",
+    "approx_top_k", "arg_max", "arg_min", "argmax", "argmin", "argsort", "as_dtype", "as_string", "asin", "asinh", "assert_equal",
     "assert_greater", "assert_greater_equal", "assert_integer", "assert_less", "assert_less_equal", "assert_near",
     "assert_negative", "assert_non_negative", "assert_non_positive", "assert_none_equal", "assert_positive",
     "assert_proper_iterable", "assert_rank", "assert_rank_at_least", "assert_rank_in", "assert_same_float_dtype",

@@ -93,6 +93,7 @@ from weft._core.ops.math_ops import (
     unsorted_segment_sum,
     zeta,
 )
+from weft._core.ops.rare_ops import approx_max_k, approx_min_k
 from weft._core.ops.special_math import (
     acosh,
     angle,
@@ -128,7 +129,8 @@ from weft._core.public import publish as _publish
 from weft.math import special
 
 __all__ = [
-    "abs", "accumulate_n", "acos", "acosh", "add", "add_n", "angle", "argmax", "argmin", "asin", "asinh", "atan",
+    "abs", "accumulate_n", "acos", "acosh", "add", "add_n", "angle", "approx_max_k",
+    "approx_min_k", "argmax", "argmin", "asin", "asinh", "atan",
     "atan2", "atanh", "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "betainc", "bincount", "ceil",
     "confusion_matrix", "conj", "cos", "cosh", "count_nonzero", "cumprod", "cumsum", "cumulative_logsumexp",
     "digamma", "divide", "divide_no_nan", "equal", "erf", "erfc", "erfcinv", "erfinv", "exp", "expm1", "floor",

@@ -107,13 +107,14 @@ from weft._core.nn.sampled import (
 from weft._core.ops.array_ops import depth_to_space, space_to_depth
 from weft._core.ops.math_ops import sigmoid, tanh
 from weft._core.ops.quantization import quantized_avg_pool, quantized_conv2d, quantized_max_pool
-from weft._core.ops.rare_ops import quantized_relu_x
+from weft._core.ops.rare_ops import approx_max_k, approx_min_k, quantized_relu_x
 from weft._core.ops.special_math import space_to_batch
 from weft._core.public import publish as _publish
 from weft.nn import experimental, rnn_cell
 
 __all__ = [
-    "all_candidate_sampler", "atrous_conv2d", "atrous_conv2d_transpose", "avg_pool", "avg_pool1d", "avg_pool2d",
+    "all_candidate_sampler", "approx_max_k", "approx_min_k", "atrous_conv2d",
+    "atrous_conv2d_transpose", "avg_pool", "avg_pool1d", "avg_pool2d",
     "avg_pool3d", "avg_pool_v2", "batch_norm_with_global_normalization", "batch_normalization", "bias_add",
     "bidirectional_dynamic_rnn", "collapse_repeated", "compute_accidental_hits", "compute_average_loss", "conv1d",
     "conv1d_transpose", "conv2d", "conv2d_backprop_filter", "conv2d_backprop_input", "conv2d_transpose", "conv3d",

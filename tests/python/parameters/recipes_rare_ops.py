@@ -38,6 +38,17 @@ tf.nondifferentiable_batch_function(1, 4, 1000) ; num_batch_threads=2, max_batch
     allowed_batch_sizes=[4, 8], max_enqueued_batches=3, autograph=False, enable_large_batch_splitting=False ;
     [it(lambda x: x)(tf.constant([[1.0]])).op.get_attr(a) for a in ('num_batch_threads', 'max_batch_size', 'batch_timeout_micros',
     'allowed_batch_sizes', 'max_enqueued_batches', 'enable_large_batch_splitting')]
+tf.approx_top_k(X, 1) ; k=2, recall_target=0.5, reduction_input_size_override=9, reduction_dimension=0, is_max_k=False,
+    aggregate_to_topk=False ; [it[0].op.get_attr(a) for a in ('k', 'recall_target', 'reduction_input_size_override',
+    'reduction_dimension', 'is_max_k', 'aggregate_to_topk')]
+tf.math.approx_max_k(X, 1) ; k=2, reduction_dimension=0, recall_target=0.5, reduction_input_size_override=9, aggregate_to_topk=False ;
+    [it[0].op.get_attr(a) for a in ('k', 'reduction_dimension', 'recall_target', 'reduction_input_size_override', 'aggregate_to_topk')]
+tf.math.approx_min_k(X, 1) ; k=2, reduction_dimension=0, recall_target=0.5, reduction_input_size_override=9, aggregate_to_topk=False ;
+    [it[0].op.get_attr(a) for a in ('k', 'reduction_dimension', 'recall_target', 'reduction_input_size_override', 'aggregate_to_topk')]
+tf.signal.fftnd(COMPLEX, [4], [1]) ; fft_length=[3], axes=[0], norm='backward' ; [tf.get_static_value(t) for t in it.op.inputs]
+tf.signal.ifftnd(COMPLEX, [4], [1]) ; fft_length=[3], axes=[0], norm='backward' ; [tf.get_static_value(t) for t in it.op.inputs]
+tf.signal.rfftnd(X, [4], [1]) ; fft_length=[3], axes=[0], norm='backward' ; [tf.get_static_value(t) for t in it.op.inputs]
+tf.signal.irfftnd(COMPLEX, [4], [1]) ; fft_length=[3], axes=[0], norm='backward' ; [tf.get_static_value(t) for t in it.op.inputs]
 tf.train.sdca_fprint(['a', 'bc']) ; input=['b', 'c']
 tf.train.sdca_shrink_l1([tf.Variable(X)._ref(), tf.Variable(Y)._ref()], 1.0, 4.0) ; l1=2.0, l2=2.0 ;
     it.type, it.get_attr('l1'), it.get_attr('l2')

@@ -9,6 +9,7 @@ rfftnd RFFTND input fft_length axes Tcomplex=8
 irfftnd IRFFTND input fft_length axes Treal=1
 conv2d_backprop_filter_v2 Conv2DBackpropFilterV2 input filter out_backprop strides padding use_cudnn_on_gpu=True explicit_paddings=[] data_format='NHWC' dilations=[1,1,1,1]
 conv2d_backprop_input_v2 Conv2DBackpropInputV2 input filter out_backprop strides padding use_cudnn_on_gpu=True explicit_paddings=[] data_format='NHWC' dilations=[1,1,1,1]
+approx_top_k ApproxTopK input k reduction_dimension=-1 recall_target=0.95 is_max_k=True reduction_input_size_override=-1 aggregate_to_topk=True
 sdca_fprint SdcaFprint input
 sdca_shrink_l1 SdcaShrinkL1 weights l1 l2
 quantized_relu_x QuantizedReluX features max_value min_features max_features out_type=12
@@ -19,3 +20,37 @@ def generate_bounding_box_proposals(scores, bbox_deltas, image_info, anchors, nm
                                     post_nms_topn=300, name=None):
     return op("GenerateBoundingBoxProposals", name, scores=scores, bbox_deltas=bbox_deltas, image_info=image_info, anchors=anchors,
               nms_threshold=nms_threshold, pre_nms_topn=pre_nms_topn, min_size=min_size, post_nms_topn=post_nms_topn)
+
+
+def approx_max_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1, aggregate_to_topk=True,
+                 name=None):
+    """The k largest elements along a dimension, and where they are.
+
+    Args:
+      operand: a tensor of floating-point numbers.
+      k: how many elements.
+      reduction_dimension: the dimension; on CPUs -1.
+      recall_target: the share of them that must be found; on CPUs all are.
+      reduction_input_size_override: the size that the recall is computed for; no effect on CPUs.
+      aggregate_to_topk: whether partial results are joined; no effect on CPUs.
+      name: a name for the op.
+    """
+    return approx_top_k(operand, k, reduction_dimension, recall_target, True, reduction_input_size_override, aggregate_to_topk,  # noqa: F821
+                        name)
+
+
+def approx_min_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1, aggregate_to_topk=True,
+                 name=None):
+    """The k smallest elements along a dimension, and where they are.
+
+    Args:
+      operand: a tensor of floating-point numbers.
+      k: how many elements.
+      reduction_dimension: the dimension; on CPUs -1.
+      recall_target: the share of them that must be found; on CPUs all are.
+      reduction_input_size_override: the size that the recall is computed for; no effect on CPUs.
+      aggregate_to_topk: whether partial results are joined; no effect on CPUs.
+      name: a name for the op.
+    """
+    return approx_top_k(operand, k, reduction_dimension, recall_target, False, reduction_input_size_override, aggregate_to_topk,  # noqa: F821
+                        name)

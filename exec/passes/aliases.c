@@ -264,6 +264,7 @@ static weft_err store_aliases(finder *f, bool **out) {
   if (!*out) return WEFT_OOM;
   for (int i = 0; i < f->r->n_order; i++) {
     const weft_node *n = f->g->node[f->r->order[i]];
+    if (weft__is_plain_read(f->g, n, f->r->needs_value)) continue; /* it does not run */
     (*out)[n->id] = is_candidate(f, n) && f->group[n->id] >= 0 && f->aliased[group_of(f, n->id)];
   }
   return WEFT_OK;

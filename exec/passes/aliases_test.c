@@ -39,13 +39,26 @@ static void expect_alias(const bench *b, weft_out fetch, weft_out node, bool exp
   expect_fed(b, fetch, 0, NULL, node, expected);
 }
 
+/* Runs the steps one after the other and checks the number that the last of them fetches. */
+static void expect_number(bench *b, weft_out first, weft_out fetch, double number) {
+  weft_tensor *out = NULL;
+  EXPECT_OK(weft__session_create(&b->s, b->g, &(session_opts){.intra_threads = 1, .inter_threads = 2}));
+  EXPECT_OK(weft__session_run(b->s, &(plan_request){.n_target = 1, .target = &first.node}, NULL, NULL, NULL));
+  EXPECT_OK(weft__session_run(b->s, &(plan_request){.n_fetch = 1, .fetch = &fetch}, NULL, &out, NULL));
+  EXPECT(weft__tensor_double(out, 0) == number);
+  weft_tensor_destroy(out);
+}
+
 TEST(an_identity_follows_when_the_update_comes_before_its_reader) {
   bench b = begin();
   weft_out read;
   const weft_out v = variable_of(b.g, &read), one = weft__b_scalar(b.g, WEFT_FLOAT, 1);
   const weft_out old = weft__b_identity(b.g, read);
   const weft_out update = after(b.g, old, "AssignAdd", 2, (weft_out[]){v, one});
-  expect_alias(&b, after(b.g, update, "Add", 2, (weft_out[]){old, one}), old, true);
+  const weft_out sum = after(b.g, update, "Add", 2, (weft_out[]){old, one});
+  expect_alias(&b, sum, old, true);
+  expect_alias(&b, sum, read, false); /* a plain read does not run */
+  expect_number(&b, weft__b_binary(b.g, "Assign", v, weft__b_scalar(b.g, WEFT_FLOAT, 5)), sum, 7);
   end(&b);
 }
 
@@ -74,13 +87,16 @@ TEST(a_switch_and_what_is_behind_it_follow_an_update_in_the_branch) {
   bench b = begin();
   weft_out read;
   const weft_out v = variable_of(b.g, &read), one = weft__b_scalar(b.g, WEFT_FLOAT, 1);
-  const attr flag[] = {A_TYPE("dtype", WEFT_BOOL), A_SHAPE("shape", &SHAPE_SCALAR)};
-  const weft_out pred = weft__b_node(b.g, "Placeholder", NULL, 0, NULL, 2, flag);
+  const weft_out pred = weft__b_scalar(b.g, WEFT_BOOL, 1);
   const weft_out taken = weft__b_binary(b.g, "Switch", read, pred), live = weft__b_slot(taken, 1);
   const weft_out update = after(b.g, live, "AssignAdd", 2, (weft_out[]){v, one});
   const weft_out now = after(b.g, update, "Identity", 1, &live);
   expect_alias(&b, now, taken, true);
   expect_alias(&b, now, now, true);
+  const weft_out either = weft__b_node(b.g, "Merge", NULL, 2, (weft_out[]){weft__b_slot(taken, 0), now}, 0, NULL);
+  const weft_out twice = weft__b_add(b.g, either, either);
+  expect_alias(&b, twice, either, true);
+  expect_number(&b, weft__b_binary(b.g, "Assign", v, weft__b_scalar(b.g, WEFT_FLOAT, 5)), twice, 12);
   end(&b);
 }
 

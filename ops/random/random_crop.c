@@ -1,5 +1,5 @@
 /* random_crop.c - RandomCrop, which cuts a random part of a fixed size out of an image, and
- * SampleDistortedBoundingBox.
+ * SampleDistortedBoundingBox and its stateless form.
  *
  * SampleDistortedBoundingBox draws an aspect ratio, then a height that keeps the area in its range, then a position.
  * It returns the first rectangle that covers enough of some box, or the whole image after max_attempts failures.
@@ -8,6 +8,7 @@
 #include "base/cast.h"
 #include "graph/op.h"
 #include "kernels/random/philox.h"
+#include "ops/random/random.h"
 #include "state/dataset.h"
 #include <math.h>
 #include <string.h>
@@ -277,7 +278,8 @@ static weft_err random_crop_return(kernel *k, const bounds *b, const box *crop) 
   return WEFT_OK;
 }
 
-static weft_err sample_cpu(kernel *k) {
+/* If given is NULL, uses the node's own generator. */
+static weft_err sample_run(kernel *k, const philox *given) {
   bounds b;
   int64_t n;
   WEFT_TRY(read_bounds(k, &b));
@@ -285,9 +287,9 @@ static weft_err sample_cpu(kernel *k) {
   WEFT_TRY(check_boxes(k, &n));
   box *boxes = weft__alloc((size_t)(n + 1) * sizeof *boxes), crop;
   if (!boxes) return WEFT_OOM;
-  philox gen;
+  philox gen = given ? *given : (philox){0};
   weft_err err = read_boxes(k, &b, boxes, &n);
-  if (!err) err = weft__random_take(k, (uint64_t)b.attempts, &gen);
+  if (!err && !given) err = weft__random_take(k, (uint64_t)b.attempts, &gen);
   if (!err) {
     philox_reader r = weft__philox_reader(gen);
     err = random_crop_sample(k, &b, boxes, n, &r, &crop);
@@ -297,11 +299,20 @@ static weft_err sample_cpu(kernel *k) {
   return err;
 }
 
+static weft_err sample_cpu(kernel *k) { return sample_run(k, NULL); }
+
+static weft_err stateless_sample_cpu(kernel *k) {
+  philox gen;
+  WEFT_TRY(weft__random_from_seed(k, 3, &gen));
+  return sample_run(k, &gen);
+}
+
 static weft_err sample_infer(infer *s) {
   shape size, boxes;
   WEFT_TRY(weft__infer_rank(s, 0, 1, &size));
   WEFT_TRY(weft__infer_rank(s, 1, 3, &boxes));
   if (s->n_in > 2) WEFT_TRY(weft__infer_rank(s, 2, 0, NULL));
+  if (s->n_in > 3) WEFT_TRY(weft__infer_rank(s, 3, 1, NULL));
   if (size.dim[0] >= 0 && size.dim[0] != 3)
     return weft__infer_fail(s, "Dimension must be 3 but is %lld", (long long)size.dim[0]);
   if (boxes.dim[2] >= 0 && boxes.dim[2] != 4)
@@ -340,10 +351,23 @@ static const op_case sample_cases[] = {
     {0},
 };
 
-#define SAMPLED "(begin:T, size:T, bboxes:float) | T:type{uint8,int8,int16,int32,int64} seed:int=0 seed2:int=0 "
-#define RANGES                                                                                                         \
+static const op_case stateless_sample_cases[] = {
+    {"i32[3] 100 80 3; " BOXES "f32[] .5; i64[2] 1 2", NULL, NULL, CASE_FIXED_TYPE},
+    {"i32[3] 100 80 3; " BOXES "f32[] .5; i32[2] 7 -3", NULL, NULL, CASE_FIXED_TYPE},
+    {"i64[3] 37 91 3; " BOXES "f32[] .6; i64[2] 5 6", NULL, "area_range=[0.2,0.7] aspect_ratio_range=[0.5,2.0]",
+     CASE_FIXED_TYPE},
+    {"i32[3] 100 80 3; f32[1,0,4] 0; f32[] .1; i64[2] 1 2", NULL, "use_image_if_no_bounding_boxes=true",
+     CASE_FIXED_TYPE},
+    {"i32[3] 100 80 3; f32[1,0,4] 0; f32[] .1; i64[2] 1 2", "error INVALID_ARGUMENT", NULL, CASE_FIXED_TYPE},
+    {0},
+};
+
+#define SAMPLED_TYPES "(begin:T, size:T, bboxes:float) | T:type{uint8,int8,int16,int32,int64} "
+#define SAMPLED SAMPLED_TYPES "seed:int=0 seed2:int=0 "
+#define SAMPLE_RANGES                                                                                                  \
   "aspect_ratio_range:list(float)=[0.75,1.33000004] area_range:list(float)=[0.0500000007,1] max_attempts:int=100 "     \
-  "use_image_if_no_bounding_boxes:bool=false ; stateful"
+  "use_image_if_no_bounding_boxes:bool=false"
+#define RANGES SAMPLE_RANGES " ; stateful"
 #define RANDOM .flags = OP_SEED, .prepare = weft__random_prepare, .unprepare = weft__random_unprepare, .no_grad = true
 
 OPS(random_crop) = {
@@ -358,5 +382,9 @@ OPS(random_crop) = {
     {"SampleDistortedBoundingBoxV2(image_size:T, bounding_boxes:float, min_object_covered:float) -> " SAMPLED RANGES,
      "A rectangle that holds enough of some box, how much being an input.", RANDOM, .infer = sample_infer,
      .cpu = sample_cpu, .cases = sample_v2_cases},
+    {"StatelessSampleDistortedBoundingBox(image_size:T, bounding_boxes:float, min_object_covered:float, seed:Tseed) "
+     "-> " SAMPLED_TYPES "Tseed:type{int32,int64} " SAMPLE_RANGES,
+     "A rectangle that holds enough of some box, which a seed alone decides.", .no_grad = true, .infer = sample_infer,
+     .cpu = stateless_sample_cpu, .cases = stateless_sample_cases},
     {0},
 };

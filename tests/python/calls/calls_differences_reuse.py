@@ -393,3 +393,26 @@ def a_step_that_nothing_increments(tf):
         for _ in range(7):
             session.run(x)
     return lines, more, step.name
+
+
+@case(nodes=False)
+def noise_shapes_with_unknown_dimensions(tf):
+    x = tf.ones([3, 4])
+    return tf.nn.dropout(x, 0.5, [None, 1], seed=1), tf.nn.dropout(x, rate=0.5, noise_shape=tf.TensorShape([3, None]), seed=1)
+
+
+@case(nodes=False)
+def weights_of_losses_that_only_a_step_knows(tf):
+    p, y = np.float32([[0, 1, 1], [0, 0, 1]]), np.float32([[0, 1, 0], [0, 0, 1]])
+
+    def found(make, weights):
+        with tf.Graph().as_default(), tf.Session() as session:
+            try:
+                return session.run(make(tf.placeholder_with_default(np.float32(weights), None)))
+            except Exception as e:  # noqa: BLE001 - compared
+                return type(e).__name__
+    losses = (lambda w: tf.losses.mean_squared_error(y, p, w), lambda w: tf.losses.softmax_cross_entropy(y, p, w),
+              lambda w: tf.losses.sparse_softmax_cross_entropy([1, 2], p, w), lambda w: tf.losses.cosine_distance(y, p, 1, w),
+              lambda w: tf.losses.mean_pairwise_squared_error(y, p, w), lambda w: tf.losses.compute_weighted_loss(p, w))
+    late = [found(make, w) for make in losses for w in (2.0, [1.0, 2.0], [1.0, 2.0, 3.0], [[1.0], [2.0]])]
+    return late, [text(lambda: tf.losses.mean_pairwise_squared_error(y, p, np.float32(w)))[0] for w in ([1.0], [1.0, 2.0, 3.0])]

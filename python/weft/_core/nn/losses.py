@@ -4,7 +4,8 @@ from weft._core.framework import dtypes, errors, library
 from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor, either, is_tensor
 from weft._core.framework.graph import GraphKeys, get_collection, get_default_graph, name_scope
-from weft._core.ops.math_ops import cast
+from weft._core.nn.metric_parts import broadcastable_in_steps, check_broadcastable, without_last
+from weft._core.ops.math_ops import cast, reduce_sum
 
 
 class Reduction(metaclass=Named):
@@ -50,7 +51,7 @@ def _made(kind, labels, predictions, weights, scope, collection, reduction, smoo
     graph = get_default_graph()
     one = isinstance(weights, (int, float)) and weights == 1
     dtype = dtypes.float32 if kind == "weighted_loss" else predictions.dtype.base_dtype
-    given = [labels, predictions] + ([] if one else [_weights(weights, dtype)])
+    given = [labels, predictions] + ([] if one else [_fitting(_weights(weights, dtype), kind, labels, predictions, axis)])
     labels, predictions, given = (library.outs(graph, given) + [-1])[:3]
     graph._check_not_finalized()
     graph._last_loss_reduction = reduction
@@ -62,6 +63,25 @@ def _made(kind, labels, predictions, weights, scope, collection, reduction, smoo
     except errors.InvalidArgumentError as e:  # TensorFlow's builders say so with Python's own class
         raise ValueError(e.message) from None
     return graph._tensor(out)
+
+
+def _values(kind, predictions, axis):
+    """A tensor of the shape of the losses that are weighed."""
+    if "softmax" in kind:
+        return predictions[..., 0]
+    return reduce_sum(predictions, axis, keepdims=True) if kind == "cosine_distance" else predictions
+
+
+def _fitting(weights, kind, labels, predictions, axis):
+    """The weights. The library checks shapes that it knows; where a rank is not known, each step checks."""
+    if kind == "mean_pairwise_squared_error" and None not in (weights.shape.ndims, labels.shape.ndims):
+        check_broadcastable(weights, labels)
+    if weights.shape.ndims == 0 or None not in (weights.shape.ndims, predictions.shape.ndims):
+        return weights
+    with name_scope("fitting_weights"):
+        values = _values(kind, predictions, axis)
+        weights = without_last(weights, values) if kind.startswith("sparse") else weights
+        return broadcastable_in_steps(weights, values)
 
 
 def _weights(weights, dtype):

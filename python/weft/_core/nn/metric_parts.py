@@ -56,11 +56,10 @@ def aligned_weights(weights, values):
         weights = _with_last(without_last(weights, values), values)
         have, want = weights.shape, values.shape
         if have.ndims is not None and want.ndims is not None:
-            _check_broadcastable(weights, values)
+            check_broadcastable(weights, values)
             if have.is_fully_defined() and want.is_fully_defined():
                 return weights
-        with control_dependencies([_assert_broadcastable(weights, values)]):
-            return array_ops.identity(weights)
+        return broadcastable_in_steps(weights, values)
 
 
 def _with_last(weights, values):
@@ -85,8 +84,11 @@ def probabilities(predictions):
 _WRONG = "weights can not be broadcast to values."
 
 
-def _check_broadcastable(weights, values):
+def check_broadcastable(weights, values):
+    """ValueError if weights of known rank are no scalar and do not have, in each axis, the size of the values or 1."""
     have, want = weights.shape, values.shape
+    if have.ndims == 0:
+        return
     if have.ndims != want.ndims:
         raise ValueError("%s values.rank=%s. weights.rank=%s. values.shape=%s. weights.shape=%s. Received weights=%s, values=%s" % (
             _WRONG, want.ndims, have.ndims, want, have, weights, values))
@@ -96,16 +98,20 @@ def _check_broadcastable(weights, values):
                 _WRONG, i, want, have, weights, values))
 
 
-def _assert_broadcastable(weights, values):
-    """An op that fails in a step in which the weights do not fit the values."""
+def broadcastable_in_steps(weights, values):
+    """The weights; a step in which they do not fit the values fails."""
     have, want = array_ops.shape(weights), array_ops.shape(values)
 
     def fit():
         return math_ops.reduce_all(math_ops.logical_or(math_ops.equal(have, 1), math_ops.equal(have, want)))
-    ranks = math_ops.equal(array_ops.size(have), array_ops.size(want))
-    scalar = math_ops.equal(array_ops.size(have), 0)
-    good = math_ops.logical_or(scalar, control_flow.cond(ranks, fit, lambda: array_ops.constant(False)))
-    return control_flow.Assert(good, [_WRONG, "weights.shape=", have, "values.shape=", want])
+    if weights.shape.ndims is not None and weights.shape.ndims == values.shape.ndims:
+        good = fit()
+    else:
+        ranks = math_ops.equal(array_ops.size(have), array_ops.size(want))
+        scalar = math_ops.equal(array_ops.size(have), 0)
+        good = math_ops.logical_or(scalar, control_flow.cond(ranks, fit, lambda: array_ops.constant(False)))
+    with control_dependencies([control_flow.Assert(good, [_WRONG, "weights.shape=", have, "values.shape=", want])]):
+        return array_ops.identity(weights)
 
 
 def broadcast_weights(weights, values):

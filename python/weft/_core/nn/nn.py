@@ -227,6 +227,16 @@ def bias_add(value, bias, data_format=None, name=None):
         return op("BiasAdd", scope, value=value, bias=bias, data_format=data_format or "NHWC")
 
 
+def _noise_shape(x, given):
+    """The shape that is drawn: None stands for the dimension of x."""
+    if isinstance(given, Tensor) or x.shape.ndims is None:
+        return given
+    dims = [getattr(d, "value", d) if d is not None else None for d in given]
+    if len(dims) != x.shape.ndims or not any(d is None for d in dims):
+        return given
+    return [have if d is None else d for d, have in zip(dims, x.shape.as_list())]
+
+
 def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None):
     rate = either("rate", rate, "keep_prob", None if keep_prob is None else 1 - keep_prob)
     with name_scope(name, "dropout", [x]):
@@ -243,7 +253,7 @@ def dropout(x, keep_prob=None, noise_shape=None, seed=None, name=None, rate=None
         else:
             rate = convert_to_tensor(rate, x.dtype.base_dtype, name="rate")
             kept = op("RealDiv", x=x, y=op("Sub", x=constant(1, x.dtype.base_dtype), y=rate))
-        shape = array_ops.shape(x) if noise_shape is None else noise_shape
+        shape = array_ops.shape(x) if noise_shape is None else _noise_shape(x, noise_shape)
         drawn = random_ops.random_uniform(shape, seed=seed, dtype=x.dtype.base_dtype)
         made = op("SelectV2", condition=op("GreaterEqual", x=drawn, y=rate), t=kept, e=constant(0, x.dtype.base_dtype))
         made.set_shape(x.shape)

@@ -416,3 +416,15 @@ def weights_of_losses_that_only_a_step_knows(tf):
               lambda w: tf.losses.mean_pairwise_squared_error(y, p, w), lambda w: tf.losses.compute_weighted_loss(p, w))
     late = [found(make, w) for make in losses for w in (2.0, [1.0, 2.0], [1.0, 2.0, 3.0], [[1.0], [2.0]])]
     return late, [text(lambda: tf.losses.mean_pairwise_squared_error(y, p, np.float32(w)))[0] for w in ([1.0], [1.0, 2.0, 3.0])]
+
+
+@case(nodes=False)
+def a_meta_graph_with_inputs_that_it_does_not_have(tf):
+    x = tf.placeholder(tf.float32, [], name="x")
+    tf.add(x, tf.Variable(1.0, name="v"), name="y")
+    made = tf.train.export_meta_graph()
+    with tf.Graph().as_default():
+        said = text(lambda: tf.train.import_meta_graph(made, input_map={"nope:0": tf.constant(1.0)}))
+    with tf.Graph().as_default() as graph:
+        tf.train.import_meta_graph(made, input_map={"x": tf.constant(2.0, name="two")})
+        return said, [i.name for i in graph.get_operation_by_name("y").inputs]

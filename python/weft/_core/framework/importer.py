@@ -63,7 +63,15 @@ class ImportedNames:
         return self.start + self.renamed.get(node, node) + colon + slot
 
 
-def _rewire(graph, first, names, input_map):
+def rewire(graph, first, names, input_map, have):
+    """Gives the nodes from `first` on the mapped inputs. ValueError for a key that is neither a node of `have` nor an input."""
+    used = _rewired(graph, first, names, input_map)
+    unused = [k for k in input_map if k not in used and _node(k) not in have]
+    if unused:
+        raise ValueError("Attempted to map inputs that were not found in graph_def: [%s]" % ", ".join(sorted(unused)))
+
+
+def _rewired(graph, first, names, input_map):
     """Gives the nodes from `first` on the mapped inputs; which keys were used."""
     at = {}
     for key, tensor in input_map.items():
@@ -120,9 +128,8 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
     except InvalidArgumentError as e:
         raise ValueError(e.message) from None
     names = ImportedNames(prefix, renamed)
-    unused = [k for k in set(mapped) - _rewire(graph, first, names, mapped) if _node(k) not in have] if mapped else ()
-    if unused:
-        raise ValueError("Attempted to map inputs that were not found in graph_def: [%s]" % ", ".join(sorted(unused)))
+    if mapped:
+        rewire(graph, first, names, mapped, have)
     if graph._context is not None:
         graph._context.imported(range(first, graph._c.size()))
     if return_elements is not None:

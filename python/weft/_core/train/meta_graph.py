@@ -6,7 +6,7 @@ import re
 from weft._core.files.gfile import local
 from weft._core.framework import proto_text, protos
 from weft._core.framework.graph import GraphKeys, get_default_graph
-from weft._core.framework.importer import ImportedNames, _key, _rewire, _with_stand_ins, with_free_names
+from weft._core.framework.importer import ImportedNames, _key, _with_stand_ins, rewire, with_free_names
 from weft._core.platform import logging
 
 UNBOUND = "$unbound_inputs_"
@@ -271,6 +271,7 @@ def _add(graph, meta, scope, input_map):
     savers = _taken(meta, "savers")
     texts = {k: _taken(meta, k) for k in list(meta.collection_def) if scope and _is_texts(graph, meta, k)}
     mapped = {_key(_allowed(k)): v if isinstance(v, Tensor) else convert_to_tensor(v) for k, v in (input_map or {}).items()}
+    have = {node.name for node in meta.graph_def.node}
     if mapped:
         for node in meta.graph_def.node:
             node.input[:] = [_allowed(i) for i in node.input]
@@ -283,7 +284,7 @@ def _add(graph, meta, scope, input_map):
     first = graph._c.size()
     graph._c.import_meta(meta.SerializeToString(), scope)
     if mapped:
-        _rewire(graph, first, ImportedNames(scope, renamed), mapped)
+        rewire(graph, first, ImportedNames(scope, renamed), mapped, have)
     if savers is not None:
         from weft._core.train.saver import Saver
         for item in savers.bytes_list.value:

@@ -384,7 +384,7 @@ OPS(random_crop) = {
      .cpu = sample_cpu, .cases = sample_v2_cases},
     {"StatelessSampleDistortedBoundingBox(image_size:T, bounding_boxes:float, min_object_covered:float, seed:Tseed) "
      "-> " SAMPLED_TYPES "Tseed:type{int32,int64} " SAMPLE_RANGES,
-     "A rectangle that holds enough of some box, which a seed alone decides.", .no_grad = true, .infer = sample_infer,
+     "A rectangle that holds enough of some box, which a seed alone decides.", .infer = sample_infer,
      .cpu = stateless_sample_cpu, .cases = stateless_sample_cases},
     {0},
 };

@@ -9,6 +9,10 @@
  * epoch, and a sleeper reads the epoch after it has incremented `sleepers`.  Both are sequentially consistent, so a
  * wakeup is never lost, and no thread takes the lock while all of them are awake.
  *
+ * A thread that is woken up on the processor of the loop's owner leaves it first.  On a host with other work no processor
+ * is idle, and then Linux wakes a thread where it ran before.  That can be the owner's processor, again and again, and
+ * both would take turns there.
+ *
  * `lock` guards the task list and sleeping.  It is a leaf, and no function of a caller runs under it. */
 #include "base/pool.h"
 #include "base/alloc.h"
@@ -22,6 +26,7 @@
 #include <stdatomic.h>
 
 enum { LOOPS = 16, PIECES_PER_THREAD = 4, SPIN_NS = 40000, THREADS_MAX = 1024 };
+enum { LEAVE_NS = 2000000 };   /* a thread leaves a processor at most once in this time */
 enum { OPEN = 1, HELPER = 2 }; /* of a slot's state */
 
 typedef struct loop {
@@ -30,6 +35,7 @@ typedef struct loop {
   pool_loop *fn;
   void *arg;
   int64_t n, pieces;
+  atomic_int processor;          /* the owner ran there when it published the loop */
   alignas(64) atomic_llong next; /* the next piece that nobody works on */
 } loop;
 
@@ -71,6 +77,15 @@ int weft__pool_processors(void) {
   return n > 0 ? n : 1;
 }
 
+bool weft__pool_leave_processor(int cpu) {
+  cpu_set_t may, others;
+  if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof may, &may) != 0) return false;
+  others = may;
+  CPU_CLR((size_t)cpu, &others);
+  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return false;
+  return sched_setaffinity(0, sizeof may, &may) == 0; /* it stays where it is now, but may go anywhere later */
+}
+
 /* ---- loops ---- */
 
 /* Runs pieces of the loop until none is left. */
@@ -96,12 +111,25 @@ static bool loop_join(loop *l) {
   return false;
 }
 
+/* Leaves the processor if the owner of an open loop runs there too. */
+static void loop_leave_owner(const pool *p, loop *l) {
+  static _Thread_local int64_t last;
+  if (p->spin_ns == 0 || !(atomic_load_explicit(&l->state, memory_order_relaxed) & OPEN)) return;
+  const int cpu = atomic_load_explicit(&l->processor, memory_order_relaxed);
+  if (cpu != sched_getcpu()) return;
+  const int64_t now = weft__clock_now_ns();
+  if (now - last < LEAVE_NS) return;
+  last = now;
+  (void)weft__pool_leave_processor(cpu); /* if it may not, it helps from here */
+}
+
 /* Helps every open loop; returns true if it ran a piece of any. */
 static bool pool_help_loops(pool *p) {
   bool helped = false;
   if (atomic_load_explicit(&p->open_loops, memory_order_relaxed) == 0) return false;
   for (int i = 0; i < LOOPS; i++) {
     loop *l = &p->loops[i];
+    loop_leave_owner(p, l); /* before it joins, so that the owner does not wait for the move */
     if (!loop_join(l)) continue;
     if (atomic_load_explicit(&l->next, memory_order_relaxed) < l->pieces) {
       loop_run_pieces(l);
@@ -161,6 +189,7 @@ void weft__pool_loop(pool *p, int64_t n, int64_t grain, pool_loop *fn, void *arg
   l->arg = arg;
   l->n = n;
   l->pieces = pieces;
+  atomic_store_explicit(&l->processor, sched_getcpu(), memory_order_relaxed);
   atomic_store_explicit(&l->next, 0, memory_order_relaxed);
   atomic_fetch_add_explicit(&p->open_loops, 1, memory_order_relaxed);
   atomic_store_explicit(&l->state, OPEN, memory_order_release);

@@ -17,7 +17,10 @@ typedef void pool_task(void *arg);
 /* Creates a pool, which the caller destroys.  `threads` counts the caller, so 1 starts no thread; 0 means one per
  * processor.  Returns INVALID_ARGUMENT for a count out of range, or RESOURCE_EXHAUSTED. */
 weft_err weft__pool_create(pool **out, int threads);
-int weft__pool_processors(void);       /* processors that this process may use */
+int weft__pool_processors(void); /* processors that this process may use */
+/* Moves this thread to another processor than `cpu`; the processors that it may use stay the same.  Returns false if there
+ * is no other, or if the system does not permit it. */
+bool weft__pool_leave_processor(int cpu);
 void weft__pool_destroy(pool *p);      /* waits for queued tasks; does nothing for NULL */
 int weft__pool_threads(const pool *p); /* the caller included; 1 for NULL */
 /* Calls fn(arg, begin, end) for pieces of [0, n) of at least `grain` each, and returns when all of them are done.  Without

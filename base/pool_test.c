@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "tests/check.h"
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -152,4 +153,22 @@ TEST(a_pool_reports_what_it_cannot_have) {
   EXPECT_EQ_INT(err, WEFT_RESOURCE_EXHAUSTED);
   weft__pool_destroy(p);
   EXPECT_EQ_INT(ran, 0);
+}
+
+TEST(a_thread_leaves_a_processor_and_may_return_to_it) {
+  cpu_set_t before, after;
+  EXPECT_EQ_INT(sched_getaffinity(0, sizeof before, &before), 0);
+  for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+    if (!CPU_ISSET((size_t)cpu, &before)) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)cpu, &one);
+    EXPECT_EQ_INT(sched_setaffinity(0, sizeof one, &one), 0);
+    EXPECT(!weft__pool_leave_processor(cpu)); /* there is no other */
+    EXPECT_EQ_INT(sched_setaffinity(0, sizeof before, &before), 0);
+    const bool left = weft__pool_leave_processor(cpu);
+    EXPECT_EQ_INT(left, CPU_COUNT(&before) > 1);
+    EXPECT_EQ_INT(sched_getaffinity(0, sizeof after, &after), 0);
+    EXPECT(CPU_EQUAL(&before, &after));
+  }
 }

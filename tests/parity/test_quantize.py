@@ -195,3 +195,57 @@ def test_the_shape_rule_of_a_convolution_refuses_what_tensorflow_refuses(op):
         assert str(theirs.value).split(" for '")[0] in str(ours.value), (depth, filters)
     for depth, filters in ((6, (6, 4)), (6, (3, 4)), (None, (0, 4)), (6, (None, 4))):
         weftlib.Graph(convolution(op, (1, 4, 4, depth), (2, 2, *filters)))
+
+
+# ---- integers of a scale and a zero point ----
+
+def bits(values, dtype):
+    return tf.bitcast(np.asarray(values, PLAIN[dtype]), dtype)
+
+
+def plain(q):
+    return tf.bitcast(q, PLAIN[q.dtype])
+
+
+def uniform(x, scales, zeros, dtype=tf.qint8, axis=-1, low=-128, high=127):
+    return tf.raw_ops.UniformQuantize(input=x, scales=scales, zero_points=zeros, Tout=dtype, quantization_axis=axis,
+                                      quantization_min_val=low, quantization_max_val=high)
+
+
+def test_uniform_integers_are_tensorflows():
+    x = np.random.RandomState(0).normal(size=(40, 3)).astype(np.float32) * 20
+
+    def build():
+        whole = dict(quantization_min_val=-2**31, quantization_max_val=2**31 - 1)
+        made = [uniform(x, 0.3, 5), uniform(X, 0.5, -3, low=-127), uniform(x, 0.01, 7, tf.qint32, low=-2**31, high=2**31 - 1),
+                uniform(x, [0.5, 1.0, 0.07], [0, 1, -2], axis=1), uniform(x[:2], [0.5, 1.0], [3, 1], axis=0), uniform(X, 0.5, 0, low=5, high=4)]
+        back = [tf.raw_ops.UniformDequantize(input=made[0], scales=0.3, zero_points=5, Tout=tf.float32, quantization_min_val=-128,
+                                             quantization_max_val=127),
+                tf.raw_ops.UniformDequantize(input=made[3], scales=[0.5, 1.0, 0.07], zero_points=[0, 1, -2], Tout=tf.float32,
+                                             quantization_axis=1, quantization_min_val=-128, quantization_max_val=127)]
+        clipped = [tf.raw_ops.UniformQuantizedClipByValue(operand=made[2], min=bits(-500, tf.qint32), max=bits(300, tf.qint32),
+                                                          scales=0.01, zero_points=7, **whole),
+                   tf.raw_ops.UniformQuantizedClipByValue(operand=made[2], min=bits([-5, -6, 1], tf.qint32), max=bits([3, 0, 9], tf.qint32),
+                                                          scales=[1.0, 2.0, 3.0], zero_points=[0, 0, 0], quantization_axis=1, **whole)]
+        return [[plain(q) for q in made + clipped], back]
+    scenario.check(build)
+
+
+@pytest.mark.parametrize("dtype", [tf.qint8, tf.qint32], ids=lambda t: t.name)
+def test_uniform_integers_of_another_scale_are_tensorflows(dtype):
+    held = np.random.RandomState(1).randint(-128, 128, (40, 3))
+
+    def again(given, taken, ins=-1, outs=-1):
+        return plain(tf.raw_ops.UniformRequantize(
+            input=bits(held, dtype), input_scales=given[0], input_zero_points=given[1], output_scales=taken[0], output_zero_points=taken[1],
+            Tout=tf.qint8, input_quantization_axis=ins, output_quantization_axis=outs, input_quantization_min_val=-128,
+            input_quantization_max_val=127, output_quantization_min_val=-128, output_quantization_max_val=127))
+    rows = ([0.5, 0.25, 0.1], [1, 0, -4])
+    scenario.check(lambda: [[again((0.5, 2), (1.0, 0)), again((0.3, 2), (0.7, -1)), again(rows, (0.3, 1), 1), again((0.3, 1), rows, -1, 1),
+                             again(rows, ([0.3, 1.0, 0.7], [2, 0, 1]), 1, 1)]])
+
+
+def test_what_uniform_integers_refuse():
+    scenario.check(lambda: [scenario.Fails(plain(q)) for q in (
+        uniform(X[:2], [0.5], 0), uniform(X[:2], 0.5, 0, axis=3), uniform(X[:2], [0.5], [0], axis=0),
+        uniform(np.float32([[1, 2]]), [0.5, 0.5], [0, 0]))])

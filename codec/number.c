@@ -63,12 +63,58 @@ static bool read_int(const char *s, weft_dtype type, void *out) {
   return true;
 }
 
+/* The digits of a number without an exponent. */
+typedef struct decimal {
+  uint64_t digits;
+  int fraction; /* how many of them are behind the point */
+  bool is_negative, has_sign;
+} decimal;
+
+/* Returns false for other forms, and for more than 15 digits. */
+static bool read_decimal(const char *s, size_t n, decimal *d) {
+  *d = (decimal){.fraction = -1, .is_negative = *s == '-', .has_sign = *s == '-' || *s == '+'};
+  size_t i = d->has_sign ? 1 : 0, digits = 0;
+  for (; i < n && digits <= 15; i++) {
+    if (s[i] == '.' && d->fraction < 0) {
+      d->fraction = 0;
+      continue;
+    }
+    if (!is_digit(s[i])) return false;
+    d->digits = d->digits * 10 + (uint64_t)(s[i] - '0');
+    digits++;
+    if (d->fraction >= 0) d->fraction++;
+  }
+  return i == n && digits > 0 && digits <= 15;
+}
+
+/* Reads common numbers without the C library.  The digits and the power of ten are exact, so the quotient is rounded once,
+ * as the C library rounds.  Returns false if a number has to be read in the general way. */
+static bool read_common(const char *s, size_t n, weft_dtype type, void *out) {
+  static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  decimal d;
+  if (!read_decimal(s, n, &d)) return false;
+  const int64_t whole = d.is_negative ? -(int64_t)d.digits : (int64_t)d.digits;
+  const double power = powers[d.fraction < 0 ? 0 : d.fraction];
+  const bool is_int = d.fraction < 0 && d.has_sign == d.is_negative;
+  switch (type) {
+  case WEFT_INT32: return is_int && weft__fits_int(whole) && (*(int32_t *)out = weft__int_sat(whole), true);
+  case WEFT_INT64: return is_int && (*(int64_t *)out = whole, true);
+  case WEFT_DOUBLE: *(double *)out = (d.is_negative ? -(double)d.digits : (double)d.digits) / power; return true;
+  case WEFT_FLOAT:
+    if (d.digits > 1 << 24 || power > 1e10) return false;
+    *(float *)out = (d.is_negative ? -(float)d.digits : (float)d.digits) / (float)power;
+    return true;
+  default: return false;
+  }
+}
+
 bool weft__number_read(text *room, const char *data, size_t size, weft_dtype type, void *out) {
   size_t from = 0, to = size;
   while (from < to && is_space(data[from])) from++;
   while (to > from && is_space(data[to - 1])) to--;
   room->size = 0;
   if (from == to) return false;
+  if (read_common(data + from, to - from, type, out)) return true;
   weft__text_add(room, data + from, to - from); /* for the terminating NUL */
   const char *s = weft__text_get(room);
   if (room->failed || strlen(s) != room->size) return false;

@@ -44,8 +44,8 @@ static size_t strings_character(const str *s, int64_t n) {
 }
 
 /* Copies the part of s given by pos and len.  As in TensorFlow, a negative len means up to the end. */
-static weft_err substr_one(kernel *k, const str *s, int64_t pos, int64_t len, int64_t at, str *out) {
-  bool utf8 = in_utf8(k);
+static weft_err substr_one(kernel *k, bool utf8, const str *s, const int64_t part[2], int64_t at, str *out) {
+  const int64_t pos = part[0], len = part[1];
   int64_t length = utf8 ? weft__utf8_length(s) : (int64_t)s->size, from = pos < 0 ? pos + length : pos;
   if (from < 0 || from > length || (utf8 && len < 0)) {
     if (utf8)
@@ -82,10 +82,12 @@ static weft_err substr_cpu(kernel *k) {
                              weft__shape_text(&pos->shape));
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return WEFT_OOM;
-  for (int64_t i = 0; i < weft__tensor_count(y); i++) {
-    int64_t p = element_of(&pos->shape, &out, i);
-    WEFT_TRY(substr_one(k, TENSOR_DATA(x, str) + element_of(&x->shape, &out, i), weft__tensor_int(pos, p),
-                        weft__tensor_int(len, p), i, TENSOR_DATA(y, str) + i));
+  const int64_t n = weft__tensor_count(y);
+  const bool utf8 = in_utf8(k), direct = weft__shape_equal(&x->shape, &out);
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t p = element_of(&pos->shape, &out, i), e = direct ? i : element_of(&x->shape, &out, i);
+    const int64_t part[] = {weft__tensor_int(pos, p), weft__tensor_int(len, p)};
+    WEFT_TRY(substr_one(k, utf8, TENSOR_DATA(x, str) + e, part, i, TENSOR_DATA(y, str) + i));
   }
   return WEFT_OK;
 }
@@ -111,12 +113,14 @@ static void turn_utf8(text *t, const str *s, bool up, locale_t tables) {
 }
 
 static void turn_ascii(text *t, const str *s, bool up) {
+  const char first = up ? 'a' : 'A', last = up ? 'z' : 'Z';
+  char *to = weft__text_reserve(t, s->size);
+  if (!to) return;
   for (size_t i = 0; i < s->size; i++) {
-    char c = s->data[i];
-    bool turns = up ? c >= 'a' && c <= 'z' : c >= 'A' && c <= 'Z';
-    if (turns) c = (char)(c ^ 0x20);
-    weft__text_add(t, &c, 1);
+    const char c = s->data[i];
+    to[i] = c >= first && c <= last ? (char)(c ^ 0x20) : c;
   }
+  t->size += s->size;
 }
 
 static weft_err turn_all(kernel *k, bool up, locale_t tables) {

@@ -3,7 +3,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/text.h"
+#include "state/dataset.h"
 #include <pthread.h>
 #include <sys/random.h>
 
@@ -158,10 +160,11 @@ static int64_t batch_padded(const batch *b) {
 }
 
 static void batch_lead(batch_queue *q, batch *b, batch_fn *fn) {
-  const cancel *c = b->first->k->step->cancel;
-  const int64_t end = weft__clock_now_ns() + q->timeout_ns;
-  for (int64_t left; !b->closed && !(c && weft__cancel_fired(c)) && (left = end - weft__clock_now_ns()) > 0;) {
-    const struct timespec at = weft__clock_deadline(left);
+  const step *st = b->first->k->step;
+  const int64_t end = weft__clock_now_ns() + q->timeout_ns, slice = WEFT_WAIT_SLICE_MS * NS_PER_MS;
+  /* A step that must not wait any longer processes the batch at once: others are in it. */
+  for (int64_t left; !b->closed && !weft__step_check(st) && (left = end - weft__clock_now_ns()) > 0;) {
+    const struct timespec at = weft__clock_deadline(left < slice ? left : slice);
     pthread_cond_clockwait(&q->changed, &q->lock, CLOCK_MONOTONIC, &at);
   }
   if (!b->closed) batch_close(q, b);

@@ -4,9 +4,11 @@
  * with the batch takes those of all ids of the batch. */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/list.h"
 #include "graph/op.h"
 #include "state/batch_queue.h"
+#include "state/dataset.h"
 #include <pthread.h>
 
 #define STORE_TYPE "unbatched tensors"
@@ -93,13 +95,15 @@ static void parcels_drop_late(parcel_store *s) {
   }
 }
 
-/* Waits for a change, at most until end_ns.  Returns false once that time is over or the step was canceled. */
-static bool store_wait(parcel_store *s, const kernel *k, int64_t end_ns) {
+/* Waits for a change, at most until end_ns.  Returns the error of a step that was canceled or interrupted, or is over
+ * its deadline. */
+static weft_err store_wait(parcel_store *s, const kernel *k, int64_t end_ns) {
   const int64_t left = end_ns - weft__clock_now_ns();
-  if (left <= 0 || (k->step->cancel && weft__cancel_fired(k->step->cancel))) return false;
+  if (left > WEFT_WAIT_SLICE_MS * NS_PER_MS) return weft__step_wait(k->step, &s->changed, &s->lock);
+  if (left <= 0) return WEFT_OK;
   const struct timespec at = weft__clock_deadline(left);
   pthread_cond_clockwait(&s->changed, &s->lock, CLOCK_MONOTONIC, &at);
-  return true;
+  return weft__step_check(k->step);
 }
 
 /* ---- kernels ---- */
@@ -143,8 +147,8 @@ static weft_err unbatch_locked(kernel *k, parcel_store *s, int64_t end_ns) {
   parcel *p = NULL;
   parcels_drop_late(s);
   WEFT_TRY(unbatch_deal(k, s, end_ns));
-  while (!(p = parcel_find(s, id)) && store_wait(s, k, end_ns)) {}
-  if (!p && k->step->cancel) WEFT_TRY(weft__cancel_raise(k->step->cancel));
+  while (!(p = parcel_find(s, id)) && weft__clock_now_ns() < end_ns)
+    WEFT_TRY(weft__kernel_in(k, store_wait(s, k, end_ns)));
   if (!p)
     return weft__kernel_fail(k, WEFT_DEADLINE_EXCEEDED,
                              "Batched data did not arrive within timeout window. (timeout_micros is %lld)",
@@ -187,7 +191,7 @@ static weft_err grad_locked(kernel *k, parcel_store *s) {
   }
   for (int64_t i = 0; i < n; i++)
     while (!parcel_find(s, TENSOR_DATA(k->in[1], int64_t)[3 * i]))
-      if (!store_wait(s, k, weft__clock_now_ns() + NS_PER_S)) return weft__cancel_raise(k->step->cancel);
+      WEFT_TRY(weft__kernel_in(k, store_wait(s, k, INT64_MAX)));
   return grad_join(k, s);
 }
 

@@ -138,3 +138,19 @@ def test_what_a_batch_function_may_not_give(fn):
 
 def test_a_batch_function_refuses_what_is_too_large():
     assert compared(called(SOON, total), [[rows(6, 1)]]) == ["InvalidArgumentError"]
+
+
+@pytest.mark.parametrize("name", ["UnbatchGrad", "Unbatch"])
+def test_a_run_that_waits_for_others_ends_at_its_deadline_and_when_its_session_closes(name):
+    given = dict(batch_index=np.int64([[5, 0, 1], [6, 1, 2]]), id=np.int64(5 if name == "UnbatchGrad" else 9))
+    given.update(dict(original_input=rows(2, 0), grad=rows(1, 1)) if name == "UnbatchGrad" else dict(batched_tensor=rows(2, 0),
+                                                                                                   timeout_micros=60_000_000))
+    with weft.Graph().as_default():
+        made, session = getattr(weft.raw_ops, name)(**given), weft.Session()
+        with pytest.raises(weft.errors.DeadlineExceededError):
+            session.run(made, options=weft.RunOptions(timeout_in_ms=50))
+        closing = threading.Timer(0.1, session.close)
+        closing.start()
+        with pytest.raises(weft.errors.CancelledError):
+            session.run(made)
+        closing.join()

@@ -428,3 +428,23 @@ def a_meta_graph_with_inputs_that_it_does_not_have(tf):
     with tf.Graph().as_default() as graph:
         tf.train.import_meta_graph(made, input_map={"x": tf.constant(2.0, name="two")})
         return said, [i.name for i in graph.get_operation_by_name("y").inputs]
+
+
+@case(nodes=False)
+def sample_weights_that_only_a_step_knows(tf):
+    p, y = np.float32([[0.1, 0.7, 0.6], [0.2, 0.1, 0.9]]), np.float32([[0, 1, 0], [0, 0, 1]])
+    metrics = tf.keras.metrics
+
+    def found(make, weights):
+        with tf.Graph().as_default(), tf.Session() as session:
+            tf.keras.backend.set_session(session)
+            metric = make()
+            update = metric.update_state(y, p, sample_weight=weights())
+            tf.keras.backend.get_session()
+            session.run(update)
+            return session.run(metric.result())
+    late = [lambda: tf.placeholder_with_default([1.0, 2.0], None), lambda: tf.placeholder_with_default([[1.0], [2.0]], None),
+            lambda: tf.placeholder_with_default(3.0, None)]
+    makers = (metrics.MeanSquaredError, metrics.CategoricalAccuracy, metrics.Precision, metrics.RootMeanSquaredError)
+    return [found(make, weights) for make in makers for weights in late] + [
+        found(make, lambda: np.float32(p + 1)[:, :, None]) for make in makers[:2]]

@@ -2,6 +2,7 @@
 import weft as tf
 from weft._core.keras import backend as K, serialization as saving
 from weft._core.keras.session import epsilon
+from weft._core.nn.metric_parts import with_last, without_last
 
 AUTO, NONE, SUM, SUM_OVER_BATCH_SIZE = "auto", "none", "sum", "sum_over_batch_size"
 
@@ -23,8 +24,10 @@ def squeezed(y_true, y_pred):
 def fitting_weight(weight, values):
     """A weight of a rank that goes with values."""
     rank, weight_rank = values.shape.ndims, weight.shape.ndims
-    if weight_rank == 0 or rank is None or weight_rank is None:
+    if weight_rank == 0:
         return weight
+    if rank is None or weight_rank is None:  # each step looks
+        return with_last(without_last(weight, values), values)
     if weight_rank - rank == 1:
         return tf.squeeze(weight, [-1])
     if rank - weight_rank == 1:

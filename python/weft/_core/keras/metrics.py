@@ -147,7 +147,8 @@ class Reduce(Metric):
         values = tf.cast(values, self._dtype)
         if sample_weight is not None:
             sample_weight = losses.fitting_weight(tf.cast(sample_weight, self._dtype), values)
-            if _broadcast(sample_weight, values) is None:
+            fits = _broadcast(sample_weight, values) is not None
+            if not fits:
                 axes = list(range(sample_weight.shape.ndims, values.shape.ndims))
                 values = tf.reduce_sum(values, axis=axes) if self.reduction == SUM else tf.reduce_mean(values, axis=axes)
             values = tf.multiply(values, sample_weight)
@@ -158,7 +159,9 @@ class Reduce(Metric):
             return update
         if self.reduction == MEAN or sample_weight is None:
             count = tf.cast(tf.size(values), self._dtype)
-        elif sample_weight.shape.ndims == 0 or sample_weight.shape.as_list() != values.shape.as_list():
+        elif sample_weight.shape.ndims != 0 and not fits:
+            count = tf.reduce_sum(sample_weight)
+        elif sample_weight.shape.ndims in (0, None) or sample_weight.shape.as_list() != values.shape.as_list():
             count = tf.reduce_sum(sample_weight * tf.ones_like(values)) if sample_weight.shape.ndims != 0 else tf.reduce_sum(
                 tf.fill(tf.shape(values), sample_weight))
         else:

@@ -53,7 +53,7 @@ def aligned_weights(weights, values):
     if weights.shape.ndims == 0:
         return weights
     with name_scope("aligned_weights"):
-        weights = _with_last(without_last(weights, values), values)
+        weights = with_last(without_last(weights, values), values)
         have, want = weights.shape, values.shape
         if have.ndims is not None and want.ndims is not None:
             check_broadcastable(weights, values)
@@ -62,7 +62,7 @@ def aligned_weights(weights, values):
         return broadcastable_in_steps(weights, values)
 
 
-def _with_last(weights, values):
+def with_last(weights, values):
     """Weights with one more axis if they have one less than the values."""
     if weights.shape.ndims is not None and values.shape.ndims is not None:
         return array_ops.expand_dims(weights, -1) if weights.shape.ndims == values.shape.ndims - 1 else weights

@@ -285,7 +285,7 @@ static weft_out slice_of(weft_graph *g, weft_out x, int64_t from, int64_t size) 
 static weft_out value_numbers(backprop *b, weft_out count) {
   weft_graph *g = b->graph;
   const attr *types = weft__node_attr(b->node, "row_partition_types");
-  const int levels = types->n - !strcmp(types->ss[0].data, "FIRST_DIM_SIZE");
+  const int levels = types->n - (types->n && !strcmp(types->ss[0].data, "FIRST_DIM_SIZE"));
   const weft_out range[] = {weft__b_scalar(g, WEFT_INT32, 0), count, weft__b_scalar(g, WEFT_INT32, 1)};
   weft_out *in = weft__alloc_zero((size_t)b->n_in, sizeof *in);
   if (!in) return WEFT_NONE;

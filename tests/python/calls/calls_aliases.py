@@ -97,3 +97,32 @@ def updates_after_reads(tf):
     return (twice(tf, kept(tf.identity)), twice(tf, kept(tf.stop_gradient)), twice(tf, kept(lambda v: tf.identity(tf.identity(v)))),
             twice(tf, kept(lambda v: v * 1.0)), twice(tf, kept(lambda v: v.read_value())), twice(tf, fetched),
             twice(tf, lambda v, p: in_turn(tf, tf.assign_add(v, [5.0, 6.0]), lambda: tf.identity(v))))
+
+
+@case(nodes=False)
+def loops_that_wait(tf):
+    """Loops whose nodes wait for nodes outside: those around the loop, or named in its body."""
+    def loop(v, body):
+        return tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, body(a)), [tf.constant(0), tf.ones([2])], parallel_iterations=1)
+
+    def around(v, p):
+        return after(tf, [tf.assign_add(v, [5.0, 6.0]), tf.no_op()], lambda: loop(v, lambda a: a * v + 1.0))
+
+    def named(v, p):
+        update, nothing = tf.assign_add(v, [5.0, 6.0]), tf.no_op()
+        return loop(v, lambda a: a + after(tf, [update], lambda: tf.constant([1.0, 2.0])) + after(tf, [nothing], lambda: tf.constant(3.0)))
+
+    def in_branch(v, p):
+        update = tf.assign_add(v, [5.0, 6.0])
+        return after(tf, [update], lambda: loop(v, lambda a: tf.cond(p, lambda: after(tf, [update], lambda: a * 2.0 + v), lambda: a)))
+
+    def inner(v, p):
+        return after(tf, [tf.assign_add(v, [5.0, 6.0])],
+                     lambda: loop(v, lambda a: tf.reduce_sum(tf.map_fn(lambda x: x * tf.constant(2.0), a)) + v))
+
+    def counted(v, p):
+        """The body's update runs once in each iteration, and not once more."""
+        return after(tf, [tf.identity(p)], lambda: loop(
+            v, lambda a: a + after(tf, [tf.assign_add(v, [1.0, 1.0])], lambda: tf.constant(1.0))))
+
+    return [twice(tf, make) for make in (around, named, in_branch, inner, counted)]

@@ -494,7 +494,7 @@ class Graph(GraphDetails):
                 c = c.op
             element = self.as_graph_element(c)
             before.append(element._out)
-        return self._control_scope(before)
+        return self._control_scope(before if self._context is None else self._context.waits(before))
 
     @contextlib.contextmanager
     def _control_scope(self, before):

@@ -165,6 +165,12 @@ class Context:
             self.brought[out] = self.take(source)
         return self.brought[out]
 
+    def waits(self, outs):
+        """What nodes in here wait for, if they shall wait for these."""
+        if self.outer is None:
+            return outs
+        return [w for o in outs for w in ([o] if o >> 16 in self.inside else self.outer.waits([o]))]
+
     def adapt(self, kind, name, inputs, controls):
         inputs = [self.bring(o) for o in inputs]
         controls = [c for c in controls if c >> 16 in self.inside]
@@ -329,6 +335,7 @@ class WhileContext(Context):
         super().__init__(graph)
         self.frame, self.parallel, self.pivot = frame, parallel_iterations, -1
         self.constants = set()  # what was brought in
+        self.waiting = set()    # nodes that wait for a node outside
 
     def enter(self, source, is_constant, name="Enter"):
         ref = self.graph._c.dtype(source) > 100
@@ -340,8 +347,30 @@ class WhileContext(Context):
         """A node that reads only values from outside waits for the iteration: else it would run once too often."""
         super().added(operation)
         inputs = self.graph._c.inputs(operation._id)
-        if inputs and self.constants.issuperset(inputs) and not operation.control_inputs:
+        if inputs and self.constants.issuperset(inputs) and self.waiting.issuperset(c._id for c in operation.control_inputs):
             operation._add_control_input(self.graph._operation(self.pivot >> 16))
+
+    def waits(self, outs):
+        """An edge cannot lead into a loop: nodes wait for a value that comes from outside instead.  For a node without outputs
+        nothing in the loop waits, as in TensorFlow."""
+        made = []
+        for out in outs:
+            if out >> 16 in self.inside:
+                made.append(out)
+            elif self.graph._operation(out >> 16).outputs:
+                wait = self.raw("Identity", "control_dependency", [self.bring(out >> 16 << 16)])
+                wait._add_control_input(self.graph._operation(self.pivot >> 16))
+                self.waiting.add(wait._id)
+                made.append(wait._out)
+        return made
+
+    @contextlib.contextmanager
+    def building(self):
+        """The loop's nodes are made in here.  They wait for what the nodes around the loop wait for."""
+        with self.entered():
+            waits = self.waits([c._out for c in self.graph._controls])
+            with self.graph.control_dependencies(None), self.entered(), self.graph._control_scope(waits):
+                yield
 
     def take(self, source):
         made = self.enter(source, True).outputs[0]
@@ -423,8 +452,8 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
 
 def _looped(context, loop, cond, body, variables):
     """The nodes of the condition and of the body: what the body returned, and the tensors after the loop."""
-    with context.entered():
-        context.pivot = loop[0].merge.outputs[0]._out
+    context.pivot = loop[0].merge.outputs[0]._out
+    with context.building():
         pred = convert_to_tensor(cond(*pack_parts(variables, [v.now for v in loop])))
         if not pred.dtype.is_bool:
             raise TypeError("Input 'input' of 'LoopCond' Op has type %s that does not match expected type of bool." % pred.dtype.name)

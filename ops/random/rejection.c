@@ -283,7 +283,7 @@ static weft_err binomial_cpu(kernel *k) {
   return binomial_run(k, 0, 2, &gen);
 }
 
-/* Like TensorFlow, this leaves the generator's state as it is: two runs give the same numbers. */
+/* Leaves the generator's state as it is: two runs give the same numbers, as in TensorFlow. */
 static weft_err stateful_binomial_cpu(kernel *k) {
   philox gen;
   WEFT_TRY(weft__random_from_state(k, &gen));
@@ -390,10 +390,13 @@ static const op_case binomial_cases[] = {
     {"i32[1] 3; i32[2] 1 2; f64[2] 3; f64[] .5", "error INVALID_ARGUMENT", "dtype=float", FLAGS},
     {0},
 };
+/* The numbers are TensorFlow's.  It cannot run beside these cases: TensorFlow 2.15 aborts on a shape of int64, and its
+ * state afterwards depends on what else shares the buffer of the variable. */
 static const op_case stateful_binomial_cases[] = {
-    {"&i64[3] 1 2 3; i64[] 1; i32[2] 30 6; f64[6] 10 3 50 10 100 5; f64[6] .3 .5 .7 .2 .5 .1", NULL,
-     "T=double dtype=int32", FLAGS},
-    {"&i64[3] -1 5 99; i64[] 1; i64[2] 2 3; f32[2,1] 10 100; f32[3] .5 .1 .999", NULL, "T=float dtype=float", FLAGS},
+    {"&i64[3] 1 2 3; i64[] 1; i32[2] 2 6; f64[6] 10 3 50 10 100 5; f64[6] .3 .5 .7 .2 .5 .1",
+     "i32[2,6] 6 2 39 2 47 0 2 1 38 3 47 2", "T=double dtype=int32", FLAGS | CASE_NO_PARITY},
+    {"&i64[3] -1 5 99; i64[] 1; i64[2] 2 3; f32[2,1] 10 100; f32[3] .5 .1 .999", "f32[2,3] 6 1 9 58 6 100",
+     "T=float dtype=float", FLAGS | CASE_NO_PARITY},
     {"&i64[3] 1 2 3; i64[] 7; i32[1] 3; f64[] 3; f64[] .5", "error INVALID_ARGUMENT", "T=double dtype=float", FLAGS},
     {"&i64[2] 1 2; i64[] 1; i32[1] 3; f64[] 3; f64[] .5", "error INVALID_ARGUMENT", "T=double dtype=float", FLAGS},
     {"&i64[3] 1 2 3; i64[] 1; i32[1] 3; f64[2] 3; f64[] .5", "error INVALID_ARGUMENT", "T=double dtype=float", FLAGS},

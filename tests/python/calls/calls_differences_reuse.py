@@ -383,7 +383,7 @@ def initializers_without_a_shape(tf):
 @contextlib.contextmanager
 def first_lines():
     """What is logged only so many times in a process: the number and the text of each, however often it was logged before."""
-    names = ("tensorflow.python.platform.tf_logging", "weft._core.platform.logging")
+    names = ("weft._core.platform.logging", "tensorflow.python.platform.tf_logging")  # of which Weft may have a stand-in
     told, place = [], next(sys.modules[n] for n in names if n in sys.modules)
     before, place.log_first_n = place.log_first_n, lambda level, said, n, *args: told.append((n, said % args))
     try:

@@ -105,12 +105,34 @@ static const dataset_kind interleave_kind = {"Interleave",
 static weft_err dataset_flat_make(kernel *k, int64_t cycle, int64_t block) {
   dataset *d = NULL;
   if (cycle == -1) cycle = k->step->inter ? weft__pool_threads(k->step->inter) : 1;
-  if (cycle < 1 || cycle > 1 << 20) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "`cycle_length` must be > 0");
-  if (block < 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "`block_length` must be > 0");
+  if (cycle < 1 || cycle > 1 << 20)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "cycle_length must be greater than zero.");
+  if (block < 1) return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "block_length must be greater than zero.");
   WEFT_TRY(weft__dataset_of(k, &interleave_kind, 1, &d));
   interleave *s = (interleave *)d;
   s->cycle = cycle, s->block = block;
   return weft__dataset_out(k, d, weft__dataset_capture_f(k, &s->f));
+}
+
+/* Checks cycle_length and num_parallel_calls, on which the order of the elements does not depend; -1 lets TensorFlow
+ * choose. */
+static weft_err check_calls(const kernel *k, int64_t cycle) {
+  int64_t calls;
+  int at, count;
+  if (cycle < -1 || cycle == 0)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                             "`cycle_length` must be `tf.data.AUTOTUNE` or greater than 0 but is %lld",
+                             (long long)cycle);
+  WEFT_TRY(weft__node_in_range(k->node, "num_parallel_calls", &at, &count));
+  WEFT_TRY(weft__dataset_int(k, at, "num_parallel_calls", &calls));
+  if (calls != -1 && calls < 1)
+    return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "num_parallel_calls must be greater than zero.");
+  if (cycle < 0 || calls <= cycle) return WEFT_OK;
+  return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
+                           "If `cycle_length` is set to a fixed value, `num_parallel_calls` must be either "
+                           "`tf.data.AUTOTUNE` or a value less than or equal to `cycle_length`. However, "
+                           "`num_parallel_calls` is %lld and `cycle_length` is %lld",
+                           (long long)calls, (long long)cycle);
 }
 
 static weft_err flat_cpu(kernel *k) { return dataset_flat_make(k, 1, INT64_MAX); }
@@ -122,6 +144,15 @@ static weft_err interleave_cpu(kernel *k) {
   WEFT_TRY(weft__dataset_int(k, first, "cycle_length", &cycle));
   WEFT_TRY(weft__dataset_int(k, first + 1, "block_length", &block));
   return dataset_flat_make(k, cycle, block);
+}
+
+static weft_err interleave_calls_cpu(kernel *k) {
+  int64_t cycle;
+  int first, count;
+  WEFT_TRY(weft__node_in_range(k->node, "cycle_length", &first, &count));
+  WEFT_TRY(weft__dataset_int(k, first, "cycle_length", &cycle));
+  WEFT_TRY(check_calls(k, cycle));
+  return interleave_cpu(k);
 }
 
 #define ROW(NAME, ARGS, ATTRS, DOC, FN)                                                                                \
@@ -144,10 +175,10 @@ OPS(dataset_flat) = {
     ROW("LegacyParallelInterleaveDatasetV2", CYCLE ", buffer_output_elements:int64, prefetch_input_elements:int64",
         F_ORDER, TURNS, interleave_cpu),
     ROW("ParallelInterleaveDatasetV2", CYCLE ", num_parallel_calls:int64", F " sloppy:bool=false" METADATA, TURNS,
-        interleave_cpu),
-    ROW("ParallelInterleaveDatasetV3", CYCLE ", num_parallel_calls:int64", F_ORDER, TURNS, interleave_cpu),
+        interleave_calls_cpu),
+    ROW("ParallelInterleaveDatasetV3", CYCLE ", num_parallel_calls:int64", F_ORDER, TURNS, interleave_calls_cpu),
     ROW("ParallelInterleaveDatasetV4",
         CYCLE ", buffer_output_elements:int64, prefetch_input_elements:int64, num_parallel_calls:int64", F_ORDER, TURNS,
-        interleave_cpu),
+        interleave_calls_cpu),
     {.scenario = "tests/parity/test_data.py"},
 };

@@ -152,7 +152,7 @@ static weft_err dataset_shuffle_make(kernel *k, dataset **out) {
     WEFT_TRY(weft__dataset_int(k, 2, "seed", &seed));
     WEFT_TRY(weft__dataset_int(k, 3, "seed2", &seed2));
   }
-  if (room < 1 && room != -1)
+  if (room < 1 && room != -2)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "buffer_size must be greater than zero or UNKNOWN_CARDINALITY");
   WEFT_TRY(weft__dataset_of(k, &shuffle_kind, 1, out));
   shuffle *s = (shuffle *)*out;

@@ -1,4 +1,6 @@
 """tf.data: data sets mixed, counted, reduced by key and read from CSV files and Examples."""
+import numpy as np
+
 from machine import case
 
 
@@ -158,3 +160,27 @@ def example_batches(tf):
             drained(tf, make("e", 2, spec, num_epochs=1, shuffle=False, drop_final_batch=True)),
             len(drained(tf, make(["e"], 3, spec, num_epochs=2, shuffle_seed=2))),
             said(tf, lambda: make("e", 2, spec, label_key="z"))]
+
+
+@case(nodes=False)
+def limits_of_data_sets(tf):
+    """Sizes and numbers of calls that a data set takes, and what it says of others."""
+    made = tf.data.Dataset.range
+
+    def first(data):
+        step = tf.data.make_initializable_iterator(data)
+        out = step.get_next()
+        with tf.Session() as sess:
+            try:
+                sess.run(step.initializer)
+                return int(np.sum(sess.run(out)))
+            except tf.errors.InvalidArgumentError as e:
+                return [line for line in str(e).split("\n") if "must" in line][0].split("must")[1].split("\t")[0]
+
+    calls = [(1, 2), (2, 2), (2, 0), (2, -2), (0, 1), (2, -1), (4, 3), (-2, None), (0, None)]
+    sizes = (0, -1, -2)
+    return ([first(made(3).interleave(lambda x: tf.data.Dataset.from_tensors(x), c, num_parallel_calls=n)) for c, n in calls],
+            [first(made(3).interleave(lambda x: tf.data.Dataset.from_tensors(x), 1, n)) for n in sizes],
+            [first(made(3).map(lambda x: x, num_parallel_calls=n)) for n in (0, -2, -1, 3)],
+            [first(made(3).batch(n)) for n in sizes], [first(made(1).shuffle(n, seed=1)) for n in sizes],
+            [first(made(3).window(2, n).flat_map(lambda w: w)) for n in sizes])

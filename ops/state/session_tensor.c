@@ -184,5 +184,5 @@ OPS(session_tensor) = {
      .infer = handle_infer, .cpu = get_cpu, .no_grad = true},
     {"DeleteSessionTensor(handle:string) -> () ; stateful", "Drops a tensor that the session keeps.",
      .infer = handle_infer, .cpu = delete_cpu, .no_grad = true},
-    {.scenario = "tests/python/test_calls.py tests/parity/test_rare_ops.py"},
+    {.scenario = "tests/python/test_calls.py"},
 };

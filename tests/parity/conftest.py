@@ -8,6 +8,7 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # the plain kernels are the
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 
+import pytest  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
 import ran  # noqa: E402
@@ -18,6 +19,17 @@ tf.compat.v1.disable_control_flow_v2()
 
 def pytest_configure(config):
     config.pluginmanager.register(ran.Record(gaps))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def watched(request):
+    """Notes the ops that a module runs through the Python package, if it uses that."""
+    weft = getattr(request.module, "weft", None)
+    if weft is None:
+        yield
+    else:
+        with ran.watch(weft):
+            yield
 
 
 def gaps(by_file):

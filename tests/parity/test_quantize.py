@@ -203,7 +203,7 @@ def bits(values, dtype):
     return tf.bitcast(np.asarray(values, PLAIN[dtype]), dtype)
 
 
-def plain(q):
+def plain_one(q):
     return tf.bitcast(q, PLAIN[q.dtype])
 
 
@@ -227,7 +227,7 @@ def test_uniform_integers_are_tensorflows():
                                                           scales=0.01, zero_points=7, **whole),
                    tf.raw_ops.UniformQuantizedClipByValue(operand=made[2], min=bits([-5, -6, 1], tf.qint32), max=bits([3, 0, 9], tf.qint32),
                                                           scales=[1.0, 2.0, 3.0], zero_points=[0, 0, 0], quantization_axis=1, **whole)]
-        return [[plain(q) for q in made + clipped], back]
+        return [[plain_one(q) for q in made + clipped], back]
     scenario.check(build)
 
 
@@ -236,7 +236,7 @@ def test_uniform_integers_of_another_scale_are_tensorflows(dtype):
     held = np.random.RandomState(1).randint(-128, 128, (40, 3))
 
     def again(given, taken, ins=-1, outs=-1):
-        return plain(tf.raw_ops.UniformRequantize(
+        return plain_one(tf.raw_ops.UniformRequantize(
             input=bits(held, dtype), input_scales=given[0], input_zero_points=given[1], output_scales=taken[0], output_zero_points=taken[1],
             Tout=tf.qint8, input_quantization_axis=ins, output_quantization_axis=outs, input_quantization_min_val=-128,
             input_quantization_max_val=127, output_quantization_min_val=-128, output_quantization_max_val=127))
@@ -246,6 +246,6 @@ def test_uniform_integers_of_another_scale_are_tensorflows(dtype):
 
 
 def test_what_uniform_integers_refuse():
-    scenario.check(lambda: [scenario.Fails(plain(q)) for q in (
+    scenario.check(lambda: [scenario.Fails(plain_one(q)) for q in (
         uniform(X[:2], [0.5], 0), uniform(X[:2], 0.5, 0, axis=3), uniform(X[:2], [0.5], [0], axis=0),
         uniform(np.float32([[1, 2]]), [0.5, 0.5], [0, 0]))])

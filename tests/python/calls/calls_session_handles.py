@@ -53,3 +53,10 @@ def critical_sections(tf):
         return [sorted(sess.run(adds)), sorted(sess.run(adds)), sess.run([nest, v, slope]), section.name, other.name, refused,
                 tf.get_collection("critical_sections") == [section, other], len(tf.get_collection("critical_section_executions")),
                 section.execute(add, exclusive_resource_access=True).shape]
+
+
+@case(nodes=False)
+def handles_as_resources(tf):
+    kept = [tf.raw_ops.GetSessionHandleV2(value=value).op for value in ([1.0, 2.0], ["a"])]
+    with tf.Session() as sess:
+        return sess.run(kept)

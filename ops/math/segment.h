@@ -16,13 +16,22 @@ typedef struct segment_job {
   int64_t rows, inner;
 } segment_job;
 
-void weft__segment_run(const kernel *k, segment_job *j);
+void weft__segment_run(const kernel *k, const segment_job *j); /* segment_rows.c */
 
 /* Stores the ids of input i as int64 in *ids, a scratch tensor that the caller clears. */
 weft_err weft__segment_ids(kernel *k, int i, weft_tensor *ids);
 /* Sets all `count` elements of z to v.  The type is one with loops: float for the 16-bit types. */
 void weft__segment_fill(weft_dtype type, void *z, int64_t count, double v);
+
 /* Divides row r of z by count[r] or, with `root`, by its square root.  A count of 0 leaves the row unchanged. */
-void weft__segment_divide(weft_dtype type, void *z, const int64_t *count, int64_t rows, int64_t inner, bool root);
+typedef struct segment_division {
+  weft_dtype type;
+  void *z;
+  const int64_t *count;
+  int64_t inner;
+  bool root;
+} segment_division;
+
+void weft__segment_divide(const kernel *k, segment_division *d, int64_t rows);
 
 #endif

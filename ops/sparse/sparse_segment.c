@@ -3,8 +3,8 @@
  * Embedding columns use them to combine embeddings.  The gradient ops add the gradient of each segment to its rows. */
 #include "base/alloc.h"
 #include "graph/build.h"
+#include "kernels/array/radix_sort.h"
 #include "ops/math/segment.h"
-#include <stdlib.h>
 #include <string.h>
 
 typedef enum scale { SUM, MEAN, SQRT_N } scale;
@@ -43,7 +43,8 @@ static weft_err sparse_segment_run(kernel *k, const weft_tensor *x, segment_job 
   if (!err) {
     weft__segment_fill(seen_as, j->z, weft__tensor_count(out), 0);
     weft__segment_run(k, j);
-    if (count && how != SUM) weft__segment_divide(seen_as, j->z, count, out->shape.dim[0], j->inner, how == SQRT_N);
+    segment_division by = {seen_as, j->z, count, j->inner, how == SQRT_N};
+    if (count && how != SUM) weft__segment_divide(k, &by, out->shape.dim[0]);
     if (zs.data) weft__widened_store(&zs, out);
   }
   weft__widened_finish(&xs);
@@ -156,8 +157,8 @@ static weft_err send_back(kernel *k, scale how, const int64_t *index, const int6
     else
       err = weft__elements_copy(grad->dtype, scaled.data, grad->data, all);
   }
-  if (!err && how != SUM)
-    weft__segment_divide(scaled.dtype, scaled.data, counts.data, segments, j.inner, how == SQRT_N);
+  segment_division by = {scaled.dtype, scaled.data, counts.data, j.inner, how == SQRT_N};
+  if (!err && how != SUM) weft__segment_divide(k, &by, segments);
   if (!err) {
     widened zs = {0};
     j.loop = weft__add_op.loop[scaled.dtype];
@@ -176,29 +177,33 @@ static weft_err send_back(kernel *k, scale how, const int64_t *index, const int6
   return err;
 }
 
-static int by_number(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return x < y ? -1 : x > y;
-}
-
-/* The V2 ops return only the rows that were selected: output 1 lists them, and index becomes positions in that list. */
-static weft_err number_rows(kernel *k, int64_t *index, int64_t n, int64_t *rows) {
-  int64_t *sorted = weft__alloc((size_t)(n + 1) * sizeof *sorted), unique = 0;
-  if (!sorted) return WEFT_OOM;
-  if (n) memcpy(sorted, index, (size_t)n * sizeof *sorted);
-  qsort(sorted, (size_t)n, sizeof *sorted, by_number);
-  for (int64_t i = 0; i < n; i++)
-    if (!unique || sorted[unique - 1] != sorted[i]) sorted[unique++] = sorted[i];
-  weft_tensor *which = weft__out(k, 1, &SHAPE1(unique));
-  for (int64_t i = 0; i < unique && which; i++) {
-    if (which->dtype == WEFT_INT64)
-      TENSOR_DATA(which, int64_t)[i] = sorted[i];
-    else
-      TENSOR_DATA(which, int32_t)[i] = (int32_t)sorted[i];
+/* The V2 ops return only the rows that were selected: output 1 lists them, and index becomes positions in that list.
+ * index and id are sorted by them, so that the gradients of a row follow one another. */
+static weft_err number_rows(kernel *k, int64_t *index, int64_t *id, int64_t n, int64_t *rows) {
+  radix_item *items = weft__alloc((size_t)(2 * n + 1) * sizeof *items);
+  int64_t *ids = weft__alloc((size_t)(n + 1) * sizeof *ids), unique = 0;
+  weft_tensor *which = NULL;
+  if (items && ids) {
+    int bytes = 1;
+    while (bytes < 8 && *rows >> 8 * bytes) bytes++;
+    for (int64_t i = 0; i < n; i++) items[i] = (radix_item){(uint64_t)index[i], i};
+    const radix_item *sorted = weft__radix_sort(items, items + n, n, bytes);
+    for (int64_t i = 0; i < n; i++) {
+      unique += i == 0 || sorted[i].key != sorted[i - 1].key;
+      index[i] = unique - 1;
+      ids[i] = id[sorted[i].at];
+    }
+    which = weft__out(k, 1, &SHAPE1(unique));
+    for (int64_t i = 0; i < n && which; i++) {
+      if (which->dtype == WEFT_INT64)
+        TENSOR_DATA(which, int64_t)[index[i]] = (int64_t)sorted[i].key;
+      else
+        TENSOR_DATA(which, int32_t)[index[i]] = (int32_t)sorted[i].key;
+    }
+    if (n) memcpy(id, ids, (size_t)n * sizeof *id);
   }
-  for (int64_t i = 0; i < n; i++)
-    index[i] = (int64_t *)bsearch(&index[i], sorted, (size_t)unique, sizeof *sorted, by_number) - sorted;
-  weft__free(sorted);
+  weft__free(items);
+  weft__free(ids);
   *rows = unique;
   return which ? WEFT_OK : WEFT_OOM;
 }
@@ -213,7 +218,7 @@ static weft_err sparse_segment_backward(kernel *k, scale how) {
   int64_t rows = weft__tensor_int(k->in[3], 0);
   if (!err && k->n_out > 1) {
     err = check_targets(k, index.data, id.data, n, rows, k->in[0]->shape.dim[0]);
-    if (!err) err = number_rows(k, index.data, n, &rows);
+    if (!err) err = number_rows(k, index.data, id.data, n, &rows);
   }
   if (!err) err = send_back(k, how, index.data, id.data, n, rows);
   weft__tensor_clear(&index);
@@ -266,12 +271,16 @@ static weft_err mean_grad(backprop *b) { return give_back(b, "SparseSegmentMeanG
 static weft_err sqrt_n_grad(backprop *b) { return give_back(b, "SparseSegmentSqrtNGrad", "SparseSegmentSqrtNGradV2"); }
 
 /* ---- cases: without indices, TensorFlow leaves its gradient uninitialized, so nothing is compared ---- */
+/* Ids of rows that are long enough for two threads. */
+#define MANY_IDS                                                                                                       \
+  "i32[40] 0 0 0 1 1 1 1 2 3 3 3 5 5 6 7 7 7 8 9 9 9 9 9 9 10 10 10 11 11 12 12 13 13 13 14 15 15 16 16 17"
 static const op_case forward_cases[] = {
     {"f32[3,2] 1 2 3 4 5 6; i32[4] 0 2 1 1; i32[4] 0 0 1 1"},
     {"f32[3] 1 2 3; i64[3] 0 1 1; i32[3] 0 0 2"},
     {"f32[3,2] 1 2 3 4 5 6; i32[4] 2 0 2 2; i64[4] 0 0 1 1", NULL, "sparse_gradient=true"},
     {"f32[3,2] 1; i32[0]; i64[0]", "f32[0,2]", NULL, CASE_NO_GRAD | CASE_NO_PARITY},
     {"f32[30,70] rand; i32[40] below:30; i32[40] 0 0 0 1 1 1 1 2 3"},
+    {"f32[30,501] rand; i32[40] below:30; " MANY_IDS, NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f32[2] 1 3; i32[2] 0 9; i32[2] 0 0", "error INVALID_ARGUMENT"},
     {"f32[2] 1 3; i32[2] 0 1; i32[2] 1 0", "error INVALID_ARGUMENT"},
     {"f32[2] 1 3; i32[2] 0 1; i32[1] 0", "error INVALID_ARGUMENT"},
@@ -294,6 +303,7 @@ static const op_case backward_cases[] = {
 };
 
 static const op_case picked_cases[] = {
+    {"f32[18,501] rand; i32[40] below:30; " MANY_IDS "; i32[] 300", NULL, NULL, CASE_NO_GRAD | CASE_FIXED_TYPE},
     {"f32[2,2] 1 2 3 4; i32[3] 5 1 5; i32[3] 0 0 1; i32[] 8", NULL, NULL, CASE_NO_GRAD},
     {"f32[2] 1 2; i64[3] 0 1 1; i64[3] 0 0 1; i32[] 2", NULL, NULL, CASE_NO_GRAD},
     {"f32[2] 1 2; i32[0]; i32[0]; i32[] 2", NULL, NULL, CASE_NO_GRAD},

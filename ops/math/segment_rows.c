@@ -1,0 +1,114 @@
+/* segment_rows.c - combines rows into the rows of their segments, over threads.
+ *
+ * Long rows are split into strips of columns.  If the ids ascend, the rows are also split between segments.  Either way one
+ * thread combines all rows of a segment in their order, so that the bits do not depend on the number of threads.
+ *
+ * Rows that follow one another in one segment, as in the lookups of embeddings, are summed in registers. */
+#include "base/prefetch.h"
+#include "ops/math/segment.h"
+
+enum {
+  STRIP = 512,           /* columns of one task */
+  MOST_VECTORS = 16,     /* that are summed in registers */
+  FEW_ELEMENTS = 1 << 14 /* that one thread combines sooner than two */
+};
+
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+/* As long as the registers of every processor: GCC keeps longer vectors on the stack where registers are shorter. */
+typedef float sum_lanes __attribute__((vector_size(16), aligned(sizeof(float)), may_alias));
+
+typedef struct row_work {
+  const segment_job *job;
+  int64_t parts; /* that the rows are split into */
+  int64_t strips;
+  bool sums; /* of floats */
+} row_work;
+
+static int64_t source_row(const segment_job *j, int64_t i) { return j->from ? j->from[i] : i; }
+
+/* Adds rows [begin, end) to their row of z, both of floats: `vectors` * 4 columns from `at` on. */
+static inline __attribute__((always_inline)) void sum_columns(const segment_job *j, int64_t begin, int64_t end,
+                                                              int64_t at, const int vectors) {
+  sum_lanes *to = (sum_lanes *)((float *)j->z + j->id[begin] * j->inner + at), sum[MOST_VECTORS];
+  UNROLL for (int v = 0; v < vectors; v++) sum[v] = to[v];
+  for (int64_t i = begin; i < end; i++) {
+    const sum_lanes *row = (const sum_lanes *)((const float *)j->x + source_row(j, i) * j->inner + at);
+    UNROLL for (int v = 0; v < vectors; v++) sum[v] += row[v];
+  }
+  UNROLL for (int v = 0; v < vectors; v++) to[v] = sum[v];
+}
+
+static void sum_rows(const segment_job *j, int64_t begin, int64_t end, int64_t first, int64_t last) {
+  enum { LANES = sizeof(sum_lanes) / sizeof(float) };
+  int64_t at = first;
+  for (; at + MOST_VECTORS * LANES <= last; at += MOST_VECTORS * LANES) sum_columns(j, begin, end, at, MOST_VECTORS);
+  for (; at + 4 * LANES <= last; at += 4 * LANES) sum_columns(j, begin, end, at, 4);
+  for (; at + LANES <= last; at += LANES) sum_columns(j, begin, end, at, 1);
+  float *z = (float *)j->z + j->id[begin] * j->inner;
+  for (int64_t i = begin; i < end && at < last; i++) {
+    const float *row = (const float *)j->x + source_row(j, i) * j->inner;
+    for (int64_t c = at; c < last; c++) z[c] += row[c];
+  }
+}
+
+/* Combines the rows of one segment, [begin, end). */
+static inline void combine_rows(const segment_job *j, int64_t begin, int64_t end, int64_t first, int64_t last) {
+  char *z = j->z + (size_t)(j->id[begin] * j->inner + first) * j->size;
+  for (int64_t i = begin; i < end; i++) {
+    const void *in[2] = {z, j->x + (size_t)(source_row(j, i) * j->inner + first) * j->size};
+    j->loop(z, in, last - first, NULL);
+  }
+}
+
+static void run_rows(const row_work *w, int64_t begin, int64_t stop, int64_t first, int64_t last) {
+  const segment_job *j = w->job;
+  const size_t bytes = (size_t)(last - first) * j->size;
+  for (int64_t i = begin, end, ahead = begin; i < stop; i = end) {
+    const int64_t id = j->id[i];
+    for (end = i + 1; end < stop && j->id[end] == id;) end++;
+    for (; j->from && ahead < end + PREFETCH_ROWS && ahead < stop; ahead++)
+      weft__prefetch(j->x + (size_t)(j->from[ahead] * j->inner + first) * j->size, bytes);
+    if (id < 0) continue;
+    if (w->sums && end - i > 1)
+      sum_rows(j, i, end, first, last);
+    else
+      combine_rows(j, i, end, first, last);
+  }
+}
+
+/* The first row of a part: a part begins with a segment. */
+static int64_t row_cut(const row_work *w, int64_t part) {
+  const segment_job *j = w->job;
+  int64_t i = j->rows / w->parts * part;
+  if (part == w->parts) return j->rows;
+  while (i > 0 && i < j->rows && j->id[i] == j->id[i - 1]) i++;
+  return i;
+}
+
+static void run_row_work(void *arg, int64_t begin, int64_t end) {
+  const row_work *w = arg;
+  for (int64_t at = begin; at < end; at++) {
+    const int64_t part = at / w->strips, first = at % w->strips * STRIP, inner = w->job->inner;
+    run_rows(w, row_cut(w, part), row_cut(w, part + 1), first, first + STRIP < inner ? first + STRIP : inner);
+  }
+}
+
+static bool ids_ascend(const segment_job *j) {
+  for (int64_t i = 1; i < j->rows; i++)
+    if (j->id[i] < j->id[i - 1]) return false;
+  return true;
+}
+
+void weft__segment_run(const kernel *k, const segment_job *j) {
+  if (j->rows <= 0 || j->inner <= 0) return;
+  const int threads = k->step && k->step->intra ? weft__pool_threads(k->step->intra) : 1;
+  const int64_t strips = (j->inner + STRIP - 1) / STRIP, width = j->inner < STRIP ? j->inner : STRIP;
+  row_work w = {.job = j, .strips = strips, .parts = 1, .sums = j->loop == weft__add_op.loop[WEFT_FLOAT]};
+  if (strips < threads && j->rows > FEW_ELEMENTS / width && ids_ascend(j)) w.parts = threads;
+  weft__kernel_loop(k, w.parts * strips, j->rows / w.parts * (2 + width / 8) + 1, run_row_work, &w);
+}

@@ -35,18 +35,65 @@ static weft_err prefix_variable(Tensorflow__VariableDef *v, const char *prefix, 
   return with_prefix(prefix, &v->snapshot_name, a);
 }
 
+static weft_err prefix_names(char **names, size_t n, const char *prefix, arena *a) {
+  for (size_t i = 0; i < n; i++) WEFT_TRY(with_prefix(prefix, &names[i], a));
+  return WEFT_OK;
+}
+
 static weft_err prefix_runner(Tensorflow__QueueRunnerDef *q, const char *prefix, arena *a) {
   WEFT_TRY(with_prefix(prefix, &q->queue_name, a));
   WEFT_TRY(with_prefix(prefix, &q->close_op_name, a));
   WEFT_TRY(with_prefix(prefix, &q->cancel_op_name, a));
-  for (size_t i = 0; i < q->n_enqueue_op_name; i++) WEFT_TRY(with_prefix(prefix, &q->enqueue_op_name[i], a));
-  return WEFT_OK;
+  return prefix_names(q->enqueue_op_name, q->n_enqueue_op_name, prefix, a);
 }
 
 static weft_err prefix_saver(Tensorflow__SaverDef *s, const char *prefix, arena *a) {
   WEFT_TRY(with_prefix(prefix, &s->filename_tensor_name, a));
   WEFT_TRY(with_prefix(prefix, &s->save_tensor_name, a));
   return with_prefix(prefix, &s->restore_op_name, a);
+}
+
+static weft_err prefix_values(const Tensorflow__ValuesDef *v, const char *prefix, arena *a) {
+  if (!v) return WEFT_OK;
+  for (size_t i = 0; i < v->n_external_values; i++) {
+    WEFT_TRY(with_prefix(prefix, &v->external_values[i]->key, a));
+    WEFT_TRY(with_prefix(prefix, &v->external_values[i]->value, a));
+  }
+  return prefix_names(v->values, v->n_values, prefix, a);
+}
+
+static weft_err prefix_contexts(Tensorflow__ControlFlowContextDef *const *list, size_t n, const char *prefix, arena *a);
+
+static weft_err prefix_cond(Tensorflow__CondContextDef *c, const char *prefix, arena *a) {
+  WEFT_TRY(with_prefix(prefix, &c->context_name, a));
+  WEFT_TRY(with_prefix(prefix, &c->pred_name, a));
+  WEFT_TRY(with_prefix(prefix, &c->pivot_name, a));
+  WEFT_TRY(prefix_values(c->values_def, prefix, a));
+  return prefix_contexts(c->nested_contexts, c->n_nested_contexts, prefix, a);
+}
+
+static weft_err prefix_while(Tensorflow__WhileContextDef *w, const char *prefix, arena *a) {
+  WEFT_TRY(with_prefix(prefix, &w->context_name, a));
+  WEFT_TRY(with_prefix(prefix, &w->pivot_name, a));
+  WEFT_TRY(with_prefix(prefix, &w->pivot_for_pred_name, a));
+  WEFT_TRY(with_prefix(prefix, &w->pivot_for_body_name, a));
+  WEFT_TRY(with_prefix(prefix, &w->maximum_iterations_name, a));
+  WEFT_TRY(prefix_names(w->loop_exit_names, w->n_loop_exit_names, prefix, a));
+  WEFT_TRY(prefix_names(w->loop_enter_names, w->n_loop_enter_names, prefix, a));
+  WEFT_TRY(prefix_values(w->values_def, prefix, a));
+  return prefix_contexts(w->nested_contexts, w->n_nested_contexts, prefix, a);
+}
+
+/* Messages nest at most as deep as weft__proto_scan allows. */
+static weft_err prefix_contexts(Tensorflow__ControlFlowContextDef *const *list, size_t n, const char *prefix,
+                                arena *a) {
+  for (size_t i = 0; i < n; i++) {
+    if (list[i]->ctxt_case == TENSORFLOW__CONTROL_FLOW_CONTEXT_DEF__CTXT_COND_CTXT)
+      WEFT_TRY(prefix_cond(list[i]->cond_ctxt, prefix, a));
+    if (list[i]->ctxt_case == TENSORFLOW__CONTROL_FLOW_CONTEXT_DEF__CTXT_WHILE_CTXT)
+      WEFT_TRY(prefix_while(list[i]->while_ctxt, prefix, a));
+  }
+  return WEFT_OK;
 }
 
 static const ProtobufCMessageDescriptor *message_of(const char *list) {
@@ -57,6 +104,8 @@ static const ProtobufCMessageDescriptor *message_of(const char *list) {
     if (strcmp(list, variables[i]) == 0) return &tensorflow__variable_def__descriptor;
   if (strcmp(list, "queue_runners") == 0) return &tensorflow__queue_runner_def__descriptor;
   if (strcmp(list, "savers") == 0) return &tensorflow__saver_def__descriptor;
+  if (strcmp(list, "cond_context") == 0) return &tensorflow__cond_context_def__descriptor;
+  if (strcmp(list, "while_context") == 0) return &tensorflow__while_context_def__descriptor;
   return NULL;
 }
 
@@ -65,17 +114,29 @@ static weft_err prefix_message(ProtobufCMessage *m, const char *prefix, arena *a
     return prefix_variable((Tensorflow__VariableDef *)m, prefix, a);
   if (m->descriptor == &tensorflow__queue_runner_def__descriptor)
     return prefix_runner((Tensorflow__QueueRunnerDef *)m, prefix, a);
+  if (m->descriptor == &tensorflow__cond_context_def__descriptor)
+    return prefix_cond((Tensorflow__CondContextDef *)m, prefix, a);
+  if (m->descriptor == &tensorflow__while_context_def__descriptor)
+    return prefix_while((Tensorflow__WhileContextDef *)m, prefix, a);
   return prefix_saver((Tensorflow__SaverDef *)m, prefix, a);
+}
+
+/* The message of a collection's entry, in the arena. */
+static weft_err read_message(const char *list, const ProtobufCBinaryData *b, const ProtobufCMessageDescriptor *d,
+                             ProtobufCMessage **m, arena *a) {
+  ProtobufCAllocator into = weft__arena_allocator(a);
+  weft_err err = weft__proto_scan(d, b->data, b->len);
+  *m = err == WEFT_OK ? protobuf_c_message_unpack(d, &into, b->len, b->data) : NULL;
+  return *m ? WEFT_OK
+            : weft__fail(WEFT_INVALID_ARGUMENT, "collection '%s' holds an entry that is no %s", list, d->short_name);
 }
 
 /* Adds the prefix to the names in a serialized definition. */
 static weft_err prefix_bytes(const char *list, ProtobufCBinaryData *b, const char *prefix, arena *a) {
   const ProtobufCMessageDescriptor *d = *prefix ? message_of(list) : NULL;
+  ProtobufCMessage *m;
   if (!d) return WEFT_OK;
-  ProtobufCAllocator into = weft__arena_allocator(a);
-  weft_err err = weft__proto_scan(d, b->data, b->len);
-  ProtobufCMessage *m = err == WEFT_OK ? protobuf_c_message_unpack(d, &into, b->len, b->data) : NULL;
-  if (!m) return weft__fail(WEFT_INVALID_ARGUMENT, "collection '%s' holds an entry that is no %s", list, d->short_name);
+  WEFT_TRY(read_message(list, b, d, &m, a));
   WEFT_TRY(prefix_message(m, prefix, a));
   b->len = protobuf_c_message_get_packed_size(m);
   if (!(b->data = weft__arena_alloc(a, b->len + 1))) return metagraph_oom();
@@ -95,11 +156,49 @@ static weft_err read_names(weft_graph *g, const char *list, const Tensorflow__Co
   return WEFT_OK;
 }
 
+static void loop_options(weft_graph *g, const Tensorflow__WhileContextDef *w);
+
+static void nested_loop_options(weft_graph *g, Tensorflow__ControlFlowContextDef *const *list, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (list[i]->ctxt_case == TENSORFLOW__CONTROL_FLOW_CONTEXT_DEF__CTXT_WHILE_CTXT)
+      loop_options(g, list[i]->while_ctxt);
+    if (list[i]->ctxt_case == TENSORFLOW__CONTROL_FLOW_CONTEXT_DEF__CTXT_COND_CTXT)
+      nested_loop_options(g, list[i]->cond_ctxt->nested_contexts, list[i]->cond_ctxt->n_nested_contexts);
+  }
+}
+
+/* Marks the Exits of a loop and of those in it with back_prop and swap_memory, which only the message has. */
+static void loop_options(weft_graph *g, const Tensorflow__WhileContextDef *w) {
+  for (size_t i = 0; i < w->n_loop_exit_names; i++) {
+    char *name = w->loop_exit_names[i], *slot = strrchr(name, ':');
+    if (slot) *slot = '\0';
+    weft_node *n = weft__graph_find(g, name);
+    if (n) n->no_back_prop = !w->back_prop, n->swap_memory = w->swap_memory;
+  }
+  nested_loop_options(g, w->nested_contexts, w->n_nested_contexts);
+}
+
+/* The loops of an entry of cond_context or while_context, which has its prefix already. */
+static weft_err read_loops(weft_graph *g, const char *list, const ProtobufCBinaryData *b, arena *a) {
+  const ProtobufCMessageDescriptor *d = message_of(list);
+  bool of_cond = d == &tensorflow__cond_context_def__descriptor;
+  ProtobufCMessage *m;
+  if (!of_cond && d != &tensorflow__while_context_def__descriptor) return WEFT_OK;
+  WEFT_TRY(read_message(list, b, d, &m, a));
+  if (!of_cond)
+    loop_options(g, (Tensorflow__WhileContextDef *)m);
+  else
+    nested_loop_options(g, ((Tensorflow__CondContextDef *)m)->nested_contexts,
+                        ((Tensorflow__CondContextDef *)m)->n_nested_contexts);
+  return WEFT_OK;
+}
+
 static weft_err read_bytes(weft_graph *g, const char *list, const Tensorflow__CollectionDefBytesList *l,
                            const char *prefix, arena *a) {
   for (size_t i = 0; i < l->n_value; i++) {
     ProtobufCBinaryData b = l->value[i];
     WEFT_TRY(prefix_bytes(list, &b, prefix, a));
+    WEFT_TRY(read_loops(g, list, &b, a));
     WEFT_TRY(weft__collection_add_bytes(g, list, b.data, b.len));
   }
   return WEFT_OK;

@@ -7,7 +7,8 @@
 #include "graph/graphdef.h"
 
 /* Imports the graph and appends to the collections.  Names in lists and in the definitions of variables, queue
- * runners and savers get the prefix too.  On failure nothing is added. opts may be NULL. */
+ * runners, savers, conditions and loops get the prefix too.  Loops get back their back_prop and swap_memory.  On
+ * failure nothing is added. opts may be NULL. */
 weft_err weft__metagraph_import(weft_graph *g, const void *bytes, size_t size, const import_opts *opts);
 
 typedef struct metagraph_opts {

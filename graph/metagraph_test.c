@@ -44,6 +44,69 @@ TEST(a_collection_holds_one_kind) {
   test_graph_destroy(g);
 }
 
+/* Adds an entry of while_context whose loop is nested in another, with back_prop and swap_memory of the nested one. */
+static void add_loops(weft_graph *g, bool back_prop, bool swap_memory) {
+  Tensorflow__WhileContextDef inner = TENSORFLOW__WHILE_CONTEXT_DEF__INIT, outer = inner;
+  Tensorflow__ControlFlowContextDef nested = TENSORFLOW__CONTROL_FLOW_CONTEXT_DEF__INIT, *list = &nested;
+  Tensorflow__ValuesDefExternalValuesEntry entry = TENSORFLOW__VALUES_DEF_EXTERNAL_VALUES_ENTRY__INIT,
+                                           *entries = &entry;
+  Tensorflow__ValuesDef values = TENSORFLOW__VALUES_DEF__INIT;
+  char exit_name[] = "w:0", *exits = exit_name;
+  uint8_t bytes[256];
+  entry.key = (char[]){"w:0"}, entry.value = (char[]){"w:1"};
+  values.n_external_values = 1, values.external_values = &entries;
+  values.n_values = 1, values.values = &exits;
+  inner.context_name = (char[]){"inner"};
+  inner.back_prop = back_prop, inner.swap_memory = swap_memory;
+  inner.n_loop_exit_names = 1, inner.loop_exit_names = &exits;
+  inner.values_def = &values;
+  nested.ctxt_case = TENSORFLOW__CONTROL_FLOW_CONTEXT_DEF__CTXT_WHILE_CTXT, nested.while_ctxt = &inner;
+  outer.context_name = (char[]){"outer"};
+  outer.n_nested_contexts = 1, outer.nested_contexts = &list;
+  EXPECT(tensorflow__while_context_def__get_packed_size(&outer) <= sizeof bytes);
+  size_t size = tensorflow__while_context_def__pack(&outer, bytes);
+  EXPECT_OK(weft__collection_add_bytes(g, "while_context", bytes, size));
+}
+
+TEST(loops_get_the_prefix_and_their_options_back) {
+  weft_graph *g = filled(), *back = test_graph();
+  uint8_t *bytes;
+  size_t size;
+  add_loops(g, false, true);
+  EXPECT_OK(weft__metagraph_export(g, NULL, &bytes, &size));
+  EXPECT_OK(weft__metagraph_import(back, bytes, size, &(import_opts){.prefix = "p"}));
+  const weft_node *w = weft__graph_find(back, "p/w");
+  EXPECT(w->no_back_prop && w->swap_memory);
+  const collection *c = weft__collection_get(back, "while_context");
+  Tensorflow__WhileContextDef *m =
+      tensorflow__while_context_def__unpack(NULL, c->s[0].size, (const uint8_t *)c->s[0].data);
+  const Tensorflow__WhileContextDef *inner = m->nested_contexts[0]->while_ctxt;
+  EXPECT_EQ_STR(m->context_name, "p/outer");
+  EXPECT_EQ_STR(inner->context_name, "p/inner");
+  EXPECT_EQ_STR(inner->loop_exit_names[0], "p/w:0");
+  EXPECT_EQ_STR(inner->values_def->values[0], "p/w:0");
+  EXPECT_EQ_STR(inner->values_def->external_values[0]->key, "p/w:0");
+  EXPECT_EQ_STR(inner->values_def->external_values[0]->value, "p/w:1");
+  tensorflow__while_context_def__free_unpacked(m, NULL);
+  weft__free(bytes);
+  test_graph_destroy(g);
+  test_graph_destroy(back);
+}
+
+TEST(an_entry_that_is_no_context_is_refused) {
+  weft_graph *g = filled(), *back = test_graph();
+  uint8_t *bytes;
+  size_t size;
+  EXPECT_OK(weft__collection_add_bytes(g, "cond_context", "\xff\xff", 2));
+  EXPECT_OK(weft__metagraph_export(g, NULL, &bytes, &size));
+  EXPECT_ERR(weft__metagraph_import(back, bytes, size, NULL), WEFT_INVALID_ARGUMENT,
+             "collection 'cond_context' holds an entry that is no CondContextDef");
+  EXPECT_EQ_INT(back->n_node, 0);
+  weft__free(bytes);
+  test_graph_destroy(g);
+  test_graph_destroy(back);
+}
+
 TEST(collections_come_back_as_they_went) {
   weft_graph *g = filled(), *back = test_graph();
   uint8_t *bytes;

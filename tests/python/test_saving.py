@@ -314,6 +314,73 @@ def test_a_graph_is_imported_twice_without_a_name(same):
     same(program)
 
 
+def branches_and_loops(tf, **options):
+    """A graph of a condition in a condition, and of a condition and a loop in a loop."""
+    x = tf.placeholder(tf.float32, [3], name="x")
+    w = tf.get_variable("w", [3], initializer=tf.ones_initializer())
+    y = tf.cond(tf.reduce_sum(x) > 0, lambda: x * w, lambda: tf.cond(x[0] > 5.0, lambda: x, lambda: -w))
+
+    def body(i, a):
+        a = tf.cond(i < 2, lambda: a * w, lambda: a + x)
+        return i + 1, tf.while_loop(lambda j, b: j < 2, lambda j, b: (j + 1, b * x * 1.5), (0, a))[1]
+    tf.identity(tf.while_loop(lambda i, a: i < 3, body, (0, y), **options)[1], name="out")
+
+
+def slopes(tf, meta, scope):
+    """What the imported graph and its gradients compute."""
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        tf.train.import_meta_graph(meta, import_scope=scope)
+        below = scope + "/" if scope else ""
+        x, out = graph.get_tensor_by_name(below + "x:0"), graph.get_tensor_by_name(below + "out:0")
+        found = tf.gradients(out, [x, *tf.trainable_variables()])
+        session.run(tf.global_variables_initializer())
+        return [session.run([out, *[f for f in found if f is not None]], {x: fed}) + [f is None for f in found]
+                for fed in ([1, 2, 3], [-1, -2, 0.5], [6, -20, 1])]
+
+
+@pytest.mark.parametrize("options", [{"maximum_iterations": 7}, {"parallel_iterations": 1, "swap_memory": True},
+                                     {"back_prop": False}])
+@pytest.mark.parametrize("scope", [None, "imp"])
+def test_branches_and_loops_of_a_meta_graph_have_gradients(tmp_path, options, scope):
+    found = []
+    for writer in (weft, oracle):
+        with writer.Graph().as_default():
+            branches_and_loops(writer, **options)
+            writer.train.export_meta_graph(str(tmp_path / "m.meta"))
+        found += [slopes(reader, str(tmp_path / "m.meta"), scope) for reader in (weft, oracle)]
+    for other in found[1:]:
+        for want, got in zip(found[0], other, strict=True):
+            for a, b in zip(want, got, strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_contexts_are_in_collections(same):
+    def shown(context):
+        d = context if hasattr(context, "values_def") else context.to_proto()
+        loops = (d.parallel_iterations, d.back_prop, d.swap_memory, d.pivot_for_pred_name, d.pivot_for_body_name,
+                 d.maximum_iterations_name, list(d.loop_exit_names), list(d.loop_enter_names)) if hasattr(
+                     d, "loop_exit_names") else (d.pred_name, d.branch)
+        nested = [shown(n.cond_ctxt if n.HasField("cond_ctxt") else n.while_ctxt) for n in d.nested_contexts]
+        return d.context_name, d.pivot_name, loops, sorted(d.values_def.external_values.items()), nested
+
+    def program(tf):
+        branches_and_loops(tf, maximum_iterations=7, parallel_iterations=3)
+        keys = ("cond_context", "while_context")
+        out = [sorted(tf.get_default_graph().get_all_collection_keys())]
+        out += [[(str(c), c.name, shown(c)) for c in tf.get_collection(k)] for k in keys]
+        tf.train.export_meta_graph("m.meta")
+        with tf.Graph().as_default() as graph:
+            tf.train.import_meta_graph("m.meta", import_scope="a/b")
+            out += [[(str(c), shown(c)) for c in tf.get_collection(k)] for k in keys]
+            out += [str(graph.get_operation_by_name("a/b/" + n)._get_control_flow_context())
+                    for n in ("x", "cond/mul", "cond/cond/Neg", "while/add", "while/cond/mul", "while/while/add")]
+            for scope in ("a/b", "a/b/while", "a/b/cond", "x"):
+                meta = tf.train.export_meta_graph(export_scope=scope)
+                out.append([(scope, k, len(meta.collection_def[k].bytes_list.value)) for k in keys if k in meta.collection_def])
+        return out
+    same(program)
+
+
 def test_times_in_the_state_file(same):
     def program(tf):
         os.mkdir("d")

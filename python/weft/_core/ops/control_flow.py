@@ -96,9 +96,25 @@ def merge(inputs, name=None):
 class Context:
     """Nodes made while it is entered belong to it; what they read from outside is brought in once."""
 
-    def __init__(self, graph):
-        self.graph, self.outer = graph, graph._context
-        self.inside, self.brought = set(), {}
+    def __init__(self, graph, name, outer):
+        self.graph, self.name, self.outer = graph, name, outer
+        self.inside, self.brought = set(), {}  # numbers of nodes; output outside -> output in here
+        self.nested = []                       # the contexts in this one
+        if outer is not None:
+            outer.nested.append(self)
+
+    def __str__(self):
+        return self.name
+
+    def to_proto(self, export_scope=None):
+        """A CondContextDef or WhileContextDef; None when the context is of another scope."""
+        from weft._core.train.context_protos import context_def
+        return context_def(self, export_scope)
+
+    def done(self, key):
+        """Its nodes are made.  The collection has the contexts that are in no other."""
+        if self.outer is None:
+            self.graph.add_to_collection(key, self)
 
     @contextlib.contextmanager
     def entered(self):
@@ -187,8 +203,8 @@ class Context:
 
 
 class CondContext(Context):
-    def __init__(self, graph, pred, pivot, branch):
-        super().__init__(graph)
+    def __init__(self, graph, pred, pivot, branch, name, outer):
+        super().__init__(graph, name, outer)
         self.pred, self.pivot, self.branch = pred._out, pivot._out, branch
         self.inside |= {pivot._out >> 16, pred._out >> 16}
 
@@ -225,9 +241,10 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
         off, on = switch(pred, pred)
         pivot_on, pivot_off = op("Identity", "switch_t", input=on), op("Identity", "switch_f", input=off)
         pred = op("Identity", "pred_id", input=pred)
-        results, structures = [], []
+        results, structures, contexts = [], [], []
         for fn, pivot, branch in ((true_fn, pivot_on, 1), (false_fn, pivot_off, 0)):
-            context = CondContext(graph, pred, pivot, branch)
+            context = CondContext(graph, pred, pivot, branch, graph.unique_name("cond_text"), graph._context)
+            contexts.append(context)
             with context.entered():
                 made = fn()
                 structures.append(made)
@@ -238,6 +255,8 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
                 raise ValueError("'%s' must have a return value." % name)
         assert_same_structure(first, second)
         merged = [_merge_pair(f, t) for t, f in zip(*results, strict=True)]
+        for context in contexts:
+            context.done("cond_context")
         if not strict and isinstance(first, (list, type(()))) and len(first) == 1:
             return pack_parts(first, merged)[0]
         return pack_parts(first, merged)
@@ -331,9 +350,13 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
 # ---- loops ----
 
 class WhileContext(Context):
-    def __init__(self, graph, frame, parallel_iterations):
-        super().__init__(graph)
+    def __init__(self, graph, frame, parallel_iterations, outer):
+        super().__init__(graph, frame, outer)
         self.frame, self.parallel, self.pivot = frame, parallel_iterations, -1
+        self.back_prop, self.swap_memory = True, False
+        self.limit = None                      # the output maximum_iterations
+        self.going = self.pivot_for_pred = -1  # the outputs of LoopCond and of the first Merge
+        self.enters, self.exits = [], []       # outputs, one for each variable
         self.constants = set()  # what was brought in
         self.waiting = set()    # nodes that wait for a node outside
 
@@ -434,16 +457,20 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
     graph = graph_of(parts(variables))
     with name_scope(name, "while"):
         if maximum_iterations is not None:
-            cond, body, variables, shape_invariants = _bounded(cond, body, variables, shape_invariants, maximum_iterations)
+            limit = _limit(maximum_iterations)
+            cond, body, variables, shape_invariants = _bounded(cond, body, variables, shape_invariants, limit)
         flat = [convert_to_tensor(v) for v in parts(variables)]
         variables = pack_parts(variables, flat)
         shapes = [None] * len(flat) if shape_invariants is None else _part_shapes(variables, shape_invariants)
-        context = WhileContext(graph, graph.unique_name("while_context", False), parallel_iterations)
+        context = WhileContext(graph, graph.unique_name("while_context", False), parallel_iterations, graph._context)
+        context.limit = None if maximum_iterations is None else limit._out
         loop = [_Invariant(context, v, s) for v, s in zip(flat, shapes)]
         for v in loop:
             v.merge_entry()
         like, exits = _looped(context, loop, cond, body, variables)
+        context.back_prop, context.swap_memory = bool(back_prop), bool(swap_memory)
         _tell_gradients(graph, exits, back_prop, swap_memory)
+        context.done("while_context")
     if maximum_iterations is not None:
         like, exits = like[1], exits[1:]
     out = pack_parts(like, exits)
@@ -452,12 +479,14 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
 
 def _looped(context, loop, cond, body, variables):
     """The nodes of the condition and of the body: what the body returned, and the tensors after the loop."""
-    context.pivot = loop[0].merge.outputs[0]._out
+    context.pivot = context.pivot_for_pred = loop[0].merge.outputs[0]._out
+    context.enters = [v.entry.outputs[0]._out for v in loop]
     with context.building():
         pred = convert_to_tensor(cond(*pack_parts(variables, [v.now for v in loop])))
         if not pred.dtype.is_bool:
             raise TypeError("Input 'input' of 'LoopCond' Op has type %s that does not match expected type of bool." % pred.dtype.name)
         going = context.raw("LoopCond", "LoopCond", [context.bring(pred._out)]).outputs[0]
+        context.going = going._out
         switches = [context.raw("Switch", "Switch", [v.merge.outputs[0]._out, going._out]) for v in loop]
         bodies = [context.raw("Identity", "Identity", [s.outputs[1]._out]).outputs[0] for s in switches]
         context.pivot = bodies[0]._out
@@ -473,7 +502,9 @@ def _looped(context, loop, cond, body, variables):
     with contextlib.ExitStack() as stack:
         if context.outer is not None:
             stack.enter_context(context.outer.entered())
-        return made, [v.leave(s) for v, s in zip(loop, switches)]
+        exits = [v.leave(s) for v, s in zip(loop, switches)]
+    context.exits = [e._out for e in exits]
+    return made, exits
 
 
 def _tell_gradients(graph, exits, back_prop, swap_memory):
@@ -510,12 +541,16 @@ def _part_shapes(variables, invariants):
     return shapes
 
 
+def _limit(maximum_iterations):
+    limit = convert_to_tensor(maximum_iterations, name="maximum_iterations")
+    if limit.shape.ndims != 0:
+        raise ValueError("maximum_iterations must be a scalar, saw shape: %s" % limit.shape)
+    return limit
+
+
 def _bounded(cond, body, variables, invariants, limit):
     """maximum_iterations: a counter goes round beside the variables."""
     from weft._core.ops.math_ops import less, logical_and
-    limit = convert_to_tensor(limit, name="maximum_iterations")
-    if limit.shape.ndims != 0:
-        raise ValueError("maximum_iterations must be a scalar, saw shape: %s" % limit.shape)
     counter = constant(0, limit.dtype, name="iteration_counter")
     single = len(variables) == 1
 

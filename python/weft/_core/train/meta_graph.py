@@ -11,6 +11,7 @@ from weft._core.platform import logging
 
 UNBOUND = "$unbound_inputs_"
 _UNBOUND_KEY = "unbound_inputs"
+_CONTEXT_KEYS = (GraphKeys.COND_CONTEXT, GraphKeys.WHILE_CONTEXT)
 # The lists whose items are messages, with the fields of each that are names of nodes or outputs.
 _NAMED = {protos.VariableDef: ("variable_name", "initial_value_name", "initializer_name", "snapshot_name"),
           protos.QueueRunnerDef: ("queue_name", "enqueue_op_name", "close_op_name", "cancel_op_name"),
@@ -50,7 +51,8 @@ def _collection_def(graph, key, scope):
     made = protos.CollectionDef()
     items = graph.get_collection(key)
     if any(hasattr(i, "to_proto") for i in items) and graph._is_message_list(key):
-        found = [_stripped(i.to_proto(), scope) for i in items if hasattr(i, "to_proto")]
+        found = [i.to_proto(scope) if key in _CONTEXT_KEYS else _stripped(i.to_proto(), scope)
+                 for i in items if hasattr(i, "to_proto")]
         made.bytes_list.value.extend(m.SerializeToString() for m in found if m is not None)
         return made if made.bytes_list.value else None
     if not items:
@@ -285,6 +287,8 @@ def _add(graph, meta, scope, input_map):
     graph._c.import_meta(meta.SerializeToString(), scope)
     if mapped:
         rewire(graph, first, ImportedNames(scope, renamed), mapped, have)
+    for key in _CONTEXT_KEYS:
+        graph.get_collection(key)  # tells the operations of the contexts that they are in
     if savers is not None:
         from weft._core.train.saver import Saver
         for item in savers.bytes_list.value:

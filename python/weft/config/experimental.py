@@ -7,9 +7,12 @@ from weft._core.session.device_config import (
     get_device_details,
     get_logical_device_configuration as get_virtual_device_configuration,
     get_memory_growth,
+    get_memory_info,
+    get_memory_usage,
     get_visible_devices,
     list_logical_devices,
     list_physical_devices,
+    reset_memory_stats,
     set_logical_device_configuration as set_virtual_device_configuration,
     set_memory_growth,
     set_visible_devices,
@@ -18,8 +21,8 @@ from weft._core.session.device_config import (
 
 __all__ = [
     "ClusterDeviceFilters", "VirtualDeviceConfiguration", "enable_tensor_float_32_execution", "get_device_details",
-    "get_memory_growth", "get_virtual_device_configuration", "get_visible_devices", "list_logical_devices",
-    "list_physical_devices", "set_memory_growth", "set_virtual_device_configuration", "set_visible_devices",
-    "tensor_float_32_execution_enabled",
+    "get_memory_growth", "get_memory_info", "get_memory_usage", "get_virtual_device_configuration", "get_visible_devices",
+    "list_logical_devices", "list_physical_devices", "reset_memory_stats", "set_memory_growth",
+    "set_virtual_device_configuration", "set_visible_devices", "tensor_float_32_execution_enabled",
 ]
 __getattr__ = _publish(__name__)

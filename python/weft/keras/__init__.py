@@ -15,6 +15,7 @@ from weft.keras import (
     layers,
     losses,
     metrics,
+    mixed_precision,
     models,
     optimizers,
     preprocessing,
@@ -25,7 +26,7 @@ from weft.keras import (
 
 __all__ = [
     "Input", "Model", "Sequential", "activations", "applications", "backend", "callbacks", "constraints", "datasets",
-    "estimator", "experimental", "initializers", "layers", "losses", "metrics", "models", "optimizers", "preprocessing",
-    "regularizers", "saving", "utils",
+    "estimator", "experimental", "initializers", "layers", "losses", "metrics", "mixed_precision", "models", "optimizers",
+    "preprocessing", "regularizers", "saving", "utils",
 ]
 __getattr__ = _publish(__name__, later=("applications",))

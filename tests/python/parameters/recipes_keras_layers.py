@@ -152,6 +152,12 @@ tf.keras.layers.Bidirectional(tf.keras.layers.SimpleRNN(2)) ; merge_mode='sum', 
     backward_layer=tf.keras.layers.SimpleRNN(2, go_backwards=True) ; it.get_config()
 tf.keras.experimental.LinearModel(2) ; units=3, activation='relu', use_bias=False, kernel_initializer='ones', bias_initializer='ones',
     kernel_regularizer='l2', bias_regularizer='l1' ; [it.get_config(), it(tf.zeros([2, 3])).shape.as_list()]
+tf.keras.experimental.WideDeepModel(tf.keras.Sequential([tf.keras.layers.Dense(2, name='a')], name='p'),
+    tf.keras.Sequential([tf.keras.layers.Dense(2, name='b')], name='q')) ; activation='relu',
+    linear_model=tf.keras.Sequential([tf.keras.layers.Dense(2, name='c')], name='r'),
+    dnn_model=tf.keras.Sequential([tf.keras.layers.Dense(2, name='d')], name='s') ;
+    [it(tf.zeros([2, 3])).op.type[:3], it.linear_model.name, it.dnn_model.name]
+tf.layers.experimental.keras_style_scope() ; ; hasattr(it, '__enter__')
 tf.user_ops.my_fact() ; ; it.op.type
 tf.keras.layers.TimeDistributed(tf.keras.layers.Dense(2)) ; layer=tf.keras.layers.Flatten() ; it.get_config()
 tf.keras.layers.Wrapper(tf.keras.layers.Dense(2, name='a')) ; layer=tf.keras.layers.Flatten(name='b') ; it.get_config()

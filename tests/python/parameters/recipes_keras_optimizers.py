@@ -2,6 +2,8 @@
 RECIPES = """
 tf.keras.optimizers.Optimizer('given') ; gradient_aggregator=uses.halve, gradient_transformers=[uses.halve] ; it.get_config()
 tf.keras.optimizers.SGD() ; ; it.get_config()
+tf.keras.mixed_precision.LossScaleOptimizer(tf.keras.optimizers.SGD(), initial_scale=4) ; dynamic=False, initial_scale=8,
+    dynamic_growth_steps=3, inner_optimizer=tf.keras.optimizers.Adam() ; it.get_config()
 tf.keras.optimizers.Adam() ; ; it.get_config()
 tf.keras.optimizers.Adamax() ; ; it.get_config()
 tf.keras.optimizers.Nadam() ; ; it.get_config()

@@ -13,6 +13,9 @@ tf.config.optimizer.set_experimental_options({'constant_folding': True}) ; optio
     tf.config.optimizer.get_experimental_options()['constant_folding']
 tf.config.experimental.enable_tensor_float_32_execution(False) ; enabled=True ;
     tf.config.experimental.tensor_float_32_execution_enabled()
+tf.config.experimental.get_memory_info('CPU:0') ; device='CPU:5'
+tf.config.experimental.get_memory_usage('CPU:0') ; device='CPU:5'
+tf.config.experimental.reset_memory_stats('CPU:0') ; device='CPU:5'
 tf.config.experimental.get_device_details(tf.config.experimental.list_physical_devices('CPU')[0])
 tf.summary.SummaryDescription() ; type_hint='a' ; it.SerializeToString()
 tf.profiler.OpLogProto() ; id_to_string={3: 'a'} ; it.SerializeToString()

@@ -52,6 +52,7 @@ tf.signal.irfftnd(COMPLEX, [4], [1]) ; fft_length=[3], axes=[0], norm='backward'
 tf.train.sdca_fprint(['a', 'bc']) ; input=['b', 'c']
 tf.train.sdca_shrink_l1([tf.Variable(X)._ref(), tf.Variable(Y)._ref()], 1.0, 4.0) ; l1=2.0, l2=2.0 ;
     it.type, it.get_attr('l1'), it.get_attr('l2')
+tf.profiler.advise(tf.Graph()) ; graph=None, run_meta=tf.RunMetadata(), options={'OperationChecker': {}} ; sorted(it.checkers)
 tf.profiler.write_op_log(tf.matmul(X, tf.ones([4, 2])).graph, '.') ; graph=None, add_trace=False, run_meta=tf.RunMetadata(),
     op_log=tf.profiler.OpLogProto.FromString(bytes([10, 5, 10, 1, 97, 16, 3])) ; sorted((e.name, e.float_ops,
     len(e.code_def.traces) > 0) for e in tf.profiler.OpLogProto.FromString(open('tfprof_log', 'rb').read()).log_entries)

@@ -1,5 +1,6 @@
-"""tf.keras.experimental.LinearModel: a weighted sum of the inputs."""
-from weft._core.keras import activations, initializers, regularizers
+"""tf.keras.experimental: LinearModel, a weighted sum of the inputs, and WideDeepModel, its sum with a network."""
+from weft._core.keras import activations, initializers, regularizers, serialization
+from weft._core.keras.base_layer import unique_name
 from weft._core.keras.models import Model
 from weft._core.ops import math_ops
 
@@ -27,6 +28,7 @@ class LinearModel(Model):
         self.kernel_regularizer, self.bias_regularizer = regularizers.get(kernel_regularizer), regularizers.get(bias_regularizer)
 
     def _kernel(self, shape):
+        unique_name("dense", from_zero=True)  # Keras makes a Dense layer here, which takes a name
         return self.add_weight("kernel", shape=[shape[-1], self.units], initializer=self.kernel_initializer,
                                regularizer=self.kernel_regularizer, trainable=True)
 
@@ -66,3 +68,44 @@ class LinearModel(Model):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         return cls(**config)
+
+
+class WideDeepModel(Model):
+    """activation(linear_model(inputs) + dnn_model(inputs)); compile() takes an optimizer for each in a list, or one for both."""
+
+    def __init__(self, linear_model, dnn_model, activation=None, **kwargs):
+        """Joins two models.
+
+        Args:
+          linear_model: a LinearModel, or another model or layer.
+          dnn_model: a model; its output has the shape of the linear model's.
+          activation: a function of the sum; None is the sum itself.
+          **kwargs: name, trainable and dtype of a model.
+        """
+        super().__init__(**kwargs)
+        self.linear_model, self.dnn_model, self.activation = linear_model, dnn_model, activations.get(activation)
+
+    def call(self, inputs, training=None):
+        wide, deep = inputs if isinstance(inputs, (list, tuple)) and len(inputs) == 2 else (inputs, inputs)
+        total = self.linear_model(wide) + (self.dnn_model(deep) if training is None else self.dnn_model(deep, training=training))
+        return total if self.activation is None else self.activation(total)
+
+    def _optimizer_updates(self, params, loss):
+        optimizers = self.optimizer if isinstance(self.optimizer, list) else [self.optimizer, self.optimizer]
+        updates, wanted = [], {id(v) for v in params}
+        for optimizer, model in ((optimizers[0], self.linear_model), (optimizers[1], self.dnn_model)):
+            updates += optimizer.get_updates(params=[v for v in model.trainable_weights if id(v) in wanted], loss=loss)
+        return updates
+
+    def get_config(self):
+        return {"name": self.name, "trainable": self.trainable, "dtype": self.dtype,
+                "linear_model": serialization.serialize_keras_object(self.linear_model),
+                "dnn_model": serialization.serialize_keras_object(self.dnn_model),
+                "activation": activations.serialize(self.activation)}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        config = dict(config)
+        from weft._core.keras.cloning import deserialized
+        models = [deserialized(config.pop(key), custom_objects) for key in ("linear_model", "dnn_model")]
+        return cls(*models, activation=activations.deserialize(config.pop("activation", None), custom_objects), **config)

@@ -410,7 +410,8 @@ def serialize(optimizer, use_legacy_format=False):
 def deserialize(config, custom_objects=None, use_legacy_format=False, **kwargs):
     if kwargs.pop("use_legacy_optimizer", None) is None and kwargs:
         raise TypeError("Invalid keyword arguments: %s" % list(kwargs))
-    known = {c.__name__.lower(): c for c in (Adadelta, Adagrad, Adam, Adamax, Ftrl, Nadam, RMSprop, SGD)}
+    from weft._core.keras.loss_scale_optimizer import LossScaleOptimizer
+    known = {c.__name__.lower(): c for c in (Adadelta, Adagrad, Adam, Adamax, Ftrl, LossScaleOptimizer, Nadam, RMSprop, SGD)}
     if config["class_name"].lower() in known:
         config = {**config, "class_name": config["class_name"].lower()}
     return saving.deserialize_keras_object(config, custom_objects=custom_objects, module_objects=known,
@@ -427,4 +428,6 @@ def get(identifier, **kwargs):
         return deserialize(identifier, **kwargs)
     if isinstance(identifier, str):
         return deserialize({"class_name": identifier, "config": {}}, **kwargs)
+    if isinstance(identifier, (list, tuple)):  # of a WideDeepModel
+        return [get(one, **kwargs) for one in identifier]
     raise ValueError("Could not interpret optimizer identifier: %s" % (identifier,))

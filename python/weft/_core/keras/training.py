@@ -232,13 +232,17 @@ class Training:
             params = [v for v in self.weights if id(v) in set(state.collected)]
         if state.train is None:
             with K.name_scope("training"):
-                updates = list(self.optimizer.get_updates(params=params, loss=state.total_loss))
+                updates = self._optimizer_updates(params, state.total_loss)
             updates += self.get_updates_for(None) + self.get_updates_for(self.inputs)
             updates += [u for m in self.metrics for u in m._updates]
             with K.name_scope("training"):
                 state.train = K.function(self._with_phase(self._fed()), [state.total_loss] + self._all_results(), updates=updates,
                                          name="train_function", **state.kwargs)
         return state.train
+
+    def _optimizer_updates(self, params, loss):
+        """The ops with which the optimizer does a step."""
+        return list(self.optimizer.get_updates(params=params, loss=loss))
 
     def _make_test_function(self):
         self._check_compiled()

@@ -1,8 +1,11 @@
 """tf.layers.Layer: a Keras layer whose variables come from tf.get_variable.
 
 Its variables lie in a variable scope that is chosen in the first call: the one given, or one that is called as the class is.
-Regularization losses and updates go to the collections of the graph.
+Regularization losses and updates go to the collections of the graph.  A layer that is made in keras_style_scope() makes its
+variables as a layer of Keras does instead.
 """
+import contextlib
+
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.framework.trackable import Trackable, is_trackable
@@ -13,16 +16,45 @@ from weft._core.keras.weights import has
 from weft._core.ops.partitioned import PartitionedVariable
 from weft._core.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 
+_keras_style = False  # whether layers that are made now make their variables as Keras does
+
+
+@contextlib.contextmanager
+def keras_style_scope():
+    """A scope in which tf.layers and cells make variables of their own, as layers of Keras do: names are never shared."""
+    global _keras_style
+    before, _keras_style = _keras_style, True
+    try:
+        yield
+    finally:
+        _keras_style = before
+
+
+def set_keras_style():
+    """All tf.layers and cells that are made from now on make variables as layers of Keras do; it cannot be undone."""
+    global _keras_style
+    _keras_style = True
+
+
+def _refuse(name, value):
+    if value is not None:
+        raise ValueError("%s argument not allowed when keras style layers are enabled, but saw: %s" % (name, value))
+
 
 class Layer(keras.Layer):
     """A layer; subclasses write build(input_shape), which calls add_weight, and call(inputs)."""
 
     # Of a subclass that does not call __init__.
     _reuse = _scope = _graph = _current_scope = None
+    _keras_style = False
 
     def __init__(self, trainable=True, name=None, dtype=None, **kwargs):
         self._reuse, scope = kwargs.pop("_reuse", None), kwargs.pop("_scope", None)
+        self._keras_style = _keras_style
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
+        if _keras_style:
+            _refuse("scope", scope)
+            _refuse("reuse", self._reuse)
         if scope is not None:
             with variable_scope(scope) as captured:
                 self._scope = captured
@@ -61,7 +93,9 @@ class Layer(keras.Layer):
                 (self._trainable_weights if getattr(v, "trainable", False) else self._non_trainable_weights).append(v)
 
     def _set_scope(self, scope=None):
-        if self._scope is not None:
+        if self._keras_style:
+            _refuse("scope", scope)
+        if self._scope is not None or self._keras_style:
             return
         base = self.__dict__.get("_base_name") or snake_case(type(self).__name__)
         if self._reuse:
@@ -74,6 +108,9 @@ class Layer(keras.Layer):
     def add_weight(self, name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None,
                    use_resource=None, synchronization=None, aggregation=None, partitioner=None, **kwargs):
         """A variable of the layer, by tf.get_variable in the layer's scope."""
+        if self._keras_style:
+            return super().add_weight(name, shape, dtype, initializer, regularizer, trainable, constraint, partitioner, use_resource,
+                                      synchronization, aggregation, **kwargs)
         self._set_scope()
         trainable = self.trainable if trainable is None else trainable and self.trainable
         before = len(get_default_graph().get_collection(GraphKeys.REGULARIZATION_LOSSES))
@@ -106,10 +143,14 @@ class Layer(keras.Layer):
 
     def _name_scope(self):
         """Calls after the first go into the name scope of the first."""
+        if self._keras_style:
+            return super()._name_scope()
         return get_default_graph().name_scope(self._current_scope.original_name_scope or None)
 
     def __call__(self, inputs, *args, **kwargs):
         self._set_scope(kwargs.pop("scope", None))
+        if self._keras_style:
+            return super().__call__(inputs, *args, **kwargs)
         self._graph = self._graph or get_default_graph()
         with variable_scope(self._scope, reuse=True if self.built else self._reuse, auxiliary_name_scope=False) as scope:
             before, self._current_scope = self._current_scope, scope

@@ -41,16 +41,8 @@ def approx_max_k(operand, k, reduction_dimension=-1, recall_target=0.95, reducti
 
 def approx_min_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1, aggregate_to_topk=True,
                  name=None):
-    """The k smallest elements along a dimension, and where they are.
-
-    Args:
-      operand: a tensor of floating-point numbers.
-      k: how many elements.
-      reduction_dimension: the dimension; on CPUs -1.
-      recall_target: the share of them that must be found; on CPUs all are.
-      reduction_input_size_override: the size that the recall is computed for; no effect on CPUs.
-      aggregate_to_topk: whether partial results are joined; no effect on CPUs.
-      name: a name for the op.
-    """
     return approx_top_k(operand, k, reduction_dimension, recall_target, False, reduction_input_size_override, aggregate_to_topk,  # noqa: F821
                         name)
+
+
+approx_min_k.__doc__ = approx_max_k.__doc__.replace("largest", "smallest")

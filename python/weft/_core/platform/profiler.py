@@ -305,6 +305,14 @@ def _short(n):
     return str(n)
 
 
+def _short_time(micros):
+    """Microseconds as a text of two decimals at most."""
+    for size, unit in ((1e6, "sec"), (1e3, "ms")):
+        if micros >= size:
+            return "%.2f%s" % (micros / size, unit)
+    return "%dus" % micros
+
+
 _SHOWN = {"params": ("parameters", "params", "# parameters"), "float_ops": ("float_ops", "flops", "# float_ops"),
           "micros": ("exec_micros", "us", "total execution time"), "bytes": ("requested_bytes", "bytes", "requested bytes"),
           "occurrence": ("run_count", "times", "op occurrence")}
@@ -391,8 +399,9 @@ class Profiler(metaclass=Named):
         raise NotImplementedError("tf.profiler.Profiler.profile_python is not in Weft: use profile_name_scope or profile_operations")
 
     def advise(self, options):
-        """Advice; Weft has none."""
-        raise NotImplementedError("tf.profiler.Profiler.advise is not in Weft: use profile_operations")
+        """What of the measured steps costs most; options: {name of a checker: {}}."""
+        from weft._core.platform.advice import advise
+        return advise(self._graph, self._meta({}), options)
 
 
 # ---- tf.contrib.tfprof.model_analyzer ----

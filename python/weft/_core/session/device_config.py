@@ -3,6 +3,7 @@
 A call here changes the configuration that later sessions without a `config` of their own begin with.
 """
 import collections
+import re
 
 from weft._core.framework import protos
 from weft._core.framework.absent import Named
@@ -312,6 +313,51 @@ def get_device_details(device):
         return {}
     found = [d.physical_device_desc for d in list_local_devices() if d.name.endswith(device.name.partition(":")[2])]
     return {"device_name": found[0].partition("name: ")[2].partition(",")[0]} if found else {}
+
+
+_DEVICE = re.compile(r"(?:/job:[^/]*)?(?:/replica:\d+)?(?:/task:\d+)?/?(?:device:)?([A-Za-z]\w*):(\d+)$")
+
+
+def _memory_refused(device, function, what):
+    """The error of a function that asks for the memory of a device: as in TensorFlow, that of a CPU is not counted."""
+    found = _DEVICE.match(str(device))
+    if not found:
+        return ValueError("Failed parsing device name: '%s'. Note a valid device string should at least contain a device type and a "
+                          'device index, like "GPU:0".' % (device,))
+    name = "/device:%s:%s" % (found[1].upper(), found[2])
+    if name not in [d.name for d in list_logical_devices()]:
+        return ValueError("No matching devices found for '%s'" % (device,))
+    if name.startswith("/device:CPU"):
+        return ValueError("%s for device '%s'" % (what, device))
+    return NotImplementedError("tf.config.experimental.%s(device=%r): Weft counts the memory of a GPU in each run; look at the "
+                               "RunMetadata of a run with trace_level=FULL_TRACE" % (function, device))
+
+
+def get_memory_info(device):
+    """The bytes in use on a device, which Weft does not count: a CPU raises TensorFlow's ValueError, a GPU NotImplementedError.
+
+    Args:
+      device: its name, such as "GPU:0".
+    """
+    raise _memory_refused(device, "get_memory_info", "Allocator stats not available")
+
+
+def get_memory_usage(device):
+    """The bytes in use on a device, which Weft does not count: see get_memory_info.
+
+    Args:
+      device: its name, such as "GPU:0".
+    """
+    raise _memory_refused(device, "get_memory_usage", "Allocator stats not available")
+
+
+def reset_memory_stats(device):
+    """Forgets the highest number of bytes in use on a device, which Weft does not count: see get_memory_info.
+
+    Args:
+      device: its name, such as "GPU:0".
+    """
+    raise _memory_refused(device, "reset_memory_stats", "Cannot reset memory stats")
 
 
 class ClusterDeviceFilters(metaclass=Named):

@@ -110,6 +110,13 @@ def _after(operation):
         return constant(True)
 
 
+def scaled_gradient(gradient, factor):
+    """A gradient times a number."""
+    if isinstance(gradient, IndexedSlices):
+        return IndexedSlices(scaled_gradient(gradient.values, factor), gradient.indices, gradient.dense_shape)
+    return gradient * math_ops.cast(factor, gradient.dtype.base_dtype)
+
+
 def _loss_scale(given):
     if isinstance(given, (int, float)):
         return FixedLossScale(given)
@@ -141,12 +148,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
             loss * math_ops.cast(scale, loss.dtype.base_dtype), var_list=var_list, gate_gradients=gate_gradients,
             aggregation_method=aggregation_method, colocate_gradients_with_ops=colocate_gradients_with_ops, grad_loss=grad_loss)
         back = 1 / scale
-        return [(None if g is None else self._scaled(g, back), v) for g, v in pairs]
-
-    def _scaled(self, gradient, factor):
-        if isinstance(gradient, IndexedSlices):
-            return IndexedSlices(self._scaled(gradient.values, factor), gradient.indices, gradient.dense_shape)
-        return gradient * math_ops.cast(factor, gradient.dtype.base_dtype)
+        return [(None if g is None else scaled_gradient(g, back), v) for g, v in pairs]
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         pairs = [(g, v) for g, v in grads_and_vars]

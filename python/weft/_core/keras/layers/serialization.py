@@ -4,11 +4,11 @@ from weft._core.keras.serialization import deserialize_keras_object, serialize_k
 
 def known():
     """The classes of layers and models by name."""
-    from weft._core.keras import layers, models
+    from weft._core.keras import layers, linear_model, models
     from weft._core.keras.op_layer import TensorFlowOpLayer
     found = {k: v for k, v in vars(layers).items() if isinstance(v, type)}
     found.update({k: v for k, v in vars(models).items() if isinstance(v, type)})
-    found["TensorFlowOpLayer"] = TensorFlowOpLayer
+    found.update(TensorFlowOpLayer=TensorFlowOpLayer, LinearModel=linear_model.LinearModel, WideDeepModel=linear_model.WideDeepModel)
     return found
 
 

@@ -4,310 +4,21 @@
  * their launches take longer than the work.
  *
  * A bundle runs in the place of its last item, the root.  So an item can join if all readers of its output are members or
- * come behind the root.  Then no value can leave the bundle and come back into it. */
+ * come behind the root.  Then no value can leave the bundle and come back into it.
+ *
+ * An assignment of a result to a variable that the bundle reads element by element joins too: the result is written over the
+ * variable's old value, and not copied there. */
 #include "exec/passes/bundle.h"
 
 #include "base/alloc.h"
-#include "exec/passes/fuse_step.h"
-#include "kernels/elementwise/bundle.h"
+#include "exec/passes/bundle_draft.h"
 #include "kernels/gpu/gpu_host.h"
-
-enum {
-  SMALL = 1 << 18, /* elements of a tensor whose bundle may be interpreted; parts of larger ones are not looked for */
-  MAX_JOINS = 4
-};
-
-typedef struct bundler {
-  plan *p;
-  int *first_reader, *reader; /* per slot: where the items that read it begin in `reader` */
-  bool *fetched;              /* per slot */
-  int *waiter;                /* per item: the first item that waits for it, NoOps left out; else n_item */
-  bool *gone;                 /* per item: it became part of a bundle */
-  int *home;                  /* per item: the item that runs it now */
-  int *refused;               /* per item: the root of the last bundle that it did not fit into */
-  int *renamed;               /* per slot: the slot that has its value now; -1: the same */
-} bundler;
-
-typedef struct draft { /* a bundle that is being formed */
-  int root;
-  int join[MAX_JOINS], n_join; /* items that join results with each other or with other values; the root may be one */
-  const shape *shape;
-  weft_dtype type;
-  int member[GPU_BUNDLE_STEPS], n_member; /* in the order of the plan, without those that join */
-  int step[GPU_BUNDLE_STEPS];             /* per member: its step */
-  int maker[GPU_BUNDLE_STEPS], n_maker;   /* items whose result was split, which are computed part by part */
-  int part[GPU_BUNDLE_STEPS], operand[GPU_BUNDLE_STEPS], n_part; /* slots of such parts, and what stands for them */
-  int n_view;                                                    /* how many parts of other tensors are read */
-  bundle b;
-  plan_input in[GPU_BUNDLE_IN];
-  int n_in;
-  int slot[GPU_BUNDLE_OUT]; /* per output of the kernel: the slot that it replaces */
-} draft;
-
-/* Returns what the item's op declares, if no other pass has replaced its kernel. */
-static const fusion *declared(const plan_item *it) {
-  static const fusion none = {0};
-  return it->op == it->node->op ? weft__fusion_of(it) : &none;
-}
-
-static bool is_small(const draft *d) { return weft__shape_count(d->shape) <= SMALL; }
-
-static int member_at(const draft *d, int item) {
-  for (int m = 0; m < d->n_member; m++)
-    if (d->member[m] == item) return m;
-  return -1;
-}
-
-static bool is_join(const draft *d, int item) {
-  bool is = false;
-  for (int i = 0; i < d->n_join; i++) is = is || d->join[i] == item;
-  return is;
-}
-
-/* Stores the step of a member: a sum of many has one for each input but the first.  A sum of 16-bit floats is rounded
- * once, and the steps of a bundle are each, so it is none. */
-static bool member_step(const plan_item *it, fused_step *s) {
-  if (weft__step_of(it, s)) return true;
-  const weft_dtype t = weft__step_type(it);
-  if (it->op != it->node->op || !weft__node_is(it->node, KIND_SUM) || it->n_in < 2) return false;
-  return (t == WEFT_FLOAT || t == WEFT_DOUBLE) &&
-         weft__step_named(it, "Add", weft__op_find(it->node->graph->ops, "Add"), 2, t, s);
-}
-
-/* ---- what a draft reads -------------------------------------------------------------------------- */
-
-/* Describes rows of `columns` elements of a part, which is whole along all axes but one. */
-static bool part_view(const shape *whole, const tensor_part *part, gpu_view *v) {
-  const int last = whole->rank - 1;
-  if (!weft__shape_known(whole) || (part->axis != last && part->axis != 0)) return false;
-  if (weft__shape_count(whole) > INT32_MAX) return false; /* the kernel computes offsets in 32 bits */
-  const int64_t inner = weft__shape_product(whole, 1, whole->rank);
-  *v = (gpu_view){0, part->axis == last ? part->begin : part->begin * inner, whole->dim[last], 1};
-  return true;
-}
-
-static bool add_view(draft *d, const plan_input *in, gpu_view v, int *operand) {
-  gpu_bundle *g = &d->b.gpu;
-  for (v.tensor = 0; v.tensor < d->n_in && d->in[v.tensor].slot != in->slot;) v.tensor++;
-  if (v.tensor == GPU_BUNDLE_IN) return false;
-  if (v.tensor == d->n_in) d->in[d->n_in++] = *in;
-  for (int i = 0; i < g->n_in; i++) {
-    const gpu_view *w = &g->in[i];
-    *operand = i;
-    if (w->tensor == v.tensor && w->first == v.first && w->row == v.row && w->column == v.column) return true;
-  }
-  if (g->n_in == GPU_BUNDLE_IN) return false;
-  *operand = g->n_in;
-  g->in[g->n_in++] = v;
-  return true;
-}
-
-static bool add_step(draft *d, const fused_step *s) {
-  gpu_bundle *g = &d->b.gpu;
-  if (g->n_step == GPU_BUNDLE_STEPS) return false;
-  d->b.loop[g->n_step] = s->loop;
-  g->step[g->n_step++] = (gpu_step){(uint8_t)s->function, (int8_t)s->n_in, {(int8_t)s->arg[0], (int8_t)s->arg[1]}};
-  return true;
-}
-
-/* Finds how an operand of shape s goes along with results of shape `whole`, of which the view `v` is computed. */
-static bool operand_view(const shape *s, const shape *whole, const gpu_view *v, gpu_view *out) {
-  if (!weft__shape_known(s)) return false;
-  *out = *v;
-  if (weft__shape_equal(s, whole)) return true;
-  const int64_t n = weft__shape_count(s), columns = whole->dim[whole->rank - 1];
-  *out = (gpu_view){0, 0, 0, 0};
-  if (n == 1) return true;
-  if (s->rank == whole->rank && n * columns == weft__shape_count(whole) && s->dim[s->rank - 1] == 1) { /* a column */
-    *out = (gpu_view){0, v->first / columns, 1, 0};
-    return columns > 1;
-  }
-  const int64_t begin = v->first < columns ? v->first : 0; /* of a part along the last axis */
-  *out = (gpu_view){0, begin, 0, 1};
-  return s->rank >= 1 && s->rank <= whole->rank && n == columns && s->dim[s->rank - 1] == columns;
-}
-
-/* Returns true if the item reads no variable that changes before the root runs. */
-static bool reads_late(const bundler *b, int item, int root) {
-  const plan_item *it = &b->p->item[item];
-  for (int j = 0; j < it->n_in; j++)
-    if (it->in[j].from_ref && weft__writes_between(b->p, item, &b->p->item[root], it->in[j].slot)) return false;
-  return true;
-}
-
-static int reader_count(const bundler *b, int slot) { return b->first_reader[slot + 1] - b->first_reader[slot]; }
-
-/* Returns true if only members read what the item makes. */
-static bool only_members_read(const bundler *b, const draft *d, const plan_item *it) {
-  for (int s = it->first_out; s < it->first_out + it->n_out; s++) {
-    if (b->fetched[s]) return false;
-    for (int r = b->first_reader[s]; r < b->first_reader[s + 1]; r++)
-      if (member_at(d, b->reader[r]) < 0) return false;
-  }
-  return true;
-}
-
-/* Computes a part of what item `from` makes, which only a split reads, in place of reading it.  Returns false if it
- * cannot be computed; *full if there was no room for it. */
-static bool compute_part(const bundler *b, draft *d, int from, const gpu_view *v, int *operand, bool *full) {
-  const plan_item *it = from < 0 ? NULL : &b->p->item[from];
-  fused_step s;
-  gpu_view view[2];
-  if (!it || b->gone[from] || b->waiter[from] <= d->root || it->device != b->p->item[d->root].device) return false;
-  if (b->fetched[it->first_out] || reader_count(b, it->first_out) != 1 || !weft__step_of(it, &s)) return false;
-  if (!reads_late(b, from, d->root)) return false;
-  for (int j = 0; j < it->n_in; j++)
-    if (!operand_view(weft__out_shape(it->node->graph, it->node->in[j]), &it->node->out_shape[0], v, &view[j]))
-      return false;
-  *full = d->n_maker == GPU_BUNDLE_STEPS;
-  for (int j = 0; j < it->n_in && !*full; j++) *full = !add_view(d, &it->in[j], view[j], &s.arg[j]);
-  if (!*full) *full = !add_step(d, &s);
-  if (*full) return false;
-  *operand = -d->b.gpu.n_step;
-  bool known = false;
-  for (int m = 0; m < d->n_maker; m++) known = known || d->maker[m] == from;
-  if (!known) d->maker[d->n_maker++] = from;
-  return true;
-}
-
-/* Reads input j of a member.  *found: it is a part of another tensor, and is read there. */
-static bool add_part(const bundler *b, draft *d, const plan_item *it, int j, int *operand, bool *found) {
-  const int maker = b->p->slot_item[it->in[j].slot];
-  tensor_part part;
-  gpu_view v;
-  *found = false;
-  if (maker < 0 || b->gone[maker] || it->in[j].from_ref) return true;
-  const plan_item *q = &b->p->item[maker];
-  const fusion *f = declared(q);
-  const int out = it->in[j].slot - q->first_out;
-  if (!f->part || q->device != it->device || !weft__shape_equal(&q->node->out_shape[out], d->shape)) return true;
-  if (!f->part(q->node, out, &part) || q->in[part.of].from_ref) return true;
-  if (!part_view(weft__out_shape(q->node->graph, q->node->in[part.of]), &part, &v)) return true;
-  *found = true;
-  d->n_view++;
-  bool full = false;
-  const bool split = part.axis == d->shape->rank - 1 && only_members_read(b, d, q);
-  if (!split || !compute_part(b, d, b->p->slot_item[q->in[part.of].slot], &v, operand, &full))
-    return !full && add_view(d, &q->in[part.of], v, operand);
-  d->part[d->n_part] = it->in[j].slot; /* a part is a step, so there is room */
-  d->operand[d->n_part++] = *operand;
-  return true;
-}
-
-/* Reads the value that an item only repeats to fill the shape.  *found: there is such an item. */
-static bool add_repeated(const bundler *b, draft *d, const plan_item *it, int j, int *operand, bool *found) {
-  const int maker = b->p->slot_item[it->in[j].slot];
-  const gpu_view same = {0, 0, d->shape->dim[d->shape->rank - 1], 1};
-  gpu_view v;
-  *found = false;
-  if (maker < 0 || b->gone[maker] || it->in[j].from_ref) return true;
-  const plan_item *q = &b->p->item[maker];
-  if (declared(q)->role != ROLE_REPEAT || q->device != it->device || q->in[0].from_ref) return true;
-  if (!weft__shape_equal(&q->node->out_shape[0], d->shape)) return true;
-  if (!operand_view(weft__out_shape(q->node->graph, q->node->in[0]), d->shape, &same, &v)) return true;
-  *found = true;
-  return add_view(d, &q->in[0], v, operand);
-}
-
-static bool add_operand(const bundler *b, draft *d, const plan_item *it, int j, int *operand) {
-  const int m = member_at(d, b->p->slot_item[it->in[j].slot]);
-  const gpu_view same = {0, 0, d->shape->dim[d->shape->rank - 1], 1};
-  gpu_view v;
-  bool found;
-  if (m >= 0) {
-    *operand = -1 - d->step[m];
-    return true;
-  }
-  for (int i = 0; i < d->n_part; i++) {
-    *operand = d->operand[i];
-    if (d->part[i] == it->in[j].slot) return true;
-  }
-  if (!add_repeated(b, d, it, j, operand, &found)) return false;
-  if (!found && is_small(d) && !add_part(b, d, it, j, operand, &found)) return false;
-  if (found) return true;
-  if (!operand_view(weft__out_shape(it->node->graph, it->node->in[j]), d->shape, &same, &v)) return false;
-  return add_view(d, &it->in[j], v, operand);
-}
-
-/* ---- what a draft writes ------------------------------------------------------------------------- */
-
-static bool add_output(draft *d, int slot, const shape *s) {
-  gpu_bundle *g = &d->b.gpu;
-  if (g->n_tensor == GPU_BUNDLE_OUT) return false;
-  g->tensor[g->n_tensor] = *s;
-  d->slot[g->n_tensor++] = slot;
-  return true;
-}
-
-static bool add_result(draft *d, gpu_view v, int operand) {
-  gpu_bundle *g = &d->b.gpu;
-  if (g->n_out == GPU_BUNDLE_OUT) return false;
-  v.tensor = g->n_tensor - 1;
-  g->result[g->n_out] = (int8_t)operand;
-  g->out[g->n_out++] = v;
-  return true;
-}
-
-/* What an item joins is written to its place in the item's output. */
-static bool add_joined(const bundler *b, draft *d, int item) {
-  const plan_item *it = &b->p->item[item];
-  const shape *whole = &it->node->out_shape[0];
-  tensor_part part;
-  gpu_view v;
-  if (!add_output(d, it->first_out, whole)) return false;
-  const int tensor = d->b.gpu.n_tensor;
-  for (int j = 0; j < it->n_in; j++) {
-    int operand;
-    if (!declared(it)->joins(it->node, j, &part)) continue;
-    if (!part_view(whole, &part, &v) || !add_operand(b, d, it, j, &operand) || !add_result(d, v, operand)) return false;
-  }
-  return tensor == d->b.gpu.n_tensor;
-}
-
-static bool read_outside(const bundler *b, const draft *d, int slot) {
-  for (int r = b->first_reader[slot]; r < b->first_reader[slot + 1]; r++)
-    if (member_at(d, b->reader[r]) < 0 && !is_join(d, b->reader[r])) return true;
-  return b->fetched[slot];
-}
-
-/* Adds the steps of member m. */
-static bool add_member(const bundler *b, draft *d, int m) {
-  const plan_item *it = &b->p->item[d->member[m]];
-  fused_step s;
-  if (!member_step(it, &s) || !add_operand(b, d, it, 0, &s.arg[0])) return false;
-  if (it->n_in == 1 && !add_step(d, &s)) return false;
-  for (int j = 1; j < it->n_in; j++) {
-    if (!add_operand(b, d, it, j, &s.arg[1]) || !add_step(d, &s)) return false;
-    s.arg[0] = -d->b.gpu.n_step;
-  }
-  d->step[m] = d->b.gpu.n_step - 1;
-  return true;
-}
-
-/* Makes the kernel's state from the members.  Returns false if there are too many of something. */
-static bool draft_build(const bundler *b, draft *d) {
-  gpu_bundle *g = &d->b.gpu;
-  const gpu_view all = {0, 0, d->shape->dim[d->shape->rank - 1], 1};
-  d->b = (bundle){.gpu = {.type = d->type, .columns = all.row}};
-  g->rows = weft__shape_count(d->shape) / all.row;
-  d->n_in = d->n_maker = d->n_part = d->n_view = 0;
-  for (int m = 0; m < d->n_member; m++)
-    if (!add_member(b, d, m)) return false;
-  for (int m = 0; m < d->n_member; m++) {
-    const int slot = b->p->item[d->member[m]].first_out;
-    if (!read_outside(b, d, slot)) continue;
-    if (!add_output(d, slot, d->shape) || !add_result(d, all, -1 - d->step[m])) return false;
-  }
-  for (int i = 0; i < d->n_join; i++)
-    if (!add_joined(b, d, d->join[i])) return false;
-  return true;
-}
 
 /* ---- forming ------------------------------------------------------------------------------------- */
 
 /* Returns true if an update of a variable reads the slot: a chain with the update at its end is better. */
 static bool updates_with(const plan_item *it, int slot) {
-  const update_form *u = declared(it)->updates;
+  const update_form *u = weft__fusion_declared(it)->updates;
   return u && it->in[u->change].slot == slot;
 }
 
@@ -318,10 +29,11 @@ static bool may_join(const bundler *b, const draft *d, int j) {
   fused_step s;
   if (b->gone[j] || it->device != b->p->item[d->root].device || b->waiter[j] <= d->root) return false;
   if (weft__step_type(it) != d->type || !weft__shape_equal(&it->node->out_shape[0], d->shape)) return false;
-  if (!member_step(it, &s) || !reads_late(b, j, d->root)) return false;
+  if (!weft__member_step(it, &s) || !weft__reads_late(b, j, d->root)) return false;
   for (int r = b->first_reader[it->first_out]; r < b->first_reader[it->first_out + 1]; r++) {
     const int reader = b->reader[r];
-    if (member_at(d, reader) < 0 && !is_join(d, reader) && b->home[reader] <= d->root) return false;
+    if (reader < 0) continue;
+    if (weft__draft_member(d, reader) < 0 && !weft__draft_joins(d, reader) && b->home[reader] <= d->root) return false;
     if (updates_with(&b->p->item[reader], it->first_out)) return false;
   }
   return true;
@@ -335,11 +47,11 @@ static void draft_insert(draft *d, int item) {
 
 /* Makes the item a member if it fits. */
 static bool try_join(bundler *b, draft *d, int item) {
-  if (item < 0 || item > d->root || b->refused[item] == d->root || member_at(d, item) >= 0) return false;
+  if (item < 0 || item > d->root || b->refused[item] == d->root || weft__draft_member(d, item) >= 0) return false;
   if (d->n_member == GPU_BUNDLE_STEPS || !may_join(b, d, item)) return false;
   const draft before = *d;
   draft_insert(d, item);
-  if (draft_build(b, d)) return true;
+  if (weft__draft_build(b, d)) return true;
   *d = before;
   b->refused[item] = d->root;
   return false;
@@ -348,7 +60,7 @@ static bool try_join(bundler *b, draft *d, int item) {
 /* Returns true if the item joins values of the draft's shape that are there when the root runs. */
 static bool may_add_join(const bundler *b, const draft *d, int item) {
   const plan_item *it = &b->p->item[item];
-  const fusion *f = declared(it);
+  const fusion *f = weft__fusion_declared(it);
   tensor_part part;
   if (!f->joins || b->gone[item] || it->n_out != 1 || it->device != b->p->item[d->root].device) return false;
   if (weft__dtype_base(it->node->out_type[0]) != d->type) return false;
@@ -359,19 +71,64 @@ static bool may_add_join(const bundler *b, const draft *d, int item) {
     const int maker = b->p->slot_item[it->in[j].slot];
     if (it->in[j].from_ref || !weft__shape_equal(weft__out_shape(it->node->graph, it->node->in[j]), d->shape))
       return false;
-    if (maker >= 0 && member_at(d, maker) < 0 && b->home[maker] >= d->root) return false;
+    if (maker >= 0 && weft__draft_member(d, maker) < 0 && b->home[maker] >= d->root) return false;
   }
   return true;
 }
 
 /* Lets the bundle write the output of an item that joins what a member makes with values that are there already. */
 static bool try_add_join(bundler *b, draft *d, int item) {
-  if (item <= d->root || d->n_join == MAX_JOINS || !is_small(d) || b->refused[item] == d->root || is_join(d, item))
+  if (item <= d->root || d->n_join == MAX_JOINS || !weft__draft_is_small(d) || b->refused[item] == d->root ||
+      weft__draft_joins(d, item))
     return false;
+  if (!weft__fusion_declared(&b->p->item[item])->joins) return false;
   const draft before = *d;
   if (may_add_join(b, d, item)) {
     d->join[d->n_join++] = item;
-    if (draft_build(b, d)) return true;
+    if (weft__draft_build(b, d)) return true;
+    *d = before;
+  }
+  b->refused[item] = d->root;
+  return false;
+}
+
+/* Returns true if an item between two others uses the variable of `slot`, or one that is not known. */
+static bool uses_between(const plan *p, int from, int to, int slot) {
+  for (int i = from + 1; i < to; i++)
+    for (int j = 0; j < p->item[i].n_in; j++) {
+      const plan_input *in = &p->item[i].in[j];
+      const int maker = p->slot_item[in->slot];
+      if (in->from_ref && (in->slot == slot || maker < 0 || !(p->item[maker].op->flags & OP_ONCE))) return true;
+    }
+  return weft__writes_between(p, from, &p->item[to], slot);
+}
+
+/* Returns true if the item only gives a member's result to a variable, and can do so when the root runs. */
+static bool may_add_update(const bundler *b, const draft *d, int item) {
+  const plan *p = b->p;
+  const plan_item *it = &p->item[item];
+  if (weft__fusion_declared(it)->role != ROLE_ASSIGN || b->gone[item] || it->device != p->item[d->root].device)
+    return false;
+  if (!it->in[0].wants_ref || !it->in[0].from_ref || it->in[1].from_ref) return false;
+  const int of = p->slot_item[it->in[0].slot], maker = p->slot_item[it->in[1].slot];
+  if (of < 0 || !(p->item[of].op->flags & OP_ONCE) || maker < 0 || weft__draft_member(d, maker) < 0) return false;
+  if (!weft__shape_equal(weft__out_shape(it->node->graph, it->node->in[0]), d->shape)) return false;
+  if (it->n_out != 1 || b->fetched[it->first_out] || weft__reader_count(b, it->first_out)) return false;
+  for (int j = 0; j < it->n_control; j++)
+    if (b->home[it->control[j]] >= d->root && weft__draft_member(d, it->control[j]) < 0) return false;
+  for (int i = 0; i < d->n_update; i++)
+    if (p->item[d->update[i]].in[0].slot == it->in[0].slot) return false;
+  return !uses_between(p, d->root, item, it->in[0].slot);
+}
+
+/* Lets the bundle write the variable that an item assigns a member's result to. */
+static bool try_add_update(bundler *b, draft *d, int item) {
+  if (item <= d->root || d->n_update == MAX_UPDATES || b->refused[item] == d->root || weft__draft_updates(d, item))
+    return false;
+  const draft before = *d;
+  if (may_add_update(b, d, item)) {
+    d->update[d->n_update++] = item;
+    if (weft__draft_build(b, d)) return true;
     *d = before;
   }
   b->refused[item] = d->root;
@@ -394,17 +151,17 @@ static void draft_grow(bundler *b, draft *d, bool (*add)(bundler *b, draft *d, i
 /* Begins with a root that joins values, of which one at least can become a member. */
 static bool draft_begin_join(const bundler *b, draft *d) {
   const plan_item *it = &b->p->item[d->root];
-  const fusion *f = declared(it);
+  const fusion *f = weft__fusion_declared(it);
   tensor_part part;
   if (!f->joins || it->n_out != 1 || !f->joins(it->node, 0, &part)) return false;
   d->shape = weft__out_shape(it->node->graph, it->node->in[0]);
   d->type = weft__dtype_base(it->node->out_type[0]);
-  if (!weft__shape_known(d->shape) || !is_small(d) || !may_add_join(b, d, d->root)) return false;
+  if (!weft__shape_known(d->shape) || !weft__draft_is_small(d) || !may_add_join(b, d, d->root)) return false;
   d->join[d->n_join++] = d->root;
   for (int j = 0; j < it->n_in; j++) {
     if (!f->joins(it->node, j, &part)) continue;
     const int maker = b->p->slot_item[it->in[j].slot];
-    if (maker < 0 || d->n_member == GPU_BUNDLE_OUT || member_at(d, maker) >= 0) continue;
+    if (maker < 0 || d->n_member == GPU_BUNDLE_OUT || weft__draft_member(d, maker) >= 0) continue;
     if (may_join(b, d, maker)) draft_insert(d, maker);
   }
   return d->n_member > 0;
@@ -421,7 +178,7 @@ static bool draft_begin(const bundler *b, draft *d, int root) {
   }
   const gpu_chains *chains = weft__gpu_chains();
   const int64_t n = weft__shape_count(d->shape), most = chains ? chains->most_elements() : INT32_MAX;
-  return d->shape->rank > 0 && n > 0 && n <= most && draft_build(b, d);
+  return d->shape->rank > 0 && n > 0 && n <= most && weft__draft_build(b, d);
 }
 
 /* ---- replacing ----------------------------------------------------------------------------------- */
@@ -433,18 +190,19 @@ static weft_node *bundle_node(plan *p, const draft *d) {
   if (!n) return NULL;
   n->op = &weft__bundle_op, n->op_name = weft__bundle_op.def;
   n->n_in = 0, n->in = NULL, n->n_out = g->n_tensor;
-  n->out_type = weft__arena_alloc(&p->arena, sizeof *n->out_type * (size_t)g->n_tensor);
-  n->out_shape = weft__arena_copy(&p->arena, g->tensor, sizeof *n->out_shape * (size_t)g->n_tensor);
+  n->out_type = weft__arena_alloc(&p->arena, sizeof *n->out_type * GPU_BUNDLE_OUT);
+  n->out_shape = weft__arena_copy(&p->arena, g->tensor, sizeof g->tensor);
   for (int o = 0; n->out_type && o < g->n_tensor; o++) n->out_type[o] = d->type;
   return n->out_type && n->out_shape ? n : NULL;
 }
 
 /* The root waits for what its members and the makers of split values waited for. */
 static weft_err bundle_controls(plan *p, const draft *d) {
-  int all[2 * GPU_BUNDLE_STEPS + MAX_JOINS], n = 0;
+  int all[2 * GPU_BUNDLE_STEPS + MAX_JOINS + MAX_UPDATES], n = 0;
   for (int m = 0; m < d->n_member; m++) all[n++] = d->member[m];
   for (int m = 0; m < d->n_maker; m++) all[n++] = d->maker[m];
   for (int i = 0; i < d->n_join; i++) all[n++] = d->join[i];
+  for (int i = 0; i < d->n_update; i++) all[n++] = d->update[i];
   return weft__join_controls(p, &p->item[d->root], n, all);
 }
 
@@ -454,6 +212,14 @@ static void item_leaves(bundler *b, int item, int root) {
   it->shares_state = true; /* the plan must not free it again */
   b->gone[item] = item != root;
   b->home[item] = root;
+}
+
+/* Values that are computed again are read no more, and what the bundle reads must be written. */
+static void forget_readers(bundler *b, const draft *d) {
+  for (int i = 0; i < d->n_again; i++)
+    for (int r = b->first_reader[d->again[i]]; r < b->first_reader[d->again[i] + 1]; r++)
+      if (b->reader[r] >= 0 && weft__draft_member(d, b->reader[r]) >= 0) b->reader[r] = -1;
+  for (int i = 0; i < d->n_in && d->n_again; i++) b->fetched[d->in[i].slot] = true;
 }
 
 static weft_err draft_replace(bundler *b, const draft *d, int *n_slot) {
@@ -469,8 +235,10 @@ static weft_err draft_replace(bundler *b, const draft *d, int *n_slot) {
     return err;
   }
   *state = d->b;
+  forget_readers(b, d);
   for (int m = 0; m < d->n_member; m++) item_leaves(b, d->member[m], d->root);
   for (int i = 0; i < d->n_join; i++) item_leaves(b, d->join[i], d->root);
+  for (int i = 0; i < d->n_update; i++) item_leaves(b, d->update[i], d->root);
   for (int o = 0; o < d->b.gpu.n_tensor; o++) b->renamed[d->slot[o]] = *n_slot + o;
   it->node = node, it->op = &weft__bundle_op, it->state = state, it->shares_state = false;
   it->run = chains ? chains->run_bundle : weft__program_simulated;
@@ -478,6 +246,7 @@ static weft_err draft_replace(bundler *b, const draft *d, int *n_slot) {
   it->in = in, it->n_in = d->n_in;
   it->first_out = *n_slot, it->n_out = d->b.gpu.n_tensor;
   *n_slot += it->n_out;
+  b->n_bundle++;
   return WEFT_OK;
 }
 
@@ -564,11 +333,11 @@ static weft_err drop_unread(bundler *b, const bool *unread_may_go) {
 
 /* Returns true if a chain would not do as well. */
 static bool is_better(const bundler *b, const draft *d) {
-  if (d->n_join || d->n_view) return true;
+  if (d->n_join || d->n_view || d->n_update) return true;
   bool more = d->b.gpu.n_out > 1; /* a chain leaves out what others wait for, and what is read twice */
   for (int m = 0; m < d->n_member; m++) {
     const int slot = b->p->item[d->member[m]].first_out;
-    more = more || b->waiter[d->member[m]] < b->p->n_item || reader_count(b, slot) > 1;
+    more = more || b->waiter[d->member[m]] < b->p->n_item || weft__reader_count(b, slot) > 1;
   }
   return d->n_member > 1 && more;
 }
@@ -576,11 +345,12 @@ static bool is_better(const bundler *b, const draft *d) {
 static weft_err find_bundles(bundler *b, int *n_slot, bool *unread_may_go) {
   for (int i = b->p->n_item - 1; i >= 0; i--) {
     draft d;
-    const fusion *f = declared(&b->p->item[i]);
+    const fusion *f = weft__fusion_declared(&b->p->item[i]);
     if (f->part || f->role == ROLE_REPEAT) unread_may_go[i] = true;
     if (!draft_begin(b, &d, i)) continue;
     draft_grow(b, &d, try_join);
     draft_grow(b, &d, try_add_join);
+    draft_grow(b, &d, try_add_update);
     if (!is_better(b, &d)) continue;
     WEFT_TRY(draft_replace(b, &d, n_slot));
     for (int m = 0; m < d.n_maker; m++) unread_may_go[d.maker[m]] = true, b->home[d.maker[m]] = i;
@@ -594,7 +364,7 @@ static weft_err bundle_items(bundler *b, bool *unread_may_go, int *to) {
   int n_slot = p->n_slot;
   WEFT_TRY(list_readers(b));
   weft_err err = find_bundles(b, &n_slot, unread_may_go);
-  if (n_slot == n_old) return err;
+  if (b->n_bundle == 0) return err;
   WEFT_TRY(err);
   WEFT_TRY(add_slots(b, n_slot));
   rename_slots(b, n_old);

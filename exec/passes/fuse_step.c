@@ -36,7 +36,7 @@ bool weft__step_of(const plan_item *it, fused_step *s) {
 
 /* Returns true if the item changes the variable that `slot` refers to, or one that is not known. */
 static bool may_change(const plan *p, const plan_item *it, int slot) {
-  if (it->op->flags & OP_ONCE) return false;
+  if (it->op->flags & (OP_ONCE | OP_SEED)) return false; /* a random op has a counter of its own */
   bool refers = false;
   for (int i = 0; i < it->n_in; i++) {
     if (!it->in[i].wants_ref) continue;

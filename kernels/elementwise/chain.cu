@@ -260,15 +260,21 @@ template <class S> static bundle_view bundle_view_of(const gpu_view &v, const gp
   return {(S *)t.data + v.first, (uint32_t)v.row, (uint32_t)v.column};
 }
 
-template <class S> static weft_err bundle_launch(kernel *k, const gpu_bundle &g, const gpu_tensor *out) {
+struct bundle_tensors {
+  gpu_tensor in[GPU_BUNDLE_IN], out[GPU_BUNDLE_OUT];
+  /* Returns where a result is written: an output, or a variable that is an input. */
+  const gpu_tensor &of(const gpu_view &v) const { return v.tensor < 0 ? in[-1 - v.tensor] : out[v.tensor]; }
+};
+
+template <class S> static weft_err bundle_launch(kernel *k, const gpu_bundle &g, const bundle_tensors &t) {
   bundle_args b = {};
   b.n = (uint32_t)(g.rows * g.columns);
   b.columns = divisor_of(g.columns);
   b.n_step = g.n_step, b.n_in = g.n_in, b.n_out = g.n_out;
   for (int i = 0; i < g.n_step; i++) b.step[i] = g.step[i];
-  for (int i = 0; i < g.n_in; i++) b.in[i] = bundle_view_of<S>(g.in[i], gpu_in(k, g.in[i].tensor));
+  for (int i = 0; i < g.n_in; i++) b.in[i] = bundle_view_of<S>(g.in[i], t.in[g.in[i].tensor]);
   for (int i = 0; i < g.n_out; i++) {
-    b.out[i] = bundle_view_of<S>(g.out[i], out[g.out[i].tensor]);
+    b.out[i] = bundle_view_of<S>(g.out[i], t.of(g.out[i]));
     b.result[i] = g.result[i];
   }
   const unsigned blocks = (b.n + BUNDLE_THREADS - 1) / BUNDLE_THREADS;
@@ -284,26 +290,54 @@ static formula_view formula_view_of(const gpu_bundle &g, const gpu_view &v, cons
 }
 
 /* Runs a bundle with a kernel of its own; *done is false if it has none. */
-static weft_err bundle_compiled(kernel *k, const gpu_bundle &g, const gpu_tensor *out, bool *done) {
+static weft_err bundle_compiled(kernel *k, const gpu_bundle &g, const bundle_tensors &t, bool *done) {
   formula f = {};
   *done = false;
   f.type = g.type, f.rounds = true, f.n = g.rows * g.columns;
   if (f.n < FORMULA_LEAST) return WEFT_OK;
   f.n_in = g.n_in, f.n_step = g.n_step, f.n_out = g.n_out;
-  for (int i = 0; i < g.n_in; i++) f.in[i] = formula_view_of(g, g.in[i], gpu_in(k, g.in[i].tensor));
+  for (int i = 0; i < g.n_in; i++) f.in[i] = formula_view_of(g, g.in[i], t.in[g.in[i].tensor]);
   for (int s = 0; s < g.n_step; s++) f.step[s] = g.step[s], f.function[s] = function_of(g.step[s]);
-  for (int i = 0; i < g.n_out; i++) f.out[i] = formula_view_of(g, g.out[i], out[g.out[i].tensor]), f.result[i] = g.result[i];
+  for (int i = 0; i < g.n_out; i++) f.out[i] = formula_view_of(g, g.out[i], t.of(g.out[i])), f.result[i] = g.result[i];
   return gpu_formula_run(k, f, done);
+}
+
+/* Lists the inputs that are variables which the bundle writes. */
+static int written_inputs(const gpu_bundle &g, int *args) {
+  int n = 0;
+  for (int i = 0; i < g.n_out; i++)
+    if (g.out[i].tensor < 0) args[n++] = -1 - g.out[i].tensor;
+  return n;
+}
+
+/* The caller holds the locks of the variables that are written. */
+static weft_err bundle_locked(kernel *k, const gpu_bundle &g, int n_written, const int *written) {
+  bundle_tensors t;
+  bool done;
+  for (int i = 0; i < gpu_n_in(k); i++) {
+    bool writes = false;
+    for (int w = 0; w < n_written; w++) writes = writes || written[w] == i;
+    if (writes)
+      WEFT_TRY(weft__gpu->writable(k, i, &t.in[i]));
+    else
+      t.in[i] = gpu_in(k, i);
+    if (writes && t.in[i].count != g.rows * g.columns)
+      return gpu_fail(k, WEFT_INVALID_ARGUMENT, "a variable does not have the shape of its new value");
+  }
+  for (int i = 0; i < g.n_tensor; i++) WEFT_TRY(gpu_out(k, i, g.tensor[i], &t.out[i]));
+  WEFT_TRY(bundle_compiled(k, g, t, &done));
+  if (done) return WEFT_OK;
+  return gpu_floats(k, g.type, [&](auto s) { return bundle_launch<decltype(s)>(k, g, t); });
 }
 
 static weft_err bundle_gpu(kernel *k) {
   const gpu_bundle &g = *weft__gpu->bundle(k);
-  gpu_tensor out[GPU_BUNDLE_OUT];
-  bool done;
-  for (int i = 0; i < g.n_tensor; i++) WEFT_TRY(gpu_out(k, i, g.tensor[i], &out[i]));
-  WEFT_TRY(bundle_compiled(k, g, out, &done));
-  if (done) return WEFT_OK;
-  return gpu_floats(k, g.type, [&](auto t) { return bundle_launch<decltype(t)>(k, g, out); });
+  int written[GPU_BUNDLE_OUT];
+  const int n = written_inputs(g, written);
+  if (n) weft__gpu->lock(k, n, written);
+  const weft_err err = bundle_locked(k, g, n, written);
+  if (n) weft__gpu->unlock(k, n, written);
+  return err;
 }
 
 /* Maps ops with several names to one name. */

@@ -72,7 +72,7 @@ typedef struct gpu_chain {
  * So a part of a tensor, such as an output of Split or an input of ConcatV2, is read and written in its place. */
 enum { GPU_BUNDLE_STEPS = 40, GPU_BUNDLE_IN = 24, GPU_BUNDLE_OUT = 20 };
 typedef struct gpu_view {
-  int tensor; /* number of the input or output of the kernel */
+  int tensor; /* number of the input or output of the kernel; of a result: -1 - input, if that variable is written */
   int64_t first, row, column;
 } gpu_view;
 typedef struct gpu_bundle {

@@ -146,6 +146,40 @@ def large_update():
     return [tf.group(p.assign(p - 0.1 * update), m.assign(next_m), v.assign(next_v))], {g: rng.randn(700, 512)}
 
 
+def swapped():
+    """Two variables get values that are computed of each other; a third is assigned but not read, and a fourth is read as a row."""
+    a, b, c, row = (tf.get_variable(n, s, initializer=tf.constant_initializer(i + 0.5), use_resource=False)
+                    for i, (n, s) in enumerate([("a", [4, 6]), ("b", [4, 6]), ("c", [4, 6]), ("row", [1, 6])]))
+    x = tf.placeholder(tf.float32, [4, 6])
+    new_a, new_b = tf.tanh(b * x) + row, a - b * 0.5
+    new_c = new_a * new_b
+    with tf.control_dependencies([new_a, new_b, new_c]):
+        return [tf.group(a.assign(new_a), b.assign(new_b), c.assign(new_c)), new_c], {x: rng.randn(4, 6)}
+
+
+def assigned_later():
+    """The old value is read between the new value and its assignment, and the new one after that."""
+    v = tf.get_variable("v", [3, 4], initializer=tf.ones_initializer(), use_resource=False)
+    x = tf.placeholder(tf.float32, [3, 4])
+    y = tf.sigmoid(v * x)
+    new = y * v + x
+    with tf.control_dependencies([new]):
+        old = tf.matmul(v.read_value(), x, transpose_b=True)
+    with tf.control_dependencies([old]):
+        assign = v.assign(new)
+    with tf.control_dependencies([assign]):
+        late = tf.matmul(v.read_value(), x, transpose_b=True)
+    return [y, old, late, tf.tanh(late) * late], {x: rng.randn(3, 4)}
+
+
+def assigned_and_fetched():
+    """The output of an assignment is fetched, and so is the value of another one."""
+    v, w = (tf.get_variable(n, [3, 4], initializer=tf.ones_initializer(), use_resource=False) for n in "vw")
+    x = tf.placeholder(tf.float32, [3, 4])
+    new_v, new_w = v * x + 1.0, tf.tanh(w) - x
+    return [v.assign(new_v), w.assign(new_w).op, new_w * 2.0, new_w], {x: rng.randn(3, 4)}
+
+
 def run(model):
     tf.reset_default_graph()
     rng.seed(0)
@@ -161,7 +195,8 @@ def run(model):
 
 
 for model in (gates, gates_in_half, gates_in_double, fetched_parts, rows, columns, joined_with_others, sums,
-              changed_between, handed_on, descent, large_norm, large_gelu, large_gelu_in_half, large_gelu_in_double, large_update):
+              changed_between, handed_on, descent, large_norm, large_gelu, large_gelu_in_half, large_gelu_in_double, large_update,
+              swapped, assigned_later, assigned_and_fetched):
     os.environ.pop("WEFT_GPU_NO_REPLAY", None)
     os.environ.pop("WEFT_GPU_COMPILE", None)
     together, bundles = run(model)

@@ -28,7 +28,7 @@ static bool may_join(const bundler *b, const draft *d, int j) {
   const plan_item *it = &b->p->item[j];
   fused_step s;
   if (b->gone[j] || it->device != b->p->item[d->root].device || b->waiter[j] <= d->root) return false;
-  if (weft__step_type(it) != d->type || !weft__shape_equal(&it->node->out_shape[0], d->shape)) return false;
+  if (weft__member_type(it) != d->type || !weft__shape_equal(&it->node->out_shape[0], d->shape)) return false;
   if (!weft__member_step(it, &s) || !weft__reads_late(b, j, d->root)) return false;
   for (int r = b->first_reader[it->first_out]; r < b->first_reader[it->first_out + 1]; r++) {
     const int reader = b->reader[r];
@@ -113,6 +113,7 @@ static bool may_add_update(const bundler *b, const draft *d, int item) {
   const int of = p->slot_item[it->in[0].slot], maker = p->slot_item[it->in[1].slot];
   if (of < 0 || !(p->item[of].op->flags & OP_ONCE) || maker < 0 || weft__draft_member(d, maker) < 0) return false;
   if (!weft__shape_equal(weft__out_shape(it->node->graph, it->node->in[0]), d->shape)) return false;
+  if (weft__dtype_base(p->item[maker].node->out_type[0]) != d->type) return false;
   if (it->n_out != 1 || b->fetched[it->first_out] || weft__reader_count(b, it->first_out)) return false;
   for (int j = 0; j < it->n_control; j++)
     if (b->home[it->control[j]] >= d->root && weft__draft_member(d, it->control[j]) < 0) return false;
@@ -172,7 +173,7 @@ static bool draft_begin(const bundler *b, draft *d, int root) {
   *d = (draft){.root = root};
   if (!it->device || b->gone[root] || it->n_out != 1) return false;
   if (!draft_begin_join(b, d)) {
-    *d = (draft){.root = root, .shape = &it->node->out_shape[0], .type = weft__step_type(it)};
+    *d = (draft){.root = root, .shape = &it->node->out_shape[0], .type = weft__member_type(it)};
     if (d->type == WEFT_INVALID || !weft__shape_known(d->shape) || !may_join(b, d, root)) return false;
     draft_insert(d, root);
   }
@@ -192,7 +193,10 @@ static weft_node *bundle_node(plan *p, const draft *d) {
   n->n_in = 0, n->in = NULL, n->n_out = g->n_tensor;
   n->out_type = weft__arena_alloc(&p->arena, sizeof *n->out_type * GPU_BUNDLE_OUT);
   n->out_shape = weft__arena_copy(&p->arena, g->tensor, sizeof g->tensor);
-  for (int o = 0; n->out_type && o < g->n_tensor; o++) n->out_type[o] = d->type;
+  for (int o = 0; n->out_type && o < g->n_tensor; o++) {
+    const plan_item *maker = &p->item[p->slot_item[d->slot[o]]];
+    n->out_type[o] = weft__dtype_base(maker->node->out_type[d->slot[o] - maker->first_out]);
+  }
   return n->out_type && n->out_shape ? n : NULL;
 }
 

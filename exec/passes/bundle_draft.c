@@ -29,8 +29,30 @@ bool weft__draft_updates(const draft *d, int item) {
   return is;
 }
 
+static weft_dtype input_type(const weft_node *n, int j) { return weft__dtype_base(weft__out_type(n->graph, n->in[j])); }
+
+weft_dtype weft__member_type(const plan_item *it) {
+  const weft_node *n = it->node;
+  const weft_dtype plain = weft__step_type(it);
+  if (plain != WEFT_INVALID || it->op != n->op || it->n_out != 1 || n->n_in < 2 || n->n_in > 3) return plain;
+  const weft_dtype t = input_type(n, n->n_in - 1), out = weft__dtype_base(n->out_type[0]);
+  if (t != WEFT_FLOAT && t != WEFT_DOUBLE && t != WEFT_HALF && t != WEFT_BFLOAT16) return WEFT_INVALID;
+  if (n->n_in == 2) return out == WEFT_BOOL && input_type(n, 0) == t ? t : WEFT_INVALID;
+  return out == t && input_type(n, 0) == WEFT_BOOL && input_type(n, 1) == t ? t : WEFT_INVALID;
+}
+
+/* Stores the step of a comparison or a choice.  The condition of Select does not broadcast as other operands do. */
+static bool choice_step(const plan_item *it, fused_step *s) {
+  const weft_node *n = it->node;
+  const weft_dtype t = weft__member_type(it);
+  if (t == WEFT_INVALID || t == weft__step_type(it) || it->n_in != n->n_in || it->in[0].wants_ref) return false;
+  if (!it->op->elem || (n->n_in == 3 && !weft__shape_equal(weft__out_shape(n->graph, n->in[0]), &n->out_shape[0])))
+    return false;
+  return weft__step_named(it, n->op_name, it->op, n->n_in, t, s);
+}
+
 bool weft__member_step(const plan_item *it, fused_step *s) {
-  if (weft__step_of(it, s)) return true;
+  if (weft__step_of(it, s) || choice_step(it, s)) return true;
   const weft_dtype t = weft__step_type(it);
   if (it->op != it->node->op || !weft__node_is(it->node, KIND_SUM) || it->n_in < 2) return false;
   return (t == WEFT_FLOAT || t == WEFT_DOUBLE) &&
@@ -69,7 +91,8 @@ static bool add_step(draft *d, const fused_step *s) {
   gpu_bundle *g = &d->b.gpu;
   if (g->n_step == GPU_BUNDLE_STEPS) return false;
   d->b.loop[g->n_step] = s->loop;
-  g->step[g->n_step++] = (gpu_step){(uint8_t)s->function, (int8_t)s->n_in, {(int8_t)s->arg[0], (int8_t)s->arg[1]}};
+  g->step[g->n_step++] =
+      (gpu_step){(uint8_t)s->function, (int8_t)s->n_in, {(int8_t)s->arg[0], (int8_t)s->arg[1], (int8_t)s->arg[2]}};
   return true;
 }
 
@@ -259,11 +282,14 @@ static bool add_operand(const bundler *b, draft *d, const plan_item *it, int j, 
     *operand = d->operand[i];
     if (d->part[i] == it->in[j].slot) return true;
   }
-  if (!add_repeated(b, d, it, j, operand, &found)) return false;
-  if (!found && weft__draft_is_small(d) && !add_part(b, d, it, j, operand, &found)) return false;
-  if (!found && !weft__draft_is_small(d) && !add_again(b, d, it, j, operand, &found)) return false;
+  const bool is_bool = input_type(it->node, j) == WEFT_BOOL;
+  found = false;
+  if (!is_bool && !add_repeated(b, d, it, j, operand, &found)) return false;
+  if (!is_bool && !found && weft__draft_is_small(d) && !add_part(b, d, it, j, operand, &found)) return false;
+  if (!is_bool && !found && !weft__draft_is_small(d) && !add_again(b, d, it, j, operand, &found)) return false;
   if (found) return true;
   if (!operand_view(weft__out_shape(it->node->graph, it->node->in[j]), d->shape, &same, &v)) return false;
+  v.is_bool = is_bool;
   return add_view(d, &it->in[j], v, operand);
 }
 
@@ -334,7 +360,12 @@ static bool add_member(const bundler *b, draft *d, int m) {
   fused_step s;
   if (!weft__member_step(it, &s) || !add_operand(b, d, it, 0, &s.arg[0])) return false;
   if (it->n_in == 1 && !add_step(d, &s)) return false;
-  for (int j = 1; j < it->n_in; j++) {
+  if (s.n_in == 3) {
+    for (int j = 1; j < 3; j++)
+      if (!add_operand(b, d, it, j, &s.arg[j])) return false;
+    if (!add_step(d, &s)) return false;
+  }
+  for (int j = 1; j < it->n_in && s.n_in < 3; j++) {
     if (!add_operand(b, d, it, j, &s.arg[1]) || !add_step(d, &s)) return false;
     s.arg[0] = -d->b.gpu.n_step;
   }
@@ -351,9 +382,11 @@ bool weft__draft_build(const bundler *b, draft *d) {
   for (int m = 0; m < d->n_member; m++)
     if (!add_member(b, d, m)) return false;
   for (int m = 0; m < d->n_member; m++) {
-    const int slot = b->p->item[d->member[m]].first_out;
-    if (!read_outside(b, d, slot)) continue;
-    if (!add_output(d, slot, d->shape) || !add_result(d, all, -1 - d->step[m])) return false;
+    const plan_item *it = &b->p->item[d->member[m]];
+    gpu_view v = all;
+    v.is_bool = weft__dtype_base(it->node->out_type[0]) == WEFT_BOOL;
+    if (!read_outside(b, d, it->first_out)) continue;
+    if (!add_output(d, it->first_out, d->shape) || !add_result(d, v, -1 - d->step[m])) return false;
   }
   for (int i = 0; i < d->n_join; i++)
     if (!add_joined(b, d, d->join[i])) return false;

@@ -52,6 +52,9 @@ bool weft__draft_is_small(const draft *d);
 int weft__draft_member(const draft *d, int item);
 bool weft__draft_joins(const draft *d, int item);
 bool weft__draft_updates(const draft *d, int item);
+/* Returns the float type that a member computes with, which all its arguments have but the results of comparisons and the
+ * conditions of choices, which are bools; else WEFT_INVALID. */
+weft_dtype weft__member_type(const plan_item *it);
 /* Stores the step of a member: a sum of many has one for each input but the first.  A sum of 16-bit floats is rounded
  * once, and the steps of a bundle are each, so it is none. */
 bool weft__member_step(const plan_item *it, fused_step *s);

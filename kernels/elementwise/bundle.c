@@ -18,9 +18,12 @@ typedef struct block { /* some columns of one row */
   _Alignas(WEFT_ALIGN) char made[GPU_BUNDLE_STEPS][BUNDLE_BLOCK * sizeof(double)];
 } block;
 
+static size_t element_size(const block *a, const gpu_view *v) { return v->is_bool ? sizeof(bool) : a->size; }
+
 /* Returns the address of column c of the block in a tensor. */
 static char *block_element(const block *a, const gpu_view *v, const weft_tensor *t, int c) {
-  return (char *)t->data + (size_t)(v->first + a->row * v->row + (a->column + c) * v->column) * a->size;
+  const int64_t at = v->first + a->row * v->row + (a->column + c) * v->column;
+  return (char *)t->data + (size_t)at * element_size(a, v);
 }
 
 /* Returns an operand of a step: an input, or the result of an earlier step. */
@@ -28,19 +31,22 @@ static const char *block_operand(const block *a, int arg) { return arg >= 0 ? a-
 
 static void block_run(kernel *k, block *a) {
   const gpu_bundle *g = &a->b->gpu;
-  for (int v = 0; v < g->n_in; v++)
+  for (int v = 0; v < g->n_in; v++) {
+    const size_t size = element_size(a, &g->in[v]);
     for (int c = 0; c < a->n; c++)
-      memcpy(a->in[v] + (size_t)c * a->size, block_element(a, &g->in[v], a->of[g->in[v].tensor], c), a->size);
+      memcpy(a->in[v] + (size_t)c * size, block_element(a, &g->in[v], a->of[g->in[v].tensor], c), size);
+  }
   for (int s = 0; s < g->n_step; s++) {
-    const void *from[2];
+    const void *from[3];
     for (int i = 0; i < g->step[s].n_in; i++) from[i] = block_operand(a, g->step[s].arg[i]);
     a->b->loop[s](a->made[s], from, a->n, NULL);
   }
   for (int v = 0; v < g->n_out; v++) {
     const int to = g->out[v].tensor;
+    const size_t size = element_size(a, &g->out[v]);
     for (int c = 0; c < a->n; c++)
       memcpy(block_element(a, &g->out[v], to < 0 ? a->of[-1 - to] : &k->out[to].t, c),
-             block_operand(a, g->result[v]) + (size_t)c * a->size, a->size);
+             block_operand(a, g->result[v]) + (size_t)c * size, size);
   }
 }
 

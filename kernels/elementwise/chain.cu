@@ -42,7 +42,11 @@
   X("ReluGrad", relu_grad)                                                                                             \
   X("Relu6Grad", relu6_grad)                                                                                           \
   X("EluGrad", elu_grad)                                                                                               \
-  X("SoftplusGrad", softplus_grad)
+  X("SoftplusGrad", softplus_grad)                                                                                     \
+  X("Less", is_less)                                                                                                   \
+  X("LessEqual", is_less_equal)                                                                                        \
+  X("Greater", is_greater)                                                                                             \
+  X("GreaterEqual", is_greater_equal)
 
 #define NAME(op, f) op,
 #define NUMBER(op, f) step_##f,
@@ -54,7 +58,7 @@ static const char *const binary_ops[] = {BINARY_STEPS(NAME)};
 static const char *const unary_functions[] = {UNARY_STEPS(FUNCTION)};
 static const char *const binary_functions[] = {BINARY_STEPS(FUNCTION)};
 static const char *function_of(const gpu_step &s) {
-  return s.n_in == 2 ? binary_functions[s.function] : unary_functions[s.function];
+  return s.n_in == 3 ? "choose" : s.n_in == 2 ? binary_functions[s.function] : unary_functions[s.function];
 }
 
 template <class A> using four = A[EACH_PACK];
@@ -211,6 +215,7 @@ enum { BUNDLE_THREADS = 64 };
 struct bundle_view {
   void *at;
   uint32_t row, column; /* strides */
+  bool is_bool;
 };
 struct bundle_args {
   uint32_t n;
@@ -235,7 +240,10 @@ __global__ void __launch_bounds__(BUNDLE_THREADS) bundle_kernel(const __grid_con
   A given[GPU_BUNDLE_IN];
 #pragma unroll
   for (int v = 0; v < GPU_BUNDLE_IN; v++)
-    if (v < b.n_in) given[v] = (A)((const S *)b.in[v].at)[row * b.in[v].row + column * b.in[v].column];
+    if (v < b.n_in) {
+      const uint32_t at = row * b.in[v].row + column * b.in[v].column;
+      given[v] = b.in[v].is_bool ? (A)((const bool *)b.in[v].at)[at] : (A)((const S *)b.in[v].at)[at];
+    }
 #pragma unroll
   for (int v = 0; v < GPU_BUNDLE_IN; v++)
     if (v < b.n_in) kept[v][threadIdx.x] = given[v];
@@ -244,20 +252,32 @@ __global__ void __launch_bounds__(BUNDLE_THREADS) bundle_kernel(const __grid_con
     const gpu_step now = next;
     next = b.step[t + 1]; /* loaded while this step runs */
     A x[1] = {kept[bundle_place(now.arg[0])][threadIdx.x]};
-    if (now.n_in == 2) {
+    if (now.n_in == 3) {
+      const A yes = kept[bundle_place(now.arg[1])][threadIdx.x], no = kept[bundle_place(now.arg[2])][threadIdx.x];
+      x[0] = x[0] != 0 ? yes : no;
+    } else if (now.n_in == 2) {
       const A y[1] = {kept[bundle_place(now.arg[1])][threadIdx.x]};
       apply_binary(now.function, x, y);
     } else
       apply_unary(now.function, x);
     kept[GPU_BUNDLE_IN + t][threadIdx.x] = (A)(S)x[0];
   }
-  for (int v = 0; v < b.n_out; v++)
-    ((S *)b.out[v].at)[row * b.out[v].row + column * b.out[v].column] =
-        (S)kept[bundle_place(b.result[v])][threadIdx.x];
+  for (int v = 0; v < b.n_out; v++) {
+    const uint32_t at = row * b.out[v].row + column * b.out[v].column;
+    const A z = kept[bundle_place(b.result[v])][threadIdx.x];
+    if (b.out[v].is_bool)
+      ((bool *)b.out[v].at)[at] = z != 0;
+    else
+      ((S *)b.out[v].at)[at] = (S)z;
+  }
+}
+
+static void *first_of(const gpu_view &v, size_t size, const gpu_tensor &t) {
+  return (char *)t.data + (size_t)v.first * (v.is_bool ? sizeof(bool) : size);
 }
 
 template <class S> static bundle_view bundle_view_of(const gpu_view &v, const gpu_tensor &t) {
-  return {(S *)t.data + v.first, (uint32_t)v.row, (uint32_t)v.column};
+  return {first_of(v, sizeof(S), t), (uint32_t)v.row, (uint32_t)v.column, v.is_bool};
 }
 
 struct bundle_tensors {
@@ -283,10 +303,10 @@ template <class S> static weft_err bundle_launch(kernel *k, const gpu_bundle &g,
 }
 
 static formula_view formula_view_of(const gpu_bundle &g, const gpu_view &v, const gpu_tensor &t) {
-  void *const at = (char *)t.data + (size_t)v.first * gpu_size(g.type);
-  if (v.row == 0 && v.column == 0) return {at};
-  if (v.row == g.columns && v.column == 1) return {at, 1, {g.rows * g.columns}, {1}};
-  return {at, 2, {g.rows, g.columns}, {v.row, v.column}};
+  formula_view f = {first_of(v, gpu_size(g.type), t), 2, {g.rows, g.columns}, {v.row, v.column}, v.is_bool};
+  if (v.row == 0 && v.column == 0) f.rank = 0;
+  if (v.row == g.columns && v.column == 1) f.rank = 1, f.dim[0] = g.rows * g.columns, f.step[0] = 1;
+  return f;
 }
 
 /* Runs a bundle with a kernel of its own; *done is false if it has none. */
@@ -342,7 +362,7 @@ static weft_err bundle_gpu(kernel *k) {
 
 /* Maps ops with several names to one name. */
 static const char *plain_name(const char *op) {
-  static const char *const same[][2] = {{"AddV2", "Add"}, {"BiasAdd", "Add"}, {"AddN", "Add"}, {"Inv", "Reciprocal"}};
+  static const char *const same[][2] = {{"AddV2", "Add"}, {"BiasAdd", "Add"}, {"AddN", "Add"}, {"Inv", "Reciprocal"}, {"Select", "SelectV2"}};
   for (const auto &row : same)
     if (strcmp(op, row[0]) == 0) return row[1];
   return op;
@@ -351,6 +371,7 @@ static const char *plain_name(const char *op) {
 static int step_of(const char *op, int n_in) {
   const char *const *const list = n_in == 2 ? binary_ops : unary_ops;
   op = plain_name(op);
+  if (n_in == 3) return strcmp(op, "SelectV2") == 0 ? 0 : -1;
   for (int i = 0; i < (n_in == 2 ? (int)N_BINARY : (int)N_UNARY); i++)
     if (strcmp(list[i], op) == 0) return i;
   return -1;

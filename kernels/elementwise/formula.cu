@@ -68,6 +68,7 @@ static const char *storage_text(weft_dtype t) {
 static void put_functions(writer *w, const formula &f) {
   put(w, "__device__ A quotient_of(A x, A y) { return x / y; }\n"
          "__device__ A power_of(A x, A y) { return y == 2 ? x * x : y == 3 ? x * x * x : pow(x, y); }\n");
+  put(w, "__device__ A f_choose(A c, A x, A y) { return c != 0 ? x : y; }\n");
   for (const function_text &t : functions) {
     bool used = false;
     for (int s = 0; s < f.n_step; s++) used = used || strcmp(f.function[s], t.name) == 0;
@@ -94,8 +95,34 @@ static void put_operand(writer *w, int arg) { put(w, arg < 0 ? "t%d.v[j]" : "x%d
 static void put_step(writer *w, const formula &f, int s) {
   put(w, "  V t%d; EACH { A z = f_%s(", s, f.function[s]);
   put_operand(w, f.step[s].arg[0]);
-  if (f.step[s].n_in == 2) put(w, ", "), put_operand(w, f.step[s].arg[1]);
+  for (int i = 1; i < f.step[s].n_in; i++) put(w, ", "), put_operand(w, f.step[s].arg[i]);
   put(w, "); z = KEEP(z); t%d.v[j] = %s; }\n", s, f.rounds ? "TO(FROM(z))" : "z");
+}
+
+/* Writes how a thread reads its elements of a view: as S, as a pack of them, or as bools. */
+static void put_load(writer *w, const formula_view &v, int i) {
+  const bool held = is_held(v);
+  const char *type = v.is_bool ? (held ? "unsigned char" : "unsigned") : held ? "S" : "Q";
+  put(w, "  const %s q%d = *(const %s *)((const %s *)p.in[%d] + (", type, i, type, v.is_bool ? "unsigned char" : "S", i);
+  put_offset(w, v);
+  put(w, "));\n");
+}
+
+static void put_input(writer *w, const formula_view &v, int i) {
+  put(w, "  V x%d; EACH x%d.v[j] = ", i, i);
+  if (v.is_bool)
+    put(w, is_held(v) ? "q%d != 0;\n" : "(q%d >> 8 * j & 255u) != 0;\n", i);
+  else
+    put(w, is_held(v) ? "TO(q%d);\n" : "TO(q%d.v[j]);\n", i);
+}
+
+static void put_store(writer *w, const formula &f, int i) {
+  const bool is_bool = f.out[i].is_bool;
+  put(w, is_bool ? "  { unsigned q = 0; EACH q |= (unsigned)(" : "  { Q q; EACH q.v[j] = FROM(");
+  put_operand(w, f.result[i]);
+  put(w, is_bool ? " != 0) << 8 * j; *(unsigned *)((unsigned char *)p.out[%d] + (" : "); *(Q *)(p.out[%d] + (", i);
+  put_offset(w, f.out[i]);
+  put(w, ")) = q; }\n");
 }
 
 bool gpu_formula_source(const formula &f, char *text, size_t room) {
@@ -110,21 +137,10 @@ bool gpu_formula_source(const formula &f, char *text, size_t room) {
       (int)GPU_THREADS);
   put(&w, "  const unsigned i = (blockIdx.x * %du + threadIdx.x) * 4u;\n", (unsigned)GPU_THREADS);
   put(&w, "  if (i >= %lldu) return;\n", (long long)f.n);
-  for (int v = 0; v < f.n_in; v++) { /* all are requested before the first is needed */
-    put(&w, is_held(f.in[v]) ? "  const S q%d = p.in[%d][" : "  const Q q%d = *(const Q *)(p.in[%d] + (", v, v);
-    put_offset(&w, f.in[v]);
-    put(&w, is_held(f.in[v]) ? "];\n" : "));\n");
-  }
-  for (int v = 0; v < f.n_in; v++)
-    put(&w, "  V x%d; EACH x%d.v[j] = TO(q%d%s);\n", v, v, v, is_held(f.in[v]) ? "" : ".v[j]");
+  for (int v = 0; v < f.n_in; v++) put_load(&w, f.in[v], v); /* all are requested before the first is needed */
+  for (int v = 0; v < f.n_in; v++) put_input(&w, f.in[v], v);
   for (int s = 0; s < f.n_step; s++) put_step(&w, f, s);
-  for (int v = 0; v < f.n_out; v++) {
-    put(&w, "  { Q q; EACH q.v[j] = FROM(");
-    put_operand(&w, f.result[v]);
-    put(&w, "); *(Q *)(p.out[%d] + (", v);
-    put_offset(&w, f.out[v]);
-    put(&w, ")) = q; }\n");
-  }
+  for (int v = 0; v < f.n_out; v++) put_store(&w, f, v);
   put(&w, "}\n");
   return !w.full;
 }
@@ -215,7 +231,7 @@ static const void *find_kernel(const kernel *k, const char *source) {
 
 /* Returns true if every pack of four elements is one, or is adjacent and aligned in memory. */
 static bool has_packs(const formula_view &v, weft_dtype type) {
-  const size_t size = gpu_size(type) * EACH_PACK;
+  const size_t size = (v.is_bool ? sizeof(bool) : gpu_size(type)) * EACH_PACK;
   if (v.rank == 0) return true;
   const int in = v.rank - 1;
   if (v.dim[in] % EACH_PACK) return false;

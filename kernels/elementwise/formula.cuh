@@ -12,6 +12,7 @@ struct formula_view {
   void *at;
   int rank;
   int64_t dim[EACH_MAX_AXES], step[EACH_MAX_AXES]; /* outermost first; in elements */
+  bool is_bool;                                    /* as that of a gpu_view */
 };
 
 /* Steps and results name inputs (>= 0) and results of earlier steps (-1 - step), as those of gpu_bundle do. */

@@ -13,7 +13,7 @@ typedef struct fused_step {
   elem_loop *loop; /* on the CPU */
   int function;    /* on a GPU: the plug-in's number of the function (kernels/gpu/gpu.h) */
   int n_in;
-  int arg[2]; /* >= 0: that input of the program; < 0: the result of step -1 - arg */
+  int arg[3]; /* >= 0: that input of the program; < 0: the result of step -1 - arg */
 } fused_step;
 
 typedef struct program {

@@ -59,7 +59,7 @@ typedef struct gpu_roles {
 enum { GPU_CHAIN_STEPS = 14, GPU_CHAIN_IN = 6, GPU_CHAIN_DEPTH = 4 };
 typedef struct gpu_step {
   uint8_t function; /* a number that gpu_chains.step returned */
-  int8_t n_in, arg[2];
+  int8_t n_in, arg[3];
 } gpu_step;
 typedef struct gpu_chain {
   int n_step;
@@ -74,6 +74,7 @@ enum { GPU_BUNDLE_STEPS = 40, GPU_BUNDLE_IN = 24, GPU_BUNDLE_OUT = 20 };
 typedef struct gpu_view {
   int tensor; /* number of the input or output of the kernel; of a result: -1 - input, if that variable is written */
   int64_t first, row, column;
+  bool is_bool; /* its elements are bools, which the steps see as 0 and 1 */
 } gpu_view;
 typedef struct gpu_bundle {
   weft_dtype type;

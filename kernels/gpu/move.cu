@@ -5,11 +5,36 @@
  * runs, strides and addresses allow. Ops with one copy per input or output make all of them in one launch. */
 #include "kernels/elementwise/elementwise.cuh"
 
-/* Operand 0 of the axes is the source, operand 1 the destination. */
+/* Finds where element i is on both sides.  Operand 0 of the axes is the source, operand 1 the destination. */
+__device__ __forceinline__ void move_offsets(const each_axes &a, uint32_t i, int64_t *from, int64_t *to) {
+  *from = *to = 0;
+  for (int axis = a.rank - 1; axis >= 0; axis--) {
+    const uint32_t q = divided(i, a.dim[axis]), at = i - q * a.dim[axis].d;
+    *from += at * a.step[0][axis];
+    *to += at * a.step[1][axis];
+    i = q;
+  }
+}
+
+/* A thread requests four elements before it waits for the first. */
+enum { MOVE_EACH = 4 };
 template <class T>
 __global__ void __launch_bounds__(GPU_THREADS)
     move_kernel(T *dst, const T *src, int64_t n, const __grid_constant__ each_axes axes) {
-  GPU_EACH(i, n) dst[each_offset(axes, 1, (uint32_t)i)] = src ? src[each_offset(axes, 0, (uint32_t)i)] : T();
+  const int64_t step = (int64_t)gridDim.x * blockDim.x;
+  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step * MOVE_EACH) {
+    T v[MOVE_EACH];
+    int64_t from, to[MOVE_EACH];
+#pragma unroll
+    for (int q = 0; q < MOVE_EACH; q++) {
+      if (i + q * step >= n) break;
+      move_offsets(axes, (uint32_t)(i + q * step), &from, &to[q]);
+      v[q] = src ? src[from] : T();
+    }
+#pragma unroll
+    for (int q = 0; q < MOVE_EACH; q++)
+      if (i + q * step < n) dst[to[q]] = v[q];
+  }
 }
 
 struct move_job {
@@ -43,7 +68,7 @@ template <class T> static weft_err move_launch(kernel *k, const move_job &j, int
     axes.step[0][d] = j.from[d] / (int64_t)sizeof(T);
     axes.step[1][d] = j.to[d] / (int64_t)sizeof(T);
   }
-  move_kernel<T><<<gpu_blocks(n, 2), GPU_THREADS, 0, gpu_stream(k)>>>((T *)j.dst, (const T *)j.src, n, axes);
+  move_kernel<T><<<gpu_blocks(n, MOVE_EACH), GPU_THREADS, 0, gpu_stream(k)>>>((T *)j.dst, (const T *)j.src, n, axes);
   return gpu_launched(k);
 }
 

@@ -2,7 +2,8 @@
  *
  * A function object says how to begin, take one element in, join two results and end.  Axes are brought down to as
  * few as there are runs of kept and folded ones.  Where the innermost axis is folded, 32 or 256 threads share an
- * output; where it is kept, a thread has a column and eight share it.  Few outputs of many elements are cut into
+ * output; where it is kept, a thread has a column, or four adjacent ones, and eight
+ * share it.  Few outputs of many elements are cut into
  * slices, whose results lie side by side for a second launch.  The order of additions depends on shapes alone: results repeat. */
 #pragma once
 
@@ -19,7 +20,7 @@ struct fold_args {
   int64_t slice;      /* elements of a slice; slices are blockIdx.y */
   int64_t slices;     /* whose results are partial; 0: this launch writes z */
   each_axes kept, folded;
-  bool packs; /* floats that are folded are adjacent and aligned, four at a time */
+  bool packs; /* floats that are folded, or folded into adjacent outputs, are adjacent and aligned, four at a time */
 };
 
 template <class A> __device__ __forceinline__ A fold_load(const void *x, weft_dtype type, int64_t i) {
@@ -117,6 +118,34 @@ __global__ void __launch_bounds__(GPU_THREADS) fold_columns(const F f, const __g
   fold_put(f, a, o, acc);
 }
 
+/* A thread for four adjacent columns of floats, eight threads sharing them. */
+template <class A, class F>
+__global__ void __launch_bounds__(GPU_THREADS) fold_column_packs(const F f, const __grid_constant__ fold_args a) {
+  __shared__ A partial[FOLD_SHARES][32 * EACH_PACK + 1];
+  const int column = threadIdx.x % 32 * EACH_PACK, share = threadIdx.x / 32;
+  const int64_t o = (int64_t)blockIdx.x * 32 * EACH_PACK + column;
+  const int64_t begin = blockIdx.y * a.slice, end = begin + a.slice < a.n ? begin + a.slice : a.n;
+  const float *x = (const float *)a.x + o;
+  A acc[EACH_PACK];
+#pragma unroll
+  for (int j = 0; j < EACH_PACK; j++) acc[j] = f.template begin<A>();
+#pragma unroll 8
+  for (int64_t r = begin + share; r < end && o < a.outputs; r += FOLD_SHARES) {
+    const pack<float> q = *(const pack<float> *)(x + r * a.folded.step[0][0]);
+#pragma unroll
+    for (int j = 0; j < EACH_PACK; j++) acc[j] = f.step(acc[j], (A)q.v[j]);
+  }
+#pragma unroll
+  for (int j = 0; j < EACH_PACK; j++) partial[share][column + j] = acc[j];
+  __syncthreads();
+  const int mine = threadIdx.x; /* half of the threads end with a column each */
+  const int64_t output = (int64_t)blockIdx.x * 32 * EACH_PACK + mine;
+  if (mine >= 32 * EACH_PACK || output >= a.outputs) return;
+  A sum = partial[0][mine];
+  for (int s = 1; s < FOLD_SHARES; s++) sum = f.join(sum, partial[s][mine]);
+  fold_put(f, a, output, sum);
+}
+
 /* The second launch: its elements are results. */
 template <class F> struct fold_joined : F {
   template <class A> __device__ A step(A acc, A x) const { return F::join(acc, x); }
@@ -147,6 +176,8 @@ weft_err gpu_fold_as(kernel *k, const F &f, const gpu_tensor &x, uint32_t mask, 
   const dim3 grid(p.blocks, (unsigned)p.slices);
   if (p.by_rows)
     fold_rows<A><<<grid, GPU_THREADS, 0, gpu_stream(k)>>>(f, p.first, p.lanes);
+  else if (p.first.packs)
+    fold_column_packs<A><<<grid, GPU_THREADS, 0, gpu_stream(k)>>>(f, p.first);
   else
     fold_columns<A><<<grid, GPU_THREADS, 0, gpu_stream(k)>>>(f, p.first);
   if (p.slices > 1) {

@@ -98,6 +98,13 @@ static bool has_packs(const fold_args &a) {
   return packs;
 }
 
+/* Returns true if the outputs are columns of one matrix of floats, which are read four at a time.  So few columns that a block would
+ * not have its share of them are not. */
+static bool has_column_packs(const fold_args &a) {
+  return a.type == WEFT_FLOAT && a.folded.rank == 1 && a.kept.rank == 1 && a.kept.step[0][0] == 1 && a.outputs >= 128 &&
+         a.outputs % EACH_PACK == 0 && a.folded.step[0][0] % EACH_PACK == 0 && (uintptr_t)a.x % 16 == 0;
+}
+
 weft_err gpu_fold_plan(kernel *k, const gpu_tensor &x, uint32_t mask, const gpu_tensor &z, fold_plan *p) {
   *p = fold_plan{};
   fold_args *a = &p->first;
@@ -113,13 +120,14 @@ weft_err gpu_fold_plan(kernel *k, const gpu_tensor &x, uint32_t mask, const gpu_
   const int64_t inner_kept = a->kept.rank ? a->kept.step[0][a->kept.rank - 1] : INT64_MAX;
   p->by_rows = a->kept.rank == 0 || a->folded.step[0][a->folded.rank - 1] < inner_kept;
   p->lanes = a->n <= 512 || (a->n <= 4096 && a->outputs >= MANY_ROWS) ? 32 : GPU_THREADS;
-  const int64_t per_block = p->by_rows ? GPU_THREADS / p->lanes : 32;
+  const bool column_packs = !p->by_rows && has_column_packs(*a);
+  const int64_t per_block = p->by_rows ? GPU_THREADS / p->lanes : column_packs ? 32 * EACH_PACK : 32;
   const int64_t blocks = (a->outputs + per_block - 1) / per_block;
   p->blocks = (unsigned)blocks;
   p->slices = slices_for(blocks, a->n, p->by_rows ? 2048 : 64);
   a->slice = p->slices > 1 ? (a->n + p->slices - 1) / p->slices : a->n;
   if (p->slices > 1) a->slice = (a->slice + EACH_PACK - 1) / EACH_PACK * EACH_PACK;
-  a->packs = has_packs(*a);
+  a->packs = p->by_rows ? has_packs(*a) : column_packs;
   if (p->slices == 1) return WEFT_OK;
   fold_args *b = &p->second; /* (outputs, slices), reduced along the second axis */
   b->type = WEFT_INVALID;    /* stored in the type of the computation */

@@ -31,6 +31,8 @@ static void choose_128(void *zs, const void *const *in, int64_t n, const void *a
   for (int64_t i = 0; i < n; i++) z[i] = c[i] ? x[i] : y[i];
 }
 
+static const elem_op choose_op = {COST_CHEAP, {[WEFT_FLOAT] = choose_32, [WEFT_DOUBLE] = choose_64}};
+
 static elem_loop *loop_for(weft_dtype t) {
   switch (weft__dtype_size(t)) {
   case 1: return choose_8;
@@ -234,10 +236,11 @@ static const op_case clip_cases[] = {
 
 OPS(select) = {
     {"Select(condition:bool, t:T, e:T) -> (output:T) | T:type", "t where the condition holds, e elsewhere.",
-     .infer = select_infer, .cpu = select_cpu, .grad = select_grad, .cases = select_cases, .amp = AMP_CLEAR},
+     .infer = select_infer, .cpu = select_cpu, .grad = select_grad, .cases = select_cases, .amp = AMP_CLEAR,
+     .elem = &choose_op},
     {"SelectV2(condition:bool, t:T, e:T) -> (output:T) | T:type",
      "t where the condition holds, e elsewhere; all three broadcast.", .infer = select_v2_infer, .cpu = select_v2_cpu,
-     .grad = select_v2_grad, .cases = select_v2_cases, .amp = AMP_CLEAR},
+     .grad = select_v2_grad, .cases = select_v2_cases, .amp = AMP_CLEAR, .elem = &choose_op},
     {"ClipByValue(t:T, clip_value_min:T, clip_value_max:T) -> (output:T) | T:type{number}",
      "t, no less than the one bound and no more than the other.", OP_INPLACE, weft__infer_same, clip_cpu,
      .grad = clip_grad, .cases = clip_cases, .amp = AMP_CLEAR},

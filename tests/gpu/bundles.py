@@ -180,6 +180,38 @@ def assigned_and_fetched():
     return [v.assign(new_v), w.assign(new_w).op, new_w * 2.0, new_w], {x: rng.randn(3, 4)}
 
 
+def choices(dtype=tf.float32, rows=5):
+    """Comparisons and choices between floats, of which one mask is fetched; NaN is neither less nor more."""
+    x, r = tf.placeholder(dtype, [rows, 512]), tf.placeholder(dtype, [rows, 512])
+    keep = r >= 0.3
+    y = tf.where(keep, tf.tanh(x) * 1.5, tf.zeros_like(x)) + r
+    z = tf.where_v2(y > x, y, 0.25) * tf.where(tf.less(x, r), x, y) + tf.where(y[:, 0] <= 0.5, x, y)
+    values = rng.randn(rows, 512)
+    if dtype != tf.float16:
+        values[0, :3] = np.nan, np.inf, -np.inf
+    return [keep, y, z, y <= 0.5] + tf.gradients(tf.reduce_sum(z * z), [x, r]), {x: values, r: rng.rand(rows, 512)}
+
+
+def choices_in_half():
+    return choices(tf.float16)
+
+
+def large_choices():
+    return choices(rows=1024)
+
+
+def large_choices_in_double():
+    return choices(tf.float64, 1024)
+
+
+def large_dropout():
+    """A dense layer with dropout and a residual, as in a transformer."""
+    x = tf.placeholder(tf.float32, [1024, 512])
+    bias = tf.get_variable("bias", [512], initializer=tf.random_normal_initializer(seed=1))
+    y = tf.nn.dropout(tf.nn.bias_add(x * 2.0, bias), 0.9, seed=3) + x
+    return [y] + tf.gradients(tf.reduce_sum(y * y), [x, bias]), {x: rng.randn(1024, 512)}
+
+
 def run(model):
     tf.reset_default_graph()
     rng.seed(0)
@@ -196,7 +228,8 @@ def run(model):
 
 for model in (gates, gates_in_half, gates_in_double, fetched_parts, rows, columns, joined_with_others, sums,
               changed_between, handed_on, descent, large_norm, large_gelu, large_gelu_in_half, large_gelu_in_double, large_update,
-              swapped, assigned_later, assigned_and_fetched):
+              swapped, assigned_later, assigned_and_fetched, choices, choices_in_half, large_choices, large_choices_in_double,
+              large_dropout):
     os.environ.pop("WEFT_GPU_NO_REPLAY", None)
     os.environ.pop("WEFT_GPU_COMPILE", None)
     together, bundles = run(model)

@@ -3,7 +3,7 @@
 #include "ops/math/quantized.h"
 #include <string.h>
 
-static weft_err matmul_infer(infer *s) {
+weft_err weft__quantized_matmul_infer(infer *s) {
   shape a, b;
   WEFT_TRY(weft__infer_rank(s, 0, 2, &a));
   WEFT_TRY(weft__infer_rank(s, 1, 2, &b));
@@ -12,6 +12,11 @@ static weft_err matmul_infer(infer *s) {
   if (left >= 0 && right >= 0 && left != right)
     return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)left, (long long)right);
   s->out[0] = SHAPE2(a.dim[ta ? 1 : 0], b.dim[tb ? 0 : 1]);
+  return WEFT_OK;
+}
+
+static weft_err matmul_infer(infer *s) {
+  WEFT_TRY(weft__quantized_matmul_infer(s));
   WEFT_TRY(weft__quantized_infer(s, 2, 1));
   return weft__quantized_infer(s, 4, 1);
 }

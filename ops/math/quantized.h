@@ -19,6 +19,8 @@ weft_err weft__quantized_read(const kernel *k, int i, int at, quantized *q);
 weft_err weft__quantized_write(kernel *k, int i, float min, float max, quantized *q);
 /* A part of shape rules: inputs at and at + 1 must be scalars, and the outputs from `out` on are scalars. */
 weft_err weft__quantized_infer(infer *s, int at, int out);
+/* Stores the shape of output 0: the product of inputs 0 and 1, which transpose_a and transpose_b may transpose. */
+weft_err weft__quantized_matmul_infer(infer *s);
 
 int64_t weft__quantized_get(const weft_tensor *t, int64_t i);
 void weft__quantized_put(weft_tensor *t, int64_t i, int64_t v);

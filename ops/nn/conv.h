@@ -8,6 +8,8 @@
 /* The shape rule of Conv2D and QuantizedConv2D: input 0 is an image (NHWC, or NCHW with that data_format), input 1 a
  * filter [height, width, in, out].  Returns INVALID_ARGUMENT with TensorFlow's text. */
 weft_err weft__conv2d_infer(infer *s);
+/* The shape rule of a convolution of each channel by itself. */
+weft_err weft__depthwise_infer(infer *s);
 /* Runs Conv2D; `after` may be NULL. */
 weft_err weft__conv2d(kernel *k, conv_after *after);
 extern const fusion weft__conv2d_fusion; /* ops/nn/conv_epilogue.c */

@@ -423,7 +423,7 @@ static weft_err depthwise_filter_cpu(kernel *k) {
 
 /* ---- shapes ---- */
 
-static weft_err depthwise_infer(infer *s) {
+weft_err weft__depthwise_infer(infer *s) {
   window w;
   shape x, f;
   WEFT_TRY(weft__window_infer(&w, s));
@@ -543,7 +543,7 @@ static const op_case depthwise_filter_cases[] = {
 
 OPS(depthwise) = {
     {NATIVE "(input:T, filter:T) -> (output:T) | " ATTRS, "Every window of each channel times filters of its own.",
-     .infer = depthwise_infer, .cpu = depthwise_cpu, .prepare = weft__window_prepare,
+     .infer = weft__depthwise_infer, .cpu = depthwise_cpu, .prepare = weft__window_prepare,
      .unprepare = weft__window_unprepare, .grad = depthwise_grad, .cases = depthwise_cases, .amp = AMP_ALLOW},
     {NATIVE "BackpropInput(input_sizes:int32, filter:T, out_backprop:T) -> (output:T) | " ATTRS,
      "The gradient of a depthwise convolution towards its input.", .infer = depthwise_input_infer,

@@ -166,7 +166,10 @@ foreach(source ${targets})
     target_link_options(fuzz.${name} PRIVATE -fsanitize=fuzzer)
   else()
     target_sources(fuzz.${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz.c)
-    file(STRINGS ${source} runs REGEX "fuzz runs: [0-9]+") # slow ones say how many they can afford
+    file(STRINGS ${source} runs REGEX "fuzz runs:") # slow ones say how many they can afford
+    if(runs AND NOT runs MATCHES "fuzz runs: [0-9]+")
+      message(FATAL_ERROR "${source}: the number of fuzz runs must stand on the line that says \"fuzz runs:\"")
+    endif()
     string(REGEX REPLACE ".*fuzz runs: ([0-9]+).*" "\\1" runs "${runs}")
     if(NOT runs OR runs GREATER weft_fuzz_runs)
       set(runs ${weft_fuzz_runs})

@@ -2,8 +2,9 @@
  * message.
  *
  * A session that has a graph stands behind every request: its handle goes before the bytes, so that they act on it
- * unless they name another.  A run that waits is given up by its caller after a moment, as a client would. fuzz runs:
- * 2000 */
+ * unless they name another.  A run that waits is given up by its caller after a moment, as a client would.
+ *
+ * fuzz runs: 2000 */
 #include "cluster/master/master.h"
 #include "net/call.h"
 #include "rpc.pb-c.h"

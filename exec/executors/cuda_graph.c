@@ -113,7 +113,7 @@ typedef struct used_variable {
 struct cuda_graph { /* one GPU segment in one frame */
   int runs;         /* how often the frame ran this segment; the first run captures nothing */
   bool never_capture;
-  int aborted;             /* captures that failed because another buffer of a variable was needed */
+  int aborted;             /* captures that another step disturbed: it read or replaced a variable */
   void *graph;             /* the device's graph; NULL: not captured */
   struct scratch *scratch; /* memory that the captured kernels use */
   graph_slot *in, *out;    /* values from outside the segment; values that are read after it */
@@ -332,7 +332,7 @@ static weft_err graph_launch_locked(cuda_graph *cg, device *d, bool *done) {
 
 /* Captures the segment and launches it.  If it cannot be captured, the caller runs its items, now and in later runs.
  * If another step reads or replaces a variable meanwhile, the caller runs the items, and the run after the next one
- * tries again.  Fails if the device cannot begin a capture at all. */
+ * tries again, MAX_ABORTED times in all.  Fails if the device cannot begin a capture at all. */
 static weft_err graph_capture_and_launch(cuda_graph *cg, frame *f, plan_run *run, const plan_gpu_segment *s,
                                          bool *done) {
   device *d = s->device;
@@ -359,12 +359,15 @@ static weft_err graph_capture_and_launch(cuda_graph *cg, frame *f, plan_run *run
   weft__graph_streams_finish(&streams);
   f->capturing = false;
   weft_err ended = d->ops->capture_end(d, &cg->graph);
-  if (!err && !ended && good && graph_variables_stayed(cg) && graph_note_outputs(cg, f, s)) {
+  const bool captured = !err && !ended && good;
+  const bool disturbed = err == WEFT_ABORTED || (captured && !graph_variables_stayed(cg));
+  if (captured && !disturbed && graph_note_outputs(cg, f, s)) {
     if (cg->var) qsort(cg->var, (size_t)cg->n_var, sizeof *cg->var, by_variable_address); /* the order of the locks */
     err = graph_launch_locked(cg, d, done);
   } else {
-    cg->never_capture = err != WEFT_ABORTED || ++cg->aborted == MAX_ABORTED;
+    cg->never_capture = !disturbed;
   }
+  if (!*done && ++cg->aborted == MAX_ABORTED) cg->never_capture = true;
   if (!*done) graph_restore_frame(cg, f, s);
   graph_hold_inputs(cg, false);
   if (*done) return err;

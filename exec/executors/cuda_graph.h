@@ -6,12 +6,14 @@
  *
  * The first run with these feed shapes uses a frame without a layout: it queues the items one by one and finds out how
  * large the values are.  Later runs use frames with a layout.  Such a frame queues its items in its first two runs (the
- * first also runs the OP_ONCE items) and captures them in its third.  A later run checks that the graph still fits: inputs from outside
- * the segment are at the same addresses, variables are in the same buffers, and nobody shares a buffer that the
- * segment writes.  Then it launches the graph; otherwise it queues the items one by one.  A
- * graph that has been launched is not captured again (cuda_graph.c says what that means for a variable that has moved).
+ * first also runs the OP_ONCE items and does not come here) and captures them in its third.  A later run checks that
+ * the graph still fits: inputs from outside the segment are at the same addresses, variables are in the same buffers,
+ * and nobody shares a buffer that the segment writes.  Then it launches the graph; otherwise it queues the items one by
+ * one.  A graph that has been launched is not captured again (cuda_graph.c says what that means for a variable that has
+ * moved).
  *
- * A frame owns its graphs and belongs to one run at a time, so there is no lock. */
+ * A frame owns its graphs and belongs to one run at a time, so the graphs have no lock.  A launch takes the locks of the
+ * segment's variables, in the order of their addresses, until the graph is enqueued. */
 #ifndef WEFT_EXEC_EXECUTORS_CUDA_GRAPH_H
 #define WEFT_EXEC_EXECUTORS_CUDA_GRAPH_H
 

@@ -31,13 +31,24 @@ typedef struct row_work {
 
 static int64_t source_row(const segment_job *j, int64_t i) { return j->from ? j->from[i] : i; }
 
+/* The rows of a job on floats: row i of the job in x, and its segment's row in z. */
+static const float *float_source(const segment_job *j, int64_t i) {
+  const float *x = (const void *)j->x;
+  return x + source_row(j, i) * j->inner;
+}
+
+static float *float_sum(const segment_job *j, int64_t i) {
+  float *z = (void *)j->z;
+  return z + j->id[i] * j->inner;
+}
+
 /* Adds rows [begin, end) to their row of z, both of floats: `vectors` * 4 columns from `at` on. */
 static inline __attribute__((always_inline)) void sum_columns(const segment_job *j, int64_t begin, int64_t end,
                                                               int64_t at, const int vectors) {
-  sum_lanes *to = (sum_lanes *)((float *)j->z + j->id[begin] * j->inner + at), sum[MOST_VECTORS];
+  sum_lanes *to = (sum_lanes *)(float_sum(j, begin) + at), sum[MOST_VECTORS];
   UNROLL for (int v = 0; v < vectors; v++) sum[v] = to[v];
   for (int64_t i = begin; i < end; i++) {
-    const sum_lanes *row = (const sum_lanes *)((const float *)j->x + source_row(j, i) * j->inner + at);
+    const sum_lanes *row = (const sum_lanes *)(float_source(j, i) + at);
     UNROLL for (int v = 0; v < vectors; v++) sum[v] += row[v];
   }
   UNROLL for (int v = 0; v < vectors; v++) to[v] = sum[v];
@@ -49,9 +60,9 @@ static void sum_rows(const segment_job *j, int64_t begin, int64_t end, int64_t f
   for (; at + MOST_VECTORS * LANES <= last; at += MOST_VECTORS * LANES) sum_columns(j, begin, end, at, MOST_VECTORS);
   for (; at + 4 * LANES <= last; at += 4 * LANES) sum_columns(j, begin, end, at, 4);
   for (; at + LANES <= last; at += LANES) sum_columns(j, begin, end, at, 1);
-  float *z = (float *)j->z + j->id[begin] * j->inner;
+  float *z = float_sum(j, begin);
   for (int64_t i = begin; i < end && at < last; i++) {
-    const float *row = (const float *)j->x + source_row(j, i) * j->inner;
+    const float *row = float_source(j, i);
     for (int64_t c = at; c < last; c++) z[c] += row[c];
   }
 }

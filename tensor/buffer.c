@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/block.h"
 #include "base/guard.h"
+#include "base/piece.h"
 #include "base/sanitizer.h"
 #include "tensor/tensor.h"
 #include <string.h>
@@ -16,7 +17,7 @@ _Static_assert(sizeof(buffer) <= HEADER, "a buffer's header fits in front of its
 static void buffer_finish_elements(buffer *b) {
   if (b->dtype == WEFT_STRING) {
     str *s = b->data;
-    for (size_t i = 0; i < b->size / sizeof *s; i++) weft__free(s[i].data);
+    for (size_t i = 0; i < b->size / sizeof *s; i++) weft__piece_free(s[i].data);
   } else if (!weft__dtype_is_plain(b->dtype)) {
     object **o = b->data;
     for (size_t i = 0; i < b->size / sizeof(object *); i++) weft__object_release(o[i]);
@@ -98,11 +99,11 @@ void weft__buffer_release(buffer *b) {
 weft_err weft__str_set(str *s, const void *data, size_t size) {
   char *copy = NULL;
   if (size > 0) {
-    copy = weft__alloc(size);
+    copy = weft__piece_alloc(size);
     if (!copy) return WEFT_RESOURCE_EXHAUSTED;
     memcpy(copy, data, size);
   }
-  weft__free(s->data);
+  weft__piece_free(s->data);
   *s = (str){copy, size};
   return WEFT_OK;
 }

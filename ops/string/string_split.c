@@ -28,6 +28,7 @@ typedef struct pieces {
   piece *at;
   int64_t n, capacity, row, columns, widest;
   bool failed;
+  bool skip_empty, ends[256]; /* of StringSplit: whether a byte is a delimiter */
 } pieces;
 
 static void add_piece(pieces *p, const char *data, size_t size) {
@@ -56,14 +57,14 @@ static weft_err put_pieces(kernel *k, const pieces *p, int64_t rows) {
 
 /* ---- StringSplit: splits at every character of the delimiter; an empty delimiter splits into bytes ---- */
 
-static void cut_at_any(pieces *p, const str *s, const str *delimiter, bool skip_empty) {
-  if (delimiter->size == 0) {
+static void cut_at_any(kernel *k, pieces *p, const str *s) {
+  if (TENSOR_DATA(k->in[1], str)->size == 0) {
     for (size_t i = 0; i < s->size; i++) add_piece(p, s->data + i, 1);
     return;
   }
   for (size_t from = 0, i = 0; s->size && i <= s->size; i++) {
-    if (i < s->size && !memchr(delimiter->data, s->data[i], delimiter->size)) continue;
-    if (i > from || !skip_empty) add_piece(p, s->data + from, i - from);
+    if (i < s->size && !p->ends[(unsigned char)s->data[i]]) continue;
+    if (i > from || !p->skip_empty) add_piece(p, s->data + from, i - from);
     from = i + 1;
   }
 }
@@ -110,20 +111,15 @@ static weft_err check_inputs(kernel *k, const char *name) {
   return WEFT_OK;
 }
 
-static weft_err split_by(kernel *k, void (*cut)(kernel *, pieces *, const str *)) {
-  pieces p = {.at = NULL};
+static weft_err split_by(kernel *k, pieces *p, void (*cut)(kernel *, pieces *, const str *)) {
   int64_t rows = k->in[0]->shape.dim[0];
-  for (p.row = 0; p.row < rows && !p.failed; p.row++) {
-    p.columns = 0;
-    cut(k, &p, TENSOR_DATA(k->in[0], str) + p.row);
+  for (p->row = 0; p->row < rows && !p->failed; p->row++) {
+    p->columns = 0;
+    cut(k, p, TENSOR_DATA(k->in[0], str) + p->row);
   }
-  weft_err err = put_pieces(k, &p, rows);
-  weft__free(p.at);
+  weft_err err = put_pieces(k, p, rows);
+  weft__free(p->at);
   return err;
-}
-
-static void cut_v1(kernel *k, pieces *p, const str *s) {
-  cut_at_any(p, s, TENSOR_DATA(k->in[1], str), weft__node_bool(k->node, "skip_empty", true));
 }
 
 static void cut_v2(kernel *k, pieces *p, const str *s) {
@@ -139,12 +135,16 @@ static void cut_v2(kernel *k, pieces *p, const str *s) {
 
 static weft_err split_cpu(kernel *k) {
   WEFT_TRY(check_inputs(k, "delimiter"));
-  return split_by(k, cut_v1);
+  const str *delimiter = k->in[1]->data;
+  pieces p = {.skip_empty = weft__node_bool(k->node, "skip_empty", true)};
+  for (size_t i = 0; i < delimiter->size; i++) p.ends[(unsigned char)delimiter->data[i]] = true;
+  return split_by(k, &p, cut_at_any);
 }
 
 static weft_err split_v2_cpu(kernel *k) {
   WEFT_TRY(check_inputs(k, "sep"));
-  return split_by(k, cut_v2);
+  pieces p = {.at = NULL};
+  return split_by(k, &p, cut_v2);
 }
 
 /* ---- cases ---- */

@@ -83,9 +83,9 @@ static weft_err substr_cpu(kernel *k) {
   weft_tensor *y = weft__out(k, 0, &out);
   if (!y) return WEFT_OOM;
   const int64_t n = weft__tensor_count(y);
-  const bool utf8 = in_utf8(k), direct = weft__shape_equal(&x->shape, &out);
+  const bool utf8 = in_utf8(k), direct = weft__shape_equal(&x->shape, &out), one = weft__tensor_count(pos) == 1;
   for (int64_t i = 0; i < n; i++) {
-    const int64_t p = element_of(&pos->shape, &out, i), e = direct ? i : element_of(&x->shape, &out, i);
+    const int64_t p = one ? 0 : element_of(&pos->shape, &out, i), e = direct ? i : element_of(&x->shape, &out, i);
     const int64_t part[] = {weft__tensor_int(pos, p), weft__tensor_int(len, p)};
     WEFT_TRY(substr_one(k, utf8, TENSOR_DATA(x, str) + e, part, i, TENSOR_DATA(y, str) + i));
   }

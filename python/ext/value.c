@@ -71,25 +71,25 @@ static PyObject *string_at(const weft_tensor *t, int64_t i) {
   return err ? ext_raise(err) : PyBytes_FromStringAndSize(data, (Py_ssize_t)size);
 }
 
+/* Stores the strings in an array of objects that is new.  Its buffer is an array of references. */
+static int strings_store(const weft_tensor *t, PyObject *array) {
+  Py_buffer view;
+  const int64_t n = weft_tensor_count(t);
+  if (n == 0) return 0;
+  if (PyObject_GetBuffer(array, &view, PyBUF_WRITABLE) != 0) return -1;
+  PyObject **to = view.buf, *s = NULL;
+  for (int64_t i = 0; i < n && (s = string_at(t, i)); i++) ext_set(&to[i], s);
+  PyBuffer_Release(&view);
+  return s ? 0 : -1;
+}
+
 static PyObject *strings_to_numpy(const weft_tensor *t) {
   if (weft_tensor_rank(t) == 0) return string_at(t, 0);
-  PyObject *flat = PyList_New(0), *made = NULL;
-  for (int64_t i = 0; flat && i < weft_tensor_count(t); i++) {
-    PyObject *s = string_at(t, i);
-    if (!s || PyList_Append(flat, s) != 0) Py_CLEAR(flat);
-    Py_XDECREF(s);
-  }
-  PyObject *shape = flat ? ext_shape(weft_tensor_rank(t), weft_tensor_dims(t)) : NULL;
+  PyObject *shape = ext_shape(weft_tensor_rank(t), weft_tensor_dims(t));
   PyObject *array = shape ? PyObject_CallFunctionObjArgs(ndarray, shape, object_dtype, NULL) : NULL;
-  PyObject *one = array ? PyObject_GetAttrString(array, "flat") : NULL;
-  PyObject *all = one ? PySlice_New(NULL, NULL, NULL) : NULL;
-  if (all && (weft_tensor_count(t) == 0 || PyObject_SetItem(one, all, flat) == 0)) made = Py_NewRef(array);
-  Py_XDECREF(all);
-  Py_XDECREF(one);
-  Py_XDECREF(array);
+  if (array && strings_store(t, array) != 0) Py_CLEAR(array);
   Py_XDECREF(shape);
-  Py_XDECREF(flat);
-  return made;
+  return array;
 }
 
 static PyObject *tensor_wrap(weft_tensor *t) {

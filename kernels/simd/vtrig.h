@@ -63,14 +63,16 @@ VMATH float vasinf(float x) {
   return copysignf(vselect(far, VTRIG_HALF_PI - (2.0f * y - VTRIG_HALF_PI_REST), y), x);
 }
 
+/* Below 1/2 it is pi/2 - asin(x), above 2 asin(root), and below -1/2 pi - 2 asin(root): each a multiple of what is left of
+ * an angle, which is pi/2 or 0. */
 VMATH float vacosf(float x) {
   const float a = fabsf(x);
   const int far = a > 0.5f;
-  const float z = vselect(far, vfma(a, -0.5f, 0.5f), a * a), s = vselect(far, sqrtf(z), x),
+  const float z = vselect(far, vfma(a, -0.5f, 0.5f), a * a), root = copysignf(sqrtf(z), -x), s = vselect(far, root, x),
               y = vfma(s, vasin_tail(z), s);
-  const float near_angle = VTRIG_HALF_PI - (y - VTRIG_HALF_PI_REST), far_angle = 2.0f * y;
-  const float obtuse = VTRIG_PI - (far_angle - VTRIG_PI_REST);
-  return vselect(far, vselect(x < 0.0f, obtuse, far_angle), near_angle);
+  const int acute = x > 0.5f;
+  const float left = vselect(acute, 0.0f, VTRIG_HALF_PI) - (y - vselect(acute, 0.0f, VTRIG_HALF_PI_REST));
+  return vselect(far, left + left, left);
 }
 
 /* Accurate for |x| < VMATH_TURNS.  The reduction by quarter turns is done in double: near the poles every bit of the

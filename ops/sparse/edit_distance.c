@@ -55,10 +55,15 @@ static int64_t row_end(const weft_tensor *indices, int64_t from) {
   return to;
 }
 
+/* The last index of an entry only separates it from the others of its row: TensorFlow reads a row's values as they
+ * come, in and out of the shape, and public programs rely on it. */
 static weft_err check_inputs(const kernel *k, shape *out) {
   for (int i = 0; i < 2; i++) {
     WEFT_TRY(weft__sparse_check(k, k->in[3 * i], k->in[3 * i + 1], k->in[3 * i + 2]));
-    WEFT_TRY(weft__sparse_inside(k, k->in[3 * i], k->in[3 * i + 2]));
+    for (int64_t d = 0; d < k->in[3 * i + 2]->shape.dim[0]; d++)
+      if (TENSOR_DATA(k->in[3 * i + 2], int64_t)[d] < 0)
+        return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "Dimension %lld must be >= 0",
+                                 (long long)TENSOR_DATA(k->in[3 * i + 2], int64_t)[d]);
   }
   const int64_t depth = k->in[0]->shape.dim[1];
   if (depth != k->in[3]->shape.dim[1])
@@ -68,20 +73,12 @@ static weft_err check_inputs(const kernel *k, shape *out) {
         (long long)k->in[3]->shape.dim[1], (long long)depth);
   if (depth < 2 || depth > WEFT_MAX_RANK)
     return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
-                             "Input SparseTensors must have rank at least 2, but truth_shape has %lld",
+                             "Input SparseTensors must have rank at least 2, but truth_shape rank is: %lld",
                              (long long)depth);
   out->rank = 0;
   for (int64_t d = 0; d + 1 < depth; d++) {
     const int64_t a = TENSOR_DATA(k->in[2], int64_t)[d], b = TENSOR_DATA(k->in[5], int64_t)[d];
     out->dim[out->rank++] = a > b ? a : b;
-  }
-  for (int i = 0; i < 2; i++) {
-    const weft_tensor *t = k->in[3 * i];
-    for (int64_t j = 1; j < t->shape.dim[0]; j++)
-      if (weft__sparse_compare(TENSOR_DATA(t, int64_t) + (j - 1) * depth, TENSOR_DATA(t, int64_t) + j * depth, depth) >=
-          0)
-        return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "the indices of the %s are not in order at row %lld",
-                                 i ? "truth" : "hypothesis", (long long)j);
   }
   return WEFT_OK;
 }
@@ -98,7 +95,13 @@ static weft_err put_next(const kernel *k, weft_tensor *out, int64_t *a, int64_t 
            t = {k->in[4], *b, order >= 0 ? row_end(y, *b) - *b : 0};
   const int64_t *where = order <= 0 ? p : q;
   int64_t at = 0;
-  for (int64_t d = 0; d + 1 < depth; d++) at = at * out->shape.dim[d] + where[d];
+  for (int64_t d = 0; d + 1 < depth; d++)
+    at = (int64_t)((uint64_t)at * (uint64_t)out->shape.dim[d] + (uint64_t)where[d]); /* wraps, as an index may be any */
+  if (at < 0 || at >= weft__tensor_count(out))
+    return weft__kernel_fail(k, WEFT_INTERNAL,
+                             "Got an inner product %lld which would require writing to outside of the buffer for the "
+                             "output tensor (max elements %lld)",
+                             (long long)at, (long long)weft__tensor_count(out));
   TENSOR_DATA(out, float)[at] = edit_distance_result(k, edit_distance_between(&s, &t, room), t.n);
   *a += s.n;
   *b += t.n;
@@ -121,9 +124,16 @@ static weft_err distance_cpu(kernel *k) {
 
 static weft_err distance_infer(infer *s) {
   const weft_tensor *a = weft__infer_value(s, 2), *b = weft__infer_value(s, 5);
-  if (!a || !b || weft__tensor_count(a) != weft__tensor_count(b)) return WEFT_OK;
-  const int64_t n = weft__tensor_count(a);
-  if (n < 1 || n > WEFT_MAX_RANK) return WEFT_OK;
+  if (!a || !b) return WEFT_OK;
+  const int64_t n = weft__tensor_count(a), m = weft__tensor_count(b);
+  if (n != m)
+    return weft__infer_fail(s, "Num elements of hypothesis_shape does not match truth_shape: %lld vs. %lld",
+                            (long long)n, (long long)m);
+  if (n < 2)
+    return weft__infer_fail(
+        s, "Input Hypothesis SparseTensors must have rank at least 2, but hypothesis_shape rank is: %lld",
+        (long long)n);
+  if (n > WEFT_MAX_RANK) return WEFT_OK;
   s->out[0].rank = 0;
   for (int64_t i = 0; i + 1 < n; i++) {
     const int64_t x = weft__tensor_int(a, i), y = weft__tensor_int(b, i);
@@ -145,6 +155,18 @@ static const op_case distance_cases[] = {
      "6; "
      "i64[2] 1 5",
      NULL, "normalize=false", CASE_FIXED_TYPE},
+    {"i64[2,3] 0 0 0 0 0 1; i32[2] 1 2; i64[3] 1 1 1; i64[2,3] 0 0 0 0 0 5; i32[2] 1 3; i64[3] 1 1 2", "f32[1,1] 0.5",
+     NULL, CASE_FIXED_TYPE}, /* last indices out of the shape */
+    {"i64[2,3] 0 1 0 0 0 0; i32[2] 1 2; i64[3] 1 2 2; i64[2,3] 0 0 0 0 1 0; i32[2] 1 2; i64[3] 1 2 2", "f32[1,2] inf 1",
+     NULL, CASE_FIXED_TYPE}, /* rows out of order */
+    {"i64[1,3] 0 3 0; i32[1] 1; i64[3] 2 2 1; i64[1,3] 0 0 0; i32[1] 1; i64[3] 1 1 1", "f32[2,2] 1 0 0 inf", NULL,
+     CASE_FIXED_TYPE}, /* a row out of the shape, but inside the output */
+    {"i64[1,3] 0 1 0; i32[1] 1; i64[3] 1 1 1; i64[1,3] 0 0 0; i32[1] 1; i64[3] 1 1 1", "error INTERNAL", NULL,
+     CASE_FIXED_TYPE},
+    {"i64[1,3] 0 -1 0; i32[1] 1; i64[3] 1 1 1; i64[1,3] 0 0 0; i32[1] 1; i64[3] 1 1 1", "error INTERNAL", NULL,
+     CASE_FIXED_TYPE},
+    {"i64[1,3] 0 0 0; i32[1] 1; i64[3] 1 1 -1; i64[1,3] 0 0 0; i32[1] 1; i64[3] 1 1 1", "error INVALID_ARGUMENT", NULL,
+     CASE_FIXED_TYPE},
     {"i64[1,2] 0 0; i32[1] 1; i64[2] 1 1; i64[1,3] 0 0 0; i32[1] 1; i64[3] 1 1 1", "error INVALID_ARGUMENT", NULL,
      CASE_FIXED_TYPE},
     {0},

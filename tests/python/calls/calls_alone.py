@@ -151,3 +151,34 @@ def contrib_dropout(tf):
     with tf.Session() as sess:
         one, two = sess.run([tf.contrib.layers.dropout(x, 0.4, seed=3), tf.nn.dropout(x, 0.4, seed=3)])
     np.testing.assert_array_equal(one, two)
+
+
+@case(alone=True)
+def monitors_of_the_first_tutorials(tf):
+    learn = tf.contrib.learn
+    spec = learn.metric_spec.MetricSpec(metric_fn=tf.contrib.metrics.streaming_accuracy,
+                                        prediction_key=learn.prediction_key.PredictionKey.CLASSES)
+    x, y = np.float32([[0, 1], [1, 0], [0, 2], [2, 0]]), np.array([0, 1, 0, 1])
+    monitor = learn.monitors.ValidationMonitor(x, y, every_n_steps=5, metrics={"right": spec})
+    model = learn.DNNClassifier(feature_columns=[tf.contrib.layers.real_valued_column("", dimension=2)], hidden_units=[8], model_dir="m",
+                                optimizer=tf.train.AdamOptimizer(0.1), config=learn.RunConfig(save_checkpoints_secs=1, tf_random_seed=1))
+    model.fit(input_fn=lambda: (x, y), steps=60, monitors=[monitor])
+    assert list(model.predict(input_fn=lambda: x)) == [0, 1, 0, 1]  # features alone, as an array
+    assert list(model.predict(input_fn=lambda: tf.constant(x))) == [0, 1, 0, 1]
+
+
+@case(alone=True)
+def paths_inside_contrib(tf):
+    learn, contrib = tf.contrib.learn.python.learn, tf.contrib
+    assert learn.metric_spec.MetricSpec is contrib.learn.MetricSpec
+    assert learn.estimators.estimator.SKCompat is contrib.learn.SKCompat
+    assert learn.estimators.dnn.DNNClassifier is contrib.learn.DNNClassifier
+    assert learn.estimators.constants.ProblemType is contrib.learn.ProblemType
+    assert learn.estimators.prediction_key.PredictionKey is contrib.learn.PredictionKey
+    assert learn.utils.saved_model_export_utils.make_export_strategy is contrib.learn.make_export_strategy
+    assert contrib.losses.python.losses.loss_ops.absolute_difference is contrib.losses.absolute_difference
+    assert contrib.rnn.python.ops.core_rnn.static_rnn is contrib.rnn.static_rnn
+    assert contrib.distribute.python.mirrored_strategy.MirroredStrategy is contrib.distribute.MirroredStrategy
+    assert contrib.data.python.ops.dataset_ops.Dataset is contrib.data.Dataset
+    assert tf.models.rnn.rnn_cell.GRUCell is tf.nn.rnn_cell.GRUCell and tf.models.rnn.rnn.dynamic_rnn is tf.nn.dynamic_rnn
+    assert tf.models.rnn.seq2seq.rnn_decoder is tf.python.ops.seq2seq.rnn_decoder is contrib.legacy_seq2seq.rnn_decoder

@@ -96,9 +96,10 @@ def meshes_masks_and_parts(tf):
         x, y, tf.meshgrid([1, 2], [3], [5, 6], indexing="ij"), tf.boolean_mask(tf.constant([[1, 2], [3, 4], [5, 6]]), mask),
         tf.boolean_mask(tf.constant([[1, 2], [3, 4]]), [[True, False], [True, True]]),
         tf.boolean_mask(tf.constant([[1, 2, 3]]), mask, axis=1),
+        [tf.boolean_mask(tf.constant([[1, 2], [3, 4]]), m) for m in ([[0.5, 0], [0, -1]], [0, 2], np.uint8([1, 0]), np.float64([0, 1]))],
         [
             said(lambda: tf.boolean_mask([1, 2], [True])), said(lambda: tf.boolean_mask([1, 2], tf.placeholder(tf.bool))),
-            said(lambda: tf.boolean_mask([[1]], True)),
+            said(lambda: tf.boolean_mask([[1]], True)), said(lambda: tf.boolean_mask([1, 2], ["a", ""])),
         ],
         tf.dynamic_partition([1, 2, 3], [1, 0, 1], 2), tf.where([[True, False], [False, True]]), tf.where(mask, [1, 2, 3], [4, 5, 6]),
         tf.sequence_mask([1, 3, 0]), tf.sequence_mask([[1], [2]], 3, tf.int32), tf.invert_permutation([2, 0, 1]),

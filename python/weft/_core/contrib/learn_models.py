@@ -71,13 +71,17 @@ def _array_fn(x, y, batch_size, forever):
 
 
 def _named(input_fn):
-    """An input function whose features are a dict."""
+    """An input function whose features are a dict.  One for predictions may give the features alone, as an array too."""
     def call():
         made = input_fn()
         if isinstance(made, tuple) and not isinstance(made[0], dict):
-            return {"": made[0]}, made[1]
-        return made
+            return {"": _tensor(made[0])}, made[1]
+        return {"": _tensor(made)} if isinstance(made, (np.ndarray, tf.Tensor, tf.SparseTensor)) else made
     return call
+
+
+def _tensor(value):
+    return tf.convert_to_tensor(value) if isinstance(value, np.ndarray) else value
 
 
 def infer_real_valued_columns_from_input(x):
@@ -92,6 +96,13 @@ def infer_real_valued_columns_from_input_fn(input_fn):
     with tf.Graph().as_default():
         features = _named(input_fn)()[0]
         return [tf.contrib.layers.real_valued_column(k, dimension=int(v.shape[1:].num_elements())) for k, v in sorted(features.items())]
+
+
+class _OneRun(tf.train.SessionRunHook):
+    """Stops after a run."""
+
+    def after_run(self, run_context, run_values):
+        run_context.request_stop()
 
 
 class Learner(_Estimator):
@@ -144,6 +155,10 @@ class Learner(_Estimator):
                 more[key[0] if isinstance(key, tuple) else key] = spec.create_metric_ops(features, labels, seen)
             made = made._replace(eval_metric_ops={**made.eval_metric_ops, **more})
         return made
+
+    def _hooks_without_end(self, graph):
+        """Constants are predicted once, as contrib does; what an iterator of the program's gives ends by itself."""
+        return [] if any("Iterator" in op.type for op in graph.get_operations()) else [_OneRun()]
 
     def _public(self, predictions):
         """Predictions under contrib's keys."""

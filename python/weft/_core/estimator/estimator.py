@@ -374,14 +374,19 @@ class Estimator(metaclass=Named):
             get_or_create_global_step()
             features, _, more = self._features_and_labels(input_fn, ModeKeys.PREDICT)
             if not more and not graph.get_collection(GraphKeys.QUEUE_RUNNERS):
-                logging.warning("Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict yields "
-                                "forever. This is probably a mistake.")
+                more = self._hooks_without_end(graph)
             spec = self._call_model_fn(features, None, ModeKeys.PREDICT)
             wanted = self._wanted(spec.predictions, predict_keys)
             creator = ChiefSessionCreator(spec.scaffold, self._config.master if not self._config.cluster_spec.jobs else "",
                                           self._config.session_config, checkpoint_filename_with_path=path)
             sess = MonitoredSession(creator, more + list(hooks or []) + list(spec.prediction_hooks))
         yield from self._predictions(sess, wanted, yield_single_examples)
+
+    def _hooks_without_end(self, graph):
+        """Hooks for predictions whose input may never end."""
+        logging.warning("Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict yields "
+                        "forever. This is probably a mistake.")
+        return []
 
     @staticmethod
     def _wanted(predictions, keys):

@@ -262,7 +262,7 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
         whole = shape(tensor)
         leading = reduce_prod(whole[axis:axis + n], [0])
         tensor = reshape(tensor, concat([whole[:axis], [leading], whole[axis + n:]], 0))
-        picked = squeeze(where(reshape(mask, [-1])), axis=[1])
+        picked = squeeze(op("Where", None, input=reshape(mask, [-1])), axis=[1])  # of numbers too: where they are not 0
         return gather(tensor, picked, axis=axis)
 
 

@@ -17,6 +17,7 @@ typedef struct local {
   device_info *info; /* of its devices */
   int n_info;
   struct cost_model *costs; /* NULL: no run has a cost graph */
+  int processors;           /* that the process may use */
   pthread_mutex_t lock;     /* guards what follows */
   requests plans;
   runs runs;

@@ -19,6 +19,7 @@
 #include "exec/passes/unroll.h"
 #include "exec/executors/cuda_graph.h"
 #include "exec/passes/copy_insertion.h"
+#include "exec/passes/round_operands.h"
 #include "exec/executors/staged.h"
 #include "graph/fold.h"
 
@@ -357,6 +358,8 @@ static weft_err make_plan(maker *m) {
   WEFT_TRY(weft__bundle(m->p));
   m->n_slot = m->p->n_slot;
   WEFT_TRY(weft__fuse(m->p));
+  WEFT_TRY(weft__round_operands(m->p));
+  m->n_slot = m->p->n_slot;
   WEFT_TRY(weft__swap_relu_pool(m->p));
   if (m->p->executor == PLAN_STAGED) WEFT_TRY(weft__staged_prepare(m->p));
   WEFT_TRY(find_last_uses(m));

@@ -47,6 +47,7 @@ typedef enum fusion_role {
   ROLE_SUM_ROWS, /* for each number in input 1, the sum of the rows of input 0 that have it; input 2 counts the sums */
   ROLE_LOOKUP,   /* the rows of input 0 (a value or a handle) that input 1 names; along axis input 2, if there is one */
   ROLE_MATMUL,   /* the matrix product of its two inputs, with transpose_a and transpose_b */
+  ROLE_MATMULS,  /* likewise, of batches of matrices */
   ROLE_COLUMNS,  /* the sum over all axes but the last, if its data_format is NHWC */
   ROLE_REPEAT    /* input 0, repeated to fill a shape under the broadcast rules */
 } fusion_role;

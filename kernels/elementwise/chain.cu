@@ -6,6 +6,7 @@
  * get a kernel that is compiled for the steps (formula.cuh), where that is possible. */
 #include "kernels/elementwise/formula.cuh"
 #include "kernels/elementwise/functions.cuh"
+#include "kernels/gemm/gemm.cuh"
 #include <string.h>
 
 #define UNARY_STEPS(X)                                                                                                 \
@@ -381,6 +382,6 @@ static int step_of(const char *op, int n_in) {
 static int64_t most_elements() { return gpu_formula_compiles() ? INT32_MAX : FORMULA_LEAST; }
 
 const gpu_chains *weft__gpu_chains() {
-  static const gpu_chains chains = {step_of, chain_gpu, bundle_gpu, most_elements};
+  static const gpu_chains chains = {step_of, chain_gpu, bundle_gpu, most_elements, gpu_rounds_operands, gpu_round_operand};
   return &chains;
 }

@@ -20,7 +20,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { MAX_DEVICES = 64, MAX_PLANS = 512, WORKSPACE = 32 << 20, CANDIDATES = 8, WORTH_TUNING = 1 << 20, TURNS = 4 };
+enum { MAX_DEVICES = 64, MAX_PLANS = 512, WORKSPACE = 32 << 20, CANDIDATES = 24, WORTH_TUNING = 1 << 20, TURNS = 4 };
 
 struct blas {
   decltype(&cublasLtCreate) create;
@@ -247,7 +247,7 @@ static weft_err run_turned(kernel *k, gpu_gemm g) {
   return run_plain(k, g);
 }
 
-static __global__ void round_kernel(const float *x, bf16 *y, int64_t packs) {
+static __global__ void round_packs(const float *x, bf16 *y, int64_t packs) {
   GPU_EACH(i, packs) {
     const channels_of<float> v = ((const channels_of<float> *)x)[i];
     alignas(8) bf16 to[4];
@@ -256,14 +256,32 @@ static __global__ void round_kernel(const float *x, bf16 *y, int64_t packs) {
     ((uint2 *)y)[i] = *(const uint2 *)to;
   }
 }
+static __global__ void round_each(const float *x, bf16 *y, int64_t n) { GPU_EACH(i, n) y[i] = (bf16)x[i]; }
+
+static weft_err round_into(kernel *k, const void *x, void *y, int64_t n) {
+  if (n % 4 || (uintptr_t)x % 16 || (uintptr_t)y % 8)
+    round_each<<<gpu_blocks(n), GPU_THREADS, 0, gpu_stream(k)>>>((const float *)x, (bf16 *)y, n);
+  else
+    round_packs<<<gpu_blocks(n / 4), GPU_THREADS, 0, gpu_stream(k)>>>((const float *)x, (bf16 *)y, n / 4);
+  return gpu_launched(k);
+}
+
+bool gpu_rounds_operands() { return gpu_rounding() == ROUND_BF16; }
+
+weft_err gpu_round_operand(kernel *k) {
+  const gpu_tensor x = gpu_in(k, 0);
+  gpu_tensor y;
+  WEFT_TRY(gpu_out(k, 0, x.shape, &y));
+  return x.count ? round_into(k, x.data, y.data, x.count) : WEFT_OK;
+}
 
 /* Replaces n elements by the same as bfloat16. */
 static weft_err gemm_round(kernel *k, const void **x, int64_t n) {
   bf16 *y = nullptr;
   WEFT_TRY(gpu_scratch(k, n, &y));
-  round_kernel<<<gpu_blocks(n / 4), GPU_THREADS, 0, gpu_stream(k)>>>((const float *)*x, y, n / 4);
+  WEFT_TRY(round_into(k, *x, y, n));
   *x = y;
-  return gpu_launched(k);
+  return WEFT_OK;
 }
 
 /* Returns true if an operand has no gaps and consists of packs. */
@@ -275,8 +293,8 @@ static bool is_dense(const void *x, int64_t rows, int64_t columns, int64_t ld, i
 /* Both operands are rounded to bfloat16 first: cuBLASLt itself takes as long for floats as in tf32. */
 static weft_err run_rounded(kernel *k, gpu_gemm g) {
   const int64_t matrices = g.batch > 1 ? g.batch : 1;
-  WEFT_TRY(gemm_round(k, &g.a, g.m * g.k * (g.step_a ? matrices : 1)));
-  WEFT_TRY(gemm_round(k, &g.b, g.n * g.k * (g.step_b ? matrices : 1)));
+  if (!g.rounded_a) WEFT_TRY(gemm_round(k, &g.a, g.m * g.k * (g.step_a ? matrices : 1)));
+  if (!g.rounded_b) WEFT_TRY(gemm_round(k, &g.b, g.n * g.k * (g.step_b ? matrices : 1)));
   g.type = WEFT_BFLOAT16, g.wide_c = true;
   return run_plain(k, g);
 }
@@ -347,6 +365,7 @@ static bool is_other_better(kernel *k, const gpu_gemm &g, const plan_key &key, w
 
 weft_err gpu_gemm_run(kernel *k, const gpu_gemm &g) {
   if (g.m == 0 || g.n == 0) return WEFT_OK;
+  if (g.rounded_a || g.rounded_b) return run_rounded(k, g);
   const plan_key key = key_of(g);
   way *const other = other_way(g, key);
   return other && is_other_better(k, g, key, other) ? other(k, g) : run_plain(k, g);

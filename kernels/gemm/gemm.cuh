@@ -12,6 +12,7 @@ struct gpu_gemm {
   weft_dtype type;
   bool wide_c;         /* c is float though a and b are bfloat16 */
   bool flip_a, flip_b; /* stored transposed */
+  bool rounded_a, rounded_b; /* is bfloat16 though the type is float (exec/passes/round_operands.h) */
   int64_t m, n, k;
   const void *a, *b;
   void *c;
@@ -21,6 +22,9 @@ struct gpu_gemm {
   float beta;
 };
 weft_err gpu_gemm_run(kernel *k, const gpu_gemm &g);
+/* For exec/passes/round_operands.c: whether operands are rounded to bfloat16; and the kernel that does it. */
+bool gpu_rounds_operands();
+weft_err gpu_round_operand(kernel *k);
 
 /* For a product with few rows, in exact floats (skinny.cu): whether it can be computed so; and computes it. */
 bool gpu_gemm_is_skinny(const gpu_gemm &g);

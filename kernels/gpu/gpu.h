@@ -91,6 +91,8 @@ typedef struct gpu_chains {
   weft_err (*run)(kernel *k);            /* runs a chain */
   weft_err (*run_bundle)(kernel *k);
   int64_t (*most_elements)(void); /* returns the number of elements up to which bundles are faster than chains */
+  bool (*rounds)(void);           /* returns true if products of floats round their operands to bfloat16 first */
+  weft_err (*round)(kernel *k);   /* output 0 = input 0, rounded */
 } gpu_chains;
 
 /* ---- functions that the plug-in calls ---- */

@@ -4,6 +4,7 @@
  * multiplied as floats.  If a batch has enough matrices, the threads divide the matrices among them; otherwise they
  * divide each product. */
 #include "graph/build.h"
+#include "graph/fusion.h"
 #include "graph/kernel.h"
 #include "ops/math/cast.h"
 #include "kernels/gemm/gemm.h"
@@ -350,6 +351,8 @@ static const op_case mixed_cases[] = {
     {0},
 };
 
+static const fusion batch_fusion = {ROLE_MATMULS};
+
 OPS(matmul) = {
     {"MatMul(a:T, b:T) -> (product:T) | transpose_a:bool=false transpose_b:bool=false "
      "T:type{bfloat16,half,float,double,int32,int64,uint8,uint16,uint32,uint64,complex64,complex128}",
@@ -358,15 +361,15 @@ OPS(matmul) = {
      .amp = AMP_ALLOW},
     {"BatchMatMul(x:T, y:T) -> (output:T) | T:type{bfloat16,half,float,double,int32,int64,complex64,complex128} "
      "adj_x:bool=false adj_y:bool=false",
-     "Products of the matrices in the last two dimensions.", .infer = batch_infer_v1, .cpu = batch_cpu_v1,
-     .prepare = batch_prepare, .unprepare = matmul_unprepare, .grad = batch_grad_v1, .cases = batch_cases,
-     .amp = AMP_ALLOW},
+     "Products of the matrices in the last two dimensions.", .fusion = &batch_fusion, .infer = batch_infer_v1,
+     .cpu = batch_cpu_v1, .prepare = batch_prepare, .unprepare = matmul_unprepare, .grad = batch_grad_v1,
+     .cases = batch_cases, .amp = AMP_ALLOW},
     {"BatchMatMulV2(x:T, y:T) -> (output:T) | "
      "T:type{bfloat16,half,float,double,int16,int32,int64,uint8,uint16,uint32,uint64,complex64,complex128} "
      "adj_x:bool=false adj_y:bool=false",
-     "Products of the matrices in the last two dimensions, the others broadcast.", .infer = batch_infer_v2,
-     .cpu = batch_cpu_v2, .prepare = batch_prepare, .unprepare = matmul_unprepare, .grad = batch_grad_v2,
-     .cases = broadcast_cases, .amp = AMP_ALLOW},
+     "Products of the matrices in the last two dimensions, the others broadcast.", .fusion = &batch_fusion,
+     .infer = batch_infer_v2, .cpu = batch_cpu_v2, .prepare = batch_prepare, .unprepare = matmul_unprepare,
+     .grad = batch_grad_v2, .cases = broadcast_cases, .amp = AMP_ALLOW},
     {"BatchMatMulV3(x:Ta, y:Tb) -> (output:Tout) | "
      "Ta:type{bfloat16,half,float,double,uint8,int8,int16,int32,int64,complex64,complex128} "
      "Tb:type{bfloat16,half,float,double,uint8,int8,int16,int32,int64,complex64,complex128} "

@@ -12,6 +12,13 @@ static bool set_product(gpu_gemm *g, const gpu_tensor &a, const gpu_tensor &b, b
   return g->k == y[flip_b];
 }
 
+/* Finds which operands of a product of floats were rounded to bfloat16 before. */
+static void find_rounded(gpu_gemm *g, const gpu_tensor &a, const gpu_tensor &b, const gpu_tensor &c) {
+  if (c.dtype != WEFT_FLOAT) return;
+  g->type = WEFT_FLOAT;
+  g->rounded_a = a.dtype == WEFT_BFLOAT16, g->rounded_b = b.dtype == WEFT_BFLOAT16;
+}
+
 static weft_err matmul_multiply(kernel *k, gpu_gemm *g, const gpu_tensor &a, const gpu_tensor &b, const gpu_tensor &c) {
   if (c.count == 0) return WEFT_OK;
   if (g->k == 0) {
@@ -35,6 +42,7 @@ static weft_err matmul_gpu(kernel *k) {
                     (long long)b.shape.dim[1]);
   const int64_t dims[] = {g.m, g.n};
   WEFT_TRY(gpu_out(k, 0, gpu_shape(2, dims), &c));
+  find_rounded(&g, a, b, c);
   return matmul_multiply(k, &g, a, b, c);
 }
 
@@ -67,16 +75,15 @@ static int64_t matrix_of(const shape &out, const shape &in, int64_t i) {
 static weft_err multiply_batch(kernel *k, gpu_gemm g, const gpu_tensor &a, const gpu_tensor &b, const gpu_tensor &c) {
   const int64_t count = gpu_span(c.shape, 0, c.shape.rank - 2);
   const int64_t na = a.count / (g.m * g.k), nb = b.count / (g.n * g.k);
-  const size_t size = gpu_size(c.dtype);
   if ((na == count || na == 1) && (nb == count || nb == 1)) {
     g.batch = (int)count;
     g.step_a = na == 1 ? 0 : g.m * g.k, g.step_b = nb == 1 ? 0 : g.n * g.k, g.step_c = g.m * g.n;
     return matmul_multiply(k, &g, a, b, c);
   }
   for (int64_t i = 0; i < count; i++) {
-    g.a = (const char *)a.data + (size_t)(matrix_of(c.shape, a.shape, i) * g.m * g.k) * size;
-    g.b = (const char *)b.data + (size_t)(matrix_of(c.shape, b.shape, i) * g.n * g.k) * size;
-    g.c = (char *)c.data + (size_t)(i * g.m * g.n) * size;
+    g.a = (const char *)a.data + (size_t)(matrix_of(c.shape, a.shape, i) * g.m * g.k) * gpu_size(a.dtype);
+    g.b = (const char *)b.data + (size_t)(matrix_of(c.shape, b.shape, i) * g.n * g.k) * gpu_size(b.dtype);
+    g.c = (char *)c.data + (size_t)(i * g.m * g.n) * gpu_size(c.dtype);
     WEFT_TRY(gpu_gemm_run(k, g));
   }
   return WEFT_OK;
@@ -95,6 +102,7 @@ template <bool broadcasts> static weft_err batch_gpu(kernel *k) {
   s.dim[s.rank++] = g.m;
   s.dim[s.rank++] = g.n;
   WEFT_TRY(gpu_out(k, 0, s, &c));
+  find_rounded(&g, a, b, c);
   return c.count && g.k ? multiply_batch(k, g, a, b, c) : matmul_multiply(k, &g, a, b, c);
 }
 

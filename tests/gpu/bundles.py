@@ -197,11 +197,11 @@ def choices_in_half():
 
 
 def large_choices():
-    return choices(rows=1024)
+    return choices(rows=520)
 
 
 def large_choices_in_double():
-    return choices(tf.float64, 1024)
+    return choices(tf.float64, 520)
 
 
 def large_dropout():

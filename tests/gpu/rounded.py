@@ -28,6 +28,18 @@ with tf.Session() as s:
                 got = [s.run(product, feed) for _ in range(3)]
                 expected = a.astype(np.float64) @ b
                 print(m, k, n, count, int(flip_a), int(flip_b), said(got, expected[0] if count == 1 else expected, 0.025 * np.sqrt(k)))
+    # Products that share operands, which are rounded once: of matrices, of batches, and of sizes that are no multiple of four.
+    for m, k, n in ((512, 768, 1024), (301, 651, 257)):
+        a, b, c = (rng.randn(*size).astype(np.float32) for size in ((m, k), (k, n), (m, n)))
+        x, y, z = (tf.placeholder_with_default(v, v.shape) for v in (a, b, c))
+        twice = tf.stack([x * 2.0, x])
+        shared = [tf.matmul(x, y), tf.matmul(x, z, transpose_a=True), tf.matmul(z, y, transpose_b=True),
+                  tf.matmul(twice, tf.stack([y, y])), tf.matmul(twice, twice, transpose_b=True)]
+        two = np.stack([a * 2.0, a]).astype(np.float64)
+        expected = [a.astype(np.float64) @ b, a.T.astype(np.float64) @ c, c.astype(np.float64) @ b.T, two @ b, two @ two.swapaxes(1, 2)]
+        got = [s.run(shared) for _ in range(3)]
+        for i, right in enumerate(expected):
+            print("shared", m, k, n, i, said([g[i] for g in got], right, 0.006 * np.abs(right).std() * 10))
     for rows, columns in ((1, 1 << 20), (3, 300004), (4096, 768), (5000, 1001)):
         x = rng.rand(rows, columns).astype(np.float32)
         mean = tf.reduce_mean(tf.placeholder_with_default(x, x.shape), axis=1)

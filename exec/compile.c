@@ -355,11 +355,10 @@ static weft_err make_plan(maker *m) {
   WEFT_TRY(weft__defer_updates(m->p));
   if (m->p->executor == PLAN_DATAFLOW) return weft__dataflow_map_create(&m->p->dataflow, m->p);
   WEFT_TRY(weft__skip_forwards(m->p));
+  WEFT_TRY(weft__round_operands(m->p));
   WEFT_TRY(weft__bundle(m->p));
   m->n_slot = m->p->n_slot;
   WEFT_TRY(weft__fuse(m->p));
-  WEFT_TRY(weft__round_operands(m->p));
-  m->n_slot = m->p->n_slot;
   WEFT_TRY(weft__swap_relu_pool(m->p));
   if (m->p->executor == PLAN_STAGED) WEFT_TRY(weft__staged_prepare(m->p));
   WEFT_TRY(find_last_uses(m));

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "exec/passes/bundle_draft.h"
+#include "exec/passes/round_operands.h"
 #include "kernels/gpu/gpu_host.h"
 
 /* ---- forming ------------------------------------------------------------------------------------- */
@@ -76,14 +77,22 @@ static bool may_add_join(const bundler *b, const draft *d, int item) {
   return true;
 }
 
-/* Lets the bundle write the output of an item that joins what a member makes with values that are there already. */
+/* Returns true if the item rounds what a member makes. */
+static bool may_add_rounding(const bundler *b, const draft *d, int item) {
+  const plan_item *it = &b->p->item[item];
+  const int maker = b->p->slot_item[it->in[0].slot];
+  return !b->gone[item] && it->device == b->p->item[d->root].device && d->type == WEFT_FLOAT && maker >= 0 &&
+         weft__draft_member(d, maker) >= 0;
+}
+
+/* Lets the bundle write the output of an item that joins what a member makes with values that are there already, or rounds it. */
 static bool try_add_join(bundler *b, draft *d, int item) {
-  if (item <= d->root || d->n_join == MAX_JOINS || !weft__draft_is_small(d) || b->refused[item] == d->root ||
-      weft__draft_joins(d, item))
+  const bool rounds = weft__is_rounding(&b->p->item[item > 0 ? item : 0]);
+  if (item <= d->root || d->n_join == MAX_JOINS || b->refused[item] == d->root || weft__draft_joins(d, item))
     return false;
-  if (!weft__fusion_declared(&b->p->item[item])->joins) return false;
+  if (!rounds && (!weft__draft_is_small(d) || !weft__fusion_declared(&b->p->item[item])->joins)) return false;
   const draft before = *d;
-  if (may_add_join(b, d, item)) {
+  if (rounds ? may_add_rounding(b, d, item) : may_add_join(b, d, item)) {
     d->join[d->n_join++] = item;
     if (weft__draft_build(b, d)) return true;
     *d = before;

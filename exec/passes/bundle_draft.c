@@ -4,6 +4,8 @@
  * more memory than reading it.  Then the earlier kernel often need not write it. */
 #include "exec/passes/bundle_draft.h"
 
+#include "exec/passes/round_operands.h"
+
 const fusion *weft__fusion_declared(const plan_item *it) {
   static const fusion none = {0};
   return it->op == it->node->op ? weft__fusion_of(it) : &none;
@@ -289,7 +291,7 @@ static bool add_operand(const bundler *b, draft *d, const plan_item *it, int j, 
   if (!is_bool && !found && !weft__draft_is_small(d) && !add_again(b, d, it, j, operand, &found)) return false;
   if (found) return true;
   if (!operand_view(weft__out_shape(it->node->graph, it->node->in[j]), d->shape, &same, &v)) return false;
-  v.is_bool = is_bool;
+  v.kind = is_bool ? VIEW_BOOL : VIEW_PLAIN;
   return add_view(d, &it->in[j], v, operand);
 }
 
@@ -312,12 +314,20 @@ static bool add_result(draft *d, gpu_view v, int operand) {
   return true;
 }
 
+/* Lets a result be written as bfloat16. */
+static bool add_rounded(const bundler *b, draft *d, const plan_item *it) {
+  const gpu_view all = {.row = d->b.gpu.columns, .column = 1, .kind = VIEW_BF16};
+  int operand;
+  return add_output(d, it->first_out, d->shape) && add_operand(b, d, it, 0, &operand) && add_result(d, all, operand);
+}
+
 /* What an item joins is written to its place in the item's output. */
 static bool add_joined(const bundler *b, draft *d, int item) {
   const plan_item *it = &b->p->item[item];
   const shape *whole = &it->node->out_shape[0];
   tensor_part part;
   gpu_view v;
+  if (weft__is_rounding(it)) return add_rounded(b, d, it);
   if (!add_output(d, it->first_out, whole)) return false;
   const int tensor = d->b.gpu.n_tensor;
   for (int j = 0; j < it->n_in; j++) {
@@ -384,7 +394,7 @@ bool weft__draft_build(const bundler *b, draft *d) {
   for (int m = 0; m < d->n_member; m++) {
     const plan_item *it = &b->p->item[d->member[m]];
     gpu_view v = all;
-    v.is_bool = weft__dtype_base(it->node->out_type[0]) == WEFT_BOOL;
+    if (weft__dtype_base(it->node->out_type[0]) == WEFT_BOOL) v.kind = VIEW_BOOL;
     if (!read_outside(b, d, it->first_out)) continue;
     if (!add_output(d, it->first_out, d->shape) || !add_result(d, v, -1 - d->step[m])) return false;
   }

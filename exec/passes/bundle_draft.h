@@ -28,7 +28,8 @@ typedef struct bundler {
 
 typedef struct draft { /* a bundle that is being formed */
   int root;
-  int join[MAX_JOINS], n_join; /* items that join results with each other or with other values; the root may be one */
+  int join[MAX_JOINS],
+      n_join; /* items that join results with each other or with other values, or round one; the root may be one */
   int update[MAX_UPDATES], n_update; /* items that assign results to variables */
   const shape *shape;
   weft_dtype type;

@@ -21,6 +21,8 @@ typedef struct rounder {
 
 static const op round_op = {.def = "_Round"};
 
+bool weft__is_rounding(const plan_item *it) { return it->op == &round_op; }
+
 static const shape *operand_shape(const plan_item *it, int j) {
   return weft__out_shape(it->node->graph, it->node->in[j]);
 }

@@ -18,7 +18,7 @@ typedef struct block { /* some columns of one row */
   _Alignas(WEFT_ALIGN) char made[GPU_BUNDLE_STEPS][BUNDLE_BLOCK * sizeof(double)];
 } block;
 
-static size_t element_size(const block *a, const gpu_view *v) { return v->is_bool ? sizeof(bool) : a->size; }
+static size_t element_size(const block *a, const gpu_view *v) { return v->kind == VIEW_BOOL ? sizeof(bool) : a->size; }
 
 /* Returns the address of column c of the block in a tensor. */
 static char *block_element(const block *a, const gpu_view *v, const weft_tensor *t, int c) {

@@ -216,7 +216,7 @@ enum { BUNDLE_THREADS = 64 };
 struct bundle_view {
   void *at;
   uint32_t row, column; /* strides */
-  bool is_bool;
+  gpu_view_kind kind;
 };
 struct bundle_args {
   uint32_t n;
@@ -243,7 +243,7 @@ __global__ void __launch_bounds__(BUNDLE_THREADS) bundle_kernel(const __grid_con
   for (int v = 0; v < GPU_BUNDLE_IN; v++)
     if (v < b.n_in) {
       const uint32_t at = row * b.in[v].row + column * b.in[v].column;
-      given[v] = b.in[v].is_bool ? (A)((const bool *)b.in[v].at)[at] : (A)((const S *)b.in[v].at)[at];
+      given[v] = b.in[v].kind == VIEW_BOOL ? (A)((const bool *)b.in[v].at)[at] : (A)((const S *)b.in[v].at)[at];
     }
 #pragma unroll
   for (int v = 0; v < GPU_BUNDLE_IN; v++)
@@ -266,19 +266,21 @@ __global__ void __launch_bounds__(BUNDLE_THREADS) bundle_kernel(const __grid_con
   for (int v = 0; v < b.n_out; v++) {
     const uint32_t at = row * b.out[v].row + column * b.out[v].column;
     const A z = kept[bundle_place(b.result[v])][threadIdx.x];
-    if (b.out[v].is_bool)
+    if (b.out[v].kind == VIEW_BOOL)
       ((bool *)b.out[v].at)[at] = z != 0;
+    else if (b.out[v].kind == VIEW_BF16)
+      ((bf16 *)b.out[v].at)[at] = (bf16)(float)z;
     else
       ((S *)b.out[v].at)[at] = (S)z;
   }
 }
 
 static void *first_of(const gpu_view &v, size_t size, const gpu_tensor &t) {
-  return (char *)t.data + (size_t)v.first * (v.is_bool ? sizeof(bool) : size);
+  return (char *)t.data + (size_t)v.first * gpu_view_size(v.kind, size);
 }
 
 template <class S> static bundle_view bundle_view_of(const gpu_view &v, const gpu_tensor &t) {
-  return {first_of(v, sizeof(S), t), (uint32_t)v.row, (uint32_t)v.column, v.is_bool};
+  return {first_of(v, sizeof(S), t), (uint32_t)v.row, (uint32_t)v.column, v.kind};
 }
 
 struct bundle_tensors {
@@ -304,7 +306,7 @@ template <class S> static weft_err bundle_launch(kernel *k, const gpu_bundle &g,
 }
 
 static formula_view formula_view_of(const gpu_bundle &g, const gpu_view &v, const gpu_tensor &t) {
-  formula_view f = {first_of(v, gpu_size(g.type), t), 2, {g.rows, g.columns}, {v.row, v.column}, v.is_bool};
+  formula_view f = {first_of(v, gpu_size(g.type), t), 2, {g.rows, g.columns}, {v.row, v.column}, v.kind};
   if (v.row == 0 && v.column == 0) f.rank = 0;
   if (v.row == g.columns && v.column == 1) f.rank = 1, f.dim[0] = g.rows * g.columns, f.step[0] = 1;
   return f;

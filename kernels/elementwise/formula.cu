@@ -102,27 +102,41 @@ static void put_step(writer *w, const formula &f, int s) {
 /* Writes how a thread reads its elements of a view: as S, as a pack of them, or as bools. */
 static void put_load(writer *w, const formula_view &v, int i) {
   const bool held = is_held(v);
-  const char *type = v.is_bool ? (held ? "unsigned char" : "unsigned") : held ? "S" : "Q";
-  put(w, "  const %s q%d = *(const %s *)((const %s *)p.in[%d] + (", type, i, type, v.is_bool ? "unsigned char" : "S", i);
+  const bool is_bool = v.kind == VIEW_BOOL;
+  const char *type = is_bool ? (held ? "unsigned char" : "unsigned") : held ? "S" : "Q";
+  put(w, "  const %s q%d = *(const %s *)((const %s *)p.in[%d] + (", type, i, type, is_bool ? "unsigned char" : "S", i);
   put_offset(w, v);
   put(w, "));\n");
 }
 
 static void put_input(writer *w, const formula_view &v, int i) {
   put(w, "  V x%d; EACH x%d.v[j] = ", i, i);
-  if (v.is_bool)
+  if (v.kind == VIEW_BOOL)
     put(w, is_held(v) ? "q%d != 0;\n" : "(q%d >> 8 * j & 255u) != 0;\n", i);
   else
     put(w, is_held(v) ? "TO(q%d);\n" : "TO(q%d.v[j]);\n", i);
 }
 
 static void put_store(writer *w, const formula &f, int i) {
-  const bool is_bool = f.out[i].is_bool;
-  put(w, is_bool ? "  { unsigned q = 0; EACH q |= (unsigned)(" : "  { Q q; EACH q.v[j] = FROM(");
+  static const char *const before[] = {"  { Q q; EACH q.v[j] = FROM(", "  { unsigned q = 0; EACH q |= (unsigned)(",
+                                       "  { H q; EACH q.v[j] = brain((float)("};
+  static const char *const after[] = {"); *(Q *)((S *)p.out[%d] + (",
+                                      " != 0) << 8 * j; *(unsigned *)((unsigned char *)p.out[%d] + (",
+                                      ")); *(H *)((unsigned short *)p.out[%d] + ("};
+  put(w, "%s", before[f.out[i].kind]);
   put_operand(w, f.result[i]);
-  put(w, is_bool ? " != 0) << 8 * j; *(unsigned *)((unsigned char *)p.out[%d] + (" : "); *(Q *)(p.out[%d] + (", i);
+  put(w, after[f.out[i].kind], i);
   put_offset(w, f.out[i]);
   put(w, ")) = q; }\n");
+}
+
+/* Writes what results that are rounded to bfloat16 need. */
+static void put_rounding(writer *w, const formula &f) {
+  bool used = false;
+  for (int i = 0; i < f.n_out; i++) used = used || f.out[i].kind == VIEW_BF16;
+  if (used)
+    put(w, "struct alignas(8) H { unsigned short v[4]; };\n__device__ unsigned short brain(float x) { unsigned short u; "
+           "asm(\"cvt.rn.bf16.f32 %%0, %%1;\" : \"=h\"(u) : \"f\"(x)); return u; }\n");
 }
 
 bool gpu_formula_source(const formula &f, char *text, size_t room) {
@@ -133,6 +147,7 @@ bool gpu_formula_source(const formula &f, char *text, size_t room) {
   put(&w, "struct V { A v[4]; }; struct alignas(4 * sizeof(S) > 16 ? 16 : 4 * sizeof(S)) Q { S v[4]; };\n");
   put(&w, "struct P { const S *in[%d]; S *out[%d]; unsigned zero; };\n", f.n_in, f.n_out);
   put_functions(&w, f);
+  put_rounding(&w, f);
   put(&w, "extern \"C\" __global__ void __launch_bounds__(%d) formula(const __grid_constant__ P p) {\n",
       (int)GPU_THREADS);
   put(&w, "  const unsigned i = (blockIdx.x * %du + threadIdx.x) * 4u;\n", (unsigned)GPU_THREADS);
@@ -231,7 +246,7 @@ static const void *find_kernel(const kernel *k, const char *source) {
 
 /* Returns true if every pack of four elements is one, or is adjacent and aligned in memory. */
 static bool has_packs(const formula_view &v, weft_dtype type) {
-  const size_t size = (v.is_bool ? sizeof(bool) : gpu_size(type)) * EACH_PACK;
+  const size_t size = gpu_view_size(v.kind, gpu_size(type)) * EACH_PACK;
   if (v.rank == 0) return true;
   const int in = v.rank - 1;
   if (v.dim[in] % EACH_PACK) return false;

@@ -12,8 +12,13 @@ struct formula_view {
   void *at;
   int rank;
   int64_t dim[EACH_MAX_AXES], step[EACH_MAX_AXES]; /* outermost first; in elements */
-  bool is_bool;                                    /* as that of a gpu_view */
+  gpu_view_kind kind;
 };
+
+/* Returns the size of an element of a view, where the bundle's type has elements of `size`. */
+inline size_t gpu_view_size(gpu_view_kind kind, size_t size) {
+  return kind == VIEW_BOOL ? sizeof(bool) : kind == VIEW_BF16 ? sizeof(bf16) : size;
+}
 
 /* Steps and results name inputs (>= 0) and results of earlier steps (-1 - step), as those of gpu_bundle do. */
 struct formula {

@@ -71,10 +71,15 @@ typedef struct gpu_chain {
  * of rows and columns.  A tensor is seen through a view: element (r, c) of the matrix is at first + r * row + c * column.
  * So a part of a tensor, such as an output of Split or an input of ConcatV2, is read and written in its place. */
 enum { GPU_BUNDLE_STEPS = 40, GPU_BUNDLE_IN = 24, GPU_BUNDLE_OUT = 20 };
+typedef enum gpu_view_kind {
+  VIEW_PLAIN, /* elements of the bundle's type */
+  VIEW_BOOL,  /* bools, which the steps see as 0 and 1 */
+  VIEW_BF16   /* of a result: floats that are rounded to bfloat16 (exec/passes/round_operands.h) */
+} gpu_view_kind;
 typedef struct gpu_view {
   int tensor; /* number of the input or output of the kernel; of a result: -1 - input, if that variable is written */
   int64_t first, row, column;
-  bool is_bool; /* its elements are bools, which the steps see as 0 and 1 */
+  gpu_view_kind kind;
 } gpu_view;
 typedef struct gpu_bundle {
   weft_dtype type;

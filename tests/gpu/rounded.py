@@ -33,10 +33,13 @@ with tf.Session() as s:
         a, b, c = (rng.randn(*size).astype(np.float32) for size in ((m, k), (k, n), (m, n)))
         x, y, z = (tf.placeholder_with_default(v, v.shape) for v in (a, b, c))
         twice = tf.stack([x * 2.0, x])
-        shared = [tf.matmul(x, y), tf.matmul(x, z, transpose_a=True), tf.matmul(z, y, transpose_b=True),
-                  tf.matmul(twice, tf.stack([y, y])), tf.matmul(twice, twice, transpose_b=True)]
+        made = tf.tanh(x) * 2.0 + tf.sigmoid(x)  # by a bundle, which writes it rounded
+        shared = [tf.matmul(made, y), tf.matmul(made, z, transpose_a=True), tf.matmul(x, y),
+                  tf.matmul(x, z, transpose_a=True), tf.matmul(z, y, transpose_b=True), tf.matmul(twice, tf.stack([y, y])), tf.matmul(twice, twice, transpose_b=True)]
         two = np.stack([a * 2.0, a]).astype(np.float64)
-        expected = [a.astype(np.float64) @ b, a.T.astype(np.float64) @ c, c.astype(np.float64) @ b.T, two @ b, two @ two.swapaxes(1, 2)]
+        of = np.tanh(a.astype(np.float64)) * 2 + 1 / (1 + np.exp(-a.astype(np.float64)))
+        wide = [v.astype(np.float64) for v in (a, b, c)]
+        expected = [of @ b, of.T @ c, wide[0] @ b, wide[0].T @ c, wide[2] @ b.T, two @ b, two @ two.swapaxes(1, 2)]
         got = [s.run(shared) for _ in range(3)]
         for i, right in enumerate(expected):
             print("shared", m, k, n, i, said([g[i] for g in got], right, 0.006 * np.abs(right).std() * 10))

@@ -1,7 +1,8 @@
 /* session.c - the sessions of masters on this task, and the graphs registered in them.
  *
- * A master that died does not delete its sessions.  The sessions of a Weft task are dropped ten minutes after it was
- * lost, or as soon as another process replaced it or it said goodbye.  The number of sessions is limited: beyond the
+ * A master that died does not delete its sessions.  They are dropped ten minutes after it was lost, or as soon as
+ * another process replaced it or it said goodbye: a Weft task tells by its greeting, a TensorFlow task by the session
+ * that the new process creates.  The number of sessions is limited: beyond the
  * limit the least recently used one is evicted.  If its master is alive, it gets ABORTED and creates another session.
  *
  * The lock of state.h guards the tables.  Sessions are removed from the table under it, and dropped without it. */
@@ -184,7 +185,12 @@ weft_err weft__worker_create_session(worker *w, const ProtobufCMessage *request,
                       "Sessions with a cluster of their own (ConfigProto.cluster_def) are not supported");
   session_role role =
       q->weft_role == ROLE_WORKER || q->weft_role == ROLE_CHIEF ? (session_role)q->weft_role : ROLE_NONE;
-  return worker_add_session(w, q->session_handle, q->weft_master, q->weft_incarnation, role, q->isolate_session_state);
+  const bool of_tf = *q->master_task && !*q->weft_master;
+  const char *master = of_tf ? q->master_task : q->weft_master;
+  const uint64_t incarnation = of_tf ? (uint64_t)q->master_incarnation : q->weft_incarnation;
+  WEFT_TRY(worker_add_session(w, q->session_handle, master, incarnation, role, q->isolate_session_state));
+  if (of_tf && incarnation) weft__worker_task_replaced(w, master, incarnation); /* it says no hello that tells */
+  return WEFT_OK;
 }
 
 weft_err weft__worker_delete_session(worker *w, const ProtobufCMessage *request, message *answer) {

@@ -168,16 +168,27 @@ TEST(get_status_reports_the_devices_of_the_task) {
   test_cluster_close(&r);
 }
 
-static void create_session_from(test_task *s, const char *session, uint64_t incarnation) {
+static void create_session_by(test_task *s, const char *session, Tensorflow__CreateWorkerSessionRequest q) {
   message m = {0}, reply = {0};
-  Tensorflow__CreateWorkerSessionRequest q = TENSORFLOW__CREATE_WORKER_SESSION_REQUEST__INIT;
   q.session_handle = (char *)(uintptr_t)session;
-  q.weft_master = (char *)(uintptr_t)WK;
-  q.weft_incarnation = incarnation;
   EXPECT_OK(weft__message_pack(&m, &q.base));
   EXPECT_OK(weft__channel_call_wait(s->to, "/tensorflow.WorkerService/CreateWorkerSession", &m,
                                     &(call_opts){.timeout_ms = 5000}, &reply));
   weft__message_finish(&reply);
+}
+
+static void create_session_from(test_task *s, const char *session, uint64_t incarnation) {
+  Tensorflow__CreateWorkerSessionRequest q = TENSORFLOW__CREATE_WORKER_SESSION_REQUEST__INIT;
+  q.weft_master = (char *)(uintptr_t)WK;
+  q.weft_incarnation = incarnation;
+  create_session_by(s, session, q);
+}
+
+static void create_session_from_tf(test_task *s, const char *session, const char *master, int64_t incarnation) {
+  Tensorflow__CreateWorkerSessionRequest q = TENSORFLOW__CREATE_WORKER_SESSION_REQUEST__INIT;
+  q.master_task = (char *)(uintptr_t)master;
+  q.master_incarnation = incarnation;
+  create_session_by(s, session, q);
 }
 
 /* Sessions are dropped on the task's pool, so this waits. */
@@ -200,6 +211,20 @@ TEST(the_sessions_of_a_replaced_process_are_dropped_at_once) {
   expect_sessions(&r.ps, 2);
   weft__worker_task_replaced(r.ps.worker, WK, 0);
   expect_sessions(&r.ps, 1);
+  test_cluster_close(&r);
+}
+
+TEST(a_tensorflow_master_that_was_restarted_replaces_its_sessions) {
+  test_cluster r;
+  test_cluster_open(&r);
+  create_session_from_tf(&r.ps, "killed", WK, 7);
+  create_session_from_tf(&r.ps, "of another task", PS, 5);
+  create_session_from_tf(&r.ps, "before TensorFlow 1.14", "", 0);
+  EXPECT_EQ_INT(weft__worker_sessions(r.ps.worker), 3);
+  create_session_from_tf(&r.ps, "first", WK, -8); /* an incarnation is any number of 64 bits */
+  expect_sessions(&r.ps, 3);
+  create_session_from_tf(&r.ps, "second", WK, -8);
+  expect_sessions(&r.ps, 4);
   test_cluster_close(&r);
 }
 

@@ -1,3 +1,4 @@
+/* ask_test.c - tests what a task tells those who ask for its status. */
 #include "weft/weft.h"
 
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* cluster_test.c - tests clusters, servers and their sessions through the public functions. */
 #include "weft/weft.h"
 
 #include "base/metrics.h"

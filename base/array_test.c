@@ -1,3 +1,4 @@
+/* array_test.c - tests that arrays grow and survive a failed allocation. */
 #include "base/array.h"
 #include "base/alloc.h"
 #include "base/status.h"

@@ -1,3 +1,4 @@
+/* assert_test.c - tests that invariants are checked in sanitizer builds and nowhere else. */
 #include "base/assert.h"
 #include "tests/check.h"
 #include <signal.h>

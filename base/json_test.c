@@ -1,3 +1,4 @@
+/* json_test.c - tests the JSON reader: trees, escapes, refusals with their position. */
 #include "base/json.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* list_test.c - tests the order of linked lists and the removal of elements. */
 #include "base/list.h"
 #include "tests/check.h"
 

@@ -1,3 +1,4 @@
+/* slot_table_test.c - tests that keys find their items and do not come back with their slot. */
 #include "base/slot_table.h"
 #include "tests/check.h"
 

@@ -1,3 +1,4 @@
+/* sync_event_test.c - tests waiting for an event, and freeing it as soon as it is set. */
 #include "base/sync_event.h"
 #include "base/clock.h"
 #include "tests/check.h"

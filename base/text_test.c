@@ -1,3 +1,4 @@
+/* text_test.c - tests the JSON strings of the string builder. */
 #include "base/text.h"
 
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* timer_test.c - tests the order of timers and their removal while they run. */
 #include "base/timer.h"
 
 #include "base/clock.h"

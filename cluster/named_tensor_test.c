@@ -1,3 +1,4 @@
+/* named_tensor_test.c - tests the readers and the writer of NamedTensorProto. */
 #include "cluster/named_tensor.h"
 
 #include "net/message_reader.h"

@@ -1,3 +1,4 @@
+/* request_dedup_test.c - tests that a request id is accepted once. */
 #include "cluster/request_dedup.h"
 
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* role_test.c - tests the task that flags, TF_CONFIG, Slurm and MPI name. */
 #include "cluster/role.h"
 
 #include "tests/check.h"

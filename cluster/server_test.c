@@ -1,3 +1,4 @@
+/* server_test.c - tests the start of a server: its log lines, warnings and refusals. */
 #include "cluster/server.h"
 
 #include "base/log.h"

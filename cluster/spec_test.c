@@ -1,3 +1,4 @@
+/* spec_test.c - tests cluster specs: their order, texts, addresses and messages. */
 #include "cluster/spec.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* bundle_test.c - tests that bundles come back as written, in slices too, and that damage is noticed. */
 #include "io/bundle.h"
 #include "io/slices.h"
 

@@ -1,3 +1,4 @@
+/* confine_test.c - tests which paths the file ops of graphs may use. */
 #include "io/confine.h"
 
 #include "tests/check.h"

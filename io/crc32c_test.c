@@ -1,3 +1,4 @@
+/* crc32c_test.c - tests checksums against known ones, and both ways to compute them. */
 #include "io/crc32c.h"
 
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* file_test.c - tests that files are written whole or not at all, and the words of errors. */
 #include "io/file.h"
 
 #include "base/alloc.h"

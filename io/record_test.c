@@ -1,3 +1,4 @@
+/* record_test.c - tests records and idx files, plain, compressed and damaged. */
 #include "io/idx.h"
 #include "io/record.h"
 

@@ -1,3 +1,4 @@
+/* samples_test.c - tests batches of images: their order is that of numpy for the seed. */
 #include "io/samples.h"
 
 #include "base/alloc.h"

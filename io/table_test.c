@@ -1,3 +1,4 @@
+/* table_test.c - tests tables of many blocks, and damaged ones. */
 #include "io/table.h"
 
 #include "base/alloc.h"

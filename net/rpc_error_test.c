@@ -1,3 +1,4 @@
+/* rpc_error_test.c - tests that an error that arrives has the facts that its words say. */
 #include "net/rpc_error.h"
 #include "tests/check.h"
 

@@ -1,3 +1,4 @@
+/* accumulator_test.c - tests accumulators: when a take is served, and which gradients are dropped. */
 #include "state/accumulator.h"
 
 #include "tests/check.h"

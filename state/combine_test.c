@@ -1,3 +1,4 @@
+/* combine_test.c - tests elementwise updates of each type. */
 #include "state/combine.h"
 
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* lookup_test.c - tests lookup tables while entries come and go. */
 #include "state/lookup.h"
 
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* queue_test.c - tests queues: their order, waiting, closing and cancellation. */
 #include "state/queue.h"
 
 #include "base/alloc.h"

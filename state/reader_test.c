@@ -1,3 +1,4 @@
+/* reader_test.c - tests readers of lines and records whose file names come from a queue. */
 #include "state/reader.h"
 
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* rendezvous_test.c - tests that a value meets its receiver, whichever comes first, and aborts. */
 #include "state/rendezvous.h"
 
 #include "tests/check.h"

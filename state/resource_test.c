@@ -1,3 +1,4 @@
+/* resource_test.c - tests containers, names and handles of resources. */
 #include "state/resource.h"
 #include "state/variable.h"
 

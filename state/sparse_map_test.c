@@ -1,3 +1,4 @@
+/* sparse_map_test.c - tests that a stored sparse tensor is taken once. */
 #include "state/sparse_map.h"
 
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* tensor_array_test.c - tests tensor arrays: writes, reads, growth and gradients. */
 #include "state/tensor_array.h"
 
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* variable_test.c - tests that readers of a variable keep what they took, and the order of locks. */
 #include "state/variable.h"
 
 #include "tests/check.h"

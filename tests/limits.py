@@ -80,7 +80,7 @@ def signature_complaints(text):
 def complaints(file, lines, lengths):
     if len(lines) > FILE_LINES:
         yield 1, f"{len(lines)} lines, the limit is {FILE_LINES}"
-    if not file.stem.endswith("_test") and (not lines or not lines[0].startswith("/* " + file.name)):
+    if not lines or not lines[0].startswith("/* " + file.name):
         yield 1, f'does not open with "/* {file.name} - what it is"'
     for number, line in enumerate(lines, 1):
         if re.search(r"\b(TODO|FIXME|XXX)\b", line):

@@ -1,3 +1,4 @@
+/* hosts_test.c - tests which lists of hosts count as equal. */
 #include "cluster/membership/hosts.h"
 #include "tests/check.h"
 

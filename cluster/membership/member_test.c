@@ -1,3 +1,4 @@
+/* member_test.c - tests when join returns: tasks that come late, leave, die or are TensorFlow's. */
 #include "cluster/membership/member.h"
 
 #include "base/clock.h"

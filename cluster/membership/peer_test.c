@@ -1,3 +1,4 @@
+/* peer_test.c - tests calls to other tasks, and when a task counts as lost. */
 #include "cluster/membership/peer.h"
 
 #include "base/clock.h"

@@ -76,7 +76,8 @@ static weft_out loss_select(loss *l, weft_out condition, weft_out yes, weft_out 
  * gradients of Relu and Abs are 0 at x = 0, but that of the whole is not, and weights often start at 0. */
 static weft_out loss_sigmoid(loss *l) {
   double s = l->o->label_smoothing;
-  to_float(l);
+  if (l->x.node < 0) return WEFT_NONE;
+  l->labels = weft__b_cast(l->g, l->labels, weft__type_of(l->g, l->x));
   if (s > 0) l->labels = loss_add(l, OUT(loss_mul(l, OUT(l->labels), NUM(1 - s))), NUM(.5 * s));
   weft_out zeros = weft__named_unary(l->g, "ZerosLike", "zeros_like", l->x);
   weft_out positive = weft__named_binary(l->g, "GreaterEqual", "GreaterEqual", OUT(l->x), OUT(zeros));
@@ -97,6 +98,13 @@ static weft_out as_rows(loss *l, weft_out x) {
   return weft__b_reshape(l->g, x, weft__b_concat(l->g, 2, parts, weft__b_scalar(l->g, WEFT_INT32, 0)));
 }
 
+/* Returns s divided by the number of classes, which is known only when a step runs. */
+static weft_out smooth_share(loss *l, double s) {
+  weft_out last =
+      weft__named_slice(l->g, weft__b_shape(l->g, l->labels), (slice_bounds){.has_begin = true, .begin = -1});
+  return op2(l, "RealDiv", NUM(s), OUT(weft__b_cast(l->g, last, weft__type_of(l->g, l->x))));
+}
+
 static weft_out loss_softmax(loss *l) {
   double s = l->o->label_smoothing;
   if (l->x.node < 0 || l->labels.node < 0) return WEFT_NONE;
@@ -104,11 +112,10 @@ static weft_out loss_softmax(loss *l) {
   const shape *of = weft__shape_of(l->g, l->x);
   const int rank = of->rank;
   const int64_t classes = rank > 0 ? of->dim[rank - 1] : -1;
-  if (s > 0 && classes < 1) {
-    weft__named_keep(l->g, weft__fail(WEFT_INVALID_ARGUMENT, "label_smoothing needs a known number of classes"));
-    return WEFT_NONE;
+  if (s > 0) {
+    weft_out scaled = loss_mul(l, OUT(l->labels), NUM(1 - s));
+    l->labels = loss_add(l, OUT(scaled), classes > 0 ? NUM(s / (double)classes) : OUT(smooth_share(l, s)));
   }
-  if (s > 0) l->labels = loss_add(l, OUT(loss_mul(l, OUT(l->labels), NUM(1 - s))), NUM(s / (double)classes));
   l->labels = loss_unary(l, "StopGradient", l->labels);
   weft_out in[] = {as_rows(l, l->x), as_rows(l, l->labels)};
   weft_out each = weft__b_node(l->g, "SoftmaxCrossEntropyWithLogits", "xentropy", 2, in, 0, NULL);
@@ -188,10 +195,11 @@ static weft_err check_weights(const weft_graph *g, weft_out each, weft_out weigh
                     e->rank, w->rank, weft__shape_text(e), weft__shape_text(w));
 }
 
+/* Losses of any type are weighed and summed as float32, as TensorFlow does; weft__loss casts the result back. */
 static weft_out loss_reduce(weft_graph *g, weft_out each, weft_out weights, weft_reduction reduction) {
   if (each.node < 0 || !weft__named_keep(g, check_weights(g, each, weights))) return WEFT_NONE;
-  weft_dtype type = weft__type_of(g, each);
-  weights = weights.node >= 0 ? weft__b_cast(g, weights, type) : weft__n_scalar(g, "weights", type, 1);
+  each = weft__b_cast(g, each, WEFT_FLOAT);
+  weights = weights.node >= 0 ? weft__b_cast(g, weights, WEFT_FLOAT) : weft__n_scalar(g, "weights", WEFT_FLOAT, 1);
   weft_out weighted = weft__named_binary(g, "Mul", "Mul", OUT(each), OUT(weights));
   if (reduction == WEFT_REDUCE_NONE) return weighted;
   weft_out sum = weft__named_reduce(g, "Sum", "Sum", weighted);
@@ -207,25 +215,30 @@ static weft_out twice_ratio(loss *l, weft_out a, weft_out b) {
   return weft__named_binary(l->g, "Mul", "mul", NUM(2), OUT(ratio));
 }
 
+/* Sums x over all axes but the first, and keeps the axes.  Where the rank is unknown, each step finds the axes. */
+static weft_out row_sums(loss *l, const char *name, weft_out x) {
+  if (x.node < 0) return WEFT_NONE;
+  int64_t axes[WEFT_MAX_RANK];
+  const int rank = weft__shape_of(l->g, x)->rank;
+  for (int i = 1; i < rank; i++) axes[i - 1] = i;
+  if (rank > 0) return weft__named_reduce_axes(l->g, "Sum", name, x, rank - 1, axes, true);
+  weft_out one = weft__b_scalar(l->g, WEFT_INT32, 1), end = weft__named_unary(l->g, "Rank", "Rank", x);
+  weft_out range = weft__b_node(l->g, "Range", "range", 3, (weft_out[]){one, end, one}, 0, NULL);
+  return weft__b_node(l->g, "Sum", name, 2, (weft_out[]){x, range}, 1, &A_BOOL("keep_dims", true));
+}
+
 /* The mean over all pairs of elements of a row of the squared difference of their errors.  With n elements and
  * errors d, it is 2 * sum(d^2) / (n - 1) - 2 * sum(d)^2 / (n * (n - 1)).  Rows are summed with their weights. */
 static weft_out loss_pairwise(loss *l) {
   to_float(l);
-  int64_t axes[WEFT_MAX_RANK];
   weft_out d = loss_sub(l, OUT(l->x), OUT(l->labels));
-  const int rank = weft__shape_of(l->g, d)->rank, n = rank - 1;
-  if (rank < 1) {
-    weft__named_keep(l->g, weft__fail(WEFT_INVALID_ARGUMENT, "mean_pairwise_squared_error needs rows of elements"));
-    return WEFT_NONE;
-  }
-  for (int i = 0; i < n; i++) axes[i] = i + 1;
   weft_out w =
       l->o->weights ? weft__b_cast(l->g, *l->o->weights, WEFT_FLOAT) : weft__n_scalar(l->g, "Cast/x", WEFT_FLOAT, 1);
   weft_out there = weft__b_cast(l->g, weft__named_binary(l->g, "NotEqual", "NotEqual", OUT(w), NUM(0)), WEFT_FLOAT);
   there = loss_mul(l, OUT(there), OUT(ones_like(l->g, d)));
-  weft_out count = weft__named_reduce_axes(l->g, "Sum", "num_present", there, n, axes, true);
-  weft_out squares = weft__named_reduce_axes(l->g, "Sum", "Sum", loss_unary(l, "Square", d), n, axes, true);
-  weft_out sum = weft__named_reduce_axes(l->g, "Sum", "Sum", d, n, axes, true), less = loss_sub(l, OUT(count), NUM(1));
+  weft_out count = row_sums(l, "num_present", there);
+  weft_out squares = row_sums(l, "Sum", loss_unary(l, "Square", d));
+  weft_out sum = row_sums(l, "Sum", d), less = loss_sub(l, OUT(count), NUM(1));
   weft_out first = twice_ratio(l, squares, less),
            second = twice_ratio(l, loss_unary(l, "Square", sum), loss_mul(l, OUT(count), OUT(less)));
   weft_out all = weft__named_reduce(l->g, "Sum", "Sum", loss_mul(l, OUT(loss_sub(l, OUT(first), OUT(second))), OUT(w)));
@@ -266,7 +279,7 @@ weft_out weft__loss(weft_graph *g, const char *kind, weft_out labels, weft_out p
   if (k->each == sparse_softmax && each.node >= 0 && weights.node >= 0)
     weights = loss_squeeze(&l, weights, weft__shape_of(g, weights)->rank - weft__shape_of(g, each)->rank);
   weft_out value = k->whole ? each : loss_reduce(g, each, weights, o->reduction);
-  if (k->each == loss_given) value = weft__b_cast(g, value, weft__type_of(g, predictions));
+  if (value.node >= 0) value = weft__b_cast(g, value, weft__type_of(g, k->each == loss_given ? predictions : each));
   weft__b_pop(g);
   const char *name = value.node < 0 ? NULL : weft__n_out_name(g, value);
   const char *list = o->collection ? o->collection : "losses";

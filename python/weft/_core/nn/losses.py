@@ -35,7 +35,8 @@ def _loss(kind, labels, predictions, weights, scope, collection, reduction, smoo
     if predictions is None:
         raise ValueError("predictions must not be None.")
     predictions = convert_to_tensor(predictions)
-    labels = convert_to_tensor(labels) if kind.startswith("sparse") else _like(labels, predictions)
+    _check_logits(kind, predictions)
+    labels = _like(labels, predictions) if kind in ("sigmoid_cross_entropy", "softmax_cross_entropy") else convert_to_tensor(labels)
     if not kind.startswith("sparse"):
         predictions.shape.assert_is_compatible_with(labels.shape)
     return _made(kind, labels, predictions, weights, scope, collection, reduction, smoothing, delta, epsilon, axis)
@@ -50,8 +51,7 @@ def _made(kind, labels, predictions, weights, scope, collection, reduction, smoo
     Reduction.validate(reduction)
     graph = get_default_graph()
     one = isinstance(weights, (int, float)) and weights == 1
-    dtype = dtypes.float32 if kind == "weighted_loss" else predictions.dtype.base_dtype
-    given = [labels, predictions] + ([] if one else [_fitting(_weights(weights, dtype), kind, labels, predictions, axis)])
+    given = [labels, predictions] + ([] if one else [_fitting(_weights(weights), kind, labels, predictions, axis)])
     labels, predictions, given = (library.outs(graph, given) + [-1])[:3]
     graph._check_not_finalized()
     graph._last_loss_reduction = reduction
@@ -84,11 +84,25 @@ def _fitting(weights, kind, labels, predictions, axis):
         return broadcastable_in_steps(weights, values)
 
 
-def _weights(weights, dtype):
-    """Weights of the type of the losses; those of another type are cast."""
+def _weights(weights):
+    """The weights as float32, the type in which losses are weighed."""
     if is_tensor(weights):
-        return cast(convert_to_tensor(weights), dtype)
-    return convert_to_tensor(weights, dtype)
+        return cast(convert_to_tensor(weights), dtypes.float32)
+    try:
+        return convert_to_tensor(weights, dtypes.float32)
+    except (TypeError, ValueError):  # booleans, or numbers of another type
+        return cast(convert_to_tensor(weights), dtypes.float32)
+
+
+_LOGITS = {"softmax_cross_entropy": ("features", "float16, bfloat16, float32, float64"),
+           "sparse_softmax_cross_entropy": ("features", "float16, bfloat16, float32, float64"),
+           "sigmoid_cross_entropy": ("x", "bfloat16, float16, float32, float64, complex64, complex128")}
+
+
+def _check_logits(kind, logits):
+    if kind in _LOGITS and not logits.dtype.is_floating:
+        raise TypeError("Value passed to parameter '%s' has DataType %s not in list of allowed values: %s" % (
+            _LOGITS[kind][0], logits.dtype.base_dtype.name, _LOGITS[kind][1]))
 
 
 def _like(labels, predictions):

@@ -250,10 +250,34 @@ static weft_err part_cpu(kernel *k) {
 
 /* ---- MatrixSetDiag: (input, diagonal, k) ---- */
 
+/* Checks that the diagonals have the rank that the matrices x need: one less for a single diagonal. */
+static weft_err set_ranks(infer *s, const shape *x, const shape *diagonals, bool single) {
+  const int rank = diagonals->rank;
+  if (rank < x->rank - 1)
+    return weft__infer_fail(s, "Shape must be at least rank %d but is rank %d", x->rank - 1, rank);
+  if (rank > x->rank) return weft__infer_fail(s, "Shape must be at most rank %d but is rank %d", x->rank, rank);
+  if (rank + single != x->rank)
+    return weft__infer_fail(s, "Shapes must be equal rank, but are %d and %d", x->rank, rank + single);
+  return WEFT_OK;
+}
+
 static weft_err set_infer(infer *s) {
+  const shape *x = &s->in[0], *diagonals = &s->in[1];
+  band b = {.low = 0, .high = 0};
   WEFT_TRY(weft__infer_rank_at_least(s, 0, 2));
   WEFT_TRY(weft__infer_rank_at_least(s, 1, 1));
-  s->out[0] = s->in[0];
+  s->out[0] = *x;
+  const weft_tensor *k = has_band(s->n_in, 3) ? weft__infer_value(s, 2) : NULL;
+  if (diagonals->rank < 0 || (has_band(s->n_in, 3) && !k)) return WEFT_OK;
+  const char *wrong = k ? band_read(&b, k) : NULL;
+  if (wrong) return weft__infer_fail(s, "%s", wrong);
+  const bool single = b.low == b.high;
+  if (x->rank >= 0) return set_ranks(s, x, diagonals, single);
+  const int outer = diagonals->rank - (single ? 1 : 2);
+  if (outer < 0 || outer + 2 > WEFT_MAX_RANK) return WEFT_OK;
+  s->out[0].rank = outer + 2;
+  for (int d = 0; d < outer; d++) s->out[0].dim[d] = diagonals->dim[d];
+  s->out[0].dim[outer] = s->out[0].dim[outer + 1] = -1;
   return WEFT_OK;
 }
 

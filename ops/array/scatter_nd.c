@@ -27,8 +27,8 @@ static weft_err fits_infer(infer *s, int at_indices, int at_updates, const shape
           s, "Dimensions [0,%d) of indices[shape=%s] must match dimensions [0,%d) of updates[shape=%s]", outer,
           weft__shape_text(i), outer, weft__shape_text(u));
   int64_t depth = i->dim[outer];
-  if (depth < 0 || target->rank < 0 || depth > target->rank) return WEFT_OK;
-  bool fits = u->rank - outer == target->rank - depth;
+  if (depth < 0 || target->rank < 0) return WEFT_OK;
+  bool fits = u->rank - outer == (depth < target->rank ? target->rank - depth : 0);
   for (int d = outer; fits && d < u->rank; d++) {
     int64_t a = u->dim[d], b = target->dim[d - outer + depth];
     fits = a < 0 || b < 0 || a == b;

@@ -73,8 +73,8 @@ static weft_err unravel_infer(infer *s) {
   WEFT_TRY(weft__infer_rank(s, 1, 1, &dims));
   if (i->rank == 0)
     s->out[0] = dims;
-  else if (i->rank == 1)
-    s->out[0] = SHAPE2(dims.dim[0], i->dim[0]);
+  else if (i->rank > 0)
+    s->out[0] = SHAPE2(dims.dim[0], weft__shape_count(i));
   return WEFT_OK;
 }
 

@@ -152,12 +152,13 @@ static weft_err batch_infer_with(infer *s, int m, int at_sizes, int at_border, b
   const weft_tensor *border = weft__infer_value(s, at_border);
   blocks b = {.m = m};
   WEFT_TRY(weft__infer_rank_at_least(s, 0, m + 1));
+  bool given = border && (at_sizes < 0 || sizes);
+  const char *wrong = given ? read_blocks(&b, sizes, weft__node_int(s->node, "block_size", 2), border) : NULL;
+  if (wrong) return weft__infer_fail(s, "%s", wrong);
   if (x->rank < 0) return WEFT_OK;
   *out = *x;
   for (int d = 0; d <= m; d++) out->dim[d] = -1;
-  if (!border || (at_sizes >= 0 && !sizes)) return WEFT_OK;
-  const char *wrong = read_blocks(&b, sizes, weft__node_int(s->node, "block_size", 2), border);
-  if (wrong) return weft__infer_fail(s, "%s", wrong);
+  if (!given) return WEFT_OK;
   if (!to_batch && x->dim[0] % b.count > 0)
     return weft__infer_fail(s, "Dimension size must be evenly divisible by %lld but is %lld", (long long)b.count,
                             (long long)x->dim[0]);

@@ -124,9 +124,11 @@ static weft_err patches_infer(infer *s) {
   }
   WEFT_TRY(weft__infer_rank(s, 0, p.spatial + 2, &x));
   s->out[0] = x;
+  bool known = true; /* TensorFlow says no size of an image if it does not know all of them */
+  for (int i = 0; i < p.spatial; i++) known = known && x.dim[i + 1] >= 0;
   for (int i = 0; i < p.spatial; i++) {
     window_axis *a = &p.at[i + 3 - p.spatial];
-    a->in = x.dim[i + 1];
+    a->in = known ? x.dim[i + 1] : -1;
     /* TensorFlow allows an image smaller than a window */
     if (p.padding == PAD_VALID && a->in >= 0 && a->in < (a->size - 1) * a->dilation + 1)
       a->out = 0;

@@ -171,11 +171,13 @@ static weft_err dilation_infer(infer *s) {
   if (x.dim[3] >= 0 && f.dim[2] >= 0 && x.dim[3] != f.dim[2])
     return weft__infer_fail(s, "Dimensions must be equal, but are %lld and %lld", (long long)x.dim[3],
                             (long long)f.dim[2]);
-  for (int i = 0; i < 2; i++) {
+  /* TensorFlow says no size of an image if it does not know all of them, and takes the depth of the filter. */
+  const bool known = x.dim[1] >= 0 && x.dim[2] >= 0 && f.dim[0] >= 0 && f.dim[1] >= 0;
+  for (int i = 0; known && i < 2; i++) {
     d.at[i].in = x.dim[i + 1], d.at[i].size = f.dim[i];
     WEFT_TRY(weft__window_infer_place(&d.at[i], dilation_padding(s->node), s));
   }
-  s->out[0] = SHAPE4(x.dim[0], d.at[0].out, d.at[1].out, x.dim[3] >= 0 ? x.dim[3] : f.dim[2]);
+  s->out[0] = SHAPE4(x.dim[0], known ? d.at[0].out : -1, known ? d.at[1].out : -1, f.dim[2]);
   return WEFT_OK;
 }
 

@@ -36,4 +36,4 @@ def shapes(tf):
         tf.data.Dataset.range(3).apply(tf.contrib.data.assert_element_shape([2]))
         raise AssertionError("a shape that cannot be was accepted")
     except ValueError as e:
-        assert "incompatible" in str(e)
+        assert "not compatible" in str(e)

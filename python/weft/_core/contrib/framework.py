@@ -386,8 +386,8 @@ def remove_squeezable_dimensions(labels, predictions, expected_rank_diff=0, name
 
 def smart_constant_value(pred):
     """The value of a condition that is known while the graph is built: True, False or None."""
-    from weft._core.framework.build import constant_value
     from weft._core.framework.graph import Tensor
+    from weft._core.framework.shape_values import constant_value
     if isinstance(pred, Tensor):
         found = constant_value(pred)
         return None if found is None else bool(found)

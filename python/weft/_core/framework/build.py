@@ -181,7 +181,7 @@ class _Call:
         except ValueError as e:
             if value is None:
                 raise ValueError("Tried to convert '%s' to a tensor and failed. Error: %s" % (arg.name, e)) from None
-            if not isinstance(value, Tensor):
+            if not _is_tensor(value):
                 raise
             raise TypeError(self.mismatch(arg, value, want)) from None
         found = made.dtype.base_dtype
@@ -202,6 +202,18 @@ class _Call:
             return text + "expected type of %s." % want.name
         return text + "type %s of argument '%s'." % (want.name, first)
 
+    def several(self, arg, values):
+        """The tensors of an input that takes a list of one type."""
+        try:
+            return [self.convert(arg, v, "%s_%d" % (arg.name, i)) for i, v in enumerate(values)]
+        except TypeError:
+            types = [v.dtype.base_dtype.name for v in values if _is_tensor(v)]
+            if len(types) < len(values) or len(set(types)) == 1:
+                raise
+            raise TypeError("Tensors in list passed to '%s' of '%s' Op have types [%s] that %s." % (
+                arg.name, self.definition.name, ", ".join(types), "don't all match" if arg.type is None else
+                "do not match expected type %s" % arg.type.name)) from None
+
     def one(self, arg):
         value = self.given[arg.name]
         if arg.number_attr:
@@ -213,7 +225,7 @@ class _Call:
                 raise ValueError("List argument '%s' to '%s' Op with length %d shorter than minimum length %d." % (
                     arg.name, self.definition.name, len(value), least))
             self.numbers[arg.number_attr] = len(value)
-            return [self.convert(arg, v, "%s_%d" % (arg.name, i)) for i, v in enumerate(value)]
+            return self.several(arg, value)
         if arg.list_attr:
             if not isinstance(value, (list, tuple)):
                 raise TypeError("Expected list for '%s' argument to '%s' Op, not %s." % (

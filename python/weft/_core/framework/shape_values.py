@@ -1,6 +1,27 @@
 """The shapes that integer tensors hold, as far as they are known without a run."""
-from weft._core.framework.build import constant_value
+from weft._core.framework.build import constant_value as _any_constant
 from weft._core.framework.tensor_shape import TensorShape, unknown_shape
+
+# The ops through which TensorFlow's Python reads a value; Weft's library could compute those of more.
+_READ = {"Const", "Identity", "StopGradient", "Range", "Cast", "Concat", "ConcatV2", "ConcatOffset", "Pack", "Unpack", "Split", "Fill",
+         "Equal", "NotEqual"}
+_SIZES = {"Shape", "Size", "Rank", "TensorArraySizeV3"}
+
+
+def constant_value(tensor):
+    """tf.contrib.util.constant_value: the value that TensorFlow knows without a run, or None."""
+    return _any_constant(tensor) if not hasattr(tensor, "op") or _is_read(tensor.op) else None
+
+
+def _is_read(node):
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if node.type in _READ:
+            waiting.extend(t.op for t in node.inputs)
+        elif node.type not in _SIZES:
+            return False
+    return True
 
 
 def _count(tensor):

@@ -198,7 +198,8 @@ class TensorShape:
 
     def merge_with(self, other):
         other = as_shape(other)
-        self.assert_is_compatible_with(other)
+        if not self.is_compatible_with(other):
+            raise ValueError("Shapes %s and %s are not compatible" % (self, other))
         if self._dims is None:
             return other
         if other._dims is None:

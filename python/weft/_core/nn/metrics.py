@@ -7,6 +7,17 @@ from weft._core.nn.metric_parts import aligned_weights, alike, broadcast_weights
 from weft._core.ops.variables import resource_wanted
 from weft._core.platform import logging
 
+# The op that takes the difference of labels and predictions, and which of the two is its first input.
+_DIFFERENCES = {"mean_squared_error": ("SquaredDifference", "labels"), "root_mean_squared_error": ("SquaredDifference", "labels"),
+                "mean_absolute_error": ("Sub", "predictions")}
+
+
+def _check_types(kind, labels, predictions):
+    op, first = _DIFFERENCES[kind]
+    x, y = (t.dtype.base_dtype.name for t in ((labels, predictions) if first == "labels" else (predictions, labels)))
+    if x != y:
+        raise TypeError("Input 'y' of '%s' Op has type %s that does not match type %s of argument 'x'." % (op, y, x))
+
 
 def _metric(kind, labels, predictions, weights, collections, updates, name, thresholds=0):
     graph = get_default_graph()
@@ -15,6 +26,8 @@ def _metric(kind, labels, predictions, weights, collections, updates, name, thre
     if kind in ("accuracy",) and labels.dtype.base_dtype != predictions.dtype.base_dtype:
         from weft._core.ops.math_ops import cast
         predictions = cast(predictions, labels.dtype.base_dtype)
+    if kind in _DIFFERENCES:
+        _check_types(kind, labels, predictions)
     if kind != "mean":
         labels, predictions = alike(labels, predictions)
         predictions.shape.assert_is_compatible_with(labels.shape)

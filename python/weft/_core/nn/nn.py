@@ -34,8 +34,9 @@ def leaky_relu(features, alpha=0.2, name=None):
 
 
 def crelu(features, name=None, axis=-1):
-    features = convert_to_tensor(features)
-    return relu(array_ops.concat([features, -features], axis, name=name or "concat"))  # noqa: F821
+    with name_scope(name, "CRelu", [features]) as scope:
+        features = convert_to_tensor(features, name="features")
+        return relu(array_ops.concat([features, -features], axis, name=scope))  # noqa: F821
 
 
 def swish(features):
@@ -76,14 +77,19 @@ def _flat_outer(x):
 
 def _cross_entropy(labels, logits, dim, scope):
     """TensorFlow's nodes: both as matrices, the loss, and the loss in the shape of what was given."""
-    rank = array_ops.rank(logits)
-    if dim != -1 and dim != (logits.shape.ndims or 0) - 1:
+    rank, known = array_ops.rank(logits), logits.shape
+    if dim != -1:
         logits, labels = _axis_last(logits, dim, rank), _axis_last(labels, dim, rank)
     shape = array_ops.shape(logits)
     flat, flat_labels = _rows(logits), _rows(labels)
     cost = op("SoftmaxCrossEntropyWithLogits", scope, features=flat, labels=flat_labels)[0]
     size = op("Sub", "Sub", x=rank, y=1)
-    return array_ops.reshape(cost, array_ops.slice(shape, [0], [size]))
+    made = array_ops.reshape(cost, array_ops.slice(shape, [0], [size]))
+    if known.ndims:
+        left = known.as_list()
+        del left[dim]
+        made.set_shape(left)
+    return made
 
 
 def _axis_last(x, axis, rank):
@@ -101,12 +107,12 @@ def _like_logits(labels, logits):
 
 def _rows(x):
     """(..., n) as (rows, n)."""
-    last = x.shape.as_list()[-1] if x.shape.ndims is not None else None
     rank = array_ops.rank(x)
     size = array_ops.slice(array_ops.shape(x), [op("Sub", "Sub", x=rank, y=1)], [1])
     made = array_ops.reshape(x, array_ops.concat([[-1], size], 0))
-    if last is not None:
-        made.set_shape([None, last])
+    dims = x.shape.as_list() if x.shape.ndims else [None]
+    if None not in dims[:-1]:
+        made.set_shape([int(np.prod(dims[:-1])), dims[-1]])
     return made
 
 
@@ -217,7 +223,7 @@ def xw_plus_b(x, weights, biases, name=None):
 
 def relu_layer(x, weights, biases, name=None):
     with name_scope(name, "relu_layer", [x, weights, biases]) as scope:
-        return relu(xw_plus_b(x, weights, biases), name=scope)  # noqa: F821
+        return relu(bias_add(math_ops.matmul(x, weights), biases), name=scope)  # noqa: F821
 
 
 def bias_add(value, bias, data_format=None, name=None):

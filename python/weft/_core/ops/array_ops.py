@@ -210,6 +210,17 @@ def _same_type(parts):
     return [cast(p, dtypes.int64) for p in parts]
 
 
+def _check_index(index):
+    """Refuses what is neither an integer nor a tensor of one."""
+    if isinstance(index, Tensor) or hasattr(index, "_ref"):
+        if index.dtype.base_dtype in (dtypes.int16, dtypes.int32, dtypes.int64) and index.shape.ndims != 1:
+            return
+    elif hasattr(index, "__index__"):
+        return
+    raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are "
+                    "valid indices, got %r" % (index,))
+
+
 def slice_helper(tensor, item, var=None):
     """tensor[item], as a StridedSlice with TensorFlow's masks."""
     if isinstance(item, (Tensor, np.ndarray)) and getattr(item, "dtype", None) in (dtypes.bool, np.bool_):
@@ -219,6 +230,9 @@ def slice_helper(tensor, item, var=None):
     for i, s in enumerate(items):
         bit = 1 << i
         if isinstance(s, _Slice):
+            for bound in (s.start, s.stop, s.step):
+                if bound is not None:
+                    _check_index(bound)
             begin.append(0 if s.start is None else s.start)
             end.append(0 if s.stop is None else s.stop)
             strides.append(1 if s.step is None else s.step)
@@ -230,9 +244,7 @@ def slice_helper(tensor, item, var=None):
             strides.append(1)
             masks["ellipsis" if s is Ellipsis else "new_axis"] |= bit
         else:
-            if not (isinstance(s, Tensor) or hasattr(s, "__index__") or hasattr(s, "_ref")):
-                raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "
-                                "tf.int32/tf.int64 tensors are valid indices, got %r" % (s,))
+            _check_index(s)
             begin.append(s)
             end.append(s + 1)
             strides.append(1)
@@ -268,7 +280,7 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
 
 def where(condition, x=None, y=None, name=None):
     if x is None and y is None:
-        return op("Where", name, input=convert_to_tensor(condition, dtypes.bool, name="condition"))
+        return op("Where", name, input=convert_to_tensor(condition, name="condition", preferred_dtype=dtypes.bool))
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
     return op("Select", name, condition=condition, t=x, e=y)
@@ -454,8 +466,9 @@ def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
         made = op("Pad", name, input=tensor, paddings=paddings)
     else:
         made = op("PadV2", name, input=tensor, paddings=paddings, constant_values=constant_values)
-    if isinstance(paddings, (list, tuple)) and made.shape.ndims == len(paddings) and not made.shape.is_fully_defined():
-        made.set_shape(_padded_dims(made.op.inputs[0].shape.as_list(), paddings))
+    given = made.op.inputs[0].shape
+    if isinstance(paddings, (list, tuple)) and given.ndims == len(paddings) and not made.shape.is_fully_defined():
+        made.set_shape(_padded_dims(given.as_list(), paddings))
     return made
 
 

@@ -196,6 +196,8 @@ class RandomShuffleQueue(QueueBase):
 
 class PaddingFIFOQueue(QueueBase):
     def __init__(self, capacity, dtypes, shapes, names=None, shared_name=None, name="padding_fifo_queue"):
+        if shapes is None:
+            raise ValueError("When providing partial shapes, a list of shapes must be provided.")
         known, shapes, ref = _make("PaddingFIFOQueueV2", name, dtypes, shapes, capacity=capacity, shared_name=shared_name or "")
         super().__init__(known, shapes, names, ref)
 

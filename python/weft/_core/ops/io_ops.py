@@ -92,6 +92,13 @@ def substr(input, pos, len, name=None, unit="BYTE"):
 
 def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, name=None, na_value="", select_cols=None):
     defaults = [constant([], d) if hasattr(d, "as_numpy_dtype") else d for d in record_defaults]
+    if select_cols is not None:
+        if any(after <= before for before, after in zip(select_cols, select_cols[1:])):
+            raise ValueError("select_cols is not strictly increasing.")
+        if select_cols and select_cols[0] < 0:
+            raise ValueError("select_cols contains negative values.")
+        if len(select_cols) != len(defaults):
+            raise ValueError("Length of select_cols and record_defaults do not match.")
     made = op("DecodeCSV", name, records=records, record_defaults=defaults, field_delim=field_delim,
               use_quote_delim=use_quote_delim, na_value=na_value, select_cols=list(select_cols or []))
     return made

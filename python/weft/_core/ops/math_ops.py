@@ -1,8 +1,10 @@
 """tf.* and tf.math.*: arithmetic, comparisons, reductions."""
+import builtins
+
 import numpy as np
 
-from weft._core.framework import dtypes, library, wrap
-from weft._core.framework.build import constant, convert_to_tensor, either, is_number, op
+from weft._core.framework import dtypes, library, tensor_shape, wrap
+from weft._core.framework.build import constant, convert_to_tensor, either, is_number, is_tensor, op
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import IndexedSlices, Tensor, name_scope
 from weft._core.ops.sparse import SparseTensor
@@ -213,7 +215,18 @@ def add_n(inputs, name=None):
 
 
 def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
-    return add_n(inputs, name=name or "AccumulateNV2")
+    refused = "inputs must be a list of at least one Tensor with the same dtype and shape"
+    if not inputs or not isinstance(inputs, (list, tuple)):
+        raise ValueError(refused)
+    made = [convert_to_tensor(x) for x in inputs]
+    merged = tensor_shape.as_shape(shape)
+    for x in made:
+        if x.dtype.base_dtype != made[0].dtype.base_dtype:
+            raise ValueError(refused)
+        merged = merged.merge_with(x.shape)
+    if tensor_dtype is not None and dtypes.as_dtype(tensor_dtype) != made[0].dtype.base_dtype:
+        raise TypeError("tensor_dtype is %s, but input is of type %s" % (tensor_dtype, made[0].dtype))
+    return add_n(made, name=name or "AccumulateNV2")
 
 
 def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False,
@@ -340,7 +353,7 @@ def _reduction(public, kind, converts=None):
         keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
         x = input_tensor  # a resource variable is read by the node itself
         if not hasattr(x, "handle"):
-            x = convert_to_tensor(x, converts, name="input_tensor" if not isinstance(x, Tensor) else None)
+            x = x if isinstance(x, Tensor) else convert_to_tensor(x, None if is_tensor(x) else converts, name="input_tensor")
         made = op(kind, name, input=x, reduction_indices=_axes(x, axis), keep_dims=keepdims)
         if axis is None and not keepdims and made.shape.ndims is None:  # all dimensions of an unknown number
             made.set_shape([])
@@ -395,15 +408,63 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
 
 def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None, keep_dims=None):
     keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
+    axes = _norm_axes(ord, axis)
     with name_scope(name, "norm", [tensor]):
         x = convert_to_tensor(tensor)
-        if ord in ("fro", "euclidean", 2, 2.0):
-            return sqrt(reduce_sum(x * conj(x), axis, keepdims))  # noqa: F821
-        if ord == 1:
-            return reduce_sum(abs(x), axis, keepdims)
-        if ord == np.inf:
-            return reduce_max(abs(x), axis, keepdims)
-        return pow(reduce_sum(pow(abs(x), ord), axis, keepdims), 1.0 / ord)
+        made = _norm_kept(x, ord, axes)
+        if keepdims:
+            return made
+        from weft._core.ops.array_ops import squeeze
+        return squeeze(made, axes)
+
+
+def _norm_axes(ord, axis):
+    """None, one axis or two as a tuple; a norm that these do not have is refused."""
+    if isinstance(axis, (tuple, list)) and len(axis) == 2:
+        if any(not isinstance(a, (int, np.integer)) for a in axis) or axis[0] == axis[1]:
+            raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers, got %s" % (axis,))
+        known = ["euclidean", "fro", 1, 2, np.inf]
+        if ord not in known:
+            raise ValueError("'ord' must be a supported matrix norm in %s, got %s" % (known, ord))
+        return tuple(axis)
+    if axis is not None and not isinstance(axis, (int, np.integer)):
+        raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers, got %s" % (axis,))
+    if ord not in ("euclidean", 1, 2, np.inf) and (isinstance(ord, str) or not np.isreal(ord) or ord <= 0):
+        raise ValueError("'ord' must be a supported vector norm, got %s" % ord)
+    return None if axis is None else (axis,)
+
+
+def _norm_kept(x, ord, axes):
+    """The norm, with the axes that it is taken over kept at size 1."""
+    matrix = axes is not None and len(axes) == 2
+    if matrix and ord == 2:
+        return _largest_singular_value(x, axes)
+    if ord in ("fro", "euclidean", 2):
+        return sqrt(reduce_sum(x * conj(x), axes, True))  # noqa: F821
+    size = abs(x)
+    if ord == 1:
+        sums = reduce_sum(size, axes[0] if axes else None, True)
+        return reduce_max(sums, axes[1], True) if matrix else sums
+    if ord == np.inf:
+        size = reduce_sum(size, axes[1], True) if matrix else size
+        return reduce_max(size, axes[0] if axes else None, True)
+    return pow(reduce_sum(pow(size, ord), axes, True), 1.0 / ord)
+
+
+def _largest_singular_value(x, axes):
+    """The 2-norm of matrices: their two axes are moved to the end, and the result keeps both in their places."""
+    from weft._core.ops.array_ops import expand_dims, transpose
+    from weft._core.ops.linalg_solve import svd
+    if x.shape.ndims is None:
+        raise ValueError("tf.norm(ord=2) of matrices needs a tensor of known rank")
+    rank = x.shape.ndims
+    rows, columns = (a % rank for a in axes)
+    rest = [a for a in builtins.range(rank) if a not in (rows, columns)]
+    value = svd(transpose(x, rest + [rows, columns]), compute_uv=False)
+    made = reduce_max(value, -1)
+    for axis in sorted((rows, columns)):
+        made = expand_dims(made, axis)
+    return made
 
 
 def _einsum_subscripts(equation, inputs):
@@ -547,13 +608,35 @@ def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int
 def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32, name=None, weights=None):
     from weft._core.ops.array_ops import ones_like, stack
     with name_scope(name, "confusion_matrix", [predictions, labels]):
-        labels = cast(convert_to_tensor(labels, name="labels"), dtypes.int64)
-        predictions = cast(convert_to_tensor(predictions, name="predictions"), dtypes.int64)
+        labels, predictions = _of_one_rank(convert_to_tensor(labels, name="labels"), convert_to_tensor(predictions, name="predictions"))
+        given = [(cast(x, dtypes.int64), what) for x, what in ((labels, "labels"), (predictions, "predictions"))]
+        labels, predictions = (_checked_classes(x, what, num_classes) for x, what in given)
         if num_classes is None:
             num_classes = maximum(reduce_max(predictions), reduce_max(labels)) + 1  # noqa: F821
         n = cast(convert_to_tensor(num_classes), dtypes.int64)
+        if weights is not None:
+            weights = convert_to_tensor(weights)
+            predictions.shape.assert_is_compatible_with(weights.shape)
         values = ones_like(predictions, dtype) if weights is None else cast(weights, dtype)
         return op("ScatterNd", indices=stack([labels, predictions], axis=1), updates=values, shape=stack([n, n]))
+
+
+def _of_one_rank(labels, predictions):
+    """Labels and predictions, without a last axis of one element that only one of them has."""
+    from weft._core.contrib.framework import remove_squeezable_dimensions
+    return remove_squeezable_dimensions(labels, predictions)
+
+
+def _checked_classes(classes, what, limit):
+    """The classes; a step that is given one below 0, or not below the limit, fails."""
+    from weft._core.framework.graph import control_dependencies
+    from weft._core.ops import check_ops
+    checks = [check_ops.assert_non_negative(classes, message="`%s` contains negative values" % what)]
+    if limit is not None:
+        limit = cast(convert_to_tensor(limit), dtypes.int64)
+        checks.append(check_ops.assert_less(classes, limit, message="`%s` out of bound" % what))
+    with control_dependencies(checks):
+        return op("Identity", None, input=classes)
 
 
 mul, sub, neg = multiply, subtract, negative  # noqa: F821

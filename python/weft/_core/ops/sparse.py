@@ -153,8 +153,10 @@ def _known_sizes(before, asked, dims):
     if before is None or asked is None:
         return dims
     sizes, total = [int(n) for n in asked], int(np.prod(before))
+    if sizes.count(-1) > 1:
+        raise ValueError("At most one dimension can be inferred (-1). Found: %s" % asked)
     rest = int(np.prod([n for n in sizes if n >= 0]))
-    if sizes.count(-1) > 1 or -1 in sizes and rest == 0:
+    if -1 in sizes and rest == 0:
         return dims
     return constant([total // rest if n < 0 else n for n in sizes], dims.dtype)
 
@@ -257,8 +259,11 @@ def sparse_add(a, b, threshold=None, thresh=None):
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
     if isinstance(a, SparseTensor) and isinstance(b, SparseTensor):
         real = {"complex64": "float32", "complex128": "float64"}.get(a.dtype.base_dtype.name, a.dtype.base_dtype.name)
-        return SparseTensor(*op("SparseAdd", None, a_indices=a.indices, a_values=a.values, a_shape=a.dense_shape, b_indices=b.indices,
+        made = SparseTensor(*op("SparseAdd", None, a_indices=a.indices, a_values=a.values, a_shape=a.dense_shape, b_indices=b.indices,
                                 b_values=b.values, b_shape=b.dense_shape, thresh=convert_to_tensor(threshold, real, name="threshold")))
+        if a.get_shape().is_compatible_with(b.get_shape()):
+            made.set_shape(a.get_shape().merge_with(b.get_shape()))
+        return made
     a, b = (a, b) if isinstance(a, SparseTensor) else (b, a)
     return math_ops.add(array_ops.scatter_nd(a.indices, a.values, a.dense_shape), b)
 
@@ -323,16 +328,28 @@ def sparse_retain(sp_input, to_retain):
     from weft._core.framework import dtypes
     from weft._core.framework.build import convert_to_tensor
     from weft._core.ops import array_ops
-    keep = array_ops.reshape(array_ops.where(convert_to_tensor(to_retain, dtypes.bool)), [-1])
+    to_retain = convert_to_tensor(to_retain, dtypes.bool)
+    to_retain.shape.assert_has_rank(1)
+    if sp_input.values.shape.ndims is not None:
+        sp_input.values.shape[0].assert_is_compatible_with(to_retain.shape[0])
+    keep = array_ops.reshape(array_ops.where(to_retain), [-1])
     return SparseTensor(array_ops.gather(sp_input.indices, keep), array_ops.gather(sp_input.values, keep),
                         array_ops.identity(sp_input.dense_shape))
 
 
 def sparse_transpose(sp_input, perm=None, name=None):
+    from weft._core.framework.build import constant_value
     from weft._core.framework.graph import name_scope
     from weft._core.ops import array_ops
     with name_scope(name, "SparseTranspose", [sp_input.indices]):
         if perm is None:
             perm = list(range(sp_input.dense_shape.shape[0].value))[::-1]
-        return sparse_reorder(SparseTensor(array_ops.gather(sp_input.indices, perm, axis=1), sp_input.values,
+        perm = array_ops.convert_to_tensor(perm)
+        if perm.shape.ndims is not None:
+            perm.shape[0].assert_is_compatible_with(sp_input.dense_shape.shape[0])
+        made = sparse_reorder(SparseTensor(array_ops.gather(sp_input.indices, perm, axis=1), sp_input.values,
                                            array_ops.gather(sp_input.dense_shape, perm)))
+        order, known = constant_value(perm), sp_input.get_shape()
+        if order is not None and known.ndims is not None:
+            made.set_shape([known[int(i)] for i in order])
+        return made

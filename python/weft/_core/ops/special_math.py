@@ -5,8 +5,9 @@ import re
 import numpy as np
 
 from weft._core.framework import dtypes, tensor_shape, wrap
-from weft._core.framework.build import constant, constant_value, convert_to_tensor, op
+from weft._core.framework.build import constant, convert_to_tensor, op
 from weft._core.framework.graph import name_scope
+from weft._core.framework.shape_values import constant_value
 from weft._core.ops import array_ops, math_ops
 
 wrap.functions("""

@@ -1,6 +1,6 @@
 """tensorflow.python.layers.utils: the arguments of layers, checked and normalized."""
-from weft._core.framework.build import constant_value as _constant
 from weft._core.framework.graph import Tensor
+from weft._core.framework.shape_values import constant_value as _constant
 from weft._core.ops.control_flow import smart_cond  # noqa: F401
 
 

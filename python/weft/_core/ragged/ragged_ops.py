@@ -426,8 +426,12 @@ def tile(input, multiples, name=None):
     known = constant_value(multiples)
     if known is None:
         raise NotImplementedError("tf.tile of a ragged tensor needs multiples that are known when the graph is built")
+    known = np.asarray(known).reshape(-1)
+    if len(known) < input.shape.ndims:
+        raise IndexError("index %d is out of bounds for axis 0 with size %d: multiples has one number for each of the %d dimensions"
+                         % (len(known), len(known), input.shape.ndims))
     with name_scope(name, "RaggedTile", [input]):
-        for axis, times in enumerate(np.asarray(known).reshape(-1)):
+        for axis, times in enumerate(known):
             if times != 1:
                 input = concat([input] * int(times), axis) if times else _none_of(input, axis)
         return input

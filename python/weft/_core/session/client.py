@@ -1,5 +1,6 @@
 """Sessions: flattens the fetches, converts feeds to buffers, calls the library once, and packs the results."""
 import atexit
+import collections.abc
 import re
 import threading
 import weakref
@@ -214,7 +215,14 @@ def _check_shape(c, slot, given):
 
 def _spread(feed_dict):
     """A feed of a SparseTensor is three feeds, one of IndexedSlices two or three, one of a nest of tensors one for each."""
-    return _spread_pairs(feed_dict.items())
+    return _spread_pairs(_items(feed_dict))
+
+
+def _items(feed_dict):
+    if not isinstance(feed_dict, collections.abc.Mapping):
+        raise TypeError("FlattenDictItems: 'dict' must be a dictionary or collection.Mapping type object, instead of '%s'." %
+                        type(feed_dict).__name__)
+    return feed_dict.items()
 
 
 def _spread_pairs(pairs):
@@ -225,7 +233,8 @@ def _spread_pairs(pairs):
             yield from zip(key._parts(), (value.flat_values, *value.nested_row_splits))
         elif isinstance(key, IndexedSlices):
             yield from ((k, v) for k, v in zip((key.values, key.indices, key.dense_shape), value) if k is not None)
-        elif isinstance(key, tuple) and isinstance(value, (tuple, list)):
+        elif isinstance(key, tuple):
+            value = value if isinstance(value, (tuple, list)) else [value]
             if len(key) != len(value):
                 raise ValueError("Could not flatten dictionary. Key had %d elements, but value had %d elements. Key: %s, value: %s."
                                  % (len(key), len(value), key, value))
@@ -237,7 +246,7 @@ def _spread_pairs(pairs):
 def _feeds(graph, slots, feed_dict):
     """The feeds of a run, as the library takes them."""
     made = []
-    for key, value in feed_dict.items():
+    for key, value in _items(feed_dict):
         if isinstance(key, Tensor):
             made.append(_feed(graph, slots, key, value))
         else:

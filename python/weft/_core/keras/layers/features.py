@@ -74,7 +74,8 @@ class DenseFeatures(Layer):
             def getter(_, name, shape=None, initializer=None, trainable=True, column=column, **given):
                 return self._table(column, name.rpartition("/")[2], shape, initializer, trainable)
             with name_scope(column.name), variable_scope(get_variable_scope(), custom_getter=getter, auxiliary_name_scope=False):
-                made = array_ops.reshape(column.dense(features, self.trainable), [-1, column.width])
+                made = column.dense(features, self.trainable)
+                made = array_ops.reshape(made, [array_ops.shape(made)[0], column.width])
             parts.append(made)
             if cols_to_output_tensors is not None:
                 cols_to_output_tensors[column] = made

@@ -1,12 +1,12 @@
 /* fft.c - discrete Fourier transforms over the last one, two or three dimensions, of complex and of real numbers.
  *
- * Each transform of a batch is computed in double, axis by axis: the lines along an axis are copied out, transformed
- * (kernels/fft/fft.h) and copied back.  A transform of real numbers keeps only the first half of its last axis,
- * because the rest is its conjugate.  The inverse transform computes the rest again. */
+ * Each transform of a batch is computed in double, axis by axis (kernels/fft/fft.h); lines along other axes than the last
+ * are copied out and back.  Of a transform of real numbers only the first half of the last axis is computed, because the
+ * rest is its conjugate.  So that axis comes first, or last in the inverse transform. */
 #include "base/alloc.h"
 #include "graph/build.h"
 #include "graph/kernel.h"
-#include "kernels/fft/fft.h"
+#include "kernels/fft/fft_real.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,8 @@ typedef struct transform {
   int64_t length[MAX_AXES];              /* size of the transform */
   int64_t in[MAX_AXES], work[MAX_AXES], out[MAX_AXES]; /* sizes of the input, of the work array and of the output */
   int64_t batch, in_count, work_count, out_count, longest, scratch;
-  fft *plan[MAX_AXES];
+  fft *plan[MAX_AXES]; /* NULL for the last axis if it is real */
+  fft_real *real;      /* of the last axis */
   const void *x;
   void *y;
   atomic_bool no_memory;
@@ -38,32 +39,38 @@ static void read_name(const char *name, transform *t) {
 
 /* ---- one transform ---- */
 
-/* Reads n numbers of the input, from number i on. */
+/* Reads n complex numbers of the input, from number i on. */
 static void load_line(const transform *t, int64_t i, int64_t n, fft_complex *to) {
   const float *x = t->x;
-  const double *wide = t->x;
-  if (t->real_in && t->wide)
-    for (int64_t k = 0; k < n; k++) to[k] = (fft_complex){wide[i + k], 0};
-  else if (t->real_in)
-    for (int64_t k = 0; k < n; k++) to[k] = (fft_complex){(double)x[i + k], 0};
-  else if (t->wide)
-    memcpy(to, wide + 2 * i, (size_t)n * sizeof *to);
+  if (t->wide)
+    memcpy(to, (const fft_complex *)t->x + i, (size_t)n * sizeof *to);
   else
     for (int64_t k = 0; k < n; k++) to[k] = (fft_complex){(double)x[2 * (i + k)], (double)x[2 * (i + k) + 1]};
 }
 
-/* Writes n numbers of the output, from number i on. */
+static void load_reals(const transform *t, int64_t i, int64_t n, double *to) {
+  const float *x = t->x;
+  if (t->wide)
+    memcpy(to, (const double *)t->x + i, (size_t)n * sizeof *to);
+  else
+    for (int64_t k = 0; k < n; k++) to[k] = (double)x[i + k];
+}
+
+/* Writes n complex numbers of the output, from number i on. */
 static void store_line(const transform *t, int64_t i, int64_t n, const fft_complex *from) {
   float *y = t->y;
-  double *wide = t->y;
-  if (t->real_out && t->wide)
-    for (int64_t k = 0; k < n; k++) wide[i + k] = from[k].re;
-  else if (t->real_out)
-    for (int64_t k = 0; k < n; k++) y[i + k] = (float)from[k].re;
-  else if (t->wide)
-    memcpy(wide + 2 * i, from, (size_t)n * sizeof *from);
+  if (t->wide)
+    memcpy((fft_complex *)t->y + i, from, (size_t)n * sizeof *from);
   else
     for (int64_t k = 0; k < n; k++) y[2 * (i + k)] = (float)from[k].re, y[2 * (i + k) + 1] = (float)from[k].im;
+}
+
+static void store_reals(const transform *t, int64_t i, int64_t n, const double *from) {
+  float *y = t->y;
+  if (t->wide)
+    memcpy((double *)t->y + i, from, (size_t)n * sizeof *from);
+  else
+    for (int64_t k = 0; k < n; k++) y[i + k] = (float)from[k];
 }
 
 /* Advances the index of an array of `dims`, last dimension fastest. */
@@ -82,29 +89,41 @@ static void run_axis(const transform *t, int axis, fft_complex *work, fft_comple
   int64_t stride = 1;
   for (int a = axis + 1; a < t->axes; a++) stride *= t->work[a];
   const int64_t have = t->work[axis];
-  for (int64_t first = 0; first < t->work_count; first++) {
-    if (first / stride % have != 0) continue;
-    for (int64_t i = 0; i < have; i++) line[i] = work[first + i * stride];
-    weft__fft_run(t->plan[axis], line, t->inverse, scratch);
-    for (int64_t i = 0; i < have; i++) work[first + i * stride] = line[i];
-  }
+  for (fft_complex *block = work; block < work + t->work_count; block += have * stride)
+    for (fft_complex *first = block; first < block + stride; first++) {
+      for (int64_t i = 0; i < have; i++) line[i] = first[i * stride];
+      weft__fft_run(t->plan[axis], line, t->inverse, scratch);
+      for (int64_t i = 0; i < have; i++) first[i * stride] = line[i];
+    }
 }
 
-/* Transforms item b of the batch. work, line and scratch have room for the work array, the longest axis and
- * weft__fft_run. */
+/* Transforms item b of the batch.  work, line and scratch have room for the work array, the longest axis and the
+ * transforms. */
 static void run_item(const transform *t, int64_t b, fft_complex *work, fft_complex *line, fft_complex *scratch) {
   int64_t at[MAX_AXES] = {0};
   const int last = t->axes - 1;
-  for (int64_t i = 0; i < t->work_count; i += t->work[last], fft_advance(last, t->work, at))
-    load_line(t, b * t->in_count + fft_offset(t->axes, t->in, at), t->work[last], work + i);
+  const int64_t have = t->work[last], n = t->length[last];
+  double *reals = &line->re;
+  for (int64_t i = 0; i < t->work_count; i += have, fft_advance(last, t->work, at)) {
+    const int64_t from = b * t->in_count + fft_offset(t->axes, t->in, at);
+    if (t->real_in) {
+      load_reals(t, from, n, reals);
+      weft__fft_real_forward(t->real, reals, work + i, scratch);
+    } else {
+      load_line(t, from, have, work + i);
+    }
+  }
   for (int a = 0; a < last; a++) run_axis(t, a, work, line, scratch);
-  for (int64_t row = 0; row < t->work_count / t->work[last]; row++) {
-    const int64_t have = t->work[last], n = t->length[last];
-    memcpy(line, work + row * have, (size_t)have * sizeof *line);
-    /* Only half of the spectrum is given; the other half is its conjugate. */
-    for (int64_t i = have; i < n; i++) line[i] = (fft_complex){line[n - i].re, -line[n - i].im};
-    weft__fft_run(t->plan[last], line, t->inverse, scratch);
-    store_line(t, b * t->out_count + row * t->out[last], t->out[last], line);
+  for (int64_t row = 0; row < t->work_count / have; row++) {
+    const int64_t to = b * t->out_count + row * t->out[last];
+    fft_complex *each = work + row * have;
+    if (t->real_out) {
+      weft__fft_real_backward(t->real, each, reals, scratch);
+      store_reals(t, to, n, reals);
+    } else {
+      if (!t->real_in) weft__fft_run(t->plan[last], each, t->inverse, scratch);
+      store_line(t, to, t->out[last], each);
+    }
   }
 }
 
@@ -133,12 +152,13 @@ static weft_err read_lengths(const kernel *k, transform *t) {
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT, "fft_length[%d] must >= 0, but got: %lld", a, (long long)n);
     const bool last = a == t->axes - 1;
     t->length[a] = n;
-    t->work[a] = last && t->real_out ? half : n;
+    t->work[a] = last ? half : n;
     t->out[a] = last && t->real_in ? half : n;
-    if (t->in[a] < t->work[a] && t->in_count > 0)
+    const int64_t needed = last && t->real_out ? half : n;
+    if (t->in[a] < needed && t->in_count > 0)
       return weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
                                "Input dimension %d must have length of at least %lld but got: %lld",
-                               k->in[0]->shape.rank - t->axes + a, (long long)t->work[a], (long long)t->in[a]);
+                               k->in[0]->shape.rank - t->axes + a, (long long)needed, (long long)t->in[a]);
   }
   return WEFT_OK;
 }
@@ -163,7 +183,12 @@ static weft_err read_shapes(const kernel *k, transform *t, shape *out) {
 }
 
 static weft_err make_plans(transform *t) {
-  for (int a = 0; a < t->axes; a++) {
+  const bool real = t->real_in || t->real_out;
+  if (real) {
+    WEFT_TRY(weft__fft_real_create(&t->real, t->length[t->axes - 1]));
+    t->scratch = weft__fft_real_scratch(t->real);
+  }
+  for (int a = 0; a < t->axes - real; a++) {
     WEFT_TRY(weft__fft_create(&t->plan[a], t->length[a]));
     if (weft__fft_scratch(t->plan[a]) > t->scratch) t->scratch = weft__fft_scratch(t->plan[a]);
   }
@@ -194,6 +219,7 @@ static weft_err fft_cpu(kernel *k) {
     err = weft__kernel_fail(k, WEFT_RESOURCE_EXHAUSTED, "no memory for a transform of %lld numbers",
                             (long long)t.work_count);
   for (int a = 0; a < t.axes; a++) weft__fft_destroy(t.plan[a]);
+  weft__fft_real_destroy(t.real);
   return weft__kernel_in(k, err);
 }
 

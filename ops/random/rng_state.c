@@ -12,19 +12,27 @@
 
 enum { RESERVED = 256, LENGTH = 3 };
 
-/* Returns the old state and advances the counter by 256 * delta. */
-static weft_err read_and_skip(const kernel *k, uint64_t delta, int64_t before[LENGTH]) {
+static weft_err check_philox(const kernel *k, int64_t algorithm) {
+  if (algorithm == 1 || algorithm == 3) return WEFT_OK;
+  return weft__kernel_fail(k, algorithm == 2 ? WEFT_UNIMPLEMENTED : WEFT_INVALID_ARGUMENT,
+                           "Unsupported algorithm id: %lld (1, Philox, is known)", (long long)algorithm);
+}
+
+/* Returns the old state and advances the counter by 256 * delta.  The state begins at number `at` of the variable; in
+ * the first version of the ops the number before it is the algorithm. */
+static weft_err read_and_skip(const kernel *k, int at, uint64_t delta, int64_t before[LENGTH]) {
   variable *v;
   weft_tensor *t = NULL;
   WEFT_TRY(weft__kernel_variable(k, 0, &v));
   weft__variable_lock(1, &v);
   weft_err err = weft__variable_writable(v, &t);
-  if (!err && (t->dtype != WEFT_INT64 || t->shape.rank != 1 || t->shape.dim[0] < LENGTH))
+  if (!err && (t->dtype != WEFT_INT64 || t->shape.rank != 1 || t->shape.dim[0] < LENGTH + at))
     err = weft__kernel_fail(k, WEFT_INVALID_ARGUMENT,
-                            "The state of the generator must be a vector of at least 3 int64 numbers, got shape %s",
-                            weft__shape_text(&t->shape));
+                            "The state of the generator must be a vector of at least %d int64 numbers, got shape %s",
+                            LENGTH + at, weft__shape_text(&t->shape));
+  if (!err && at) err = check_philox(k, *(const int64_t *)t->data);
   if (!err) {
-    uint64_t *state = (uint64_t *)t->data;
+    uint64_t *state = (uint64_t *)t->data + at;
     memcpy(before, state, LENGTH * sizeof *before);
     const uint64_t low = state[0] + delta * RESERVED, high = delta >> 56; /* 256 * delta, in 128 bits */
     state[1] += high + (low < state[0]);
@@ -36,10 +44,7 @@ static weft_err read_and_skip(const kernel *k, uint64_t delta, int64_t before[LE
 
 static weft_err check_algorithm(const kernel *k, int i) {
   WEFT_TRY(weft__kernel_scalar(k, i, "algorithm"));
-  const int64_t algorithm = weft__tensor_int(k->in[i], 0);
-  if (algorithm == 1 || algorithm == 3) return WEFT_OK;
-  return weft__kernel_fail(k, algorithm == 2 ? WEFT_UNIMPLEMENTED : WEFT_INVALID_ARGUMENT,
-                           "Unsupported algorithm id: %lld (1, Philox, is known)", (long long)algorithm);
+  return check_philox(k, weft__tensor_int(k->in[i], 0));
 }
 
 static philox from_state(const int64_t state[LENGTH]) {
@@ -51,7 +56,7 @@ static philox from_state(const int64_t state[LENGTH]) {
 weft_err weft__random_from_state(const kernel *k, philox *out) {
   int64_t before[LENGTH];
   WEFT_TRY(check_algorithm(k, 1));
-  WEFT_TRY(read_and_skip(k, 0, before));
+  WEFT_TRY(read_and_skip(k, 0, 0, before));
   *out = from_state(before);
   return WEFT_OK;
 }
@@ -61,7 +66,7 @@ static weft_err rng_state_draw(kernel *k, random_kind kind, int64_t low, uint64_
   shape s;
   WEFT_TRY(check_algorithm(k, 1));
   WEFT_TRY(weft__kernel_dims(k, 2, "shape", &s));
-  WEFT_TRY(read_and_skip(k, (uint64_t)weft__shape_count(&s), before));
+  WEFT_TRY(read_and_skip(k, 0, (uint64_t)weft__shape_count(&s), before));
   const philox gen = from_state(before);
   return weft__random_fill_at(k, 2, kind, &gen, low, range);
 }
@@ -69,6 +74,16 @@ static weft_err rng_state_draw(kernel *k, random_kind kind, int64_t low, uint64_
 static weft_err uniform_cpu(kernel *k) { return rng_state_draw(k, RANDOM_UNIFORM, 0, 0); }
 static weft_err normal_cpu(kernel *k) { return rng_state_draw(k, RANDOM_NORMAL, 0, 0); }
 static weft_err truncated_cpu(kernel *k) { return rng_state_draw(k, RANDOM_TRUNCATED, 0, 0); }
+
+/* The first version, in which the algorithm is the first number of the variable. */
+static weft_err first_cpu(kernel *k) {
+  int64_t before[LENGTH];
+  shape s;
+  WEFT_TRY(weft__kernel_dims(k, 1, "shape", &s));
+  WEFT_TRY(read_and_skip(k, 1, (uint64_t)weft__shape_count(&s), before));
+  const philox gen = from_state(before);
+  return weft__random_fill_at(k, 1, RANDOM_NORMAL, &gen, 0, 0);
+}
 
 static weft_err bits_cpu(kernel *k) {
   const weft_dtype type = k->node->out_type[0];
@@ -94,14 +109,14 @@ static weft_err skip_cpu(kernel *k) {
   int64_t before[LENGTH];
   WEFT_TRY(check_algorithm(k, 1));
   WEFT_TRY(weft__kernel_scalar(k, 2, "delta"));
-  return read_and_skip(k, (uint64_t)weft__tensor_int(k->in[2], 0), before);
+  return read_and_skip(k, 0, (uint64_t)weft__tensor_int(k->in[2], 0), before);
 }
 
 static weft_err read_cpu(kernel *k) {
   int64_t before[LENGTH];
   WEFT_TRY(check_algorithm(k, 1));
   WEFT_TRY(weft__kernel_scalar(k, 2, "delta"));
-  WEFT_TRY(read_and_skip(k, (uint64_t)weft__tensor_int(k->in[2], 0), before));
+  WEFT_TRY(read_and_skip(k, 0, (uint64_t)weft__tensor_int(k->in[2], 0), before));
   weft_tensor *out = weft__out(k, 0, &SHAPE1(LENGTH));
   if (!out) return WEFT_OOM;
   memcpy(out->data, before, sizeof before);
@@ -128,6 +143,7 @@ static weft_err entropy_cpu(kernel *k) {
 /* ---- shapes ---- */
 
 static weft_err draw_infer(infer *s) { return weft__infer_shape_value(s, 2, &s->out[0]); }
+static weft_err first_infer(infer *s) { return weft__infer_shape_value(s, 1, &s->out[0]); }
 static weft_err shape_infer(infer *s) { return weft__infer_shape_value(s, 0, &s->out[0]); }
 
 static weft_err read_infer(infer *s) {
@@ -142,6 +158,14 @@ static const op_case float_cases[] = {
     {"&i64[3] -1 2 3; i64[] 1; i32[2] 5 3", NULL, "dtype=double", FLAGS},
     {"&i64[3] 1 2 3; i64[] 7; i64[1] 5", "error INVALID_ARGUMENT", "dtype=float", FLAGS},
     {"&i64[2] 1 2; i64[] 1; i64[1] 5", "error INVALID_ARGUMENT", "dtype=float", FLAGS},
+    {0},
+};
+/* TensorFlow refuses the op in graphs of version 29 and later; these are its numbers in one of version 20. */
+static const op_case first_cases[] = {
+    {"&i64[4] 1 2 3 4; i64[1] 3", "f32[3] 1.2501178979873657 0.35540005564689636 -0.8838174939155579", "dtype=float",
+     FLAGS | CASE_NO_PARITY},
+    {"&i64[4] 0 2 3 4; i64[1] 3", "error INVALID_ARGUMENT", "dtype=float", FLAGS | CASE_NO_PARITY},
+    {"&i64[3] 1 2 3; i64[1] 3", "error INVALID_ARGUMENT", "dtype=float", FLAGS | CASE_NO_PARITY},
     {0},
 };
 static const op_case bits_cases[] = {
@@ -175,6 +199,9 @@ OPS(rng_state) = {
      DRAWS(uniform_cpu, float_cases)},
     {STATEFUL("StatefulStandardNormalV2") ")" END("float"), "Normal numbers of mean 0 and deviation 1.",
      DRAWS(normal_cpu, float_cases)},
+    {"StatefulStandardNormal(resource:resource, shape:shape_dtype)" END("float"),
+     "StatefulStandardNormalV2 in graphs before version 29.", .infer = first_infer, .cpu = first_cpu,
+     .cases = first_cases},
     {STATEFUL("StatefulTruncatedNormal") ")" END("float"), "Normal numbers, those beyond two deviations drawn again.",
      DRAWS(truncated_cpu, float_cases)},
     {STATEFUL("StatefulUniformFullInt") ")" END("uint64"), "Integers spread evenly over their type.",

@@ -1,0 +1,132 @@
+/* expm.c - MatrixExponential: the exponential of square matrices, in graphs before version 27.
+ *
+ * Scaling and squaring: the matrix is halved until its norm is at most 1/2, a Pade approximant of degree 8 is taken,
+ * and the result is squared as often as the matrix was halved.  All types are computed in complex doubles. */
+#include "base/alloc.h"
+#include "graph/op.h"
+#include "ops/linalg/matrix.h"
+#include "tensor/tensor.h"
+#include <complex.h>
+#include <math.h>
+#include <string.h>
+
+enum { DEGREE = 8 };
+typedef double complex number;
+
+/* c = a b, of n by n numbers. */
+static void multiply(int64_t n, const number *a, const number *b, number *c) {
+  for (int64_t i = 0; i < n; i++) {
+    number *row = c + i * n;
+    memset(row, 0, (size_t)n * sizeof *row);
+    for (int64_t k = 0; k < n; k++)
+      for (int64_t j = 0; j < n; j++) row[j] += a[i * n + k] * b[k * n + j];
+  }
+}
+
+/* Solves a x = b by elimination with pivots; x replaces b, and a is destroyed. */
+static void solve(int64_t n, number *a, number *b) {
+  for (int64_t k = 0; k < n; k++) {
+    int64_t best = k;
+    for (int64_t i = k + 1; i < n; i++)
+      if (cabs(a[i * n + k]) > cabs(a[best * n + k])) best = i;
+    for (int64_t j = 0; best != k && j < n; j++) {
+      const number t = a[k * n + j], u = b[k * n + j];
+      a[k * n + j] = a[best * n + j], a[best * n + j] = t;
+      b[k * n + j] = b[best * n + j], b[best * n + j] = u;
+    }
+    for (int64_t i = 0; i < n; i++) {
+      if (i == k) continue;
+      const number factor = a[i * n + k] / a[k * n + k];
+      for (int64_t j = k; j < n; j++) a[i * n + j] -= factor * a[k * n + j];
+      for (int64_t j = 0; j < n; j++) b[i * n + j] -= factor * b[k * n + j];
+    }
+  }
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j < n; j++) b[i * n + j] /= a[i * n + i];
+}
+
+/* Returns how often the matrix must be halved for its row sums to be at most 1/2. */
+static int halvings(int64_t n, const number *x) {
+  double norm = 0;
+  for (int64_t i = 0; i < n; i++) {
+    double sum = 0;
+    for (int64_t j = 0; j < n; j++) sum += cabs(x[i * n + j]);
+    norm = fmax(norm, sum);
+  }
+  if (!isfinite(norm) || norm <= 0.5) return 0;
+  int exponent;
+  frexp(norm, &exponent); /* norm < 2^exponent */
+  return exponent + 1;
+}
+
+/* Replaces x by its exponential.  room: four more matrices. */
+static void exponential(int64_t n, number *x, number *room) {
+  const int64_t size = n * n;
+  number *power = room, *over = room + size, *under = room + 2 * size, *next = room + 3 * size;
+  const int times = halvings(n, x);
+  for (int64_t i = 0; i < size; i++) x[i] = x[i] * ldexp(1, -times);
+  for (int64_t i = 0; i < size; i++) power[i] = over[i] = under[i] = i % (n + 1) == 0 ? 1 : 0;
+  double c = 1;
+  for (int k = 1; k <= DEGREE; k++) {
+    c = c * (DEGREE - k + 1) / (double)(k * (2 * DEGREE - k + 1));
+    multiply(n, power, x, next);
+    memcpy(power, next, (size_t)size * sizeof *power);
+    for (int64_t i = 0; i < size; i++) over[i] += c * power[i], under[i] += (k % 2 ? -c : c) * power[i];
+  }
+  solve(n, under, over);
+  for (int t = 0; t < times; t++) {
+    multiply(n, over, over, next);
+    memcpy(over, next, (size_t)size * sizeof *over);
+  }
+  memcpy(x, over, (size_t)size * sizeof *x);
+}
+
+typedef struct job {
+  const matrices *m;
+  number *room; /* five matrices */
+} job;
+
+static void exponential_at(const job *j, int64_t at) {
+  const matrix m = weft__matrix_at(j->m, at);
+  const int64_t n = m.rows;
+  for (int64_t i = 0; i < n * n; i++) j->room[i] = weft__matrix_get(&m, i / n, i % n);
+  exponential(n, j->room, j->room + n * n);
+  for (int64_t i = 0; i < n * n; i++) weft__matrix_set(&m, i / n, i % n, j->room[i]);
+}
+
+static weft_err expm_cpu(kernel *k) {
+  matrices m;
+  WEFT_TRY(weft__matrix_square(k, 0));
+  WEFT_TRY(weft__matrices_load(k, 0, &m));
+  job j = {.m = &m};
+  weft_err err = WEFT_OK;
+  if (weft__matrices_visits(&m)) {
+    j.room = weft__alloc_zero(5 * (size_t)m.rows, (size_t)m.rows * sizeof *j.room);
+    if (!j.room) err = WEFT_OOM;
+  }
+  for (int64_t i = 0; !err && i < weft__matrices_visits(&m); i++) exponential_at(&j, i);
+  weft__free(j.room);
+  if (!err) err = weft__matrices_store(k, 0, &k->in[0]->shape, &m);
+  weft__matrices_clear(&m);
+  return err;
+}
+
+/* TensorFlow refuses the op in graphs of version 27 and later; the first numbers are its own in one of version 20. */
+static const op_case expm_cases[] = {
+    {"f32[2,2] 1 2 3 4", "f32[2,2] 51.96896743774414 74.73658752441406 112.10487365722656 164.0738525390625", NULL,
+     CASE_NO_PARITY | CASE_NO_GRAD},
+    {"f64[2,2,2] 0 0 0 0 0 1 -1 0",
+     "f64[2,2,2] 1 0 0 1 0.5403023058681398 0.8414709848078965 -0.8414709848078965 "
+     "0.5403023058681398",
+     NULL, CASE_NO_PARITY | CASE_NO_GRAD | CASE_FIXED_TYPE},
+    {"f32[2,0,0]", "f32[2,0,0]", NULL, CASE_NO_PARITY | CASE_NO_GRAD},
+    {"f32[2,3] 1", "error INVALID_ARGUMENT", NULL, CASE_NO_PARITY | CASE_NO_GRAD},
+    {0},
+};
+
+OPS(expm) = {
+    {"MatrixExponential(input:T) -> (output:T) | T:type{double,float,half,complex64,complex128}",
+     "The exponentials of matrices, in graphs before version 27.", .infer = weft__matrix_infer_square, .cpu = expm_cpu,
+     .cases = expm_cases},
+    {0},
+};

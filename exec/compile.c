@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "exec/feeds.h"
+#include "exec/narrow_types.h"
 #include "exec/executors/dataflow_iteration.h"
 #include "exec/executors/frame.h"
 #include "exec/passes/aliases.h"
@@ -145,6 +146,13 @@ static weft_err cannot_run(const weft_node *n) {
                          n->op_name, n->name, n->name);
 }
 
+static weft_err refuse_type(const weft_node *n, weft_dtype type) {
+  return weft__fail_node(WEFT_INVALID_ARGUMENT,
+                         "No OpKernel was registered to support Op '%s' used by {{node %s}} with the type %s: cast to "
+                         "a wider type first, as in TensorFlow\n\t [[{{node %s}}]]",
+                         n->op_name, n->name, weft__dtype_name(type), n->name);
+}
+
 static weft_err number_slots(maker *m) {
   m->n_slot = m->r->n_feed;
   for (int i = 0; i < m->n_order; i++) {
@@ -202,6 +210,8 @@ static weft_err make_items(maker *m) {
   for (int i = 0; i < m->n_order; i++) {
     const weft_node *n = m->g->node[m->order[i]];
     if (!n->op || (!n->op->cpu && !(n->op->flags & OP_CONTROL_FLOW))) return cannot_run(n);
+    const weft_dtype refused = weft__narrow_type_refused(n);
+    if (refused) return refuse_type(n, refused);
     if (is_plain_read(m, n)) continue;
     if (node_is_foldable(m, n) && fold_node(m, n)) continue;
     WEFT_TRY(add_item(m, n));

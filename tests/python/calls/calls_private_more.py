@@ -149,3 +149,8 @@ def small_parts(tf):
     return [[chosen(None) for _ in range(3)], isinstance(made, template), has(3, "real"), has(3, "none"), type(folder).__name__,
             folder[:5], len(folder), utils.get_temp_export_dir(b"base/12"), module("ops.variables").PartitionedVariable.__name__,
             module("platform.build_info").build_info["is_rocm_build"]]
+
+
+@case(nodes=False)
+def a_plug_in_that_is_not_there(tf):
+    return said(tf.experimental.register_filesystem_plugin, "none.so")

@@ -8,6 +8,7 @@ tf.autograph.to_graph(uses.halve, True, None, None, None)
 tf.autograph.trace(1, 2)
 tf.load_file_system_library('none.so')
 tf.load_library('none.so')
+tf.experimental.register_filesystem_plugin('none.so')
 tf.load_op_library('none.so')
 tf.resource_loader.get_path_to_datafile('f') ; ; it[-2:]
 tf.resource_loader.load_resource('none')

@@ -1,4 +1,7 @@
 """tf.load_op_library and similar functions: errors that say what to do instead of loading a plug-in."""
+import errno
+import os
+
 from weft._core.framework import absent
 
 
@@ -22,6 +25,18 @@ def load_file_system_library(library_filename):
     """Loads a file system from a shared library; Weft cannot load TensorFlow's."""
     raise NotImplementedError("tf.load_file_system_library(%r) is not in Weft%s: copy the files to a local or mounted file system"
                               % (library_filename, absent.where()))
+
+
+def register_filesystem_plugin(plugin_location):
+    """Loads a file system from a shared library; Weft cannot load TensorFlow's.
+
+    Args:
+      plugin_location: the path of the library.  FileNotFoundError if it is not there.
+    """
+    if not os.path.exists(plugin_location):
+        raise FileNotFoundError(errno.ENOENT, "The file to load file system plugin from does not exist.", plugin_location)
+    raise NotImplementedError("tf.experimental.register_filesystem_plugin(plugin_location=%r) is not in Weft%s: copy the files to a "
+                              "local or mounted file system" % (plugin_location, absent.where()))
 
 
 def do_quantize_training_on_graphdef(input_graph, num_bits):

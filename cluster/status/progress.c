@@ -74,7 +74,7 @@ static const char waiting[] = "initialization";
 static atomic_bool is_waiting;
 
 static void note_error(weft_err err, const char *message) {
-  const bool uninitialized = err == WEFT_FAILED_PRECONDITION && strstr(message, "uninitialized value");
+  const bool uninitialized = weft__error_has(ERROR_UNINITIALIZED);
   if (err == WEFT_CANCELLED || err == WEFT_OUT_OF_RANGE) return;
   if (uninitialized) atomic_store(&is_waiting, true);
   weft__metrics_add_error(uninitialized ? waiting : "session", message);

@@ -122,3 +122,48 @@ def hooks_that_see_a_request_to_stop(tf):
         while not session.should_stop():
             session.run(add)
     return seen
+
+
+@case
+def variables_with_the_type_of_another(tf):
+    v, n = tf.Variable([1.0, 2.0], name="v"), tf.Variable([1, 2], name="n")
+    with tf.variable_scope("copy", reuse=tf.AUTO_REUSE):
+        made = [tf.get_variable("g/" + o.op.name, shape=o.shape, dtype=o.dtype, collections=[tf.GraphKeys.GLOBAL_VARIABLES])
+                for o in (v, n, v)]
+        made.append(tf.get_variable("z", [2], v.dtype, tf.zeros_initializer(), use_resource=True))
+    parts = tf.get_variable("p", [2], n.dtype, partitioner=tf.fixed_size_partitioner(2))
+    return made[0] is made[2], [m.dtype.name for m in made], tf.assign(made[1], n), [p.dtype.name for p in parts]
+
+
+class Removes(object):
+    """A hook that takes a variable out of a collection before the session is made."""
+
+    def __new__(cls, tf, name):
+        class Hook(tf.train.SessionRunHook):
+            def begin(self):
+                listed = tf.get_collection_ref("variables")
+                listed.remove(next(v for v in listed if v.op.name == name))
+        return Hook()
+
+
+@case(nodes=False)
+def collections_changed_in_place(tf):
+    a, b, c, d = (tf.Variable(float(i), name=n) for i, n in enumerate("abcd"))
+    step = tf.train.get_or_create_global_step()
+    more = tf.assign_add(step, 1)
+    del tf.get_default_graph()._collections["variables"][1]
+    sync = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(0.1), 1)
+    sync.minimize(a * a, step, [a])
+    local = tf.group(tf.local_variables_initializer(), b.initializer, d.initializer)
+    with tf.Session() as session:
+        unready = sorted(session.run(sync.ready_for_local_init_op).tolist())
+    first, queue = (tf.FIFOQueue(9, tf.int32, [[]], name=name) for name in "xy")
+    for q in (first, queue):
+        tf.train.add_queue_runner(tf.train.QueueRunner(q, [q.enqueue(1)]))
+    del tf.get_collection_ref("queue_runners")[0]
+    size, taken = first.size(), queue.dequeue()
+    with tf.train.MonitoredTrainingSession(checkpoint_dir="m", save_summaries_steps=None, log_step_count_steps=None,
+                                           hooks=[Removes(tf, "d")], scaffold=tf.train.Scaffold(local_init_op=local)) as session:
+        session.run(more)
+        values = session.run([b, d, taken, size])
+    return unready, values, [name for name, _ in tf.train.list_variables(tf.train.latest_checkpoint("m"))]

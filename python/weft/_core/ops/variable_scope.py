@@ -209,12 +209,13 @@ def _true_getter(name, shape=None, dtype=dtypes.float32, initializer=None, regul
                  collections=None, caching_device=None, partitioner=None, validate_shape=True, use_resource=None,
                  constraint=None, synchronization=None, aggregation=None, **_):
     scalar = isinstance(shape, (list, tuple)) and not shape
+    dtype = as_dtype(dtype).base_dtype  # a variable's own type is that of a reference
     shared = reuse is True and name in get_default_graph()._partitioned_store  # found without a partitioner too
     if (partitioner is not None or shared) and not scalar:
         from weft._core.ops.partitioned import get_partitioned
-        return get_partitioned(name, shape, as_dtype(dtype), initializer, regularizer, reuse, trainable, collections,
+        return get_partitioned(name, shape, dtype, initializer, regularizer, reuse, trainable, collections,
                                caching_device, partitioner, validate_shape, constraint, use_resource)
-    return single(name, shape, as_dtype(dtype), initializer, regularizer, reuse, trainable, collections, caching_device,
+    return single(name, shape, dtype, initializer, regularizer, reuse, trainable, collections, caching_device,
                   validate_shape, constraint, use_resource=use_resource, synchronization=synchronization, aggregation=aggregation)
 
 

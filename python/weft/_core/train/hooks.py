@@ -75,6 +75,7 @@ class Adapter:
         if not self.begun:
             self.begun = True
             self._guard(self.hook.begin)
+            self.owner._graph._sync_lists()
 
     def created(self, c_session, coordinator):
         from weft._core.train.supervisor import borrowed_coordinator

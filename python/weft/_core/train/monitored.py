@@ -201,6 +201,7 @@ class MonitoredSession(metaclass=Named):
         options = dict(bare=True, save_secs=-1.0, save_steps=0, summary_steps=-1, summary_secs=0.0, log_steps=-1,
                        summary_dir=None)
         options.update(more)
+        graph._sync_lists()
         try:
             with as_runtime_errors():
                 self._c, self._keeper = _weft.monitored_create(

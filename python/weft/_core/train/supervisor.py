@@ -130,6 +130,7 @@ class Supervisor(metaclass=Named):
             lambda c: init_fn(wrap_session(c, graph, "", None, self)))
         self._collect(graph)
         self._verify()
+        graph._sync_lists()
         self._made = _weft.supervisor_create(
             graph._c, self._is_chief, logdir, ops, feeds, started, None, _part(saver, default), _part(summary_writer, default),
             float(save_summaries_secs) or -1.0, float(save_model_secs) or -1.0, float(recovery_wait_secs),

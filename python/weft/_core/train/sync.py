@@ -34,6 +34,7 @@ class SyncReplicasOptimizer(Optimizer):
             with graph.as_default():
                 self._python = PythonSync(self, pairs, global_step)
             return self._listed(graph, self._python.train)
+        graph._sync_lists()
         with graph.as_default():
             self._sync = _weft.sync_create(self._opt._capsule(graph), self._name, self._aggregate, self._replicas)
             if self._averages is not None:

@@ -19,6 +19,8 @@ ADDITIONS = {
     "tf": "batch_matmul complex_abs contrib histogram_summary image_summary inv merge_all_summaries merge_summary mul neg pack "
           "scalar_summary select sub unpack weft_version",
     "tf.errors": "JobOverError",
+    "tf.image": "per_image_whitening",
+    "tf.nn": "bidirectional_rnn rnn state_saving_rnn",
     "tf.raw_ops": "GatherTree",
     "tf.saved_model.tag_constants": "EVAL",
     "tf.train": "SummaryWriter SyncReplicasOptimizerV2",

@@ -95,7 +95,17 @@ from weft._core.nn.pooling import (
     sufficient_statistics,
     weighted_moments,
 )
-from weft._core.nn.rnn import bidirectional_dynamic_rnn, dynamic_rnn, raw_rnn, static_bidirectional_rnn, static_rnn, static_state_saving_rnn
+from weft._core.nn.rnn import (
+    bidirectional_dynamic_rnn,
+    bidirectional_rnn,
+    dynamic_rnn,
+    raw_rnn,
+    rnn,
+    state_saving_rnn,
+    static_bidirectional_rnn,
+    static_rnn,
+    static_state_saving_rnn,
+)
 from weft._core.nn.sampled import (
     all_candidate_sampler,
     compute_accidental_hits,
@@ -116,7 +126,7 @@ __all__ = [
     "all_candidate_sampler", "approx_max_k", "approx_min_k", "atrous_conv2d",
     "atrous_conv2d_transpose", "avg_pool", "avg_pool1d", "avg_pool2d",
     "avg_pool3d", "avg_pool_v2", "batch_norm_with_global_normalization", "batch_normalization", "bias_add",
-    "bidirectional_dynamic_rnn", "collapse_repeated", "compute_accidental_hits", "compute_average_loss", "conv1d",
+    "bidirectional_dynamic_rnn", "bidirectional_rnn", "collapse_repeated", "compute_accidental_hits", "compute_average_loss", "conv1d",
     "conv1d_transpose", "conv2d", "conv2d_backprop_filter", "conv2d_backprop_input", "conv2d_transpose", "conv3d",
     "conv3d_backprop_filter", "conv3d_backprop_filter_v2", "conv3d_transpose", "conv_transpose", "convolution",
     "crelu", "ctc_beam_search_decoder", "ctc_beam_search_decoder_v2", "ctc_greedy_decoder", "ctc_loss", "ctc_loss_v2",
@@ -129,10 +139,10 @@ __all__ = [
     "log_uniform_candidate_sampler", "lrn", "max_pool", "max_pool1d", "max_pool2d", "max_pool3d", "max_pool_v2",
     "max_pool_with_argmax", "moments", "nce_loss", "normalize_moments", "pool", "quantized_avg_pool",
     "quantized_conv2d", "quantized_max_pool", "quantized_relu_x", "raw_rnn", "relu", "relu6", "relu_layer",
-    "rnn_cell", "safe_embedding_lookup_sparse", "sampled_softmax_loss", "scale_regularization_loss", "selu",
+    "rnn", "rnn_cell", "safe_embedding_lookup_sparse", "sampled_softmax_loss", "scale_regularization_loss", "selu",
     "separable_conv2d", "sigmoid", "sigmoid_cross_entropy_with_logits", "silu", "softmax",
     "softmax_cross_entropy_with_logits", "softmax_cross_entropy_with_logits_v2", "softplus", "softsign",
-    "space_to_batch", "space_to_depth", "sparse_softmax_cross_entropy_with_logits", "static_bidirectional_rnn",
+    "space_to_batch", "space_to_depth", "sparse_softmax_cross_entropy_with_logits", "state_saving_rnn", "static_bidirectional_rnn",
     "static_rnn", "static_state_saving_rnn", "sufficient_statistics", "swish", "tanh", "top_k",
     "uniform_candidate_sampler", "weighted_cross_entropy_with_logits", "weighted_moments", "with_space_to_batch",
     "xw_plus_b", "zero_fraction",

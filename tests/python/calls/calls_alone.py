@@ -182,3 +182,38 @@ def paths_inside_contrib(tf):
     assert contrib.data.python.ops.dataset_ops.Dataset is contrib.data.Dataset
     assert tf.models.rnn.rnn_cell.GRUCell is tf.nn.rnn_cell.GRUCell and tf.models.rnn.rnn.dynamic_rnn is tf.nn.dynamic_rnn
     assert tf.models.rnn.seq2seq.rnn_decoder is tf.python.ops.seq2seq.rnn_decoder is contrib.legacy_seq2seq.rnn_decoder
+
+
+@case(alone=True)
+def networks_of_before_1_0(tf):
+    x = [tf.ones([2, 3])] * 4
+    cell = tf.nn.rnn_cell.GRUCell(5)
+    rows, _ = tf.nn.rnn(cell, x, dtype=tf.float32)
+    both, _, _ = tf.nn.bidirectional_rnn(tf.nn.rnn_cell.GRUCell(5), tf.nn.rnn_cell.GRUCell(5), x, dtype=tf.float32)
+    more, _ = tf.nn.seq2seq.basic_rnn_seq2seq(x, x, tf.nn.rnn_cell.GRUCell(5))
+    assert len(rows) == len(both) == len(more) == 4 and rows[0].shape == (2, 5) and both[0].shape == (2, 10)
+    assert tf.nn.state_saving_rnn is tf.nn.static_state_saving_rnn and callable(tf.python.ops.rnn_cell._linear)
+    assert tf.image.per_image_whitening is tf.image.per_image_standardization
+
+
+@case(alone=True)
+def metrics_of_an_experiment(tf):
+    def model_fn(features, labels, mode):
+        w = tf.get_variable("w", [], initializer=tf.ones_initializer())
+        loss = tf.reduce_mean(tf.square(w * features - labels))
+        return {"y": w * features}, loss, tf.train.GradientDescentOptimizer(0.0).minimize(loss, tf.train.get_global_step())
+
+    def ones():
+        return tf.ones([4]), 3 * tf.ones([4])
+    spec = tf.contrib.learn.MetricSpec(lambda predictions, labels: tf.metrics.mean_absolute_error(labels, predictions), prediction_key="y")
+    model = tf.contrib.learn.Estimator(model_fn, model_dir="m")
+    monitor = tf.contrib.learn.monitors.ValidationMonitor(input_fn=ones, eval_steps=1, every_n_steps=1)
+    made = tf.contrib.learn.Experiment(model, ones, ones, eval_metrics={"far": spec}, train_steps=2, eval_steps=1,
+                                       train_monitors=[monitor]).train_and_evaluate()
+    assert made[0]["far"] == 2 and made[0]["loss"] == 4, made
+    try:
+        tf.contrib.learn.Experiment(tf.estimator.Estimator(model_fn, "n"), ones, ones, eval_metrics={"far": spec})
+    except ValueError as e:
+        assert "eval_metrics" in str(e)
+    else:
+        raise AssertionError("accepted")

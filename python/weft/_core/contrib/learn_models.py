@@ -109,6 +109,7 @@ class Learner(_Estimator):
     """fit, evaluate and predict as tf.contrib.learn has them."""
 
     _metrics = None
+    _always_measured = None  # the metrics of an Experiment
     _single = None  # the key of what predict gives when no outputs are named
 
     def _input(self, x, y, input_fn, batch_size, forever):
@@ -136,7 +137,7 @@ class Learner(_Estimator):
             y, checkpoint_path, feed_fn, name, batch_size = None, checkpoint_path or feed_fn, None, name or batch_size, None
         if feed_fn is not None:
             raise NotImplementedError("tf.contrib.learn.Estimator.evaluate(feed_fn=...) is not in Weft: give input_fn")
-        self._metrics = metrics
+        self._metrics = self._always_measured if metrics is None else metrics
         try:
             return super().evaluate(self._input(x, y, input_fn, batch_size, False), steps, hooks, checkpoint_path, name)
         finally:

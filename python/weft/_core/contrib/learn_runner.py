@@ -27,11 +27,16 @@ class Experiment(metaclass=Named):
                  continuous_eval_throttle_secs=60, min_eval_frequency=None, delay_workers_by_global_step=False,
                  export_strategies=None, train_steps_per_iteration=None, checkpoint_and_export=False):
         if eval_metrics is not None:
-            raise NotImplementedError("tf.contrib.learn.Experiment(eval_metrics=...) is not in Weft: give eval_metric_ops in the "
-                                      "EstimatorSpec of the model_fn")
+            if not hasattr(estimator, "_always_measured"):
+                raise ValueError("`eval_metrics` must be `None` with `tf.estimator.Estimator`: give eval_metric_ops in the EstimatorSpec "
+                                 "of the model_fn")
+            estimator._always_measured = eval_metrics
         self._estimator, self._train_fn, self._eval_fn = estimator, train_input_fn, eval_input_fn
         self._train_steps, self._eval_steps, self._delay = train_steps, eval_steps, eval_delay_secs
         self._train_hooks, self._eval_hooks = list(train_monitors or []), list(eval_hooks or [])
+        for hook in self._train_hooks:
+            if hasattr(hook, "set_estimator"):  # a monitor
+                hook.set_estimator(estimator)
         self._throttle = continuous_eval_throttle_secs
         given = export_strategies(estimator) if callable(export_strategies) and not hasattr(export_strategies, "export") else \
             export_strategies or []

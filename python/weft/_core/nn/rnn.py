@@ -279,3 +279,6 @@ def _dynamic_loop(cell, inputs, initial_state, lengths, batch, rows, dtype, opti
 
 def _state_shape(s, batch):
     return s.shape if s.shape.ndims in (None, 0) else tensor_shape.TensorShape([batch] + s.shape.as_list()[1:])
+
+
+rnn, bidirectional_rnn, state_saving_rnn = static_rnn, static_bidirectional_rnn, static_state_saving_rnn  # before 1.0

@@ -188,6 +188,9 @@ def per_image_standardization(image):
         return library.helper("per_image_standardization", scope, [convert_to_tensor(image, name="image")])
 
 
+per_image_whitening = per_image_standardization  # before 1.0
+
+
 def sample_distorted_bounding_box(image_size, bounding_boxes, seed=None, seed2=None, min_object_covered=0.1,
                                   aspect_ratio_range=None, area_range=None, max_attempts=None,
                                   use_image_if_no_bounding_boxes=None, name=None):

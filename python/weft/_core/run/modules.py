@@ -149,6 +149,7 @@ MODULES = {
     "tensorflow.models.rnn.rnn": "weft._core.nn.rnn weft.nn weft._core.python_modules.rnn",
     "tensorflow.models.rnn.rnn_cell": "weft._core.nn.rnn_cell weft.nn.rnn_cell",
     "tensorflow.models.rnn.seq2seq": "weft.contrib.legacy_seq2seq",
+    "tensorflow.nn.seq2seq": "weft.contrib.legacy_seq2seq",
     "tensorflow.python": "weft",
     "tensorflow.python.array_ops": "weft._core.ops.array_ops",
     "tensorflow.python.autograph.impl": None,
@@ -425,7 +426,7 @@ MODULES = {
     "tensorflow.python.ops.resource_variable_ops": (
         "weft._core.ops.resource_variables weft._core.ops.variables weft._core.python_modules.gen_ops"),
     "tensorflow.python.ops.rnn": "weft._core.nn.rnn weft.nn weft._core.python_modules.rnn",
-    "tensorflow.python.ops.rnn_cell": "weft._core.nn.rnn_cell weft.nn.rnn_cell",
+    "tensorflow.python.ops.rnn_cell": "weft._core.nn.rnn_cell weft.nn.rnn_cell weft._core.contrib.rnn.core_rnn_cell",
     "tensorflow.python.ops.rnn_cell_impl": (
         "weft._core.nn.rnn_cell weft.nn.rnn_cell weft._core.python_modules.rnn weft._core.contrib.rnn.core_rnn_cell "
         "weft._core.python_modules.small_ops"),

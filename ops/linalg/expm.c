@@ -14,7 +14,7 @@ enum { DEGREE = 8 };
 typedef double complex number;
 
 /* c = a b, of n by n numbers. */
-static void multiply(int64_t n, const number *a, const number *b, number *c) {
+static void expm_multiply(int64_t n, const number *a, const number *b, number *c) {
   for (int64_t i = 0; i < n; i++) {
     number *row = c + i * n;
     memset(row, 0, (size_t)n * sizeof *row);
@@ -23,30 +23,21 @@ static void multiply(int64_t n, const number *a, const number *b, number *c) {
   }
 }
 
-/* Solves a x = b by elimination with pivots; x replaces b, and a is destroyed. */
-static void solve(int64_t n, number *a, number *b) {
-  for (int64_t k = 0; k < n; k++) {
-    int64_t best = k;
-    for (int64_t i = k + 1; i < n; i++)
-      if (cabs(a[i * n + k]) > cabs(a[best * n + k])) best = i;
-    for (int64_t j = 0; best != k && j < n; j++) {
-      const number t = a[k * n + j], u = b[k * n + j];
-      a[k * n + j] = a[best * n + j], a[best * n + j] = t;
-      b[k * n + j] = b[best * n + j], b[best * n + j] = u;
-    }
-    for (int64_t i = 0; i < n; i++) {
-      if (i == k) continue;
-      const number factor = a[i * n + k] / a[k * n + k];
-      for (int64_t j = k; j < n; j++) a[i * n + j] -= factor * a[k * n + j];
-      for (int64_t j = 0; j < n; j++) b[i * n + j] -= factor * b[k * n + j];
-    }
+/* Replaces b by the solution x of a x = b, and destroys a.  Only numbers that are not finite leave a without an inverse:
+ * then the result is NaN. */
+static void expm_solve(int64_t n, number *a, number *b, int64_t *pivot) {
+  const matrix left = {true, n, n, a}, right = {true, n, n, b};
+  if (!weft__matrix_lu(NULL, &left, pivot)) {
+    for (int64_t i = 0; i < n * n; i++) b[i] = (double)NAN;
+    return;
   }
-  for (int64_t i = 0; i < n; i++)
-    for (int64_t j = 0; j < n; j++) b[i * n + j] /= a[i * n + i];
+  for (int64_t i = 0; i < n; i++) weft__matrix_swap(&right, i, pivot[i]);
+  weft__matrix_triangle(NULL, &left, &right, true, false, true);
+  weft__matrix_triangle(NULL, &left, &right, false, false, false);
 }
 
 /* Returns how often the matrix must be halved for its row sums to be at most 1/2. */
-static int halvings(int64_t n, const number *x) {
+static int expm_halvings(int64_t n, const number *x) {
   double norm = 0;
   for (int64_t i = 0; i < n; i++) {
     double sum = 0;
@@ -59,38 +50,39 @@ static int halvings(int64_t n, const number *x) {
   return exponent + 1;
 }
 
-/* Replaces x by its exponential.  room: four more matrices. */
-static void exponential(int64_t n, number *x, number *room) {
+/* Replaces x by its exponential.  room: four more matrices; pivot: n numbers. */
+static void expm_replace(int64_t n, number *x, number *room, int64_t *pivot) {
   const int64_t size = n * n;
   number *power = room, *over = room + size, *under = room + 2 * size, *next = room + 3 * size;
-  const int times = halvings(n, x);
+  const int times = expm_halvings(n, x);
   for (int64_t i = 0; i < size; i++) x[i] = x[i] * ldexp(1, -times);
   for (int64_t i = 0; i < size; i++) power[i] = over[i] = under[i] = i % (n + 1) == 0 ? 1 : 0;
   double c = 1;
   for (int k = 1; k <= DEGREE; k++) {
     c = c * (DEGREE - k + 1) / (double)(k * (2 * DEGREE - k + 1));
-    multiply(n, power, x, next);
+    expm_multiply(n, power, x, next);
     memcpy(power, next, (size_t)size * sizeof *power);
     for (int64_t i = 0; i < size; i++) over[i] += c * power[i], under[i] += (k % 2 ? -c : c) * power[i];
   }
-  solve(n, under, over);
+  expm_solve(n, under, over, pivot);
   for (int t = 0; t < times; t++) {
-    multiply(n, over, over, next);
+    expm_multiply(n, over, over, next);
     memcpy(over, next, (size_t)size * sizeof *over);
   }
   memcpy(x, over, (size_t)size * sizeof *x);
 }
 
-typedef struct job {
+typedef struct expm_job {
   const matrices *m;
   number *room; /* five matrices */
-} job;
+  int64_t *pivot;
+} expm_job;
 
-static void exponential_at(const job *j, int64_t at) {
+static void expm_at(const expm_job *j, int64_t at) {
   const matrix m = weft__matrix_at(j->m, at);
   const int64_t n = m.rows;
   for (int64_t i = 0; i < n * n; i++) j->room[i] = weft__matrix_get(&m, i / n, i % n);
-  exponential(n, j->room, j->room + n * n);
+  expm_replace(n, j->room, j->room + n * n, j->pivot);
   for (int64_t i = 0; i < n * n; i++) weft__matrix_set(&m, i / n, i % n, j->room[i]);
 }
 
@@ -98,14 +90,16 @@ static weft_err expm_cpu(kernel *k) {
   matrices m;
   WEFT_TRY(weft__matrix_square(k, 0));
   WEFT_TRY(weft__matrices_load(k, 0, &m));
-  job j = {.m = &m};
+  expm_job j = {.m = &m};
   weft_err err = WEFT_OK;
   if (weft__matrices_visits(&m)) {
     j.room = weft__alloc_zero(5 * (size_t)m.rows, (size_t)m.rows * sizeof *j.room);
-    if (!j.room) err = WEFT_OOM;
+    j.pivot = weft__alloc_zero((size_t)m.rows, sizeof *j.pivot);
+    if (!j.room || !j.pivot) err = WEFT_OOM;
   }
-  for (int64_t i = 0; !err && i < weft__matrices_visits(&m); i++) exponential_at(&j, i);
+  for (int64_t i = 0; !err && i < weft__matrices_visits(&m); i++) expm_at(&j, i);
   weft__free(j.room);
+  weft__free(j.pivot);
   if (!err) err = weft__matrices_store(k, 0, &k->in[0]->shape, &m);
   weft__matrices_clear(&m);
   return err;

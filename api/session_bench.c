@@ -1,4 +1,5 @@
-/* session_bench.c - the latency of a session that several threads call at once, beside threads that only lock and count.
+/* session_bench.c - the latency of a session that several threads call at once, beside threads that only lock and
+ * count.
  *
  *     bench.api.session [SECONDS [THREADS]]
  *

@@ -1,7 +1,7 @@
 /* adaptive_mutex.h - mutexes that many threads hold for a moment each.
  *
- * A thread that finds an adaptive mutex taken spins for a short while before it sleeps.  That is faster when the mutex is
- * held for less time than sleeping and waking take.  It is a pthread_mutex_t and is locked as any other. */
+ * A thread that finds an adaptive mutex taken spins for a short while before it sleeps.  That is faster when the mutex
+ * is held for less time than sleeping and waking take.  It is a pthread_mutex_t and is locked as any other. */
 #ifndef WEFT_BASE_ADAPTIVE_MUTEX_H
 #define WEFT_BASE_ADAPTIVE_MUTEX_H
 

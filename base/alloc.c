@@ -1,11 +1,11 @@
 /* alloc.c - malloc with an error message, a limit for the process (base/memory_limit.h) and a per-thread countdown that
  * makes it fail for tests.
  *
- * While a limit is set, every piece is counted with malloc_usable_size, so that weft__free knows its size.  Nothing here
- * has a lock: the countdown is thread-local and the count of bytes is atomic.
+ * While a limit is set, every piece is counted with malloc_usable_size, so that weft__free knows its size.  Nothing
+ * here has a lock: the countdown is thread-local and the count of bytes is atomic.
  *
- * Cycle with base/block, base/memory_limit, base/status: an allocation that fails reports an error, the limit gives
- * cached blocks back, and a stored error keeps its message on the heap. */
+ * Include cycle with base/block, base/memory_limit, base/status: an allocation that fails reports an error, the limit
+ * gives cached blocks back, and a stored error keeps its message on the heap. */
 #include "base/alloc.h"
 #include "base/sanitizer.h"
 #include "base/memory_limit.h"
@@ -46,8 +46,8 @@ static void *alloc_or_fail(void *p, size_t size) {
 
 typedef void *alloc_fn(size_t size);
 
-/* glibc's calloc does not use the thread's cache of small pieces, so they are faster by malloc and memset.  Large pieces
- * come zeroed from the kernel. */
+/* glibc's calloc does not use the thread's cache of small pieces, so they are faster by malloc and memset.  Large
+ * pieces come zeroed from the kernel. */
 static void *alloc_zeroed(size_t size) {
   enum { CACHED = 1024 };
   if (size > CACHED) return calloc(size, 1);
@@ -58,8 +58,8 @@ static void *alloc_zeroed(size_t size) {
 static void *alloc_any(size_t size) { return malloc(size ? size : 1); }
 
 #ifndef WEFT_SANITIZED
-/* A large block asks for huge pages.  Rows of a large table are far apart, and with small pages each costs a walk through
- * the page tables.  If the kernel has no huge pages to give, the advice does nothing. */
+/* A large block asks for huge pages.  Rows of a large table are far apart, and with small pages each costs a walk
+ * through the page tables.  If the kernel has no huge pages to give, the advice does nothing. */
 static void *alloc_huge_pages(size_t size) {
   void *p = aligned_alloc(HUGE_PAGE, (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
   if (p) (void)madvise(p, size, MADV_HUGEPAGE);

@@ -19,7 +19,8 @@ char *weft__strndup(const char *s, size_t n); /* copies exactly n bytes and adds
 char *weft__sprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void weft__free(void *p); /* does nothing for NULL */
 
-/* For tests: the n-th allocation of this thread from now on (the first is 1) and all later ones fail.  0 turns it off. */
+/* For tests: the n-th allocation of this thread from now on (the first is 1) and all later ones fail.  0 turns it off.
+ */
 void weft__alloc_fail_after(long n);
 /* For tests: every allocation of more than `size` bytes fails, on every thread.  Call it before other threads exist. */
 void weft__alloc_fail_above(size_t size);

@@ -15,8 +15,8 @@ struct arena_block {
   alignas(ALIGN) unsigned char data[];
 };
 
-/* Adds a block with at least `need` free bytes.  A large request gets a block of its own behind the current one, so that
- * the free space of the current one is not lost. */
+/* Adds a block with at least `need` free bytes.  A large request gets a block of its own behind the current one, so
+ * that the free space of the current one is not lost. */
 static arena_block *arena_grow(arena *a, size_t need) {
   size_t size = a->blocks ? a->blocks->size * 2 : FIRST_BLOCK;
   if (size > LAST_BLOCK) size = LAST_BLOCK;

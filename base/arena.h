@@ -12,8 +12,8 @@ typedef struct arena {
   arena_block *blocks;
 } arena; /* {0} is an empty arena */
 
-/* These return memory of the arena, 16-byte aligned and zeroed, that is valid until weft__arena_finish.  They return NULL
- * with this thread's message set if memory is short; the arena then stays usable. */
+/* These return memory of the arena, 16-byte aligned and zeroed, that is valid until weft__arena_finish.  They return
+ * NULL with this thread's message set if memory is short; the arena then stays usable. */
 void *weft__arena_alloc(arena *a, size_t size);
 char *weft__arena_strdup(arena *a, const char *s);
 char *weft__arena_strndup(arena *a, const char *s, size_t n);

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 /* Returns the array with a capacity of at least `wanted` (> 0) elements of `size` bytes each, and stores the capacity.
- * The capacity at least doubles when it grows, so that appending takes constant time on average.  The elements keep their
- * values and may move; the new ones are uninitialized.  The caller owns the result and frees it with weft__free.
+ * The capacity at least doubles when it grows, so that appending takes constant time on average.  The elements keep
+ * their values and may move; the new ones are uninitialized.  The caller owns the result and frees it with weft__free.
  * Returns NULL with this thread's message set (RESOURCE_EXHAUSTED) if memory is short; array and capacity then stay as
  * they were. */
 void *weft__array_grow(void *array, int64_t *capacity, int64_t wanted, size_t size);

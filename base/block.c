@@ -1,8 +1,8 @@
 /* block.c - a cache of freed blocks by size class, for small and for large blocks.
  *
  * Size classes are an eighth of a power of two apart, so a block wastes at most an eighth.  The free lists are linked
- * through the blocks themselves.  A block that would exceed the bound of the cache (an eighth of the memory) is freed at
- * once.  One adaptive mutex, a leaf, guards the cache of the process.
+ * through the blocks themselves.  A block that would exceed the bound of the cache (an eighth of the memory) is freed
+ * at once.  One adaptive mutex, a leaf, guards the cache of the process.
  *
  * Sanitizer builds cache nothing and round nothing, because that would hide a use after free or a read past the end. */
 #include "base/block.h"

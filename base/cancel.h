@@ -4,8 +4,8 @@
  * function of the watch runs on the thread that fires.  After weft__cancel_watch_remove has returned, that function has
  * either run to its end or will never run.
  *
- * The lock of a token guards its watches.  It is a leaf and is not held while a function runs.  Any thread may call these
- * functions.  The owner of the token keeps it until every watch is removed. */
+ * The lock of a token guards its watches.  It is a leaf and is not held while a function runs.  Any thread may call
+ * these functions.  The owner of the token keeps it until every watch is removed. */
 #ifndef WEFT_BASE_CANCEL_H
 #define WEFT_BASE_CANCEL_H
 
@@ -34,8 +34,9 @@ typedef struct cancel {
 
 void weft__cancel_init(cancel *c);
 void weft__cancel_finish(cancel *c); /* no watch is listed, and no other thread uses the token */
-/* Lists the watch; fn(arg) runs when the token fires.  If the token has already fired, lists nothing and returns its code
- * with its message set.  The caller owns the watch and must remove it before its memory is freed, also if fn has run. */
+/* Lists the watch; fn(arg) runs when the token fires.  If the token has already fired, lists nothing and returns its
+ * code with its message set.  The caller owns the watch and must remove it before its memory is freed, also if fn has
+ * run. */
 weft_err weft__cancel_watch_add(cancel *c, cancel_watch *w, cancel_fn *fn, void *arg);
 /* Removes the watch, and waits for its function if that runs on another thread now; so do not hold a lock that the
  * function takes.  The function may remove its own watch.  Returns true if the function never ran. */
@@ -46,7 +47,8 @@ void weft__cancel_fire(cancel *c, weft_err code, const char *fmt, ...) WEFT_PRIN
 /* Fires the token with `code` and the message and the facts of this thread's present error. */
 void weft__cancel_fire_error(cancel *c, weft_err code);
 bool weft__cancel_fired(const cancel *c); /* takes no lock */
-/* Returns the code that the token fired with and sets this thread's message to its message; WEFT_OK if it has not fired. */
+/* Returns the code that the token fired with and sets this thread's message to its message; WEFT_OK if it has not
+ * fired. */
 weft_err weft__cancel_raise(cancel *c);
 
 #endif

@@ -20,7 +20,7 @@ void weft__guard_fill(void *data, size_t size, size_t before, size_t after) {
   memset((char *)data - before, GUARD, before + size + after);
 }
 
-/* The first of n bytes that is no guard byte; n if all are. */
+/* Returns the index of the first of n bytes that is no guard byte; n if all are. */
 static size_t first_changed(const unsigned char *at, size_t n) {
   size_t i = 0;
   while (i < n && at[i] == GUARD) i++;

@@ -23,8 +23,8 @@ typedef struct json {
 /* Parses the text into *out, whose memory is all from `a`.  Returns INVALID_ARGUMENT with the problem and its byte, or
  * RESOURCE_EXHAUSTED. */
 weft_err weft__json_parse(json **out, arena *a, const char *text, size_t size);
-/* Returns the member with that key, borrowed from the tree; the last one if there are several.  Returns NULL if there is
- * none, or if `j` is NULL or not an object. */
+/* Returns the member with that key, borrowed from the tree; the last one if there are several.  Returns NULL if there
+ * is none, or if `j` is NULL or not an object. */
 const json *weft__json_get(const json *j, const char *key);
 
 #endif

@@ -4,8 +4,8 @@
  * removing it takes constant time.  The list is a ring through its own head: neither end is a special case.  A link of
  * all zeros is in no list, and a removed link is set back to that.
  *
- * The list owns nothing.  An element must be removed before its memory is freed.  Not thread safe: the owner of the list
- * guards it, and guards the links of its elements too, since neighbors change them. */
+ * The list owns nothing.  An element must be removed before its memory is freed.  Not thread safe: the owner of the
+ * list guards it, and guards the links of its elements too, since neighbors change them. */
 #ifndef WEFT_BASE_LIST_H
 #define WEFT_BASE_LIST_H
 

@@ -1,7 +1,7 @@
 /* map.c - entries in insertion order, and an open-addressing index of their numbers.
  *
- * A removed entry keeps its slot in both, with a NULL key, until the map grows next, which packs the entries and rebuilds
- * the index.  So a removal moves nothing, and a loop over the entries may remove. */
+ * A removed entry keeps its slot in both, with a NULL key, until the map grows next, which packs the entries and
+ * rebuilds the index.  So a removal moves nothing, and a loop over the entries may remove. */
 #include "base/map.h"
 #include "base/alloc.h"
 #include "base/assert.h"

@@ -34,8 +34,8 @@ extern atomic_size_t weft__memory_limit_bytes; /* 0: no limit */
 static inline bool weft__memory_limit_is_set(void) {
   return __builtin_expect(atomic_load_explicit(&weft__memory_limit_bytes, memory_order_relaxed) != 0, 0);
 }
-/* Counts `size` more bytes and returns true.  If they would exceed the limit, counts nothing and returns false with this
- * thread's message set. */
+/* Counts `size` more bytes and returns true.  If they would exceed the limit, counts nothing and returns false with
+ * this thread's message set. */
 bool weft__memory_limit_reserve(size_t size);
 void weft__memory_limit_release(int64_t size); /* a negative size counts more, without a check of the limit */
 

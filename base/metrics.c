@@ -1,8 +1,8 @@
 /* metrics.c - counters without a lock; samples, errors and waits under one lock, which is a leaf.
  *
- * Rates are computed from a ring of the last few samples.  The history holds a fixed number of samples.  When it is full,
- * every second sample is dropped, and from then on half as many are kept.  So it always spans the whole life of the
- * process. */
+ * Rates are computed from a ring of the last few samples.  The history holds a fixed number of samples.  When it is
+ * full, every second sample is dropped, and from then on half as many are kept.  So it always spans the whole life of
+ * the process. */
 #include "base/metrics.h"
 
 #include "base/assert.h"

@@ -1,8 +1,8 @@
 /* metrics.h - counters and samples of this process, for `weft top`, the status page and /metrics.
  *
  * The numbers belong to the process: two servers in one process show the same ones.  Adding to a counter is an atomic
- * operation.  Once a second a thread that counts a run also takes a sample.  One lock, a leaf, guards everything but the
- * counters.  Any thread may call these functions. */
+ * operation.  Once a second a thread that counts a run also takes a sample.  One lock, a leaf, guards everything but
+ * the counters.  Any thread may call these functions. */
 #ifndef WEFT_BASE_METRICS_H
 #define WEFT_BASE_METRICS_H
 

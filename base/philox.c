@@ -21,8 +21,8 @@ static inline __attribute__((always_inline)) uint32_t philox_high(uint32_t x, ui
   return (uint32_t)((uint64_t)x * y >> 32);
 }
 
-/* Computes n blocks (n is a constant), `stride` apart.  Every lane does the same work, so that compilers vectorize it.  The
- * two halves of a product are written as two products, because compilers vectorize that more readily. */
+/* Computes n blocks (n is a constant), `stride` apart.  Every lane does the same work, so that compilers vectorize it.
+ * The two halves of a product are written as two products, because compilers vectorize that more readily. */
 static inline __attribute__((always_inline)) void philox_lanes(const philox *p, uint64_t stride, int n,
                                                                uint32_t *words) {
   uint32_t a[LANES], b[LANES], c[LANES], d[LANES], k0 = p->key[0], k1 = p->key[1];

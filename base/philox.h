@@ -1,7 +1,7 @@
 /* philox.h - counter-based random numbers: Philox-4x32-10, in the order in which TensorFlow's CPU kernels draw them.
  *
- * A generator is a key and a 128-bit counter.  Block i is a function of the key and counter + i.  So any thread can fill
- * any part of a tensor, and the numbers are the same.  A generator is a plain value and is not thread safe. */
+ * A generator is a key and a 128-bit counter.  Block i is a function of the key and counter + i.  So any thread can
+ * fill any part of a tensor, and the numbers are the same.  A generator is a plain value and is not thread safe. */
 #ifndef WEFT_BASE_PHILOX_H
 #define WEFT_BASE_PHILOX_H
 

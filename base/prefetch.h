@@ -1,7 +1,7 @@
 /* prefetch.h - asks the processor to load memory that a loop uses a few iterations later.
  *
- * Rows of a large table lie anywhere, so that each one is a miss of the caches.  The ids of the next rows are known, and
- * several misses at once take little longer than one. */
+ * Rows of a large table lie anywhere, so that each one is a miss of the caches.  The ids of the next rows are known,
+ * and several misses at once take little longer than one. */
 #ifndef WEFT_BASE_PREFETCH_H
 #define WEFT_BASE_PREFETCH_H
 

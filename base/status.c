@@ -1,8 +1,8 @@
 /* status.c - the message and the facts of each thread's error, and errors stored as values.
  *
  * The message is in a fixed buffer of the thread, so that reporting an error never allocates and works when memory is
- * exhausted.  Arguments may point into that buffer (to add context to the last message), so the text is formatted on the
- * stack first.  There is no lock. */
+ * exhausted.  Arguments may point into that buffer (to add context to the last message), so the text is formatted on
+ * the stack first.  There is no lock. */
 #include "base/status.h"
 #include "base/alloc.h"
 #include "base/assert.h"

@@ -8,7 +8,7 @@
 
 enum { LONGEST = 60, EDIT = 4, CASE = 1, FEW = 16 };
 
-/* How much it costs to write b where a is: nothing, a letter of another case, or an edit. */
+/* Returns how much it costs to write b where a is: nothing, a letter of another case, or an edit. */
 static int suggest_cost(char a, char b) {
   if (a == b) return 0;
   return tolower((unsigned char)a) == tolower((unsigned char)b) ? CASE : EDIT;
@@ -16,7 +16,7 @@ static int suggest_cost(char a, char b) {
 
 static int suggest_least(int a, int b, int c) { return a < b ? (a < c ? a : c) : b < c ? b : c; }
 
-/* The weighted Levenshtein distance; an underscore more or less costs as little as a letter's case. */
+/* Returns the weighted Levenshtein distance; an underscore more or less costs as little as a letter's case. */
 static int suggest_distance(const char *a, const char *b) {
   const size_t n = strlen(a), m = strlen(b);
   if (n > LONGEST || m > LONGEST) return 1000;

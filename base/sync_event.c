@@ -1,7 +1,7 @@
 /* sync_event.c - a futex.
  *
- * The thread that sets the event may call FUTEX_WAKE for an address that was freed meanwhile.  That is harmless: it wakes
- * no thread, or one that checks its own condition again. */
+ * The thread that sets the event may call FUTEX_WAKE for an address that was freed meanwhile.  That is harmless: it
+ * wakes no thread, or one that checks its own condition again. */
 #include "base/sync_event.h"
 #include "base/clock.h"
 #include <linux/futex.h>

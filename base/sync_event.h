@@ -16,13 +16,13 @@ typedef struct sync_event {
   _Atomic uint32_t state; /* 0: not set */
 } sync_event;
 
-/* Sets the event and wakes its waiting thread; call it once.  Returns true if the event is watched: the caller must then
- * wake the watching thread by that thread's own means.  The event may be freed as soon as it is set. */
+/* Sets the event and wakes its waiting thread; call it once.  Returns true if the event is watched: the caller must
+ * then wake the watching thread by that thread's own means.  The event may be freed as soon as it is set. */
 bool weft__sync_event_set(sync_event *g);
 /* Waits for at most for_ns and returns true if the event is set.  It may return false early, so call it in a loop. */
 bool weft__sync_event_wait(sync_event *g, int64_t for_ns);
-/* For a thread that waits by other means, such as epoll: starts (or stops) watching the event.  Returns true if the event
- * is set already. */
+/* For a thread that waits by other means, such as epoll: starts (or stops) watching the event.  Returns true if the
+ * event is set already. */
 bool weft__sync_event_watch(sync_event *g, bool on);
 
 #endif

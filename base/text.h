@@ -15,8 +15,8 @@ typedef struct text {
 } text; /* {0} is empty */
 
 void weft__text_add(text *t, const char *data, size_t size); /* appends */
-/* Returns where `size` bytes may be written behind the text; the caller then adds to t->size what it wrote.  Returns NULL
- * if memory is short. */
+/* Returns where `size` bytes may be written behind the text; the caller then adds to t->size what it wrote.  Returns
+ * NULL if memory is short. */
 char *weft__text_reserve(text *t, size_t size);
 void weft__text_puts(text *t, const char *s);
 void weft__text_printf(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,7 +1,7 @@
 /* timer.c - a list of timers, the earliest first, and the thread that sleeps until the first one is due.
  *
- * Most timers are canceled before they are due, and most new ones are due after all others.  So the position of a new one
- * is searched from the end.  One lock, a leaf, guards the list; it is not held while a function runs. */
+ * Most timers are canceled before they are due, and most new ones are due after all others.  So the position of a new
+ * one is searched from the end.  One lock, a leaf, guards the list; it is not held while a function runs. */
 #include "base/timer.h"
 
 #include "base/alloc.h"
@@ -20,7 +20,7 @@ struct timers {
   bool started, stop;
 };
 
-/* The timer that is due first; NULL if none is set.  The lock is held. */
+/* Returns the timer that is due first; NULL if none is set.  The lock is held. */
 static timer *timers_earliest(const timers *ts) {
   WEFT_ASSERT(weft__lock_is_held(&ts->lock));
   list_link *first = weft__list_first(&ts->set);

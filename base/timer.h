@@ -1,8 +1,8 @@
 /* timer.h - timers: functions that are called at a given time, on one thread.
  *
- * A timer is a struct that its caller owns, and which must stay until the timer has fired or was canceled.  Its function
- * runs on the timers' thread, without a lock, and must not block.  The function may set or cancel any timer, its own
- * included.  Any thread may set and cancel timers. */
+ * A timer is a struct that its caller owns, and which must stay until the timer has fired or was canceled.  Its
+ * function runs on the timers' thread, without a lock, and must not block.  The function may set or cancel any timer,
+ * its own included.  Any thread may set and cancel timers. */
 #ifndef WEFT_BASE_TIMER_H
 #define WEFT_BASE_TIMER_H
 

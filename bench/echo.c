@@ -2,8 +2,8 @@
  *
  *   echo N SECONDS     prints the answers per second, all together
  *
- * bench/many_workers.py holds it beside the same number of workers: what more processes than cores lose by themselves, to
- * cold caches and the scheduler, a ps cannot win back. */
+ * bench/many_workers.py holds it beside the same number of workers: what more processes than cores lose by themselves,
+ * to cold caches and the scheduler, a ps cannot win back. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>

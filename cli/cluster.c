@@ -24,7 +24,8 @@ weft_err cli_read_cluster(weft_cluster **out, const char *given) {
   return err;
 }
 
-/* The job that a flag of TensorFlow's programs gives hosts for: ps of "--ps_hosts".  False if it is no such flag. */
+/* Finds the job that a flag of TensorFlow's programs gives hosts for: ps of "--ps_hosts".  Returns false for other
+ * flags. */
 static bool job_of(char *job, size_t room, const char *flag) {
   const size_t n = strlen(flag), tail = strlen("_hosts");
   if (strcmp(flag, "--parameter_servers") == 0)

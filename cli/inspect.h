@@ -5,8 +5,8 @@
 #include "command.h"
 #include "json.h"
 
-/* Where --json writes, inside the array "files"; NULL: text for people.  Each function below writes one object there, or
- * none if the file cannot be read at all. */
+/* Where --json writes, inside the array "files"; NULL: text for people.  Each function below writes one object there,
+ * or none if the file cannot be read at all. */
 extern cli_json *inspect_json;
 void inspect_json_open(const char *path, const char *kind); /* "path" and "kind", in every object */
 /* "type", "shape" and "bytes" of a tensor; bytes < 0: null, as of strings. */

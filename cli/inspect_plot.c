@@ -1,4 +1,5 @@
-/* inspect_plot.c - scalars of events as curves that a terminal of any kind can show; the runs of a tag over each other. */
+/* inspect_plot.c - scalars of events as curves that a terminal of any kind can show; the runs of a tag over each other.
+ */
 #include "inspect.h"
 #include <inttypes.h>
 #include <math.h>

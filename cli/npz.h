@@ -1,5 +1,5 @@
-/* npz.h - numpy's archives: a zip file of one .npy per array.  They are written plain, and read compressed too where zlib
- * was found.
+/* npz.h - numpy's archives: a zip file of one .npy per array.  They are written plain, and read compressed too where
+ * zlib was found.
  *
  * Sizes are 32-bit, as in zip files without extensions: npz_add refuses what would go beyond 4 GiB. */
 #ifndef WEFT_CLI_NPZ_H

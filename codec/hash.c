@@ -1,4 +1,5 @@
-/* hash.c - MurmurHash64A, FarmHash's Fingerprint64 and Fingerprint128, and SipHash-2-4.  All read little-endian words. */
+/* hash.c - MurmurHash64A, FarmHash's Fingerprint64 and Fingerprint128, and SipHash-2-4.  All read little-endian words.
+ */
 #include "codec/hash.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* cuda.cu - the table of device/gpu_api.h for NVIDIA cards, with the CUDA runtime.
  *
- * It is thin on purpose: everything that can be decided without a card is in libweft.  The runtime has a current card per
- * thread; calls that create something set it.  There is no lock here: the runtime is thread safe. */
+ * It is thin on purpose: everything that can be decided without a card is in libweft.  The runtime has a current card
+ * per thread; calls that create something set it.  There is no lock here: the runtime is thread safe. */
 #include "device/nccl.cuh"
 #include <cuda_runtime.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* device_name.c - parses device names in all their spellings.
  *
- * A name is a list of parts, each after a '/': job, replica, task, and the device, which is written "/device:GPU:1" or, in
- * the legacy form, "/gpu:1" or "/GPU:1".  Parts may come in any order, may be missing, and may be '*', which means the
- * same as missing.  Only the canonical spelling is ever written.  The functions keep no state. */
+ * A name is a list of parts, each after a '/': job, replica, task, and the device, which is written "/device:GPU:1" or,
+ * in the legacy form, "/gpu:1" or "/GPU:1".  Parts may come in any order, may be missing, and may be '*', which means
+ * the same as missing.  Only the canonical spelling is ever written.  The functions keep no state. */
 #include "device/device.h"
 #include "base/cast.h"
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* gpu_api.h - the interface between libweft and a GPU plug-in: a table of functions.
  *
  * libweft_cuda.so exports two tables: this one, and the one of the kernels (kernels/gpu/gpu.h).  Everything that can be
- * decided without a GPU is in libweft (device/card.c, device/memory_pool.c).  So it is tested on machines without a GPU,
- * with the table of device/simulated_gpu.c.
+ * decided without a GPU is in libweft (device/card.c, device/memory_pool.c).  So it is tested on machines without a
+ * GPU, with the table of device/simulated_gpu.c.
  *
- * Every call returns 0 or a code of the plug-in, which `error_text` describes.  Calls that queue work take a stream; work
- * on one stream runs in order.  Any thread may call these functions; the caller frees what they create. */
+ * Every call returns 0 or a code of the plug-in, which `error_text` describes.  Calls that queue work take a stream;
+ * work on one stream runs in order.  Any thread may call these functions; the caller frees what they create. */
 #ifndef WEFT_DEVICE_GPU_API_H
 #define WEFT_DEVICE_GPU_API_H
 

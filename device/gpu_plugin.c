@@ -1,8 +1,8 @@
 /* gpu_plugin.c - finds and loads libweft_cuda.so.
  *
  * The plug-in is searched for in the folder of libweft.  WEFT_CUDA_PLUGIN names another file, "none" for no GPUs, or
- * "simulated" for a card made of host memory, on which CPU kernels run (device/simulated_gpu.c).  Without NVIDIA's driver
- * nothing is loaded, because the plug-in is large and could do nothing.  pthread_once guards the search. */
+ * "simulated" for a card made of host memory, on which CPU kernels run (device/simulated_gpu.c).  Without NVIDIA's
+ * driver nothing is loaded, because the plug-in is large and could do nothing.  pthread_once guards the search. */
 #include "device/gpu_plugin.h"
 
 #include "base/alloc.h"

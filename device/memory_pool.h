@@ -1,8 +1,8 @@
 /* memory_pool.h - a caching allocator for memory that is slow to allocate: a card's memory, or pinned host memory.
  *
- * The pool takes regions of growing size from a source and splits them into chunks.  A freed chunk is merged with its free
- * neighbors, which limits fragmentation, and is put on the free list of its size class.  So a step that needs the same
- * sizes as the step before it gets them at once.  Any thread may call these functions. */
+ * The pool takes regions of growing size from a source and splits them into chunks.  A freed chunk is merged with its
+ * free neighbors, which limits fragmentation, and is put on the free list of its size class.  So a step that needs the
+ * same sizes as the step before it gets them at once.  Any thread may call these functions. */
 #ifndef WEFT_DEVICE_MEMORY_POOL_H
 #define WEFT_DEVICE_MEMORY_POOL_H
 

@@ -5,8 +5,8 @@
  * memory (mprotect), so code that uses a card's address as a host address faults.  And a queued copy runs late, when a
  * thread waits for it or a kernel of its stream runs, so code that does not wait sees old bytes.
  *
- * WEFT_SIMULATED_CARDS=2 makes two cards.  WEFT_SIMULATED_TROUBLE injects failures: "driver" (too old), "code" (none for
- * this card), "lost:N" (during the Nth kernel), or "lost:N:FILE" (only in the process that creates FILE).
+ * WEFT_SIMULATED_CARDS=2 makes two cards.  WEFT_SIMULATED_TROUBLE injects failures: "driver" (too old), "code" (none
+ * for this card), "lost:N" (during the Nth kernel), or "lost:N:FILE" (only in the process that creates FILE).
  *
  * `memory.lock` guards the memory of all simulated cards.  Each stream has a recursive lock for its queue. */
 #include "base/alloc.h"

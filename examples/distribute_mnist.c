@@ -7,11 +7,11 @@
  *     distribute_mnist --job_name=worker --task_index=0 --ps_hosts=tf1:2222 --worker_hosts=tf2:2222,tf3:2222
  *
  * 784-100-10 with Adam.  With --issync=1 a step applies the mean of one gradient of each worker.  At the end every
- * worker prints the cross entropy over 5000 images that nobody trained on, worker 0 the accuracy on the test images too.
- * The supervisor's checkpoints are in a temporary folder of the cluster's own, where a worker 0 that comes back finds
- * them, and which it removes when the training is over; --log_dir=DIR keeps them in DIR.
- * --data_dir=FOLDER (MNIST_data), --train_steps=N (10000), --learning_rate=R (0.01), --issync=0 or 1 (0),
- * --hidden_units=N (100; 0: none), --save_model_secs=S (600). */
+ * worker prints the cross entropy over 5000 images that nobody trained on, worker 0 the accuracy on the test images
+ * too. The supervisor's checkpoints are in a temporary folder of the cluster's own, where a worker 0 that comes back
+ * finds them, and which it removes when the training is over; --log_dir=DIR keeps them in DIR. --data_dir=FOLDER
+ * (MNIST_data), --train_steps=N (10000), --learning_rate=R (0.01), --issync=0 or 1 (0), --hidden_units=N (100; 0:
+ * none), --save_model_secs=S (600). */
 #include "digits.h"
 #include <ftw.h>
 #include <math.h>

@@ -5,11 +5,10 @@
  *     towers --data_path=output.tfrecords
  *
  * The records are Examples of MNIST: image_raw (784 bytes), pixels and label; where the file is not there, it is made
- * from the images of --data_dir.  Threads of queue runners read and shuffle them.
- * The towers ask for /gpu:0 and /gpu:1; placement is soft, so that they share the CPU where those are not.  784-500-10
- * with L2, a learning rate that decays, moving averages, histograms, checkpoints.
- * --data_path=FILE (output.tfrecords), --data_dir=FOLDER (MNIST_data), --save_path=DIR (logs_and_models), --training_steps=N (1000),
- * --learning_rate=R (0.001). */
+ * from the images of --data_dir.  Threads of queue runners read and shuffle them. The towers ask for /gpu:0 and /gpu:1;
+ * placement is soft, so that they share the CPU where those are not.  784-500-10 with L2, a learning rate that decays,
+ * moving averages, histograms, checkpoints. --data_path=FILE (output.tfrecords), --data_dir=FOLDER (MNIST_data),
+ * --save_path=DIR (logs_and_models), --training_steps=N (1000), --learning_rate=R (0.001). */
 #include "digits.h"
 
 enum { BATCH = 100, HIDDEN = 500, TOWERS = 2, SHUFFLED = 10000, VARIABLES = 4 };

@@ -20,8 +20,8 @@ void weft__cost_model_destroy(cost_model *m); /* NULL is allowed */
 /* Counts a run of the request with this hash.  Returns true if it is to be measured.  False for NULL. */
 bool weft__cost_model_count(cost_model *m, uint64_t request);
 
-/* Appends the cost graphs of the parts to a serialized RunMetadata.  metadata holds the step stats of the run; g has the
- * types and shapes of nodes that the stats do not name, because they were fused or folded. */
+/* Appends the cost graphs of the parts to a serialized RunMetadata.  metadata holds the step stats of the run; g has
+ * the types and shapes of nodes that the stats do not name, because they were fused or folded. */
 weft_err weft__cost_graph_add(text *out, const text *metadata, const parts *p, const weft_graph *g, cost_model *m,
                               uint64_t request);
 /* Packs the cost graph of a whole graph; stats is a serialized StepStats.  The caller frees it with weft__free. */

@@ -14,8 +14,8 @@
 typedef struct partial_step partial_step;
 
 typedef struct partial_host { /* how the session runs the step */
-  /* Starts the step.  weft__partial_step_end follows exactly once, on any thread, unless this fails.  The step ends when
-   * the token fires. */
+  /* Starts the step.  weft__partial_step_end follows exactly once, on any thread, unless this fails.  The step ends
+   * when the token fires. */
   weft_err (*start)(void *arg, partial_step *p, const plan_request *r, cancel *token); /* r lives as long as p */
   weft_err (*send)(void *arg, const char *key, const weft_tensor *t); /* leaves a value in the step's rendezvous */
   void (*recv)(void *arg, const char *key, recv_fn *fn, void *fn_arg);

@@ -53,7 +53,7 @@ void weft__task_destroy(task *t) {
   weft__free(t);
 }
 
-/* The device that a name means; the CPU if none. */
+/* Returns the number of the device that a name means; that of the CPU if there is no such device. */
 static int find_device(const task *t, const char *name) {
   device_spec want, full;
   for (int i = 0; i < t->n_device; i++)

@@ -1,4 +1,5 @@
-/* test_graph.h - an empty graph with every op, and perhaps a session on it: what tests of functions and folding begin with. */
+/* test_graph.h - an empty graph with every op, and perhaps a session on it: what tests of functions and folding begin
+ * with. */
 #ifndef WEFT_EXEC_TEST_GRAPH_H
 #define WEFT_EXEC_TEST_GRAPH_H
 

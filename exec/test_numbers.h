@@ -1,4 +1,5 @@
-/* test_numbers.h - tensors to compute with in tests: numbers from -1 to 1 that look random and are the same each time. */
+/* test_numbers.h - tensors to compute with in tests: numbers from -1 to 1 that look random and are the same each time.
+ */
 #ifndef WEFT_EXEC_TEST_NUMBERS_H
 #define WEFT_EXEC_TEST_NUMBERS_H
 

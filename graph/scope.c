@@ -102,7 +102,7 @@ static char *lower_case(const char *name) {
 
 typedef struct used_name {
   int next; /* the first suffix to try when the name is used again */
-  int born; /* it was the born-th name to be taken */
+  int born; /* how many names were taken before it */
 } used_name;
 
 static weft_err is_used(const weft_graph *g, const char *name, used_name **used) {

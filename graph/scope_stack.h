@@ -1,6 +1,6 @@
 /* scope_stack.h - the stack behind scope.h and variable_scope.h; for those two only.
  *
- * Cycle with graph/scope: this header is its private part, and needs the types of its public one. */
+ * Include cycle with graph/scope: this header is its private part, and needs the types of its public one. */
 #ifndef WEFT_GRAPH_SCOPE_STACK_H
 #define WEFT_GRAPH_SCOPE_STACK_H
 

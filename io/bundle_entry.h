@@ -1,6 +1,6 @@
 /* bundle_entry.h - the index of a bundle in memory, which bundle.c writes and merges.
  *
- * Cycle with io/bundle: this header is its private part, and needs the types of its public one. */
+ * Include cycle with io/bundle: this header is its private part, and needs the types of its public one. */
 #ifndef WEFT_IO_BUNDLE_ENTRY_H
 #define WEFT_IO_BUNDLE_ENTRY_H
 

@@ -17,17 +17,20 @@ typedef struct samples_opts {
 } samples_opts;
 
 typedef struct samples samples;
-/* Uses rows [first, first + n) of uint8 tensors, which are shared, not copied. */
+/* Creates batches from rows [first, first + n) of uint8 tensors, which are shared, not copied.  The caller destroys
+ * *out.  Returns INVALID_ARGUMENT if types, shapes, rows, channels or a label do not fit, and RESOURCE_EXHAUSTED.  One
+ * thread at a time uses a `samples`. */
 weft_err weft__samples_create(samples **out, weft_tensor *images, weft_tensor *labels, int64_t first, int64_t n,
                               const samples_opts *o);
-void weft__samples_destroy(samples *d);
+void weft__samples_destroy(samples *d); /* does nothing for NULL */
 int64_t weft__samples_size(const samples *d);
 int64_t weft__samples_epochs(const samples *d); /* the number of complete epochs */
-/* Returns the next n samples as tensors that the caller owns; n is at most the size. */
+/* Creates tensors of the next n samples, which the caller owns.  Returns INVALID_ARGUMENT unless n is from 1 to the
+ * size, and RESOURCE_EXHAUSTED; then the order has not advanced. */
 weft_err weft__samples_next(samples *d, int64_t n, weft_tensor **images, weft_tensor **labels);
 
 /* Reads the images and labels of a CIFAR-10 file (data_batch_1.bin), plain or gzipped: (n, 32, 32, 3) and (n), both
- * uint8. */
+ * uint8.  The caller owns them. */
 weft_err weft__cifar10_read(weft_tensor **images, weft_tensor **labels, const char *path);
 
 #endif

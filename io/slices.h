@@ -1,4 +1,7 @@
-/* slices.h - version 1 checkpoints: each shard file is a table that holds slices of tensors. */
+/* slices.h - version 1 checkpoints: each shard file is a table that holds slices of tensors.
+ *
+ * All functions may return RESOURCE_EXHAUSTED and the errors of files.  One thread at a time uses a writer or a
+ * reader. */
 #ifndef WEFT_IO_SLICES_H
 #define WEFT_IO_SLICES_H
 
@@ -6,10 +9,13 @@
 
 /* ---- writing: the file appears only when it is finished ---- */
 typedef struct slices_writer slices_writer;
-weft_err weft__slices_create(slices_writer **out, const char *path);
+weft_err weft__slices_create(slices_writer **out, const char *path); /* the caller destroys *out */
+/* Adds slice s of a tensor of shape `full`: copies the values of t.  Returns UNIMPLEMENTED if the type of t cannot be
+ * saved. */
 weft_err weft__slices_add(slices_writer *w, bytes name, const shape *full, const slice *s, const weft_tensor *t);
+/* Writes the file and moves it to its path.  Returns INVALID_ARGUMENT if a slice was added twice. */
 weft_err weft__slices_finish(slices_writer *w);
-void weft__slices_destroy(slices_writer *w);
+void weft__slices_destroy(slices_writer *w); /* without weft__slices_finish nothing is written; NULL is allowed */
 
 /* ---- reading all files that match a pattern ---- */
 typedef struct slices_reader slices_reader;

@@ -2,8 +2,8 @@
  *
  * A listener is a gRPC listener and, unless the options say otherwise, a fast one.  No locks.
  *
- * Cycle with net/call, net/fast/fast, net/internal, net/transport: rpc.c chooses a transport for each call, and the
- * transports carry the calls declared here. */
+ * Include cycle with net/call, net/fast/fast, net/internal, net/transport: rpc.c chooses a transport for each call, and
+ * the transports carry the calls declared here. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/interrupt.h"

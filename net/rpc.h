@@ -87,8 +87,8 @@ weft_err weft__channel_call_wait(channel *c, const char *method, message *reques
 
 /* ---- waiting (transport.c) ---- */
 
-/* As weft__sync_event_wait and weft__sync_event_set, for a sync_event that a callback sets.  The thread that waits may poll the
- * event loop itself and run callbacks, also those of other calls.  Must not be waited for in a callback. */
+/* As weft__sync_event_wait and weft__sync_event_set, for a sync_event that a callback sets.  The thread that waits may
+ * poll the event loop itself and run callbacks, also those of other calls.  Must not be waited for in a callback. */
 bool weft__rpc_event_wait(sync_event *g, int64_t for_ns);
 void weft__rpc_event_set(sync_event *g);
 

@@ -3,7 +3,8 @@
  * It holds the event loops of the fast transport and hands them to listeners and channels, which pass them down to
  * what they create.  This comment is also the one place that justifies the process-wide state of net/:
  *
- *   net/transport.c         the loop group.  A caller that waits for several responses waits on one sync_event and polls one
+ *   net/transport.c         the loop group.  A caller that waits for several responses waits on one sync_event and
+ *   polls one
  *                           loop, whatever channels they come by; with a group for each server or session it could not.
  *                           Further groups would also be further threads that compete for the same processors.
  *   net/grpc/core.c         gRPC's completion queue and its thread.  grpc_init and grpc_shutdown are process-wide, and

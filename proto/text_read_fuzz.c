@@ -1,5 +1,5 @@
-/* text_read_fuzz.c - any bytes are a text of a GraphDef or an error with its line; what was read, printed and read again is
- * the same. */
+/* text_read_fuzz.c - any bytes are a text of a GraphDef or an error with its line; what was read, printed and read
+ * again is the same. */
 #include "proto/scan.h"
 #include "proto/text.h"
 #include "tf.pb-c.h"

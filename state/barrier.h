@@ -1,8 +1,8 @@
 /* barrier.h - barriers: tuples of tensors whose components arrive one by one, each under the key of its tuple.
  *
  * A tuple is ready once it has all components.  Ready tuples are taken in the order in which their keys were first
- * inserted; those of one insertion in the order in which they became ready.  A take that cannot be served waits without a
- * thread.  Any thread may call these functions; a barrier is a reference-counted resource. */
+ * inserted; those of one insertion in the order in which they became ready.  A take that cannot be served waits without
+ * a thread.  Any thread may call these functions; a barrier is a reference-counted resource. */
 #ifndef WEFT_STATE_BARRIER_H
 #define WEFT_STATE_BARRIER_H
 
@@ -22,8 +22,8 @@ typedef struct barrier barrier;
 weft_err weft__barrier_create(barrier **out, const barrier_spec *spec, const char *name);
 const barrier_spec *weft__barrier_spec(const barrier *b);
 const char *weft__barrier_name(const barrier *b);
-/* Gives component i of the tuples with these keys the rows of `values`.  Returns CANCELLED for a new key if the barrier is
- * closed, and INVALID_ARGUMENT for a component that is there already; the keys before it have theirs then. */
+/* Gives component i of the tuples with these keys the rows of `values`.  Returns CANCELLED for a new key if the barrier
+ * is closed, and INVALID_ARGUMENT for a component that is there already; the keys before it have theirs then. */
 weft_err weft__barrier_insert(barrier *b, int i, const weft_tensor *keys, const weft_tensor *values);
 
 typedef struct barrier_take {

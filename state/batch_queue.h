@@ -13,8 +13,8 @@ typedef struct batch_task {
   kernel *k;
   int n;             /* the first n inputs of the kernel are joined */
   int64_t rows, id;  /* rows: their dimension 0; id: a random number */
-  weft_tensor **out; /* of the kernel, NULL at first: whoever processes the batch creates them, and the task's owner
-                        destroys them */
+  weft_tensor **out; /* of the kernel, NULL at first.  The thread that processes the batch creates the tensors; the
+                      * owner of the task destroys them. */
   struct batch_task *next;
 } batch_task;
 
@@ -26,7 +26,8 @@ typedef struct batch {
   status why;
 } batch;
 
-/* Processes the batch for all of its tasks, without a lock.  An error is that of every task. */
+/* Processes the batch for all of its tasks: creates their outputs.  Called without a lock, on the thread of the first
+ * task.  If it fails, every task of the batch fails with this error. */
 typedef weft_err batch_fn(batch *b);
 
 /* Finds or creates the queue of the node, which the caller releases.  The node's attributes are the options.  Returns

@@ -1,13 +1,13 @@
 /* deferred.h - steps of sparse Adam whose effect on the rows that they do not touch is computed later.
  *
- * TensorFlow's Adam, given slices, decays both slots of the whole table in every step and then updates the whole table.  A
- * `deferred` joins the three tables.  It keeps the numbers of each step and, per row, how many of the steps the row has
- * had.  A step then touches its own rows only.  Before anything else looks at a row, the row gets the steps that it
- * missed, one by one and with the same floating-point operations, so the result has the same bits.
+ * TensorFlow's Adam, given slices, decays both slots of the whole table in every step and then updates the whole
+ * table.  A `deferred` joins the three tables.  It keeps the numbers of each step and, per row, how many of the steps
+ * the row has had.  A step then touches its own rows only.  Before anything else looks at a row, the row gets the steps
+ * that it missed, one by one and with the same floating-point operations, so the result has the same bits.
  *
- * While tables are joined, `deferred` of the three variables is set, each variable's lock guards it, and nobody else holds
- * their buffers.  weft__variable_lock, weft__variable_read and weft__variable_assign bring the tables up to date and part
- * them again, so no reader or writer needs to know.  Only those that name their rows use the functions below.
+ * While tables are joined, `deferred` of the three variables is set, each variable's lock guards it, and nobody else
+ * holds their buffers.  weft__variable_lock, weft__variable_read and weft__variable_assign bring the tables up to date
+ * and part them again, so no reader or writer needs to know.  Only those that name their rows use the functions below.
  *
  * Rows are changed with the locks of all three tables held. */
 #ifndef WEFT_STATE_DEFERRED_H
@@ -42,8 +42,8 @@ struct deferred_updates {
   atomic_int dropped; /* so many of the tables have left their container */
 };
 
-/* Locks the three variables, which are distinct, for a step; weft__variable_unlock ends it.  They are then joined in this
- * order, or not at all. */
+/* Locks the three variables, which are distinct, for a step; weft__variable_unlock ends it.  They are then joined in
+ * this order, or not at all. */
 void weft__deferred_lock(variable *const table[DEFERRED_TABLES]);
 /* Joins three locked variables of type float and equal shape, with rows of one element or more.  Returns
  * RESOURCE_EXHAUSTED, and the tables stay apart. */
@@ -61,14 +61,15 @@ void weft__deferred_apply_all(float *const data[DEFERRED_TABLES], int64_t rows, 
                               const deferred_rows *r, pool *p);
 
 /* Locks a variable whose rows are to be read, without bringing it up to date; *joined is what joins it, retained, or
- * NULL.  With it, weft__deferred_catch_up must be called before a row is read.  weft__deferred_unlock_rows ends both. */
+ * NULL.  With it, weft__deferred_catch_up must be called before a row is read.  weft__deferred_unlock_rows ends both.
+ */
 void weft__deferred_lock_rows(variable *v, deferred_updates **joined);
 void weft__deferred_unlock_rows(variable *v, deferred_updates *joined);
 /* Brings the rows of these indices up to date; all are within the table. */
 void weft__deferred_catch_up(deferred_updates *d, const weft_tensor *indices, pool *p);
 
-/* For state/variable.c.  With the lock of v held and v joined: brings all rows of its tables up to date and parts them; the
- * lock of v is given up meanwhile and held again afterwards. */
+/* For state/variable.c.  With the lock of v held and v joined: brings all rows of its tables up to date and parts them;
+ * the lock of v is given up meanwhile and held again afterwards. */
 void weft__deferred_settle(variable *v);
 /* With the lock of v held and v joined: notes that v has left its container.  Its value is released when the tables are
  * parted, or now if all three have left.  Gives up the lock. */

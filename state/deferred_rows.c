@@ -1,10 +1,13 @@
 /* deferred_rows.c - the arithmetic of deferred steps.
  *
- * A row is replayed in blocks of sixteen numbers that stay in registers.  Most of a long replay can be left out:
+ * The missed steps of a row are applied to blocks of sixteen numbers that stay in registers.  After many missed steps
+ * most of the work can be left out:
  *
  * - Once m has decayed so far that no later step can change the value, only the two decays are computed.  Let
- *   b = most_rate * |m| / least_epsilon.  No later step changes the value by more than b: |m| does not grow, the divisor
- *   is not below epsilon, and rounding keeps the order of numbers.  If value - b and value + b both have the value's bits, so
+ *   b = most_rate * |m| / least_epsilon.  No later step changes the value by more than b: |m| does not grow, the
+ *   divisor
+ *   is not below epsilon, and rounding keeps the order of numbers.  If value - b and value + b both have the value's
+ *   bits, so
  *   has every number between them.
  * - Once m and v are zero, nothing is computed.
  *
@@ -48,7 +51,7 @@ INLINE bool values_stay(const deferred_updates *d, const float *restrict x, cons
   for (int j = 0; j < LANES; j++) {
     const float most = d->most_rate * fabsf(m[j]) / d->least_epsilon;
     differ |= (float_bits(x[j] - most) ^ float_bits(x[j])) | (float_bits(x[j] + most) ^ float_bits(x[j]));
-    differ |= v[j] >= 0 && v[j] <= FLT_MAX ? 0 : 1; /* else its root or its decay may be NaN */
+    differ |= v[j] >= 0 && v[j] <= FLT_MAX ? 0 : 1; /* any other v may have a root or a decay that is NaN */
   }
   return differ == 0;
 }
@@ -59,7 +62,7 @@ INLINE bool all_zero(const float *m, const float *v) {
   return (any & 0x7fffffffu) == 0;
 }
 
-/* Only the decays, of steps [0, n). */
+/* Applies only the decays of m and v, for steps [0, n). */
 INLINE void decay_block(const deferred_step *s, uint32_t n, float *m, float *v) {
   lanes a, b;
   for (uint32_t i = 0; i < n;) {

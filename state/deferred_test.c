@@ -63,7 +63,8 @@ static float odd_number(int table) {
   return table == DEFERRED_SQUARE ? fabsf(any_float()) : any_float();
 }
 
-/* Most rows of m are zero, or so small that the value stays; here and there is a number for which that is not enough. */
+/* Most rows of m are zero, or so small that the value stays; here and there is a number for which that is not enough.
+ */
 static float still_number(int table) {
   static const float kept[] = {-0.0f, 1.0f, -1.0f, 0.3f, 0.0f}, mean[] = {-0.0f, 0.0f, 1e-30f, -1e-30f, 1e-22f};
   static const float square[] = {-1.0f, INFINITY, NAN, -1e-38f};

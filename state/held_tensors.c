@@ -37,7 +37,7 @@ held_tensors *weft__held_tensors_at(const weft_tensor *t, int64_t i, const char 
 static const char *const held_types[] = {HELD_TENSOR, HELD_RAGGED, HELD_COMPRESSED};
 enum { N_HELD_TYPES = sizeof held_types / sizeof *held_types };
 
-/* The literal of a type's name; NULL: no variant that holds tensors. */
+/* Returns the literal of a type's name; NULL: no variant that holds tensors. */
 static const char *held_type(const char *name) {
   for (int i = 0; i < N_HELD_TYPES; i++)
     if (strcmp(held_types[i], name) == 0) return held_types[i];

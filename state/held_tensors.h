@@ -22,8 +22,8 @@ weft_err weft__held_tensors_create(held_tensors **out, const char *type, int n);
 void weft__held_tensors_put(weft_tensor *t, int64_t i, held_tensors *v);
 /* Stores the value of element i, borrowed; NULL if the element is empty or of another type. */
 held_tensors *weft__held_tensors_at(const weft_tensor *t, int64_t i, const char *type);
-/* Makes *out, which is empty, a tensor of strings, each a serialized VariantTensorDataProto with the tensors of a variant.
- * Returns UNIMPLEMENTED if a variant holds anything else. */
+/* Makes *out, which is empty, a tensor of strings, each a serialized VariantTensorDataProto with the tensors of a
+ * variant. Returns UNIMPLEMENTED if a variant holds anything else. */
 weft_err weft__held_tensors_encode(const weft_tensor *variants, weft_tensor *out);
 /* The reverse.  Returns DATA_LOSS for strings that are no such messages. */
 weft_err weft__held_tensors_decode(const weft_tensor *strings, weft_tensor *out);

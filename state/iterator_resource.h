@@ -25,7 +25,8 @@ weft_err weft__iterator_resource_next(iterator_resource *s, const step *st, int 
                                       weft_tensor *out);
 /* Stores how many elements were taken since the pass began.  Returns FAILED_PRECONDITION if no data set was set. */
 weft_err weft__iterator_resource_position(iterator_resource *s, const step *st, int64_t *out);
-/* Starts the pass over the same data set again, and takes and drops as many elements.  Errors as above, or of an element. */
+/* Starts the pass over the same data set again, and takes and drops as many elements.  Errors as above, or of an
+ * element. */
 weft_err weft__iterator_resource_move(iterator_resource *s, const step *st, int64_t position);
 
 #endif

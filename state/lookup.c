@@ -1,8 +1,8 @@
 /* lookup.c - an array of entries with a hash index (open addressing).
  *
- * `lock` is a read-write lock: many threads find, one changes.  A slot of the index has the number of an entry plus one.
- * There are at least twice as many slots as entries, so that a search soon reaches an empty slot.  The last entry is moved
- * into the gap of a removed one. */
+ * `lock` is a read-write lock: many threads find, one changes.  A slot of the index has the number of an entry plus
+ * one.  There are at least twice as many slots as entries, so that a search soon reaches an empty slot.  The last entry
+ * is moved into the gap of a removed one. */
 #include "state/lookup.h"
 
 #include "base/alloc.h"
@@ -264,7 +264,7 @@ weft_err weft__lookup_mark(lookup *t, const weft_tensor *empty, const weft_tenso
   return err;
 }
 
-/* The bucket that TensorFlow looks into first. */
+/* Returns the bucket that TensorFlow looks into first. */
 static uint64_t lookup_bucket_hash(const lookup *t, const weft_tensor *keys, int64_t i) {
   if (t->spec.key == WEFT_STRING) {
     const str s = TENSOR_DATA(keys, str)[i];

@@ -14,7 +14,8 @@ typedef struct lookup_spec {
   bool fixed;
   weft_dtype key, value;
   shape row; /* of one value */
-  /* A dense table: keys of a shape, two keys that no entry has, and buckets in TensorFlow's order when it is exported. */
+  /* A dense table: keys of a shape, two keys that no entry has, and buckets in TensorFlow's order when it is exported.
+   */
   bool dense;
   shape key_row;   /* of one key; a scalar in other tables */
   int64_t buckets; /* at first; a power of two */
@@ -30,11 +31,11 @@ int64_t weft__lookup_size(lookup *t);
 /* Stores the shape of the values for keys of this shape: the shape of the keys, then that of a row. */
 weft_err weft__lookup_values_shape(const lookup *t, const shape *keys, shape *out);
 
-/* Stores the value of each key in out, which has the shape of the values.  Missing keys get `otherwise`: one row, or one
- * per key (a fixed table uses the first).  Returns FAILED_PRECONDITION if a fixed table has not been filled. */
+/* Stores the value of each key in out, which has the shape of the values.  Missing keys get `otherwise`: one row, or
+ * one per key (a fixed table uses the first).  Returns FAILED_PRECONDITION if a fixed table has not been filled. */
 weft_err weft__lookup_find(lookup *t, const weft_tensor *keys, const weft_tensor *otherwise, weft_tensor *out);
-/* Replaces all entries.  A fixed table accepts equal keys only with equal values.  Once it is filled, it accepts only as
- * many entries as it has, and ignores them (TensorFlow's rule); else FAILED_PRECONDITION. */
+/* Replaces all entries.  A fixed table accepts equal keys only with equal values.  Once it is filled, it accepts only
+ * as many entries as it has, and ignores them (TensorFlow's rule); else FAILED_PRECONDITION. */
 weft_err weft__lookup_fill(lookup *t, const weft_tensor *keys, const weft_tensor *values);
 /* Adds or replaces entries, and removes them.  UNIMPLEMENTED for fixed tables. */
 weft_err weft__lookup_insert(lookup *t, const weft_tensor *keys, const weft_tensor *values);

@@ -14,7 +14,8 @@ typedef struct optional {
   weft_tensor t[];
 } optional;
 
-/* Creates an optional whose n components are empty slots; n < 0: without a value.  The caller owns the one reference. */
+/* Creates an optional whose n components are empty slots; n < 0: without a value.  The caller owns the one reference.
+ */
 weft_err weft__optional_create(optional **out, int n);
 weft_err weft__optional_get(const weft_tensor *t, optional **out); /* borrowed */
 /* Creates an optional with zeros for the components; without a value if `like` has none. */

@@ -483,8 +483,8 @@ static element *queue_take_any(queue *q) {
   return e;
 }
 
-/* The queue has left the table.  Cancels the waiting requests, and frees the elements, which may contain a handle of this
- * queue itself. */
+/* The queue has left the table.  Cancels the waiting requests, and frees the elements, which may contain a handle of
+ * this queue itself. */
 static void queue_dropped(resource *r) {
   queue *q = (queue *)r;
   wait_queue done;

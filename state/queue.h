@@ -4,7 +4,8 @@
  * that cannot be served yet takes the elements that there are, and puts them back if it fails.  Every request ends in
  * exactly one call of its function, on any thread, without the queue's lock, possibly before the request returns.
  *
- * Any thread may call these functions.  A queue is a reference-counted resource; a waiting request holds a reference. */
+ * Any thread may call these functions.  A queue is a reference-counted resource; a waiting request holds a reference.
+ */
 #ifndef WEFT_STATE_QUEUE_H
 #define WEFT_STATE_QUEUE_H
 
@@ -45,8 +46,8 @@ weft_err weft__queue_matches(const queue *q, const queue_spec *spec, const char 
 /* The elements are borrowed for the call.  On an error this thread's message is set and n is 0. */
 typedef void queue_fn(void *arg, weft_err err, element *const *got, int64_t n);
 
-/* Enqueues one element, or with `many` a batch of them along axis 0.  part: n_component tensors, borrowed for this call.
- * The token c (may be NULL) cancels the wait. */
+/* Enqueues one element, or with `many` a batch of them along axis 0.  part: n_component tensors, borrowed for this
+ * call. The token c (may be NULL) cancels the wait. */
 void weft__queue_enqueue(queue *q, const weft_tensor *const *part, bool many, cancel *c, queue_fn *fn, void *arg);
 /* Dequeues n elements; with up_to fewer, but at least one, once the queue is closed. */
 void weft__queue_dequeue(queue *q, int64_t n, bool up_to, cancel *c, queue_fn *fn, void *arg);

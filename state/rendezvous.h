@@ -4,7 +4,8 @@
  * value.  In a cluster each task has a rendezvous for the step.  A value that another task sends is fetched from that
  * task; a value that is sent here waits until the other task requests it.
  *
- * Any thread may call these functions.  Callbacks run without the lock, on the thread that sends, receives or aborts. */
+ * Any thread may call these functions.  Callbacks run without the lock, on the thread that sends, receives or aborts.
+ */
 #ifndef WEFT_STATE_RENDEZVOUS_H
 #define WEFT_STATE_RENDEZVOUS_H
 
@@ -32,8 +33,8 @@ typedef struct rendezvous_remote {
 weft_err weft__rendezvous_create(rendezvous **out, const rendezvous_remote *remote); /* NULL: all is local */
 void weft__rendezvous_retain(rendezvous *r);
 void weft__rendezvous_release(rendezvous *r); /* the last reference aborts it first; does nothing for NULL */
-/* Passes t to the receiver, or keeps it until one comes: its buffer is shared, or copied if it is transient.  Returns the
- * error of the abort if the rendezvous was aborted. */
+/* Passes t to the receiver, or keeps it until one comes: its buffer is shared, or copied if it is transient.  Returns
+ * the error of the abort if the rendezvous was aborted. */
 weft_err weft__rendezvous_send(rendezvous *r, const char *key, const weft_tensor *t, bool dead);
 /* Calls fn exactly once, now or later, with the value of the key or an error. */
 void weft__rendezvous_recv(rendezvous *r, const char *key, recv_fn *fn, void *arg);
@@ -43,12 +44,12 @@ bool weft__rendezvous_is_empty(rendezvous *r);  /* neither a value nor a receive
 bool weft__rendezvous_is_unused(rendezvous *r); /* it is empty and the caller holds the only reference */
 /* Removes a receiver that waits here.  Returns false if its function was called or is about to be called. */
 bool weft__rendezvous_cancel_recv(rendezvous *r, const char *key, recv_fn *fn, const void *arg);
-/* Completes every waiting and future call with the present error.  In a cluster CANCELLED and ABORTED are marked as derived, as
- * TensorFlow does, because the master looks for the error that came first. */
+/* Completes every waiting and future call with the present error.  In a cluster CANCELLED and ABORTED are marked as
+ * derived, as TensorFlow does, because the master looks for the error that came first. */
 void weft__rendezvous_abort(rendezvous *r, weft_err code);
 cancel *weft__rendezvous_token(rendezvous *r); /* fires when it is aborted */
-/* Returns "SRC_DEVICE;0123456789abcdef;DST_DEVICE;NAME;FRAME:ITERATION", which the caller frees with weft__free; NULL: no
- * memory.  Frame and iteration are 0 outside of loops. */
+/* Returns "SRC_DEVICE;0123456789abcdef;DST_DEVICE;NAME;FRAME:ITERATION", which the caller frees with weft__free; NULL:
+ * no memory.  Frame and iteration are 0 outside of loops. */
 char *weft__rendezvous_key(const weft_node *n, const char *from_device, const char *to_device, uint64_t frame,
                            int64_t iteration);
 

@@ -1,7 +1,7 @@
 /* sparse_map.c - an array of entries in the order of their numbers.
  *
- * Numbers only grow, so an entry is found by binary search.  A taken entry leaves a gap.  Gaps at the front are skipped,
- * and removed when they are half of the array.  `lock`, a leaf, guards everything. */
+ * Numbers only grow, so an entry is found by binary search.  A taken entry leaves a gap.  Gaps at the front are
+ * skipped, and removed when they are half of the array.  `lock`, a leaf, guards everything. */
 #include "state/sparse_map.h"
 
 #include "base/alloc.h"

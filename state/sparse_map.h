@@ -16,8 +16,8 @@ void weft__sparse_map_entry_clear(sparse_map_entry *s);
 typedef struct sparse_map sparse_map;
 
 weft_err weft__sparse_map_create(sparse_map **out);
-/* Moves the tensors of s, which is empty afterwards, into the map, and stores their number.  On RESOURCE_EXHAUSTED s stays
- * as it was. */
+/* Moves the tensors of s, which is empty afterwards, into the map, and stores their number.  On RESOURCE_EXHAUSTED s
+ * stays as it was. */
 weft_err weft__sparse_map_add(sparse_map *m, sparse_map_entry *s, int64_t *number);
 /* Moves the tensors with this number to *out; returns false if there are none. */
 bool weft__sparse_map_take(sparse_map *m, int64_t number, sparse_map_entry *out);

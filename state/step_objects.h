@@ -19,8 +19,8 @@ void weft__step_objects_init(step_objects *s);
 void weft__step_objects_finish(step_objects *s);
 /* The functions below return FAILED_PRECONDITION if the kernel runs outside of a step (constant folding). */
 
-/* Adds r under the name "base_N", which is stored in *name, borrowed from the step, unless `name` is NULL.  The caller's
- * reference to r passes to the step, and is released on failure. */
+/* Adds r under the name "base_N", which is stored in *name, borrowed from the step, unless `name` is NULL.  The
+ * caller's reference to r passes to the step, and is released on failure. */
 weft_err weft__step_object_add(const kernel *k, const char *base, resource *r, const char **name);
 /* Adds r under exactly this name.  If the name exists already, releases r and keeps the object that is there. */
 weft_err weft__step_object_share(const kernel *k, const char *name, resource *r);

@@ -74,7 +74,8 @@ static sync_tokens *sync_tokens_find(resources *r) {
 
 /* ---- the task that gets a token ---- */
 
-/* Writes the task to which the first output of n is sent, "/job:worker/replica:0/task:1", to buf; NULL: it is not sent. */
+/* Writes the task to which the first output of n is sent, "/job:worker/replica:0/task:1", to buf; NULL: it is not sent.
+ */
 static const char *token_receiver(const weft_node *n, char *buf, size_t size) {
   const weft_graph *g = n->graph;
   for (int i = 0; i < g->n_node; i++) {
@@ -127,8 +128,8 @@ static holder *holder_create(queue *q, const element *e) {
   return h;
 }
 
-/* Returns the table and stores the queue of k, each with a reference, and writes the task that gets its result.  Returns
- * NULL if k does not take a token for another task. */
+/* Returns the table and stores the queue of k, each with a reference, and writes the task that gets its result.
+ * Returns NULL if k does not take a token for another task. */
 static sync_tokens *sync_tokens_find_for(const kernel *k, queue **q, char *task, size_t size) {
   resource *found;
   if (weft__kernel_resource(k, 0, QUEUE_TYPE, &found) != WEFT_OK) return NULL;

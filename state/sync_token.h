@@ -1,9 +1,9 @@
 /* sync_token.h - records which worker holds a token of a synchronous training job.
  *
- * In such a job (TensorFlow's SyncReplicasOptimizer) a worker ends its step by taking a token from a queue, and takes the
- * next one after it has applied its gradients.  If a worker dies in between, the others would wait for its gradients
- * forever.  So the task with the queue records which task got a token, by the device to which the token is sent.  When
- * that task is lost, the token is put back, and another worker computes in its place.
+ * In such a job (TensorFlow's SyncReplicasOptimizer) a worker ends its step by taking a token from a queue, and takes
+ * the next one after it has applied its gradients.  If a worker dies in between, the others would wait for its
+ * gradients forever.  So the task with the queue records which task got a token, by the device to which the token is
+ * sent.  When that task is lost, the token is put back, and another worker computes in its place.
  *
  * The table is a resource of the task; without it nothing is recorded.  Any thread may call these functions. */
 #ifndef WEFT_STATE_SYNC_TOKEN_H

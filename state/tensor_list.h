@@ -1,7 +1,7 @@
 /* tensor_list.h - a list of tensors of one type, which is stored in a variant tensor.
  *
- * A list is constant once others may refer to it.  To change one, make a copy, which shares the tensors.  So there is no
- * lock. */
+ * A list is constant once others may refer to it.  To change one, make a copy, which shares the tensors.  So there is
+ * no lock. */
 #ifndef WEFT_STATE_TENSOR_LIST_H
 #define WEFT_STATE_TENSOR_LIST_H
 

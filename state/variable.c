@@ -1,11 +1,11 @@
 /* variable.c - readers share the buffer, writers copy it and swap.
  *
- * `lock` guards `value`: the tensor header and, while a kernel writes in place, its elements.  A reader holds it only to
- * take a reference to the buffer.  A writer that finds more references than the variable's own copies the buffer first,
- * so that the value that a reader got never changes.
+ * `lock` guards `value`: the tensor header and, while a kernel writes in place, its elements.  A reader holds it only
+ * to take a reference to the buffer.  A writer that finds more references than the variable's own copies the buffer
+ * first, so that the value that a reader got never changes.
  *
- * Rows of the value may lack steps that were deferred (state/deferred.h, which calls back here for the locks).  Every way
- * to the value leads through variable_lock_settled, which applies them. */
+ * Rows of the value may lack steps that were deferred (state/deferred.h, which calls back here for the locks).  Every
+ * way to the value leads through variable_lock_settled, which applies them. */
 #include "state/variable.h"
 
 #include "base/alloc.h"
@@ -86,8 +86,8 @@ bool weft__variable_value_shape(variable *v, shape *out) {
   return set;
 }
 
-/* Fails on a thread that captures a CUDA graph.  If the capture is given up, the copy that fills the new buffer is never
- * made, and the value would be lost. */
+/* Fails on a thread that captures a CUDA graph.  If the capture is given up, the copy that fills the new buffer is
+ * never made, and the value would be lost. */
 static weft_err variable_may_move(const variable *v) {
   if (!weft__device_thread_captures()) return WEFT_OK;
   return weft__fail(WEFT_ABORTED, "%s cannot get another buffer while its step is captured as a CUDA graph", v->name);

@@ -1,7 +1,7 @@
 /* variant.c - variants in and out of tensors.
  *
- * Cycle with state/optional, state/tensor_list: zeros and sums of variants are those of what they hold, and each kind
- * makes variants. */
+ * Include cycle with state/optional, state/tensor_list: zeros and sums of variants are those of what they hold, and
+ * each kind makes variants. */
 #include "state/variant.h"
 
 #include "base/alloc.h"

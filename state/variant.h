@@ -9,7 +9,8 @@
 
 /* Makes output i a scalar that holds v.  Takes the caller's reference to v, also on failure. */
 weft_err weft__variant_output(kernel *k, int i, resource *v);
-/* Creates a scalar variant tensor that holds v, which the caller destroys.  Takes the reference to v, also on failure. */
+/* Creates a scalar variant tensor that holds v, which the caller destroys.  Takes the reference to v, also on failure.
+ */
 weft_err weft__variant_create(weft_tensor **out, resource *v);
 /* Stores the value of the first element of t, borrowed.  Returns INVALID_ARGUMENT if it is empty or of another type. */
 weft_err weft__variant_get(const weft_tensor *t, const char *type, resource **out);

@@ -1,9 +1,10 @@
 /* wait_queue.h - a queue of requests that wait until they are served or their step is canceled.
  *
  * The queue belongs to an object and is guarded by the lock of that object.  The watch of a request may run at any time
- * after weft__waiter_start, even before the request is in the queue.  `cancelled` and `listed`, both guarded by the lock,
- * make sure that a request is completed exactly once: by the thread that removes it from the queue, or by its own thread
- * if it never entered.  To complete a request, call weft__waiter_stop and then its function, without any lock. */
+ * after weft__waiter_start, even before the request is in the queue.  `cancelled` and `listed`, both guarded by the
+ * lock, make sure that a request is completed exactly once: by the thread that removes it from the queue, or by its own
+ * thread if it never entered.  To complete a request, call weft__waiter_stop and then its function, without any lock.
+ */
 #ifndef WEFT_STATE_WAIT_QUEUE_H
 #define WEFT_STATE_WAIT_QUEUE_H
 
@@ -26,8 +27,8 @@ static inline void weft__wait_queue_init(wait_queue *l) {
   l->last = &l->first;
 }
 
-/* Makes fn(w) run if the token c (may be NULL) fires.  Returns the token's error if it has fired already.  Call it without
- * the lock. */
+/* Makes fn(w) run if the token c (may be NULL) fires.  Returns the token's error if it has fired already.  Call it
+ * without the lock. */
 static inline weft_err weft__waiter_start(waiter *w, cancel *c, cancel_fn *fn) {
   w->cancel = c;
   return c ? weft__cancel_watch_add(c, &w->watch, fn, w) : WEFT_OK;

@@ -1,6 +1,7 @@
 /* dtype.c - the table of element types, generated from one list, and the conversion of 16-bit floats.
  *
- * Cycle with tensor/tensor: the sizes of strings and objects are those of the types that a tensor holds them as. */
+ * Include cycle with tensor/tensor: the sizes of strings and objects are those of the types that a tensor holds them
+ * as. */
 #include "tensor/dtype.h"
 #include "tensor/tensor.h"
 #include <string.h>

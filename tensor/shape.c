@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of an empty shape.  Kernels multiply some of the dimensions, the size of an element and a small cost: below this limit
- * such products fit int64.  A shape with elements needs no limit, for their memory is the limit. */
+/* Of an empty shape.  Kernels multiply some of the dimensions, the size of an element and a small cost: below this
+ * limit such products fit int64.  A shape with elements needs no limit, for their memory is the limit. */
 #define MAX_PRODUCT (INT64_C(1) << 56)
 
 weft_err weft__shape_make(shape *s, int rank, const int64_t *dims) {

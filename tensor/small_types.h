@@ -1,7 +1,7 @@
 /* small_types.h - float8 and 4-bit integers: how their bits are read and written.
  *
- * Each element is a byte, as in numpy and TensorFlow.  float8_e5m2 has infinities; float8_e4m3fn has none, and what is too
- * large becomes NaN.  A 4-bit integer is in the low half of its byte; the high half is 0.
+ * Each element is a byte, as in numpy and TensorFlow.  float8_e5m2 has infinities; float8_e4m3fn has none, and what is
+ * too large becomes NaN.  A 4-bit integer is in the low half of its byte; the high half is 0.
  *
  * The functions keep no state; any thread may call them. */
 #ifndef WEFT_TENSOR_SMALL_TYPES_H

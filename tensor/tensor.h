@@ -1,12 +1,12 @@
 /* tensor.h - tensors: a reference-counted buffer, and views of it.
  *
- * A `buffer` is memory with an owner.  A `weft_tensor` is a type, a shape and an address inside a buffer.  Several tensors
- * may share one buffer.  Code that writes to a tensor must hold the only reference to its buffer
+ * A `buffer` is memory with an owner.  A `weft_tensor` is a type, a shape and an address inside a buffer.  Several
+ * tensors may share one buffer.  Code that writes to a tensor must hold the only reference to its buffer
  * (weft__tensor_writable).  A tensor is either on the heap (weft__tensor_create, weft_tensor_destroy) or inside another
  * struct (weft__tensor_init, weft__tensor_clear), as the executor's slots are.
  *
- * A transient buffer belongs to the arena of a running step.  It may be read until the step releases it.  Code that keeps
- * a value beyond the step copies the buffer and does not share it (weft__tensor_keep).
+ * A transient buffer belongs to the arena of a running step.  It may be read until the step releases it.  Code that
+ * keeps a value beyond the step copies the buffer and does not share it (weft__tensor_keep).
  *
  * Reference counts are atomic, so that buffers, objects and heap tensors may be retained and released on any thread.
  * Everything else about a tensor belongs to its owner. */
@@ -41,8 +41,8 @@ struct buffer {
   memory_space *memory;             /* NULL: host memory */
 };
 
-/* Allocates host memory for `count` elements, 64-byte aligned, and zeroed only for strings and objects.  The caller owns
- * the one reference.  Returns INVALID_ARGUMENT or RESOURCE_EXHAUSTED. */
+/* Allocates host memory for `count` elements, 64-byte aligned, and zeroed only for strings and objects.  The caller
+ * owns the one reference.  Returns INVALID_ARGUMENT or RESOURCE_EXHAUSTED. */
 weft_err weft__buffer_create(buffer **out, weft_dtype dtype, int64_t count);
 /* Wraps memory that the caller owns; release(arg), unless NULL, is called with the last reference, on any thread.  On
  * failure it is not called. */
@@ -91,8 +91,8 @@ struct weft_tensor {
 #define TENSOR_DATA(t, T) ((T *)(t)->data)
 
 /* -- embedded tensors -- */
-/* Makes an uninitialized tensor in host memory, or in the memory m.  Returns INVALID_ARGUMENT or RESOURCE_EXHAUSTED; t is
- * then empty. */
+/* Makes an uninitialized tensor in host memory, or in the memory m.  Returns INVALID_ARGUMENT or RESOURCE_EXHAUSTED; t
+ * is then empty. */
 weft_err weft__tensor_init(weft_tensor *t, weft_dtype dtype, const shape *s);
 weft_err weft__tensor_init_in(weft_tensor *t, memory_space *m, weft_dtype dtype, const shape *s);
 /* Makes dst, which is empty, another view of the buffer of src. */

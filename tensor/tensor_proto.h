@@ -8,11 +8,11 @@
 #include "tf.pb-c.h"
 
 /* Reads any encoding that TensorFlow accepts: tensor_content, typed values, the short form that repeats the last value,
- * and strings in tensor_content.  The caller destroys *out.  Returns INVALID_ARGUMENT with the values that are wrong, or
- * RESOURCE_EXHAUSTED.  The proto may come from a peer that is not trusted. */
+ * and strings in tensor_content.  The caller destroys *out.  Returns INVALID_ARGUMENT with the values that are wrong,
+ * or RESOURCE_EXHAUSTED.  The proto may come from a peer that is not trusted. */
 weft_err weft__tensor_from_proto(weft_tensor **out, const Tensorflow__TensorProto *proto);
-/* Fills a zero-initialized *proto.  Its memory is from `a`, except tensor_content, which for plain types points into the
- * data of t and is valid as long as t.  Strings go to string_val. */
+/* Fills a zero-initialized *proto.  Its memory is from `a`, except tensor_content, which for plain types points into
+ * the data of t and is valid as long as t.  Strings go to string_val. */
 struct arena;
 weft_err weft__tensor_to_proto(Tensorflow__TensorProto *proto, const weft_tensor *t, struct arena *a);
 /* The same for shapes. */

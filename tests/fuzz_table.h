@@ -33,7 +33,8 @@ static inline size_t fuzz_table_end_block(text *t, size_t from) {
   return size;
 }
 
-/* The bytes are pairs: a byte for the size of the key, one for that of the value, both.  What is left over is dropped. */
+/* The bytes are pairs: a byte for the size of the key, one for that of the value, both.  What is left over is dropped.
+ */
 static inline void fuzz_table(text *t, const uint8_t *p, const uint8_t *end) {
   static const unsigned char magic[8] = {0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb};
   text handle = {0};

@@ -1,8 +1,8 @@
 /* ports.h - a port for a task of a test.
  *
- * The port is held until the process ends, by a socket that is bound to it and does not listen.  The system gives it to no
- * outgoing connection, and no other test draws it.  A task may listen on it, and do so again after it was killed, because
- * tasks set SO_REUSEADDR.  Ports lie below those of outgoing connections where there is room. */
+ * The port is held until the process ends, by a socket that is bound to it and does not listen.  The system gives it to
+ * no outgoing connection, and no other test draws it.  A task may listen on it, and do so again after it was killed,
+ * because tasks set SO_REUSEADDR.  Ports lie below those of outgoing connections where there is room. */
 #ifndef WEFT_TESTS_PORTS_H
 #define WEFT_TESTS_PORTS_H
 

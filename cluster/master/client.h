@@ -1,4 +1,5 @@
-/* client.h - a session whose master is in another process, for the files that run it: client.c and client_prepared.c. */
+/* client.h - a session whose master is in another process, for the files that run it: client.c and client_prepared.c.
+ */
 #ifndef WEFT_CLUSTER_MASTER_CLIENT_H
 #define WEFT_CLUSTER_MASTER_CLIENT_H
 

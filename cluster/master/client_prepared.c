@@ -1,7 +1,7 @@
 /* client_prepared.c - partial runs and callables of a session whose master is in another process.
  *
- * The master checks and tracks them; here are only the calls: PartialRunSetup and RunStep, MakeCallable, RunCallable and
- * ReleaseCallable. */
+ * The master checks and tracks them; here are only the calls: PartialRunSetup and RunStep, MakeCallable, RunCallable
+ * and ReleaseCallable. */
 #include "cluster/master/client.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,5 @@
-/* collective_step.c - asks the leader for step ids.  It has no state; the worker's table of collective ops keeps the ids. */
+/* collective_step.c - asks the leader for step ids.  It has no state; the worker's table of collective ops keeps the
+ * ids. */
 #include "cluster/master/collective_step.h"
 
 #include "base/alloc.h"

@@ -1,6 +1,7 @@
 /* partial_run.c - runs the step of a partial run on a cluster.
  *
- * Cycle with cluster/master/session: a session sets partial runs up, and each runs its step through its session. */
+ * Include cycle with cluster/master/session: a session sets partial runs up, and each runs its step through its
+ * session. */
 #include "cluster/master/partial_run.h"
 
 #include "base/alloc.h"

@@ -1,7 +1,7 @@
 /* hosts.h - compares the lists of hosts that two tasks were started with.
  *
- * Tasks of one cluster run even if their lists differ, and then talk past each other.  So each tells the others its
- * list in its first greeting. */
+ * Tasks of one cluster start even if their lists differ.  Then a task may call another one than the program means, or
+ * wait for one that no other task knows.  So each tells the others its list in its first greeting. */
 #ifndef WEFT_CLUSTER_MEMBERSHIP_HOSTS_H
 #define WEFT_CLUSTER_MEMBERSHIP_HOSTS_H
 

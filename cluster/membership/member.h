@@ -22,7 +22,7 @@ typedef struct members members;
 
 typedef struct member_hooks { /* called without a lock, at any time between create and destroy; must not block */
   void *arg;
-  bool (*idle)(void *arg);                   /* true if the sessions of this server have been idle for a while */
+  bool (*idle)(void *arg);                   /* true if the sessions of this server have been idle for IDLE_S (5 s) */
   bool (*ran)(void *arg);                    /* true if this program has run a session through its own server */
   int (*worker_sessions)(void *arg);         /* the number of sessions of any master that are open on this task */
   void (*lost)(void *arg, const char *task); /* the task died, left or was restarted */
@@ -30,7 +30,9 @@ typedef struct member_hooks { /* called without a lock, at any time between crea
   void (*replaced)(void *arg, const char *task, uint64_t incarnation);
 } member_hooks;
 
-/* Installs itself as the hooks of the peers, which outlive it.  incarnation is that of this process. */
+/* Creates the membership and installs itself as the hooks of the peers.  Destroy the peers first, so that no hook is
+ * called any more.  incarnation is that of this process.  serve: this task is a bare server, without a program of its
+ * own.  Returns RESOURCE_EXHAUSTED. */
 weft_err weft__members_create(members **out, peers *p, uint64_t incarnation, bool serve, const member_hooks *hooks);
 void weft__members_destroy(members *m);              /* after the peers were destroyed; NULL is allowed */
 const char *weft__member_state_name(member_state s); /* "running", "serving", "idle" or "done" */

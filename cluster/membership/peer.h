@@ -4,8 +4,8 @@
  * weft__peer_call.  When a peer dies or does not answer any more, its calls in progress end with UNAVAILABLE within 2
  * s.  A peer that was restarted answers ABORTED to requests about state that it lost.
  *
- * A peer is greeted ("/weft.Peer/Hello") at the first call and then, while calls to it are in progress, several times
- * in two seconds.  A TensorFlow task does not know that method; GetStatus takes its place there.
+ * A peer is greeted ("/weft.Peer/Hello") at the first call, and then every 400 ms while calls to it are in progress or
+ * weft__peer_monitor asked for it.  A TensorFlow task does not know that method; GetStatus takes its place there.
  *
  * Functions may be called from any thread and do not block, except weft__peers_destroy.  The server owns the peers. */
 #ifndef WEFT_CLUSTER_MEMBERSHIP_PEER_H
@@ -37,8 +37,9 @@ peer_kind weft__peer_kind(peer *p);
 /* Calls a method, as weft__channel_call does.  The method is a literal.  The request is emptied.  fn is called exactly
  * once, perhaps before this returns. */
 void weft__peer_call(peer *p, const char *method, message *request, const call_opts *opts, rpc_callback *fn, void *arg);
-void weft__peer_flush(peer *p); /* sends the calls that were held back for another one (call_opts.more) */
-/* Finds the call that has been in progress for the longest time.  Returns false if there is none. */
+void weft__peer_flush(peer *p); /* sends the calls that call_opts.more has kept in a buffer */
+/* Finds the call that has been in progress for the longest time: when it began (monotonic), and its method, a literal.
+ * Returns false if there is none. */
 bool weft__peer_oldest_call(peer *p, int64_t *began_ns, const char **method);
 
 /* ---- greetings ---- */

@@ -199,7 +199,8 @@ static weft_err report_add_waits(Weft__TaskReport *out, arena *a, const report_s
 
 /* ---- the report ---- */
 
-/* What an operator calls the state: a program that is blocked waits; a task in join serves while it has sessions. */
+/* Returns the state in the words of the page: a program that is blocked waits; a task in join serves while it has
+ * sessions. */
 static const char *report_state(member_state own, const Weft__TaskReport *r) {
   if (own == MEMBER_RUNNING && r->n_waits) return "waiting";
   if (own == MEMBER_JOINING || own == MEMBER_JOINED) return r->sessions ? "serving" : "idle";

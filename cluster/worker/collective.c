@@ -1,9 +1,9 @@
-/* collective.c - collective ops between tasks: the calls CompleteGroup, CompleteInstance, GetStepSequence and RecvBuf, as
- * server and as client.
+/* collective.c - collective ops between tasks: the calls CompleteGroup, CompleteInstance, GetStepSequence and RecvBuf,
+ * as server and as client.
  *
  * The leader completes the groups and instances of all tasks in its table (state/collective.h).  A buffer waits in the
- * rendezvous of its step under a key that RecvBuf can make from its fields.  There is no lock here but the worker's, which
- * guards the leader. */
+ * rendezvous of its step under a key that RecvBuf can make from its fields.  There is no lock here but the worker's,
+ * which guards the leader. */
 #include "base/alloc.h"
 #include "base/cast.h"
 #include "base/clock.h"
@@ -490,8 +490,8 @@ static weft_err read_buffer(message *reply, int64_t bytes, weft_tensor *out, boo
   return err;
 }
 
-/* Another member's end of data is not this task's, whose loop would end without an error.  A member that has ended and does
- * not come back is no reason to try again.  TensorFlow says INTERNAL in both cases. */
+/* Another member's end of data is not this task's, whose loop would end without an error.  A member that has ended and
+ * does not come back is no reason to try again.  TensorFlow says INTERNAL in both cases. */
 static weft_err buffer_error(peer *from, weft_err err) {
   char *why = weft__strdup(weft__error_message());
   const int64_t left_ns = weft__peer_get_departure(from).at_ns;

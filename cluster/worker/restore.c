@@ -1,4 +1,4 @@
-/* restore.c - keeps the other members of a supervised job away from this task while its chief restores the variables.
+/* restore.c - rejects the other members of a supervised job on this task while the job's chief restores the variables.
  *
  * A chief that restores a checkpoint sets variables on several tasks, one after the other.  Meanwhile a worker's step
  * would see old values on one task and restored ones on another, and its update might reach only some of them.  So the

@@ -1,11 +1,12 @@
 /* session.c - the sessions of masters on this task, and the graphs registered in them.
  *
  * A master that died does not delete its sessions.  They are dropped ten minutes after it was lost, or as soon as
- * another process replaced it or it said goodbye: a Weft task tells by its greeting, a TensorFlow task by the session
- * that the new process creates.  The number of sessions is limited: beyond the
- * limit the least recently used one is evicted.  If its master is alive, it gets ABORTED and creates another session.
+ * another process replaced it or it said goodbye.  A Weft task reports both in greetings; a TensorFlow task that was
+ * restarted is noticed when it creates its next session.  The number of sessions is limited: beyond the limit the least
+ * recently used one is evicted.  If its master is alive, it gets ABORTED and creates another session.
  *
- * The lock of state.h guards the tables.  Sessions are removed from the table under it, and dropped without it. */
+ * The worker's lock (cluster/worker/state.h) guards the tables.  A session is removed from the table while it is held,
+ * and dropped after it was released. */
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/block.h"
@@ -19,7 +20,7 @@
 
 enum { SESSIONS_MAX = 1000, GRAPHS_MAX = 65536 };
 #define LOST_NS (600 * NS_PER_S) /* a session whose master was lost is dropped after this time */
-#define LONG_AGO (-LOST_NS)      /* a time of loss with which the next sweep drops the session */
+#define LONG_AGO (-LOST_NS)      /* a lost_ns so old that the next sweep drops the session */
 
 /* ---- sessions ---- */
 
@@ -189,7 +190,8 @@ weft_err weft__worker_create_session(worker *w, const ProtobufCMessage *request,
   const char *master = of_tf ? q->master_task : q->weft_master;
   const uint64_t incarnation = of_tf ? (uint64_t)q->master_incarnation : q->weft_incarnation;
   WEFT_TRY(worker_add_session(w, q->session_handle, master, incarnation, role, q->isolate_session_state));
-  if (of_tf && incarnation) weft__worker_task_replaced(w, master, incarnation); /* it says no hello that tells */
+  /* A TensorFlow master sends no Hello, so its new session is the only sign that it was restarted. */
+  if (of_tf && incarnation) weft__worker_task_replaced(w, master, incarnation);
   return WEFT_OK;
 }
 

@@ -13,7 +13,7 @@
  * One lock guards the tables.  It is held for a few lines only: no callback is called, no token fired, no rendezvous
  * aborted and nothing freed under it.
  *
- * Cycle with cluster/worker/worker: this header is its private part, and needs the types of its public one. */
+ * Include cycle with cluster/worker/worker: this header is its private part, and needs the types of its public one. */
 #ifndef WEFT_CLUSTER_WORKER_STATE_H
 #define WEFT_CLUSTER_WORKER_STATE_H
 

@@ -23,18 +23,21 @@ struct timers *weft__worker_timers(worker *w);
 /* Answers a call of tensorflow.WorkerService or weft.Worker; UNIMPLEMENTED for unknown methods. */
 void weft__worker_handle(worker *w, call *c);
 
-/* Another task died, left or was restarted: the runs that exchange tensors with it end with UNAVAILABLE, and its
- * tokens return to their queue. */
+/* Reacts to the loss of another task, which died, left or was restarted.  The runs that exchange tensors with it end
+ * with UNAVAILABLE, and its tokens of synchronous training return to their queue.  Its sessions are dropped later,
+ * unless it uses them again. */
 void weft__worker_task_lost(worker *w, const char *task);
-/* A process with this incarnation replaced the earlier ones of a task (0: the task said goodbye).  The sessions of the
- * earlier ones are dropped. */
+/* Drops the sessions of earlier processes of a task: a process with this incarnation replaced them (0: the task said
+ * goodbye). */
 void weft__worker_task_replaced(worker *w, const char *task, uint64_t incarnation);
 
 weft_err weft__worker_open_session(worker *w, const char *session, bool isolate); /* CreateWorkerSession */
 void weft__worker_close_session(worker *w, const char *session);                  /* DeleteWorkerSession */
 
-/* The session `chief` begins, or ends, to restore the variables of this task.  *n_running is the number of runs of the
- * job's other members that have not ended yet.  ABORTED at the end if this task does not know of the begin. */
+/* Begins or ends a restore: the session `chief` sets the variables of this task from a checkpoint.  Between the two,
+ * sessions of the job's other members are rejected.  The begin drops those that are open and cancels their runs;
+ * *n_running is the number of those runs that have not ended yet, so that the chief calls again until it is 0.  The end
+ * returns ABORTED if this task does not know of the begin. */
 weft_err weft__worker_restore(worker *w, const char *chief, bool begin, int *n_running);
 
 /* Compiles a part that runs every node of the graph; feeds and fetches are outputs of it.  The part owns the graph,
@@ -54,13 +57,17 @@ typedef struct part_run {         /* everything it points at outlives the run */
   void (*done)(void *arg, weft_err err);
   void *arg;
 } part_run;
-/* Starts a run.  It runs on this thread until it has to wait, then on others.  Calls done exactly once, on any thread,
- * perhaps before this returns; the message of err is that thread's. */
+/* Starts a run, which holds a reference to the part.  It runs on this thread until it has to wait, then on others.
+ * Calls done exactly once, on any thread, perhaps before this returns.  The message of err is that thread's error
+ * message, which is valid until done returns.  The fetched tensors belong to the caller. */
 void weft__part_run(part *p, const part_run *r);
 /* Returns true if the first stage of the part receives values from that task. */
 bool weft__part_receives_from(const part *p, const char *task_name);
-/* For partial runs: leave a value in a step's rendezvous; take one, when it is there. */
+/* For partial runs.  Puts a value, which is shared, into the rendezvous of a step.  Returns ABORTED if the step was
+ * dropped. */
 weft_err weft__worker_send_value(worker *w, int64_t id, const char *key, const weft_tensor *t);
+/* For partial runs.  Receives a value from the rendezvous of a step.  Calls fn exactly once, on any thread, perhaps
+ * before this returns; t is borrowed for the call. */
 void weft__worker_recv_value(worker *w, int64_t id, const char *key,
                              void (*fn)(void *arg, weft_err err, const weft_tensor *t, bool dead), void *arg);
 /* Drops the step and its tensors.  Receives that wait in it end with ABORTED "Cleanup ID". */
@@ -68,14 +75,15 @@ void weft__worker_cleanup_step(worker *w, int64_t id);
 /* Empties n resource containers, or the default one if n is 0. */
 void weft__worker_clear_containers(worker *w, int n, const char *const *container);
 
-/* The task that completes groups of collective ops, by its name; "" changes nothing. */
+/* Sets the task that completes groups of collective ops.  "" changes nothing.  Returns NOT_FOUND if the cluster has no
+ * task of that name. */
 weft_err weft__worker_set_collective_leader(worker *w, const char *name);
 peer *weft__worker_collective_leader(worker *w);         /* NULL: this task, or none */
 struct collectives *weft__worker_collectives(worker *w); /* borrowed */
-/* A step has succeeded whose buffers other tasks may still fetch: it is dropped when they have. */
+/* Keeps a step that succeeded until the other tasks have fetched its buffers.  Then it is dropped. */
 void weft__worker_keep_step(worker *w, int64_t id);
-/* A step has failed with the present error: tasks that ask for its buffers get that error.  It is dropped when the next step
- * fails, or when it is forgotten because a run will use its id again. */
+/* Keeps a step that failed with the present error, which tasks that fetch its buffers get.  It is dropped when the next
+ * step fails, or by weft__worker_forget_failed_step, because a run will use its id again.  The present error stays. */
 void weft__worker_keep_failed_step(worker *w, int64_t id, weft_err err);
 void weft__worker_forget_failed_step(worker *w, int64_t id); /* does nothing for other steps */
 

@@ -67,7 +67,7 @@ value *weft__node_run_input(const node_run *s, int j) {
   return in->home == HOME_FRAME ? &fr->constant[in->index] : &fr->dataflow->root->slot[in->index];
 }
 
-/* One reader has finished with a slot; after the last one the slot is cleared. */
+/* Notes that one reader has finished with a slot.  After the last one the slot is cleared. */
 static void slot_release(iteration *t, int slot) {
   const int before = atomic_fetch_sub_explicit(&t->readers[slot], 1, memory_order_acq_rel);
   WEFT_ASSERT(before > 0);

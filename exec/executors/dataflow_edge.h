@@ -17,7 +17,7 @@ typedef struct ready { /* nodes that became ready meanwhile, the latest first */
 void weft__dataflow_ready(dataflow *f, ready *r);
 /* Returns true if the node, which is ready, is dead: it lies on a branch that was not taken. */
 bool weft__node_run_is_dead(const node_run *s);
-/* The input of a merge, which is ready and not dead, that came first. */
+/* Returns the input of a merge that arrived first.  The merge is ready and not dead. */
 int weft__node_run_winner(const node_run *s);
 /* Returns where input j lies: in the iteration, in its frame, or in the plan's root iteration.  Borrowed. */
 value *weft__node_run_input(const node_run *s, int j);

@@ -98,7 +98,8 @@ void weft__dataflow_destroy_idle(plan *p);                /* the idle ones */
 weft_err weft__dataflow_frame_begin(dataflow_frame **out, dataflow *f, int loop, iteration *parent);
 /* Clears the frame and keeps it for reuse.  Its iterations, or the whole run, have ended. */
 void weft__dataflow_frame_end(dataflow_frame *fr);
-/* Returns a number for this run of the loop: a hash of the names of the enclosing loops and their iterations; 0 for loop
+/* Returns a number for this run of the loop: a hash of the names of the enclosing loops and their iterations; 0 for
+ * loop
  * 0.  Every executor of the step computes the same number, TensorFlow 2.15's included. */
 uint64_t weft__dataflow_frame_id(const dataflow_frame *fr);
 /* Appends an iteration to the frame, with every node in its initial state and busy = 1.  The caller holds the frame's

@@ -1,9 +1,9 @@
 /* dataflow_map.h - what the dataflow executor knows of a plan before it runs.
  *
  * Every node belongs to a loop; loop 0 is the whole plan, whose body runs once.  A run of a loop is a frame.  Each pass
- * through its body is an iteration, which has its own node states and slots.  A value is stored where it is read: Enter,
- * Exit and NextIteration write into another iteration than their own.  The value of an Enter marked constant is stored in
- * the frame, and every iteration reads it. */
+ * through its body is an iteration, which has its own node states and slots.  A value is stored where it is read:
+ * Enter, Exit and NextIteration write into another iteration than their own.  The value of an Enter marked constant is
+ * stored in the frame, and every iteration reads it. */
 #ifndef WEFT_EXEC_EXECUTORS_DATAFLOW_MAP_H
 #define WEFT_EXEC_EXECUTORS_DATAFLOW_MAP_H
 

@@ -1,7 +1,7 @@
 /* run.h - one run of a plan, whichever executor runs it: its cancellation, first failure, end and cost.
  *
- * Any thread may report a failure.  The first one counts.  It fires the step's cancel token, which wakes whatever waits;
- * the executor ends the run when nothing of it is under way any more. */
+ * Any thread may report a failure.  The first one counts.  It fires the step's cancel token, which wakes whatever
+ * waits; the executor ends the run when nothing of it is under way any more. */
 #ifndef WEFT_EXEC_EXECUTORS_RUN_H
 #define WEFT_EXEC_EXECUTORS_RUN_H
 
@@ -45,8 +45,8 @@ weft_err weft__run_begin(active_run *r, plan *p, plan_run *given, pool *tasks, r
 void weft__run_fail(active_run *r, weft_err err);
 /* For threads that wait: as weft__run_check_time, and CANCELLED if the program was interrupted. */
 weft_err weft__run_check_wait(const active_run *r);
-/* Ends a run whose result is err and that has no active work: fetches from its slots unless it failed.  Returns the error
- * for the caller or for `done`. */
+/* Ends a run whose result is err and that has no active work: fetches from its slots unless it failed.  Returns the
+ * error for the caller or for `done`. */
 weft_err weft__run_end(active_run *r, const value *slot, weft_err err);
 
 /* ---- parts that need no run object ---- */
@@ -57,7 +57,8 @@ weft_err weft__run_check_time(const plan_run *given);
  * err, or else the GPUs' first error. */
 weft_err weft__run_results(plan *p, const plan_run *given, const value *slot, weft_err err);
 /* Updates an estimate of a cost.  The estimate stays close to the minimum, because longer times include preemption; it
- * rises slowly if the work really takes longer. */
+ * rises slowly if the work really takes longer.  Several runs of a plan may update it at once, without a lock; then one
+ * of the measurements is lost, which does no harm. */
 static inline void weft__cost_note(atomic_uint *cost, int64_t ns) {
   unsigned old = atomic_load_explicit(cost, memory_order_relaxed),
            now = ns > 1000000000 ? 1000000000 : (unsigned)ns + 1;

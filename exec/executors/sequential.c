@@ -41,7 +41,8 @@ static weft_err run_items(frame *f, plan_run *run, int from, int to) {
   return WEFT_OK;
 }
 
-/* As run_items, but launches each GPU segment as a whole if possible; otherwise its items run one by one. */
+/* As run_items, but launches each GPU segment as a whole if possible; otherwise its items run one by one.  A GPU
+ * segment never spans two stages: the first item of a stage is a _Recv, which cannot be captured. */
 static weft_err run_gpu_segments(frame *f, plan_run *run, int from, int to) {
   const plan *p = f->plan;
   for (int s = 0; s < p->straight.n_gpu_segment; s++) {

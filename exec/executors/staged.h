@@ -1,11 +1,15 @@
 /* staged.h - staged execution: runs a plan without control flow whose only waits are for values of other tasks.
  *
- * The master, which sees the whole step, gives each _Recv a stage: the number of transfers from task to task on the
- * longest path to its value.  A value of stage k depends only on work of stages below k.  Each task finishes all work
- * of the stages below k, sends included, before it waits for stage k.  So tasks cannot wait for each other in a
- * circle.  A staged plan keeps its order, its arena and its fused loops; it only pauses where a stage begins, until
- * all receives of that stage have ended.  The _Recv items themselves then only find their value in its slot
- * (exec/executors/sequential.c).
+ * The master sees the whole step.  It gives each _Recv a stage number (exec/passes/stages.c): how many transfers from
+ * task to task lie on the longest path to the received value, this transfer included.  The stage number of any other
+ * item is the largest among its inputs, or 0.  So a value that is received in stage k depends only on work of stages
+ * below k.  Each task finishes all work of the stages below k, sends included, before it waits for the receives of
+ * stage k.  So tasks cannot wait for each other in a circle.
+ *
+ * A staged plan keeps its order, its arena and its fused loops; it only pauses where a stage begins, until all receives
+ * of that stage have ended.  A receive stores its value in the slot of its _Recv item, so the item has nothing left to
+ * do when it runs (exec/executors/sequential.c).  A _Send never waits: it gives its value to the step's rendezvous,
+ * which keeps it until the other task has received it or the step ends (state/rendezvous.h).
  *
  * Graphs of other masters carry no stages and run on the dataflow executor. */
 #ifndef WEFT_EXEC_EXECUTORS_STAGED_H
@@ -15,16 +19,21 @@
 
 #define WEFT_STAGE_ATTR "_weft_stage" /* of _Recv: an int, at least 1 */
 
-/* Sorts the order, which is topological, by stages; each _Send without control inputs comes right behind what it sends.  *stage has a number
- * per node of the graph; the caller frees it.  If the nodes have no stages, *stage is NULL and the order is not
- * changed. */
+/* Sorts a topological order by stages.  Each _Send without control inputs comes right behind the node that makes its
+ * value, so that the other task gets the value before the rest of this stage runs.  *stage becomes an array with the
+ * stage number of each node of the graph, which the caller frees.  If the _Recv nodes have no stages, *stage is NULL
+ * and the order is not changed.  Returns RESOURCE_EXHAUSTED. */
 weft_err weft__staged_order(const weft_graph *g, int *order, int n_order, int **stage);
-/* Lists the _Recv items of the plan.  Called after the last pass that renumbers items. */
+/* Lists the _Recv items of the plan with their keys, grouped by stage and sender, and makes room for the stages' costs.
+ * Called after the last pass that renumbers items.  Returns RESOURCE_EXHAUSTED. */
 weft_err weft__staged_prepare(plan *p);
 
-/* As weft__dataflow_start (which says which thread calls `done`) and weft__dataflow_run.  borrowed: the calling thread
- * belongs to a transport and must return soon. */
+/* Starts a run.  `done` is called exactly once, when all items and receives have ended: on this thread, perhaps before
+ * this function returns, on a thread that delivers a value, or on a thread of the pool.  If `borrowed`, the calling
+ * thread belongs to an event loop and is needed back soon: it runs stages whose measured cost is small
+ * (weft__cost_is_short in exec/executors/run.h) and gives the others to the pool. */
 void weft__staged_start(plan *p, plan_run *given, pool *tasks, bool borrowed, run_done *done, void *arg);
+/* The same on the calling thread alone, which sleeps where a stage waits.  Returns the run's error. */
 weft_err weft__staged_run(plan *p, plan_run *given);
 
 #endif

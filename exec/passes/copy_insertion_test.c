@@ -1,5 +1,5 @@
-/* copy_insertion_test.c - plans over several devices, on simulated cards: whoever touches a card's memory from the host ends
- * in a fault, and copies that nobody waited for are not there. */
+/* copy_insertion_test.c - plans over several devices, on simulated cards: whoever touches a card's memory from the host
+ * ends in a fault, and copies that nobody waited for are not there. */
 #include "exec/session.h"
 #include "exec/passes/copy_insertion.h"
 

@@ -1,12 +1,12 @@
-/* distinct_rows.h - finds the lookups of which a task sends each row once, however often its id occurs in the batch.
+/* distinct_rows.h - makes a ps send each row of a lookup once, however often its id occurs in the batch.
  *
  * A worker sends ids to a ps, gets the rows of a table, and later sends a gradient for each of them.  On the ps, the
  * optimizer makes the ids distinct and adds the gradients of equal ids, in the order of the batch.  The pass moves
  * both to the client's task.  The lookup then takes the distinct ids, and the client's task repeats the rows.  The
  * values keep their bits, and distinct ids, rows and gradients travel instead of all of them.
  *
- * Nothing is made distinct that the step did not make distinct anyway.  If the step uses the numbers of the distinct
- * ids on the ps for something else, or the rows, then it stays as it is. */
+ * The pass only moves ops that the step has; it adds none that make ids distinct.  A step that uses the distinct ids,
+ * their numbers or the rows on the ps for something else is not changed. */
 #ifndef WEFT_EXEC_PASSES_DISTINCT_ROWS_H
 #define WEFT_EXEC_PASSES_DISTINCT_ROWS_H
 
@@ -21,8 +21,9 @@ typedef struct distinct_rows {
   int *lookup; /* per such node: the lookup, perhaps itself */
 } distinct_rows;
 
-/* For a step without control flow between Weft tasks.  Changes where nodes run.  The caller finishes it, after an error
- * too, and holds the graph's lock. */
+/* Fills *d, and changes in `where` on which task nodes run.  Only for a step without control flow between Weft tasks.
+ * The caller holds the graph's lock, and calls weft__distinct_rows_finish, also after an error.  Returns
+ * RESOURCE_EXHAUSTED. */
 weft_err weft__distinct_rows_find(distinct_rows *d, const cut *c, int *where, const feeds *f, waits *w,
                                   const int *order, int n_order);
 void weft__distinct_rows_finish(distinct_rows *d);

@@ -10,7 +10,8 @@ const fusion *weft__fusion_of(const plan_item *it);
 /* Returns the float type that all arguments of an item have; else WEFT_INVALID.  A GPU's chain computes 16-bit floats
  * in float. */
 weft_dtype weft__step_type(const plan_item *it);
-/* Stores the step that does what the op `o` of this name does, on the item's device.  Returns false if there is none. */
+/* Stores the step that does what the op `o` of this name does, on the item's device.  Returns false if there is none.
+ */
 bool weft__step_named(const plan_item *it, const char *name, const op *o, int n_in, weft_dtype t, fused_step *s);
 /* Stores the step that does what the item does.  Returns false if it does not work element by element. */
 bool weft__step_of(const plan_item *it, fused_step *s);

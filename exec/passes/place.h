@@ -2,7 +2,8 @@
  *
  * Nodes that must be together form a group: those a `_class` attribute names, and both ends of an edge that carries a
  * reference or a resource.  A group goes to the first device that all its members' requests allow; GPUs come before
- * CPUs, then devices are taken in the order of their names.  Nodes that only make a value go where it is used; nodes
+ * CPUs, then devices are taken in the order of their names.  (TensorFlow 2 prefers the session's own task to the order
+ * of names; TensorFlow 1 did not, as its log lines show.)  Nodes that only make a value go where it is used; nodes
  * that only need the shape of a value go where the value is. */
 #ifndef WEFT_EXEC_PASSES_PLACE_H
 #define WEFT_EXEC_PASSES_PLACE_H

@@ -13,7 +13,8 @@ typedef struct skipper {
   bool *gone;                /* per item */
 } skipper;
 
-/* Returns true if the item's output is its first input.  A variable's value is no such input: it may change before a reader runs. */
+/* Returns true if the item's output is its first input.  A variable's value is no such input: it may change before a
+ * reader runs. */
 static bool item_hands_on(const skipper *s, const plan_item *it) {
   if (!it->device || it->n_out != 1 || it->n_in < 1 || it->n_control || it->op != it->node->op) return false;
   if (it->in[0].from_ref || it->in[0].wants_ref || !weft__dtype_is_plain(it->node->out_type[0])) return false;

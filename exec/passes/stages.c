@@ -44,7 +44,7 @@ void weft__stages_find_latest(stages *s, int n_node) {
   }
 }
 
-/* The first stage from `from` to `to` at which a value that is not small crosses, or 0. */
+/* Returns the first stage from `from` to `to` at which a value that is not small crosses, or 0. */
 static int find_crossing(const stages *s, int from_task, int to_task, int from, int to) {
   int found = 0;
   for (int i = 0; i < s->n_edge; i++) {
@@ -56,7 +56,7 @@ static int find_crossing(const stages *s, int from_task, int to_task, int from, 
   return found;
 }
 
-/* The last stage at which all readers of the node on that task can still run. */
+/* Returns the last stage at which all readers of the node on that task can still run. */
 static int latest_receive(const stages *s, int node, int to_task) {
   int latest = INT_MAX;
   for (int i = 0; i < s->n_edge; i++) {

@@ -11,7 +11,8 @@ static void add(stages *s, int from, int from_task, int to, int to_task, bool sm
   EXPECT_OK(weft__stages_add(s, e));
 }
 
-/* A table on the second ps is looked up and updated, at a rate that is computed at `rate_at` from a power on the first. */
+/* A table on the second ps is looked up and updated, at a rate that is computed at `rate_at` from a power on the first.
+ */
 static stages lookup_step(int rate_at, bool gradient_reads_rate) {
   stages s;
   EXPECT_OK(weft__stages_init(&s, NODES));

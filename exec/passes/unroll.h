@@ -1,10 +1,10 @@
 /* unroll.h - unrolls the loops of a request that runs on a GPU, so that a step with loops is a straight plan.
  *
  * The dataflow executor launches every kernel of every iteration from the host.  A straight plan is fused, has an arena
- * and is captured as a cuda graph.  So where the host knows how many iterations a loop has before anything runs, the part
- * of the graph that the request needs is copied with one copy of each loop's nodes per iteration.  The values that decide
- * it (counters, conditions, sizes and indices of TensorArrays) must follow from constants and from shapes that the graph
- * declares.  TensorArrays and stacks disappear: a node that reads an element gets the value that was written.
+ * and is captured as a cuda graph.  So where the host knows how many iterations a loop has before anything runs, the
+ * part of the graph that the request needs is copied with one copy of each loop's nodes per iteration.  The values that
+ * decide it (counters, conditions, sizes and indices of TensorArrays) must follow from constants and from shapes that
+ * the graph declares.  TensorArrays and stacks disappear: a node that reads an element gets the value that was written.
  *
  * If a condition depends on data, or the copy would be too large, the request keeps its loops, and the log says why. */
 #ifndef WEFT_EXEC_PASSES_UNROLL_H
@@ -12,8 +12,10 @@
 
 #include "exec/passes/unrolled_graph.h"
 
-/* Unrolls what the request needs.  *out is NULL if there is no loop with nodes on a GPU, or if it keeps its loops.  The
- * graph's lock is held; the graph must outlive the result. */
+/* Unrolls what the request needs.  *out, which the caller destroys, is NULL if there is no loop with nodes on a GPU, if
+ * the request keeps its loops, or if WEFT_GPU_NO_REPLAY is set.  The caller holds the graph's lock; the graph must
+ * outlive the result.  Returns RESOURCE_EXHAUSTED only.  Any other error keeps the loops, and the plan reports what is
+ * wrong with the graph.  The reason why loops are kept is logged once per process. */
 weft_err weft__unroll(unrolled_graph **out, weft_graph *g, const plan_request *r, const plan_devices *where);
 
 #endif

@@ -4,8 +4,8 @@
  * of the new graph, or a TensorArray or stack that exists only while the pass runs.
  *
  * Order: nodes that only compute need no control edges in the new graph.  Each symbol has the set of nodes with effects
- * (those that read or change variables, or act) that it depends on, through data and control edges.  A node with effects
- * waits for the whole set of its inputs. */
+ * (those that read or change variables, or act) that it depends on, through data and control edges.  A node with
+ * effects waits for the whole set of its inputs. */
 #ifndef WEFT_EXEC_PASSES_UNROLL_STATE_H
 #define WEFT_EXEC_PASSES_UNROLL_STATE_H
 

@@ -1,6 +1,6 @@
 /* gradient_state.h - the state of one call of weft__gradients; for gradient.c and this folder only.
  *
- * Cycle with graph/gradient: this header is its private part, and needs the types of its public one. */
+ * Include cycle with graph/gradient: this header is its private part, and needs the types of its public one. */
 #ifndef WEFT_GRAPH_GRADIENT_GRADIENT_STATE_H
 #define WEFT_GRAPH_GRADIENT_GRADIENT_STATE_H
 

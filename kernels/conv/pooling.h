@@ -1,4 +1,6 @@
-/* pooling.h - the loops of pooling ops, for every type that pooling.c compiles them for. */
+/* pooling.h - the loops of max pooling for float, double and integers, and those of mean pooling for float and double.
+ *
+ * ops/nn/pool.c converts half and bfloat16 to float around them. */
 #ifndef WEFT_KERNELS_CONV_POOLING_H
 #define WEFT_KERNELS_CONV_POOLING_H
 

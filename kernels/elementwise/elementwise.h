@@ -55,8 +55,8 @@ int64_t weft__elementwise_index(const shape *out, const shape *in, int64_t i);
  * In the expression x and y are the elements, T their type and A the type to compute in: T for
  * floats, the unsigned type of at least 32 bits for integers, which wraps around where a signed
  * one would be undefined.  Z is the type of the result. */
-/* param is the float that arg points to.  It is read before the loop: the compiler would read arg again for each element, in
- * case the result overwrote it, and then could not vectorize. */
+/* param is the float that arg points to.  It is read before the loop: the compiler would read arg again for each
+ * element, in case the result overwrote it, and then could not vectorize. */
 static inline float loop_param(const void *arg) {
   float made = 0;
   if (arg) memcpy(&made, arg, sizeof made);

@@ -1,7 +1,7 @@
 /* fft.h - discrete Fourier transforms of one length, in double precision.
  *
- * A length that is a power of two uses the radix-4 algorithm of Stockham.  Any other uses Bluestein's algorithm, a convolution
- * whose length is a power of two.  Both take O(n log n). */
+ * A length that is a power of two uses the radix-4 algorithm of Stockham.  Any other uses Bluestein's algorithm, a
+ * convolution whose length is a power of two.  Both take O(n log n). */
 #ifndef WEFT_KERNELS_FFT_FFT_H
 #define WEFT_KERNELS_FFT_FFT_H
 

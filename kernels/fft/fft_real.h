@@ -1,7 +1,7 @@
 /* fft_real.h - discrete Fourier transforms of real numbers, in double precision.
  *
- * The spectrum of n real numbers has n / 2 + 1 elements; the others are their conjugates.  If n is even, the even and the
- * odd numbers are the parts of n / 2 complex ones, whose transform costs half. */
+ * The spectrum of n real numbers has n / 2 + 1 elements; the others are their conjugates.  If n is even, the even and
+ * the odd numbers are the parts of n / 2 complex ones, whose transform costs half. */
 #ifndef WEFT_KERNELS_FFT_FFT_REAL_H
 #define WEFT_KERNELS_FFT_FFT_REAL_H
 

@@ -1,9 +1,9 @@
 /* gemm_packed.c - the product of float matrices, c = a b, with both operands packed first.
  *
  * A block of a [up to BLOCK_ROWS, up to DEPTH] is packed into strips of PACKED_ROWS rows and stays in the second-level
- * cache.  A panel of b [up to DEPTH, PACKED_WIDTH] is packed too and stays in the first-level cache.  The microkernel then
- * reads both in order, a whole vector of a at once.  A strip or panel at the edge is filled up with zeros, and its tile
- * of c is computed in a scratch buffer.
+ * cache.  A panel of b [up to DEPTH, PACKED_WIDTH] is packed too and stays in the first-level cache.  The microkernel
+ * then reads both in order, a whole vector of a at once.  A strip or panel at the edge is filled up with zeros, and its
+ * tile of c is computed in a scratch buffer.
  *
  * On one Neoverse V1, whose peak is 80 GFLOP/s: 62 to 66 GFLOP/s for 2048 x 512 x 256 to 512, where OpenBLAS 0.3.21
  * gives 47 to 57 and the tiles that read a in place 44 to 48. */
@@ -34,7 +34,8 @@ static int64_t min_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t strips_of(int64_t rows) { return (rows + PACKED_ROWS - 1) / PACKED_ROWS; }
 
-/* Packs a block of an a that is stored by columns: one cache line at a time, into the strips that its rows belong to. */
+/* Packs a block of an a that is stored by columns: one cache line at a time, into the strips that its rows belong to.
+ */
 static void pack_columns(const gemm *g, const block *b) {
   const float *a = (const float *)g->a + b->begin * g->lda + b->first;
   for (int64_t from = 0; from < b->rows; from += LINE) {

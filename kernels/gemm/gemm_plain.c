@@ -1,8 +1,9 @@
 /* gemm_plain.c - the matrix product in plain loops.
  *
- * Blocks of both operands are packed so that the innermost loop reads them in order, transposed or not.  A tile of
- * the result stays in registers along k.  Signed integers are multiplied as unsigned ones, which gives the same bits
- * without the undefined overflow of signed ones.  The packed blocks are on the stack (under 200 KiB), so nothing here can fail. */
+ * Blocks of both operands are packed so that the innermost loop reads them in order, transposed or not.  A tile of the
+ * result stays in registers along k.  Signed integers are multiplied as unsigned ones, which gives the same bits
+ * without the undefined overflow of signed ones.  The packed blocks are on the stack (under 200 KiB), so nothing here
+ * can fail. */
 #include "kernels/gemm/gemm_plain.h"
 #include "base/paste.h"
 #include "base/target_clones.h"

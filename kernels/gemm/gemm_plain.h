@@ -4,7 +4,9 @@
 
 #include "kernels/gemm/gemm.h"
 
+/* Returns true if there are loops for the type.  Any thread may call it. */
 bool weft__gemm_plain_has(weft_dtype t);
-void weft__gemm_plain(const gemm *g); /* on the caller's thread */
+/* Computes the product on the caller's thread.  The type is one for which weft__gemm_plain_has is true. */
+void weft__gemm_plain(const gemm *g);
 
 #endif

@@ -41,7 +41,8 @@ typedef void tile_fn(const tile *t);
 typedef struct tile_set {
   const char *name;
   int lanes; /* number of floats in a vector */
-  /* By number of vectors (4, 2, 1 as index 2, 1, 0) and rows - 1; rows: the most there are, 0 for none. */
+  /* rows[v] is the greatest number of rows of a tile that is 1 << v vectors wide; 0: there is no such tile.  by_row and
+   * by_col have the tiles, by v and by their number of rows - 1. */
   int rows[3];
   tile_fn *by_row[3][TILE_MAX_ROWS]; /* a_col is 1 */
   tile_fn *by_col[3][TILE_MAX_ROWS]; /* a_row is 1 */

@@ -63,8 +63,8 @@ VMATH float vasinf(float x) {
   return copysignf(vselect(far, VTRIG_HALF_PI - (2.0f * y - VTRIG_HALF_PI_REST), y), x);
 }
 
-/* Below 1/2 it is pi/2 - asin(x), above 2 asin(root), and below -1/2 pi - 2 asin(root): each a multiple of what is left of
- * an angle, which is pi/2 or 0. */
+/* Below 1/2 it is pi/2 - asin(x), above 2 asin(root), and below -1/2 pi - 2 asin(root): each a multiple of what is left
+ * of an angle, which is pi/2 or 0. */
 VMATH float vacosf(float x) {
   const float a = fabsf(x);
   const int far = a > 0.5f;
@@ -75,8 +75,8 @@ VMATH float vacosf(float x) {
   return vselect(far, left + left, left);
 }
 
-/* Accurate for |x| < VMATH_TURNS.  The reduction by quarter turns is done in double: near the poles every bit of the
- * rest counts. */
+/* Accurate for |x| < VMATH_MAX_ANGLE.  The reduction by quarter circles is done in double: near the poles every bit of
+ * the rest counts. */
 VMATH float vtanf(float x) {
   const double t = (double)x * 0.63661977236758138 + 6755399441055744.0, n = t - 6755399441055744.0;
   const float r = (float)(((double)x - n * 1.5707963267341256) - n * 6.0771005065061922e-11), z = r * r;

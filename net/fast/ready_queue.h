@@ -24,7 +24,7 @@ enum { READY_MAX_WAIT_MS = 50 };
 /* A descriptor that a loop watches.  The struct belongs to its owner, who sets the first two fields and keeps the
  * struct until it is unregistered; the rest belongs to the loop and its queue. */
 typedef struct source {
-  int fd;
+  int fd; /* Non-blocking: events are edge-triggered, so on_ready reads until EAGAIN, or rearms. */
   void (*on_ready)(struct source *s, uint32_t events); /* events are epoll's; runs with the loop's dispatch lock */
   struct loop *loop;                                   /* the loop it is registered with; NULL: none */
   uint64_t key;                                        /* below 2^63 */

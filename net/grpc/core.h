@@ -14,19 +14,23 @@
 #include <grpc/slice.h>
 #include <stdatomic.h>
 
-/* What an event calls.  The owner of a batch keeps one in its struct until `done` was called.  ok is gRPC's. */
+/* The callback of an event.  The owner of a batch keeps a tag in its struct until `done` was called.  ok is false if
+ * gRPC could not do what the batch asked for. */
 typedef struct tag {
   void (*done)(void *arg, bool ok);
   void *arg;
-  atomic_bool posted;
+  atomic_bool posted; /* only for ThreadSanitizer (weft__core_post) */
 } tag;
-/* Returns the tag as gRPC is given it.  To be called after everything was read or written that the event may touch or
- * free.  gRPC orders the two as well, but ThreadSanitizer cannot see it. */
+/* Returns the tag in the form that gRPC takes.  Call it after everything was read or written that the event may touch
+ * or free.  gRPC orders the two as well, but ThreadSanitizer cannot see it. */
 static inline void *weft__core_post(tag *t) {
   atomic_store_explicit(&t->posted, true, memory_order_release);
   return t;
 }
-grpc_call_error weft__core_start_batch(grpc_call *on, const grpc_op *ops, size_t n, tag *t); /* t->done follows */
+/* Starts a batch of operations on a call.  t->done is called exactly once, on a polling thread, perhaps before this
+ * returns.  What the operations point at must stay until then.  If the result is not GRPC_CALL_OK, nothing was started
+ * and t->done is not called. */
+grpc_call_error weft__core_start_batch(grpc_call *on, const grpc_op *ops, size_t n, tag *t);
 
 /* Retains the process's completion queue, which is started with the first user and stopped with the last.
  * FAILED_PRECONDITION: it was started before this process was forked; RESOURCE_EXHAUSTED: no thread, or gRPC did not

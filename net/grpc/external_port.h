@@ -1,8 +1,8 @@
 /* external_port.h - hands connections that Weft accepted to a gRPC server that speaks TLS on them.
  *
- * gRPC's own listener stops for good when accept4 fails once, and cannot limit its connections.  Its public function for
- * accepted connections (grpc_server_add_channel_from_fd) refuses TLS.  The port "external:NAME" takes both.  gRPC's C++
- * library uses it for ExternalConnectionAcceptor, in every release since 1.24.
+ * gRPC's own listener stops for good when accept4 fails once, and cannot limit its connections.  Its public function
+ * for accepted connections (grpc_server_add_channel_from_fd) refuses TLS.  The port "external:NAME" takes both.  gRPC's
+ * C++ library uses it for ExternalConnectionAcceptor, in every release since 1.24.
  *
  * Owner: the listener (server.c).  weft__external_port_hand_over may be called on any thread. */
 #ifndef WEFT_NET_GRPC_EXTERNAL_PORT_H

@@ -1,8 +1,8 @@
 /* name_lookup.c - getaddrinfo on detached threads, since it can neither be canceled nor given a deadline.
  *
- * A lookup is counted: its thread holds one reference, each caller another.  The list of running lookups is
- * process-wide; net/transport.h says why.  Lock: lookups_lock, over the list and the results; under it a thread is
- * started. */
+ * A lookup is reference-counted: its thread holds one reference, each caller another.  The list of running lookups is
+ * process-wide; net/transport.h says why.  lookups_lock guards the list and the results.  A thread is started while it
+ * is held, so that a second caller of the same name finds the lookup in the list. */
 #include "net/grpc/name_lookup.h"
 
 #ifdef WEFT_HAVE_GRPC

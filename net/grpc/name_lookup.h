@@ -21,8 +21,10 @@ typedef struct name_lookup name_lookup;
 /* Looks a name up on a thread of its own, which may take long.  Callers that want the same name at the same time share
  * one lookup.  The caller releases it.  NULL: no memory, or no thread. */
 name_lookup *weft__name_lookup_start(const char *host, int port);
-bool weft__name_lookup_result(name_lookup *l, lookup_result *out); /* *out is the caller's copy; false: not yet */
-void weft__name_lookup_release(name_lookup *l);                    /* NULL is fine */
+/* Returns true if the lookup has ended, and copies its result to *out, which the caller finishes.  Otherwise *out is
+ * empty.  A target that there was no memory to copy is missing. */
+bool weft__name_lookup_result(name_lookup *l, lookup_result *out);
+void weft__name_lookup_release(name_lookup *l); /* NULL is fine */
 #endif
 
 #endif

@@ -3,7 +3,8 @@
  * A server with TLS closes a connection that begins as HTTP/2 without a message, which may mean anything.  To a
  * ClientHello it responds with a TLS record, even if that is only an alert.
  *
- * Owner: counted; the connection holds one reference and the thread that probes another.  No locks: atomics. */
+ * Owner: reference-counted; the connection holds one reference and the thread that probes another.  No locks: atomics.
+ */
 #include "net/grpc/tls_probe.h"
 
 #ifdef WEFT_HAVE_GRPC

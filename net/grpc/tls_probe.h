@@ -1,6 +1,6 @@
 /* tls_probe.h - finds out whether a server that closes our connections speaks TLS.
  *
- * A probe is counted; functions may be called on any thread and do not wait. */
+ * A probe is reference-counted.  Functions may be called on any thread and do not wait. */
 #ifndef WEFT_NET_GRPC_TLS_PROBE_H
 #define WEFT_NET_GRPC_TLS_PROBE_H
 

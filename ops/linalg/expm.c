@@ -23,8 +23,8 @@ static void expm_multiply(int64_t n, const number *a, const number *b, number *c
   }
 }
 
-/* Replaces b by the solution x of a x = b, and destroys a.  Only numbers that are not finite leave a without an inverse:
- * then the result is NaN. */
+/* Replaces b by the solution x of a x = b, and destroys a.  Only numbers that are not finite leave a without an
+ * inverse: then the result is NaN. */
 static void expm_solve(int64_t n, number *a, number *b, int64_t *pivot) {
   const matrix left = {true, n, n, a}, right = {true, n, n, b};
   if (!weft__matrix_lu(NULL, &left, pivot)) {

@@ -19,8 +19,8 @@ static inline int64_t weft__matrix_cost(const matrices *m, int64_t a, int64_t b,
   return m->count ? a * b * c : 0;
 }
 
-/* Returns how many matrices a loop has to visit.  If they have no elements it is none, because their number is unlimited
- * then. */
+/* Returns how many matrices a loop has to visit.  If they have no elements it is none, because their number is
+ * unlimited then. */
 static inline int64_t weft__matrices_visits(const matrices *m) { return weft__tensor_count(&m->copy) ? m->count : 0; }
 
 /* Copies input i, whose rank is at least 2.  Returns RESOURCE_EXHAUSTED. */

@@ -98,8 +98,8 @@ static bool has_packs(const fold_args &a) {
   return packs;
 }
 
-/* Returns true if the outputs are columns of one matrix of floats, which are read four at a time.  So few columns that a block would
- * not have its share of them are not. */
+/* Returns true if the outputs are columns of one matrix of floats, which are read four at a time.  So few columns that
+ * a block would not have its share of them are not. */
 static bool has_column_packs(const fold_args &a) {
   return a.type == WEFT_FLOAT && a.folded.rank == 1 && a.kept.rank == 1 && a.kept.step[0][0] == 1 && a.outputs >= 128 &&
          a.outputs % EACH_PACK == 0 && a.folded.step[0][0] % EACH_PACK == 0 && (uintptr_t)a.x % 16 == 0;

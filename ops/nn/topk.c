@@ -211,8 +211,8 @@ static weft_err top_k(kernel *k, int64_t top) {
 
 static weft_err top_k_cpu(kernel *k) { return top_k(k, weft__node_int(k->node, "k", 0)); }
 
-/* On CPUs TensorFlow gives the exact result for every recall, and has no kernel for the smallest elements or for another
- * dimension than the last. */
+/* On CPUs TensorFlow gives the exact result for every recall, and has no kernel for the smallest elements or for
+ * another dimension than the last. */
 static weft_err approx_cpu(kernel *k) {
   const int64_t axis = weft__node_int(k->node, "reduction_dimension", -1);
   const bool max = weft__node_bool(k->node, "is_max_k", true);

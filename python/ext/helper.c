@@ -55,8 +55,8 @@ static PyObject *outs_list(const weft_out *out, Py_ssize_t n) {
   return list;
 }
 
-/* helper(graph, kind, name, operands, flag, method) -> outputs, as many as there are operands and at least one; -1 where
- * the helper has none.  An operand is an output (int), a number (float) or a constant (dtype, shape, buffer). */
+/* helper(graph, kind, name, operands, flag, method) -> outputs, as many as there are operands and at least one; -1
+ * where the helper has none.  An operand is an output (int), a number (float) or a constant (dtype, shape, buffer). */
 static PyObject *helper_call(PyObject *self, PyObject *args) {
   PyObject *graph, *list, *made = NULL;
   const char *kind, *name, *method = NULL;

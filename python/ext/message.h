@@ -1,9 +1,9 @@
 /* message.h - the wire format of protocol buffers for the messages of the package.
  *
  * A codec is the table of a message class: its fields, sorted by number.  The values of a message are in its dict
- * `_values` by field name, fields that the table lacks in its list `_rest` as (number, wire type, value), and `_given` is
- * true if the message is there although nothing is in it.  Codecs live as long as the process.  The interpreter's lock
- * guards everything here. */
+ * `_values` by field name, fields that the table lacks in its list `_rest` as (number, wire type, value), and `_given`
+ * is true if the message is there although nothing is in it.  Codecs live as long as the process.  The interpreter's
+ * lock guards everything here. */
 #ifndef WEFT_PYTHON_MESSAGE_H
 #define WEFT_PYTHON_MESSAGE_H
 
@@ -45,12 +45,12 @@ struct message_codec {
   message_field field[];
 };
 
-/* The codec of a field's messages; NULL with an exception set. */
+/* Returns the codec of a field's messages; NULL with an exception set. */
 message_codec *ext_message_inner(message_field *f);
 typedef enum message_part { PART_VALUES, PART_REST, PART_GIVEN, PARTS } message_part;
 /* Borrowed: an attribute of a message; NULL with an exception set. */
 PyObject *ext_message_part(PyObject *message, message_part part);
-/* The codec of a capsule that message_codec made; NULL with an exception set. */
+/* Returns the codec of a capsule that message_codec made; NULL with an exception set. */
 message_codec *ext_message_codec(PyObject *capsule);
 int ext_wire_of(field_kind kind);
 

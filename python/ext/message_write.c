@@ -88,7 +88,7 @@ static int out_text(bytes_out *o, PyObject *value) {
 
 static int out_message(bytes_out *o, const message_codec *c, PyObject *message);
 
-/* One value without its tag. */
+/* Writes one value without its tag. */
 static int out_value(bytes_out *o, message_field *f, PyObject *value) {
   switch (f->kind) {
   case FIELD_BOOL: return out_varint(o, (uint64_t)PyObject_IsTrue(value));
@@ -124,7 +124,7 @@ static int out_repeated(bytes_out *o, message_field *f, PyObject *list) {
   return !bad && n > 0 && packed ? out_size(o, from) : bad;
 }
 
-/* A key of 32 bits. */
+/* Writes a key of 32 bits. */
 static int out_key(bytes_out *o, PyObject *key) {
   int over;
   const long long made = PyLong_AsLongLongAndOverflow(key, &over);

@@ -43,7 +43,8 @@ static weft_err finish_call(PyObject *made, PyGILState_STATE state) {
   const bool interrupted = !made && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt);
   weft_err err = made ? WEFT_OK : ext_python_error();
   Py_XDECREF(made);
-  /* Ctrl-C that Python noticed on its way into the hook: the caller of the library raises it, not an error of the hook. */
+  /* Ctrl-C that Python noticed on its way into the hook: the caller of the library raises it, not an error of the hook.
+   */
   if (interrupted) PyErr_SetInterrupt();
   PyGILState_Release(state);
   return err;
@@ -172,7 +173,8 @@ static void monitored_finish(monitored *m) {
 
 static void monitored_free(PyObject *c) { monitored_finish(PyCapsule_GetPointer(c, MONITORED)); }
 
-/* A hook in Python, or the library's for synchronous training: the adapter tells (optimizer, is_chief, tokens). */
+/* Makes a hook that calls Python, or the library's hook for synchronous training, whose adapter has (optimizer,
+ * is_chief, tokens). */
 static int make_hook(python_hook *h) {
   const weft_hook_fns fns = {on_begin, on_created, on_before, on_after, on_end};
   PyObject *sync = PyObject_GetAttrString(h->adapter, "sync"), *optimizer;

@@ -14,7 +14,8 @@ static PyObject *text_or_none(char *text) {
   return made;
 }
 
-/* A list of str as C strings, borrowed from the list (PyMem_Free); None entries are NULL. */
+/* Returns a list of str as C strings, which the list owns; the caller frees the array with PyMem_Free.  None entries
+ * are NULL. */
 static const char **list_texts(PyObject *list, Py_ssize_t *n) {
   *n = PySequence_Size(list);
   const char **out = *n < 0 ? NULL : PyMem_Calloc((size_t)*n + 1, sizeof *out);
@@ -275,7 +276,7 @@ static PyObject *model_create(PyObject *self, PyObject *args) {
   return err ? ext_raise(err) : PyCapsule_New(m, "weft_saved_model", model_free);
 }
 
-/* A list of (key, SignatureDef bytes), which outlives what is made of it. */
+/* Reads a list of (key, SignatureDef bytes), which must outlive the result. */
 static weft_signature *list_signatures(PyObject *list, Py_ssize_t *n) {
   *n = PyList_Size(list);
   weft_signature *made = *n < 0 ? NULL : PyMem_Calloc((size_t)*n + 1, sizeof *made);

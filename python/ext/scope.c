@@ -279,7 +279,7 @@ static PyObject *graph_gradients(PyObject *self, PyObject *args) {
   return made;
 }
 
-/* A row (dense, indices, values, shape) of packed outputs. */
+/* Reads a row (dense, indices, values, shape) of packed outputs. */
 static int gradient_row(PyObject *row, weft_gradient *d) {
   long long part[4];
   if (!row || !PyArg_ParseTuple(row, "LLLL", &part[0], &part[1], &part[2], &part[3])) return -1;
@@ -324,7 +324,8 @@ static PyObject *packed_list(int n, const weft_out *o) {
   return list;
 }
 
-/* The function's (inputs, controls): inputs stay as many, controls become at most one more. */
+/* Reads the (inputs, controls) that the function returned: the number of inputs stays, that of controls grows by one at
+ * most. */
 static int adapted_edges(PyObject *made, int n_in, weft_out *in, int *n_control, int *control) {
   PyObject *inputs, *controls;
   weft_out *outs[2] = {0};

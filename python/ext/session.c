@@ -64,8 +64,8 @@ static void *session_destroy_later(void *arg) {
   return NULL;
 }
 
-/* A generator of the program may never come back, and a session waits for its own: then a thread waits for it, which the
- * end of the program does not wait for.  False: the caller destroys it. */
+/* A generator of the program may never come back, and a session waits for its own: then a thread waits for it, which
+ * the end of the program does not wait for.  False: the caller destroys it. */
 static bool leaves_by_itself(session_object *s) {
   pthread_t thread;
   leaving *l = calls_in_flight > 0 ? malloc(sizeof *l) : NULL;
@@ -174,7 +174,8 @@ static void set_options(weft_request *q, long long timeout, int asked, long long
   if (asked & WITH_METADATA) q->metadata = metadata, q->metadata_size = size;
 }
 
-/* run(feeds, fetches, targets, timeout_ms, asked, collective_graph_key) -> values, or (values, RunMetadata bytes) if asked for */
+/* run(feeds, fetches, targets, timeout_ms, asked, collective_graph_key) -> values, or (values, RunMetadata bytes) if
+ * asked for */
 static PyObject *session_run(PyObject *self, PyObject *args) {
   PyObject *feeds, *fetches, *targets, *made = NULL;
   long long timeout, graph_key;

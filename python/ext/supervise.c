@@ -71,7 +71,7 @@ static int take_feeds(PyObject *list, weft_feed **feeds, int *n_feed) {
   return 0;
 }
 
-/* A capsule's pointer, NULL for None and for False; *use is WEFT_NO for False: there shall be none. */
+/* Stores the pointer of a capsule, NULL for None and for False.  *use is WEFT_NO for False, which asks for none. */
 static int to_part(PyObject *given, const char *name, void **out, weft_choice *use) {
   *out = NULL;
   *use = given == Py_False ? WEFT_NO : WEFT_DEFAULT;

@@ -1,4 +1,5 @@
-/* fixture.h - valid values for every type of parameter in the public headers, for the calls that tests/misuse.py writes.
+/* fixture.h - valid values for every type of parameter in the public headers, for the calls that tests/misuse.py
+ * writes.
  *
  * Each call runs in a process of its own, so nothing here is freed. */
 #ifndef WEFT_TESTS_MISUSE_FIXTURE_H

@@ -5,9 +5,10 @@
  *   opfuzz --replay FILE    the graphs that once went wrong, in every form (tests/corpus/opfuzz)
  *
  * A worker process runs graphs; the parent notes what kills it and starts another behind that graph.  A finding names
- * seed and index: --seed S --from I --count 1 repeats it, --dump FILE keeps its GraphDef, --only prints it and its result.
- * With --serve a server is started and the graphs go there by the wire.  Without --op, graph I is of op I modulo the
- * number of ops: the first round as the op's case has it, the second with constants for inputs, the rest at random. */
+ * seed and index: --seed S --from I --count 1 repeats it, --dump FILE keeps its GraphDef, --only prints it and its
+ * result. With --serve a server is started and the graphs go there by the wire.  Without --op, graph I is of op I
+ * modulo the number of ops: the first round as the op's case has it, the second with constants for inputs, the rest at
+ * random. */
 #include "tests/opfuzz/opfuzz.h"
 #include "base/clock.h"
 #include "net/rpc.h"
@@ -132,7 +133,8 @@ static bool only_fails(const op *p) {
   return c != p->cases;
 }
 
-/* An op without a kernel never computes a result, except by what a session makes of it; a short run tries some ops only. */
+/* An op without a kernel never computes a result, except by what a session makes of it; a short run tries some ops
+ * only. */
 static bool is_counted(const shared *s, const options *o, int i) {
   if ((!ops_by_index[i]->cpu || only_fails(ops_by_index[i])) && s->computed[i] == 0) return false;
   return s->tried[i] > 0 || !(o->op || o->count < n_ops);

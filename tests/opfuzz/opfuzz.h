@@ -1,8 +1,8 @@
 /* opfuzz.h - random small graphs for every op: how a graph is described, changed, written and run.
  *
- * A graph starts as text, a case of an op (graph/op.h) or a recipe (recipes.c), is read into a `model`, changed at random,
- * put into one of several forms (alone, in a function, in a branch, in a loop) and written as a GraphDef with the
- * request that runs it.  Everything follows from two numbers, a seed and an index. */
+ * A graph starts as text, a case of an op (graph/op.h) or a recipe (recipes.c), is read into a `model`, changed at
+ * random, put into one of several forms (alone, in a function, in a branch, in a loop) and written as a GraphDef with
+ * the request that runs it.  Everything follows from two numbers, a seed and an index. */
 #ifndef WEFT_TESTS_OPFUZZ_H
 #define WEFT_TESTS_OPFUZZ_H
 
@@ -62,8 +62,9 @@ typedef struct model {
   weft_tensor *tensor[MAX_TENSORS];
 } model;
 
-/* Reads statements "name = Op(input; input; ^after) attr=value", one a line; an input is a value of graph/op.h's notation,
- * or "name" or "name:1".  A first line "fn NAME x:int64 -> y:0:int64" makes it a function.  INTERNAL says what is wrong. */
+/* Reads statements "name = Op(input; input; ^after) attr=value", one a line; an input is a value of graph/op.h's
+ * notation, or "name" or "name:1".  A first line "fn NAME x:int64 -> y:0:int64" makes it a function.  INTERNAL says
+ * what is wrong. */
 weft_err model_read(model *m, const op_table *ops, const char *text);
 weft_err model_from_case(model *m, const op_table *ops, const op *o, const op_case *c);
 void model_finish(model *m);

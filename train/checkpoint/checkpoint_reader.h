@@ -18,8 +18,11 @@ struct weft_checkpoint {
   int64_t capacity;
 };
 
+/* Opens the files of a checkpoint of either version; the caller closes it.  Returns NOT_FOUND, or DATA_LOSS if they are
+ * damaged. */
 weft_err weft__checkpoint_open(weft_checkpoint **out, const char *prefix);
 void weft__checkpoint_close(weft_checkpoint *c);
+/* Reads a tensor, which the caller destroys.  Returns NOT_FOUND if the checkpoint has none of that name. */
 weft_err weft__checkpoint_read(weft_checkpoint *c, const char *name, weft_tensor **out);
 
 #endif

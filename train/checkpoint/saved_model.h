@@ -8,13 +8,19 @@
 #include "weft/train.h"
 #include <protobuf-c/protobuf-c.h>
 
+/* Creates a model that will be written to dir; the caller destroys it.  Returns ALREADY_EXISTS if the folder exists and
+ * is not empty. */
 weft_err weft__saved_model_create(weft_saved_model **out, const char *dir);
 void weft__saved_model_destroy(weft_saved_model *m);
+/* Adds a graph, which is copied.  With a session its variables are saved at once; only the first graph may have one
+ * (FAILED_PRECONDITION).  Returns INVALID_ARGUMENT if there is no tag, or if opts->init is no node of the graph. */
 weft_err weft__saved_model_add(weft_saved_model *m, weft_graph *g, weft_session *sess,
                                const weft_saved_model_opts *opts);
+/* Writes DIR/saved_model.pb, and creates the folder if needed. */
 weft_err weft__saved_model_write(weft_saved_model *m);
 
-/* *meta (weft__free; may be NULL) is the serialized MetaGraphDef that was imported. */
+/* Imports the graph with exactly these tags into g, restores the variables in the session (NULL: only imports) and runs
+ * the model's init op.  *meta (weft__free; may be NULL) is the serialized MetaGraphDef that was imported. */
 weft_err weft__saved_model_load(const char *dir, weft_graph *g, weft_session *sess, int n_tag, const char *const *tags,
                                 const char *prefix, uint8_t **meta, size_t *size);
 

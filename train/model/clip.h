@@ -5,6 +5,8 @@
 #include "graph/gradient.h"
 #include "train/model/named.h"
 
+/* These functions add nodes to the graph; name may be NULL.  They return the result, or WEFT_NONE after an error, which
+ * the graph keeps (weft__b_ok returns it). */
 weft_out weft__clip_by_value(weft_graph *g, const char *name, weft_out x, term low, term high);
 /* If axes is NULL, the norm is over all axes. */
 weft_out weft__clip_by_norm(weft_graph *g, const char *name, weft_out x, term norm, const term *axes);

@@ -20,8 +20,8 @@ weft_out weft__image_convert(weft_graph *g, const char *name, weft_out x, weft_d
 
 /* ---- size ---- */
 
-/* Checks that x has three axes or more, the last three of which are not empty, and returns x behind an Identity.  What is
- * unknown is checked when the graph runs. */
+/* Checks that x has three axes or more, the last three of which are not empty, and returns x behind an Identity.  What
+ * is unknown is checked when the graph runs. */
 weft_out weft__image_checked(weft_graph *g, const char *what, weft_out x);
 weft_out weft__image_as_batch(weft_graph *g, weft_out x); /* makes an image a batch of one */
 weft_out weft__image_as_image(weft_graph *g, weft_out x); /* and back */

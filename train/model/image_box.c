@@ -43,7 +43,7 @@ static term size_least(weft_graph *g, term x, term y) {
 
 enum { PACKED_SIZES = 8 };
 
-/* A vector of sizes: one constant "stack" of numbers, or a Pack with a constant for each number. */
+/* Builds a vector of sizes: one constant "stack" of numbers, or a Pack with a constant for each number. */
 static weft_out pack_sizes(weft_graph *g, int n, const term *size) {
   int64_t number[PACKED_SIZES];
   weft_out in[PACKED_SIZES];
@@ -202,7 +202,7 @@ static weft_out fraction_double(weft_graph *g, term fraction) {
   return weft__b_cast(g, fraction.out, WEFT_DOUBLE);
 }
 
-/* The first pixel of the middle of n. */
+/* Builds the index of the first pixel of the centered part. */
 static term middle_begin(weft_graph *g, term n, term fraction) {
   double size, part;
   if (weft__term_known(n, &size) && weft__term_known(fraction, &part)) return NUM(trunc((size - size * part) / 2));

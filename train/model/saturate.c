@@ -4,7 +4,7 @@
 #include <float.h>
 #include <string.h>
 
-/* The least and the largest value of a type; false if it has none. */
+/* Stores the least and the largest value of a type.  Returns false if it has none. */
 static bool type_range(weft_dtype type, double *low, double *high) {
   static const struct {
     weft_dtype type;
@@ -42,7 +42,7 @@ static void round_to_zero(weft_tensor *t, double bound) {
   if (t->dtype == WEFT_HALF || t->dtype == WEFT_BFLOAT16) --*TENSOR_DATA(t, uint16_t);
 }
 
-/* A constant of the type: the bound, or the nearest to it that the type has inside of it. */
+/* Builds a constant of the type: the bound, or the nearest number inside the bounds that the type has. */
 static weft_out bound_of_type(weft_graph *g, weft_dtype type, double bound) {
   weft_tensor *t = NULL;
   const bool end = bound == (double)INT64_MAX && (type == WEFT_INT64 || type == WEFT_UINT64); /* rounded up to 2^63 */

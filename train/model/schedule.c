@@ -170,7 +170,7 @@ static weft_out cycle_of(weft_graph *g, weft_out p, term t_mul, weft_out *done) 
   return weft__b_node(g, "SelectV2", NULL, 3, (weft_out[]){one, same, other}, 0, NULL);
 }
 
-/* A number stays a number; an output is cast to the type of the rate. */
+/* Returns a term of the type of the rate.  A number stays a number; an output is cast to the type of the rate. */
 static term like_rate(weft_graph *g, term x, weft_out rate) {
   double known = 0;
   const bool is_known = weft__term_known(x, &known);

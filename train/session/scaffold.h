@@ -11,7 +11,10 @@ typedef struct scaffold {
   bool own_saver;
 } scaffold;
 
-/* TensorFlow's Scaffold.finalize. */
+/* Fills *s, as TensorFlow's Scaffold.finalize does.  Each op is the one of the options, else the first of its
+ * collection, else a new one, which is added to the collection.  The saver is that of the options, else the default
+ * saver of the graph.  weft__scaffold_finish releases what *s owns, also after an error.  Returns the first error of
+ * building the graph. */
 weft_err weft__scaffold_build(scaffold *s, weft_graph *g, const weft_monitored_opts *o);
 void weft__scaffold_finish(scaffold *s);
 

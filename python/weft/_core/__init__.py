@@ -3,11 +3,12 @@ import importlib.util
 import os
 import sys
 
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # the files below it are not the program's
+# Stack frames of files in this folder do not belong to the program.
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def _refuse(said):
-    if sys.argv[:1] == ["-m"]:  # python -m weft, weft run: one line and no traceback
+    if sys.argv[:1] == ["-m"]:  # For python -m weft and weft run, the error is one line without a traceback.
         sys.exit("weft: " + said)
     raise ImportError("weft: " + said) from None
 

@@ -9,11 +9,12 @@ _PRIVATE = __name__.rpartition(".")[0] + "."
 
 
 def publish(namespace, later=()):
-    """Makes a module public, and returns its `__getattr__`.
+    """Makes a module public, and returns the function for its `__getattr__`.
 
     The classes and functions in its `__all__` carry its name from now on, in errors, in help() and in pickles; one that
     is in several modules carries the name of the first.  They get their docstrings from docs.py.  A name that is not in
-    the module raises an error that says what to use instead; a submodule in `later` is loaded when it is first asked for.
+    the module raises an error that says what to use instead; a submodule in `later` is loaded when it is first asked
+    for.
     """
     module = sys.modules[namespace]
     for name in module.__all__:

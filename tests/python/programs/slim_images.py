@@ -1,4 +1,7 @@
-"""A program of slim: pictures from records through queues, arg scopes, batch norm, slim.learning, and an evaluation."""
+"""A program of slim: pictures from records through queues, arg scopes, batch norm, slim.learning, and an evaluation.
+
+zoo/slim_images.py is the same model without contrib; it prints the same figures.
+"""
 import os
 
 import numpy as np

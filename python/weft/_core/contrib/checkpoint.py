@@ -1,4 +1,4 @@
-"""tf.contrib.checkpoint: containers of trackable objects that TensorFlow 1 had beside tf.train.Checkpoint."""
+"""tf.contrib.checkpoint: containers of trackable objects, which TensorFlow 1 had in addition to tf.train.Checkpoint."""
 import contextlib
 
 from weft._core.framework import protos
@@ -26,7 +26,7 @@ __all__ = ["Checkpoint", "CheckpointManager", "Checkpointable", "CheckpointableB
 
 
 def object_metadata(save_path):
-    """The object graph of a checkpoint, as a TrackableObjectGraph."""
+    """Returns the object graph of a checkpoint, as a TrackableObjectGraph."""
     found = read_proto(load_checkpoint(save_path))
     if found is None:
         raise ValueError('The specified checkpoint "%s" does not appear to be object-based (saved with '
@@ -36,7 +36,7 @@ def object_metadata(save_path):
 
 
 def dot_graph_from_checkpoint(save_path):
-    """The object graph of a checkpoint in the language of Graphviz."""
+    """Returns the object graph of a checkpoint in the language of Graphviz."""
     proto = object_metadata(save_path)
     names, lines = path_names(proto), ["digraph {"]
     for number, node in enumerate(proto.nodes):
@@ -49,7 +49,7 @@ def dot_graph_from_checkpoint(save_path):
 
 @contextlib.contextmanager
 def capture_dependencies(template):
-    """Variables that tf.get_variable makes inside become children of `template`, under the rest of their names."""
+    """Makes variables that tf.get_variable creates inside children of `template`, named relative to its scope."""
     from weft._core.ops.variable_scope import get_variable_scope, variable_scope
 
     def remember(getter, name, *args, **kwargs):

@@ -1,4 +1,4 @@
-"""tf.contrib.crf: linear chains of tags, scored by each tag alone and by each pair of neighbors."""
+"""tf.contrib.crf: linear-chain conditional random fields, with scores for each tag and for each pair of neighbors."""
 import numpy as np
 
 import weft as tf
@@ -8,7 +8,8 @@ RNNCell = tf.nn.rnn_cell.RNNCell
 
 
 def _one_step(inputs, single, several):
-    """single() if the sequences have one step, and several() otherwise; the graph decides where that is not known yet."""
+    """Returns single() for sequences of one step and several() otherwise; the graph decides if the length is unknown.
+    """
     steps = inputs.shape.as_list()[1]
     return smart_cond(tf.equal(tf.shape(inputs)[1], 1) if steps is None else steps == 1, single, several)
 
@@ -26,7 +27,7 @@ def _ready(inputs, sequence_lengths):
 
 
 def crf_unary_score(tag_indices, sequence_lengths, inputs):
-    """The sum of the scores of the tags by themselves."""
+    """Returns the sum of the scores of the tags by themselves."""
     tags, inputs = tf.convert_to_tensor(tag_indices), tf.convert_to_tensor(inputs)
     rows, steps, kinds = (tf.shape(inputs)[i] for i in range(3))
     offsets = tf.expand_dims(tf.range(rows) * steps * kinds, 1) + tf.expand_dims(tf.range(steps) * kinds, 0)
@@ -37,7 +38,7 @@ def crf_unary_score(tag_indices, sequence_lengths, inputs):
 
 
 def crf_binary_score(tag_indices, sequence_lengths, transition_params):
-    """The sum of the scores of neighboring tags."""
+    """Returns the sum of the scores of neighboring tags."""
     tags, params = tf.convert_to_tensor(tag_indices), tf.convert_to_tensor(transition_params)
     kinds = params.shape.as_list()[0]
     pairs = tags[:, :-1] * kinds + tags[:, 1:]
@@ -48,7 +49,7 @@ def crf_binary_score(tag_indices, sequence_lengths, transition_params):
 
 
 def crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params):
-    """The score of each sequence of tags, not normalized."""
+    """Returns the score of each sequence of tags, not normalized."""
     inputs, lengths = _ready(inputs, sequence_lengths)
     tags = tf.convert_to_tensor(tag_indices)
 
@@ -66,7 +67,7 @@ def _only(inputs, tag_bitmap):
 
 
 def crf_multitag_sequence_score(inputs, tag_bitmap, sequence_lengths, transition_params):
-    """The sum, as logarithms, of the scores of all sequences of tags that the bitmap allows."""
+    """Returns the sum, as logarithms, of the scores of all sequences of tags that the bitmap allows."""
     inputs, lengths = _ready(inputs, sequence_lengths)
     allowed = _only(inputs, tf.cast(tag_bitmap, tf.bool))
     return _one_step(inputs, lambda: tf.reduce_logsumexp(tf.squeeze(allowed, [1]), axis=1),
@@ -74,7 +75,7 @@ def crf_multitag_sequence_score(inputs, tag_bitmap, sequence_lengths, transition
 
 
 def crf_log_norm(inputs, sequence_lengths, transition_params):
-    """The sum, as logarithms, of the scores of all sequences of tags."""
+    """Returns the sum, as logarithms, of the scores of all sequences of tags."""
     inputs, lengths = _ready(inputs, sequence_lengths)
     first = tf.squeeze(inputs[:, :1], [1])
 
@@ -96,21 +97,21 @@ def _transitions(inputs, transition_params):
 
 
 def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params=None):
-    """(log-likelihood of each sequence of tags, the scores of neighboring tags)"""
+    """Returns (log-likelihood of each sequence of tags, the transition scores)."""
     params = _transitions(inputs, transition_params)
     score = crf_sequence_score(inputs, tag_indices, sequence_lengths, params)
     return score - crf_log_norm(inputs, sequence_lengths, params), params
 
 
 def crf_multitag_log_likelihood(inputs, tag_bitmap, sequence_lengths, transition_params=None):
-    """(log-likelihood of the sequences that the bitmap allows, the scores of neighboring tags)"""
+    """Returns (log-likelihood of the sequences that the bitmap allows, the transition scores)."""
     params = _transitions(inputs, transition_params)
     score = crf_multitag_sequence_score(inputs, tag_bitmap, sequence_lengths, params)
     return score - crf_log_norm(inputs, sequence_lengths, params), params
 
 
 class _TransitionCell(RNNCell):
-    """A cell whose state and output have an element for each tag."""
+    """The base of cells whose state and output have an element for each tag."""
 
     def __init__(self, transition_params):
         super().__init__()
@@ -121,7 +122,7 @@ class _TransitionCell(RNNCell):
 
 
 class CrfForwardRnnCell(_TransitionCell):
-    """Sums over all tags that may come before, as logarithms."""
+    """Sums over all previous tags, in logarithms."""
 
     def __call__(self, inputs, state, scope=None):
         alphas = inputs + tf.reduce_logsumexp(tf.expand_dims(state, 2) + self._transition_params, [1])
@@ -129,7 +130,7 @@ class CrfForwardRnnCell(_TransitionCell):
 
 
 class CrfDecodeForwardRnnCell(_TransitionCell):
-    """Finds for each tag the best one before it; the output is its number."""
+    """Finds for each tag the best previous one, whose number is the output."""
 
     def __call__(self, inputs, state, scope=None):
         scores = tf.expand_dims(state, 2) + self._transition_params
@@ -137,7 +138,7 @@ class CrfDecodeForwardRnnCell(_TransitionCell):
 
 
 class CrfDecodeBackwardRnnCell(RNNCell):
-    """Goes back from a tag to the best one before it."""
+    """Goes back from a tag to the best previous one."""
 
     def __init__(self, num_tags):
         super().__init__()
@@ -153,7 +154,7 @@ class CrfDecodeBackwardRnnCell(RNNCell):
 
 
 def crf_decode(potentials, transition_params, sequence_length):
-    """(best sequence of tags, its score)"""
+    """Returns (best sequence of tags, its score)"""
     potentials, lengths = _ready(potentials, sequence_length)
 
     def single():
@@ -175,12 +176,12 @@ def _viterbi(potentials, transition_params, lengths):
 
 
 def crf_constrained_decode(potentials, tag_bitmap, transition_params, sequence_length):
-    """crf_decode among the sequences that the bitmap allows."""
+    """Decodes as crf_decode does, among the sequences that the bitmap allows."""
     return crf_decode(_only(tf.convert_to_tensor(potentials), tf.cast(tag_bitmap, tf.bool)), transition_params, sequence_length)
 
 
 def viterbi_decode(score, transition_params):
-    """(best sequence of tags, its score) of one sequence, in numpy."""
+    """Returns (best sequence of tags, its score) of one sequence, in numpy."""
     score, params = np.asarray(score), np.asarray(transition_params)
     trellis, pointers = np.zeros_like(score), np.zeros_like(score, dtype=np.int32)
     trellis[0] = score[0]

@@ -12,7 +12,7 @@ CUDNN_INPUT_LINEAR_MODE, CUDNN_INPUT_SKIP_MODE, CUDNN_INPUT_AUTO_MODE = "linear_
 
 
 class CudnnCompatibleLSTMCell(LSTMBlockCell):
-    """The LSTM of cuDNN: without a bias of the gate that forgets."""
+    """The LSTM of cuDNN, which adds no bias to the forget gate."""
 
     def __init__(self, num_units, reuse=None):
         super().__init__(num_units, forget_bias=0.0, cell_clip=None, use_peephole=False, reuse=reuse,
@@ -20,7 +20,7 @@ class CudnnCompatibleLSTMCell(LSTMBlockCell):
 
 
 class CudnnCompatibleGRUCell(GRUCell):
-    """The GRU of cuDNN: what is forgotten is taken from the product of the state, which has a bias of its own."""
+    """The GRU of cuDNN, whose reset gate is applied after the product of the state, which has a bias of its own."""
 
     def __init__(self, num_units, reuse=None, kernel_initializer=None):
         super().__init__(num_units, activation=None, reuse=reuse, kernel_initializer=kernel_initializer,
@@ -47,7 +47,8 @@ class CudnnCompatibleGRUCell(GRUCell):
 
 
 class _CudnnRNN(tf.layers.Layer):
-    """Layers of a recurrent network: outputs, states = layer(inputs of (time, batch, features))."""
+    """The base of recurrent networks with several layers: outputs, states = layer(inputs of (time, batch, features)).
+    """
 
     def __init__(self, num_layers, num_units, input_mode=CUDNN_INPUT_LINEAR_MODE, direction=CUDNN_RNN_UNIDIRECTION, dropout=0.0,
                  seed=None, dtype=tf.float32, kernel_initializer=None, bias_initializer=None, name=None):
@@ -69,7 +70,7 @@ class _CudnnRNN(tf.layers.Layer):
     rnn_mode = property(lambda self: self._RNN_MODE)
 
     def _start(self, getter, name, *args, **kwargs):
-        """A custom getter that gives kernels and biases the initializers of the layer."""
+        """Returns a custom getter that gives kernels and biases the initializers of the layer."""
         given = self._bias_initializer or tf.zeros_initializer() if name.endswith("bias") else self._kernel_initializer
         if given is not None:
             kwargs["initializer"] = given
@@ -78,7 +79,7 @@ class _CudnnRNN(tf.layers.Layer):
         return made
 
     def _initial(self, states, layer, direction):
-        """The state of one cell, of tensors of (layers * directions, batch, units); None: zeros."""
+        """Returns the state of one cell, from tensors of (layers * directions, batch, units); None means zeros."""
         if states is None:
             return None
         at = layer * self._dirs + direction
@@ -86,7 +87,7 @@ class _CudnnRNN(tf.layers.Layer):
         return LSTMStateTuple(c=parts[1], h=parts[0]) if len(parts) == 2 else parts[0]
 
     def _layer(self, x, i, states, lengths):
-        """(outputs, last states) of one layer."""
+        """Returns (outputs, last states) of one layer."""
         if self._dirs == 1:
             cell = self._cell()
             with tf.variable_scope("rnn/multi_rnn_cell/cell_%d" % i):
@@ -121,7 +122,7 @@ class _CudnnRNN(tf.layers.Layer):
 
 
 def _scopeless(cell, x, lengths, state):
-    """dynamic_rnn whose cell's variables lie in the current scope and not in one called rnn."""
+    """Runs dynamic_rnn with the variables of the cell in the current scope, without a scope called rnn."""
     outputs, last = tf.nn.dynamic_rnn(cell, x, lengths, state, dtype=x.dtype, time_major=True, scope=tf.get_variable_scope())
     return outputs, [last]
 

@@ -1,4 +1,4 @@
-"""tf.contrib.data: where tf.data was before 1.4, and its transformations afterwards."""
+"""tf.contrib.data: the place of tf.data before 1.4, and transformations after that."""
 from weft._core.data import structure
 from weft._core.data.dataset import _int64
 from weft._core.data.experimental import parallel_interleave
@@ -19,7 +19,7 @@ def sloppy_interleave(map_func, cycle_length, block_length=1):
 
 
 def sliding_window_batch(window_size, stride=None, window_shift=None, window_stride=1):
-    """Windows of elements as batches; a window of fewer elements at the end is left out.
+    """Returns batches that are sliding windows of elements; an incomplete window at the end is left out.
 
     Args:
       window_size: how many elements a window has.
@@ -36,7 +36,7 @@ def sliding_window_batch(window_size, stride=None, window_shift=None, window_str
 
 
 def assert_element_shape(expected_shapes):
-    """The same elements, with an error where a component has another shape.
+    """Returns a transformation that raises an error if a component has another shape.
 
     Args:
       expected_shapes: the shapes of the components, a nest as the elements are; None stands for sizes that may be anything.

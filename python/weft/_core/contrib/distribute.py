@@ -1,4 +1,4 @@
-"""tf.contrib.distribute: the strategies with the arguments that they had in TensorFlow 1."""
+"""tf.contrib.distribute: strategies with the arguments that they had in TensorFlow 1."""
 import collections
 
 from weft._core.distribute import strategies
@@ -24,7 +24,7 @@ def _devices(num_gpus, num_gpus_per_worker):
 
 
 class MirroredStrategy(strategies.MirroredStrategy):
-    """tf.distribute.MirroredStrategy, also with a number of GPUs."""
+    """A tf.distribute.MirroredStrategy that also accepts a number of GPUs."""
 
     def __init__(self, devices=None, num_gpus=None, num_gpus_per_worker=None, cross_device_ops=None, auto_shard_dataset=False):
         if auto_shard_dataset:
@@ -35,7 +35,8 @@ class MirroredStrategy(strategies.MirroredStrategy):
 
 
 class ParameterServerStrategy(DistributionStrategy):
-    """Variables on the ps tasks of TF_CONFIG; without a cluster, on the CPU, with a replica on each GPU."""
+    """Places variables on the ps tasks of TF_CONFIG. Without a cluster they are on the CPU, with a replica on each GPU.
+    """
 
     def __new__(cls, num_gpus_per_worker=0):
         from weft._core.distribute.cluster_resolver import TFConfigClusterResolver
@@ -45,7 +46,7 @@ class ParameterServerStrategy(DistributionStrategy):
 
 
 class CentralStorageStrategy(strategies.CentralStorageStrategy):
-    """tf.distribute.experimental.CentralStorageStrategy with a number of GPUs."""
+    """A tf.distribute.experimental.CentralStorageStrategy that accepts a number of GPUs."""
 
     def __init__(self, num_gpus_per_worker=0, compute_devices=None, parameter_device=None):
         if num_gpus_per_worker and compute_devices is not None:
@@ -54,7 +55,7 @@ class CentralStorageStrategy(strategies.CentralStorageStrategy):
 
 
 class CollectiveAllReduceStrategy(MultiWorkerMirroredStrategy):
-    """tf.distribute.experimental.MultiWorkerMirroredStrategy by its first name."""
+    """A tf.distribute.experimental.MultiWorkerMirroredStrategy under its first name."""
 
     def __init__(self, num_gpus_per_worker=0, communication=CommunicationImplementation.AUTO):
         super().__init__(communication)

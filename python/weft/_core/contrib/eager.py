@@ -8,33 +8,33 @@ def _error(name):
 
 
 def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
-    """Starts eager mode; Weft has none."""
+    """Raises an error, because Weft has no eager mode."""
     raise _error("enable_eager_execution")
 
 
 def in_eager_mode():
-    """Whether ops run at once: never."""
+    """Returns False, because ops never run at once."""
     return False
 
 
 def in_graph_mode():
-    """Whether ops build graphs: always."""
+    """Returns True, because ops always build graphs."""
     return True
 
 
 def list_devices():
-    """The names of the devices of this process."""
+    """Returns the names of the devices of this process."""
     from weft._core.session.cluster import list_local_devices
     return [d.name for d in list_local_devices()]
 
 
 def num_gpus():
-    """How many GPUs there are."""
+    """Returns the number of GPUs."""
     return sum("GPU" in name.upper() for name in list_devices())
 
 
 def defun(func=None, input_signature=None, autograph=True):
-    """The function itself, which builds its part of the graph each time it is called."""
+    """Returns the function unchanged; it builds its part of the graph each time it is called."""
     if input_signature is not None:
         raise NotImplementedError("tf.contrib.eager.defun(input_signature=...) is not in Weft: give the function tensors of that shape")
     return func if func is not None else lambda f: f

@@ -1,4 +1,4 @@
-"""tf.contrib.estimator: hooks that stop a training, metrics and predictions that are added, clipped gradients."""
+"""tf.contrib.estimator: early stopping hooks, additional metrics and predictions, and clipped gradients."""
 import inspect
 import operator
 import os
@@ -9,20 +9,21 @@ from weft._core.estimator.estimator import Estimator
 
 
 def _call(function, **given):
-    """The function with those of the arguments that it takes."""
+    """Calls the function with those of the arguments that it accepts, and returns its result."""
     takes = inspect.signature(function).parameters
     return function(**{k: v for k, v in given.items() if k in takes})
 
 
 def _derived(estimator, change):
-    """An Estimator with the same folder whose specs a function changes."""
+    """Returns an Estimator with the same folder, whose specs are changed by a function."""
     def model_fn(features, labels, mode, config):
         return change(features, labels, mode, estimator._call_model_fn(features, labels, mode, config), config)
     return Estimator(model_fn, model_dir=estimator.model_dir, config=estimator.config)
 
 
 def add_metrics(estimator, metric_fn):
-    """An Estimator with more metrics: metric_fn takes some of features, labels, predictions and config."""
+    """Returns an Estimator with additional metrics. metric_fn takes some of features, labels, predictions and config.
+    """
     wrong = set(inspect.signature(metric_fn).parameters) - {"features", "labels", "predictions", "config"}
     if wrong:
         raise ValueError("metric_fn (%s) has following not expected args: %s" % (metric_fn, sorted(wrong)))
@@ -36,7 +37,7 @@ def add_metrics(estimator, metric_fn):
 
 
 def forward_features(estimator, keys=None, sparse_default_values=None):
-    """An Estimator whose predictions contain features."""
+    """Returns an Estimator whose predictions contain features."""
     if keys is not None and isinstance(keys, str):
         keys = [keys]
 
@@ -57,7 +58,7 @@ def forward_features(estimator, keys=None, sparse_default_values=None):
 
 
 def clip_gradients_by_norm(optimizer, clip_norm):
-    """An optimizer that clips each gradient by its norm."""
+    """Returns an optimizer that clips each gradient by its norm."""
     class Clipped(type(optimizer)):
         def apply_gradients(self, grads_and_vars, global_step=None, name=None):
             pairs = [(g if g is None else tf.clip_by_norm(g, clip_norm), v) for g, v in grads_and_vars]
@@ -67,7 +68,7 @@ def clip_gradients_by_norm(optimizer, clip_norm):
 
 
 def read_eval_metrics(eval_dir):
-    """{step: {name: value}} of the evaluations whose summaries are in a folder."""
+    """Returns {step: {name: value}} of the evaluations whose summaries are in a folder."""
     found = {}
     for path in sorted(tf.gfile.Glob(os.path.join(eval_dir, "*.tfevents.*"))):
         for event in tf.train.summary_iterator(path):
@@ -78,14 +79,14 @@ def read_eval_metrics(eval_dir):
 
 
 def _stop_signal():
-    """The variable that the chief sets when all workers are to stop; checkpoints have it, as in TensorFlow."""
+    """Returns the variable that the chief sets when all workers must stop. Checkpoints contain it, as in TensorFlow."""
     with tf.variable_scope("signal_early_stopping", reuse=tf.AUTO_REUSE):
         return tf.get_variable("STOP", [], tf.bool, tf.constant_initializer(False), trainable=False,
                                collections=[tf.GraphKeys.GLOBAL_VARIABLES])
 
 
 class _StopOnSignal(tf.train.SessionRunHook):
-    """Ends the training of a worker once the chief has asked for it."""
+    """Ends the training of a worker after the chief has asked for it."""
 
     def begin(self):
         self._signal = _stop_signal()
@@ -100,7 +101,10 @@ class _StopOnSignal(tf.train.SessionRunHook):
 
 
 class _StopWhen(tf.train.SessionRunHook):
-    """The chief's: looks at the evaluations every so many steps or seconds, and ends the training when a function says so."""
+    """The hook of the chief.
+
+    It checks the evaluations at regular intervals, and ends the training if a function says so.
+    """
 
     def __init__(self, should_stop_fn, run_every_secs=60, run_every_steps=None):
         self._should, self._timer = should_stop_fn, tf.train.SecondOrStepTimer(every_secs=run_every_secs, every_steps=run_every_steps)
@@ -123,7 +127,7 @@ class _StopWhen(tf.train.SessionRunHook):
 
 
 def make_early_stopping_hook(estimator, should_stop_fn, run_every_secs=60, run_every_steps=None):
-    """A hook that ends the training when should_stop_fn returns true."""
+    """Returns a hook that ends the training when should_stop_fn returns true."""
     if not callable(should_stop_fn):
         raise TypeError("`should_stop_fn` must be callable")
     if (run_every_secs is None) == (run_every_steps is None):
@@ -143,12 +147,12 @@ def _threshold(estimator, metric_name, threshold, passes, eval_dir, min_steps, r
 
 
 def stop_if_higher_hook(estimator, metric_name, threshold, eval_dir=None, min_steps=0, run_every_secs=60, run_every_steps=None):
-    """Ends the training when a metric is higher than a threshold."""
+    """Returns a hook that ends the training when a metric is higher than a threshold."""
     return _threshold(estimator, metric_name, threshold, operator.gt, eval_dir, min_steps, run_every_secs, run_every_steps)
 
 
 def stop_if_lower_hook(estimator, metric_name, threshold, eval_dir=None, min_steps=0, run_every_secs=60, run_every_steps=None):
-    """Ends the training when a metric is lower than a threshold."""
+    """Returns a hook that ends the training when a metric is lower than a threshold."""
     return _threshold(estimator, metric_name, threshold, operator.lt, eval_dir, min_steps, run_every_secs, run_every_steps)
 
 
@@ -171,20 +175,20 @@ def _no_better(estimator, metric_name, better, most, eval_dir, min_steps, run_ev
 
 def stop_if_no_increase_hook(estimator, metric_name, max_steps_without_increase, eval_dir=None, min_steps=0, run_every_secs=60,
                              run_every_steps=None):
-    """Ends the training when a metric has not grown for so many steps."""
+    """Returns a hook that ends the training when a metric has not increased for a number of steps."""
     return _no_better(estimator, metric_name, operator.gt, max_steps_without_increase, eval_dir, min_steps, run_every_secs,
                       run_every_steps)
 
 
 def stop_if_no_decrease_hook(estimator, metric_name, max_steps_without_decrease, eval_dir=None, min_steps=0, run_every_secs=60,
                              run_every_steps=None):
-    """Ends the training when a metric has not fallen for so many steps."""
+    """Returns a hook that ends the training when a metric has not decreased for a number of steps."""
     return _no_better(estimator, metric_name, operator.lt, max_steps_without_decrease, eval_dir, min_steps, run_every_secs,
                       run_every_steps)
 
 
 class InMemoryEvaluatorHook(tf.train.SessionRunHook):
-    """Evaluates every so many steps, from checkpoints that it writes."""
+    """Evaluates at regular intervals of steps, from checkpoints that it writes."""
 
     def __init__(self, estimator, input_fn, steps=None, hooks=None, name=None, every_n_iter=100):
         if every_n_iter is None or every_n_iter <= 0:
@@ -215,11 +219,11 @@ class InMemoryEvaluatorHook(tf.train.SessionRunHook):
 
 def binary_classification_head(weight_column=None, thresholds=None, label_vocabulary=None, loss_reduction="weighted_sum_over_batch_size",
                                loss_fn=None, name=None):
-    """tf.estimator.BinaryClassHead."""
+    """Returns a tf.estimator.BinaryClassHead."""
     return heads.BinaryClassHead(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name)
 
 
 def multi_class_head(n_classes, weight_column=None, label_vocabulary=None, loss_reduction="weighted_sum_over_batch_size", loss_fn=None,
                      name=None):
-    """tf.estimator.MultiClassHead."""
+    """Returns a tf.estimator.MultiClassHead."""
     return heads.MultiClassHead(n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name)

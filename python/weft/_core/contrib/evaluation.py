@@ -1,4 +1,4 @@
-"""tf.contrib.training's evaluation: restores a checkpoint, runs ops, and reports; slim.evaluation uses it."""
+"""tf.contrib.training's evaluation: restores a checkpoint, runs ops and reports results. slim.evaluation uses it."""
 import math
 import time
 
@@ -6,11 +6,11 @@ import weft as tf
 from weft._core.train.checkpoints import checkpoints_iterator
 from weft._core.train.training_util import get_global_step
 
-_USE_DEFAULT = 0  # slim's default for the summaries: all of the graph
+_USE_DEFAULT = 0  # slim's default for the summaries: all summaries of the graph
 
 
 def get_or_create_eval_step():
-    """The variable that counts the evaluation steps of this session."""
+    """Returns the variable that counts the evaluation steps of this session."""
     graph = tf.get_default_graph()
     found = graph.get_collection(tf.GraphKeys.EVAL_STEP)
     if len(found) == 1:
@@ -72,7 +72,8 @@ class SummaryAtEndHook(tf.train.SessionRunHook):
 
 
 def _with_step(eval_ops, hooks):
-    """The ops to run, with one that counts the steps behind them; the hooks that stop after some steps learn of it."""
+    """Returns the ops to run, followed by one that counts the steps; hooks that stop after some steps get the counter.
+    """
     eval_step = get_or_create_eval_step()
     hooks = list(hooks or [])
     if eval_ops is None:
@@ -114,7 +115,7 @@ def evaluate_once(checkpoint_path, master="", scaffold=None, eval_ops=None, feed
 def evaluate_repeatedly(checkpoint_dir, master="", scaffold=None, eval_ops=None, feed_dict=None, final_ops=None,
                         final_ops_feed_dict=None, eval_interval_secs=60, hooks=None, config=None, max_number_of_evaluations=None,
                         timeout=None, timeout_fn=None):
-    """evaluate_once for each new checkpoint of a folder; the values of final_ops of the last one."""
+    """Runs evaluate_once for each new checkpoint of a folder; returns the values of final_ops of the last one."""
     eval_ops, hooks = _with_step(eval_ops, hooks)
     final = tf.train.FinalOpsHook(final_ops, final_ops_feed_dict)
     scaffold, count = scaffold or tf.train.Scaffold(), 0

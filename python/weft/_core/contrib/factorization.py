@@ -1,4 +1,4 @@
-"""tf.contrib.factorization.KMeans: the ops of k-means over tensors."""
+"""tf.contrib.factorization.KMeans: the ops of k-means clustering."""
 import numpy as np
 
 import weft as tf
@@ -14,7 +14,7 @@ class KMeans(metaclass=Named):
 
     def __init__(self, inputs, num_clusters, initial_clusters=RANDOM, distance_metric=SQUARED_EUCLIDEAN, use_mini_batch=False,
                  mini_batch_steps_per_iteration=1, random_seed=0, kmeans_plus_plus_num_retries=2):
-        """Says what is clustered, and how.
+        """Sets what is clustered, and how.
 
         Args:
           inputs: a matrix, or a list of matrices, whose rows are clustered.

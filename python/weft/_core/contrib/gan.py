@@ -12,19 +12,19 @@ class GANModel(collections.namedtuple("GANModel", (
 
 
 class GANLoss(collections.namedtuple("GANLoss", ("generator_loss", "discriminator_loss"))):
-    """The losses of both."""
+    """The losses of the generator and the discriminator."""
 
 
 class GANTrainOps(collections.namedtuple("GANTrainOps", (
         "generator_train_op", "discriminator_train_op", "global_step_inc_op", "train_hooks"))):
-    """The ops that train both, and the one that counts steps."""
+    """The ops that train both networks, and the one that counts steps."""
 
     def __new__(cls, generator_train_op, discriminator_train_op, global_step_inc_op, train_hooks=()):
         return super().__new__(cls, generator_train_op, discriminator_train_op, global_step_inc_op, train_hooks)
 
 
 class GANTrainSteps(collections.namedtuple("GANTrainSteps", ("generator_train_steps", "discriminator_train_steps"))):
-    """How often each is trained in a step."""
+    """How many times each network is trained in a step."""
 
 
 wasserstein_generator_loss = gan_losses.of_model(gan_losses.wasserstein_generator_loss)
@@ -65,7 +65,8 @@ def gan_loss(model, generator_loss_fn=wasserstein_generator_loss, discriminator_
              gradient_penalty_weight=None, gradient_penalty_epsilon=1e-10, gradient_penalty_target=1.0, gradient_penalty_one_sided=False,
              mutual_information_penalty_weight=None, aux_cond_generator_weight=None, aux_cond_discriminator_weight=None,
              tensor_pool_fn=None, add_summaries=True):
-    """The losses of a model, with a gradient penalty if that has a weight, and with what regularizes each part."""
+    """Returns the losses of a model, with a gradient penalty if that has a weight, and with what regularizes each part.
+    """
     for name, value in (("mutual_information_penalty_weight", mutual_information_penalty_weight),
                         ("aux_cond_generator_weight", aux_cond_generator_weight),
                         ("aux_cond_discriminator_weight", aux_cond_discriminator_weight)):
@@ -88,7 +89,7 @@ def gan_loss(model, generator_loss_fn=wasserstein_generator_loss, discriminator_
 
 
 def _updates(model, check):
-    """The update ops of the generator and of the discriminator."""
+    """Returns the update ops of the generator and of the discriminator."""
     every = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
     parts = [tf.get_collection(tf.GraphKeys.UPDATE_OPS, scope.name) for scope in (model.generator_scope, model.discriminator_scope)]
     unused = [op for op in every if op not in parts[0] and op not in parts[1]]
@@ -98,7 +99,7 @@ def _updates(model, check):
 
 
 def gan_train_ops(model, loss, generator_optimizer, discriminator_optimizer, check_for_unused_update_ops=True, **kwargs):
-    """The ops that train a model; further keywords go to tf.contrib.training.create_train_op."""
+    """Returns the ops that train a model; further keywords go to tf.contrib.training.create_train_op."""
     step = tf.train.get_or_create_global_step()
     generator_updates, discriminator_updates = _updates(model, check_for_unused_update_ops)
     with tf.name_scope("generator_train"):
@@ -111,7 +112,7 @@ def gan_train_ops(model, loss, generator_optimizer, discriminator_optimizer, che
 
 
 class RunTrainOpsHook(tf.train.SessionRunHook):
-    """Runs training ops some times before each step."""
+    """Runs training ops a number of times before each step."""
 
     def __init__(self, train_ops, train_steps):
         self._train_ops, self._train_steps = train_ops if isinstance(train_ops, (list, tuple)) else [train_ops], train_steps
@@ -122,7 +123,7 @@ class RunTrainOpsHook(tf.train.SessionRunHook):
 
 
 def get_sequential_train_hooks(train_steps=GANTrainSteps(1, 1)):
-    """A function of GANTrainOps: hooks that train the generator, then the discriminator."""
+    """Returns a function of GANTrainOps: hooks that train the generator, then the discriminator."""
     def get_hooks(train_ops):
         return [RunTrainOpsHook(train_ops.generator_train_op, train_steps.generator_train_steps),
                 RunTrainOpsHook(train_ops.discriminator_train_op, train_steps.discriminator_train_steps)] + list(train_ops.train_hooks)
@@ -130,7 +131,8 @@ def get_sequential_train_hooks(train_steps=GANTrainSteps(1, 1)):
 
 
 def get_joint_train_hooks(train_steps=GANTrainSteps(1, 1)):
-    """A function of GANTrainOps: hooks that train both at once, and the one with more steps alone for the rest."""
+    """Returns a function of GANTrainOps that makes hooks. They train both at once, then the one with more steps alone.
+    """
     gen, dis = train_steps.generator_train_steps, train_steps.discriminator_train_steps
 
     def get_hooks(train_ops):

@@ -1,4 +1,6 @@
-"""tf.contrib.gan.losses: losses of generators and discriminators, of the discriminator's outputs (wargs) or of a GANModel."""
+"""tf.contrib.gan.losses: losses of generators and discriminators, computed from the discriminator's outputs (wargs) or
+from a GANModel.
+"""
 import functools
 import inspect
 
@@ -15,7 +17,7 @@ def _summary(add_summaries, **values):
 
 def wasserstein_generator_loss(discriminator_gen_outputs, weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_BY_NONZERO,
                                add_summaries=False):
-    """Minus the mean of the discriminator's outputs for generated data."""
+    """Returns the negative mean of the discriminator's outputs for generated data."""
     with tf.name_scope(scope, "generator_wasserstein_loss", (discriminator_gen_outputs, weights)) as scope:
         loss = tf.losses.compute_weighted_loss(-tf.to_float(discriminator_gen_outputs), weights, scope, loss_collection, reduction)
         _summary(add_summaries, generator_wass_loss=loss)
@@ -24,7 +26,7 @@ def wasserstein_generator_loss(discriminator_gen_outputs, weights=1.0, scope=Non
 
 def wasserstein_discriminator_loss(discriminator_real_outputs, discriminator_gen_outputs, real_weights=1.0, generated_weights=1.0,
                                    scope=None, loss_collection=_LOSSES, reduction=_BY_NONZERO, add_summaries=False):
-    """The mean of the outputs for generated data, less that for real data."""
+    """Returns the mean of the outputs for generated data, less that for real data."""
     with tf.name_scope(scope, "discriminator_wasserstein_loss", (discriminator_real_outputs, discriminator_gen_outputs)) as scope:
         gen = tf.losses.compute_weighted_loss(tf.to_float(discriminator_gen_outputs), generated_weights, scope, None, reduction)
         real = tf.losses.compute_weighted_loss(tf.to_float(discriminator_real_outputs), real_weights, scope, None, reduction)
@@ -36,7 +38,7 @@ def wasserstein_discriminator_loss(discriminator_real_outputs, discriminator_gen
 
 def minimax_discriminator_loss(discriminator_real_outputs, discriminator_gen_outputs, label_smoothing=0.25, real_weights=1.0,
                                generated_weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_BY_NONZERO, add_summaries=False):
-    """The cross entropy of telling real data from generated data."""
+    """Returns the cross entropy of telling real data from generated data."""
     with tf.name_scope(scope, "discriminator_minimax_loss", (discriminator_real_outputs, discriminator_gen_outputs)) as scope:
         gen = tf.losses.sigmoid_cross_entropy(tf.zeros_like(discriminator_gen_outputs), discriminator_gen_outputs, generated_weights,
                                               scope=scope, loss_collection=None, reduction=reduction)
@@ -50,7 +52,7 @@ def minimax_discriminator_loss(discriminator_real_outputs, discriminator_gen_out
 
 def minimax_generator_loss(discriminator_gen_outputs, label_smoothing=0.0, weights=1.0, scope=None, loss_collection=_LOSSES,
                            reduction=_BY_NONZERO, add_summaries=False):
-    """Minus the discriminator's loss on generated data; the modified loss trains better."""
+    """Returns the negative of the discriminator's loss on generated data. The modified loss trains better."""
     with tf.name_scope(scope, "generator_minimax_loss") as scope:
         loss = -minimax_discriminator_loss(tf.ones_like(discriminator_gen_outputs), discriminator_gen_outputs, label_smoothing, weights,
                                            weights, scope, loss_collection, reduction)
@@ -60,14 +62,14 @@ def minimax_generator_loss(discriminator_gen_outputs, label_smoothing=0.0, weigh
 
 def modified_discriminator_loss(discriminator_real_outputs, discriminator_gen_outputs, label_smoothing=0.25, real_weights=1.0,
                                 generated_weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_BY_NONZERO, add_summaries=False):
-    """minimax_discriminator_loss."""
+    """Returns the minimax_discriminator_loss."""
     return minimax_discriminator_loss(discriminator_real_outputs, discriminator_gen_outputs, label_smoothing, real_weights,
                                       generated_weights, scope or "discriminator_modified_loss", loss_collection, reduction, add_summaries)
 
 
 def modified_generator_loss(discriminator_gen_outputs, label_smoothing=0.0, weights=1.0, scope=None, loss_collection=_LOSSES,
                             reduction=_BY_NONZERO, add_summaries=False):
-    """The cross entropy of generated data being taken for real."""
+    """Returns the cross entropy of classifying generated data as real."""
     with tf.name_scope(scope, "generator_modified_loss", [discriminator_gen_outputs]) as scope:
         loss = tf.losses.sigmoid_cross_entropy(tf.ones_like(discriminator_gen_outputs), discriminator_gen_outputs, weights,
                                                label_smoothing, scope, loss_collection, reduction)
@@ -77,7 +79,7 @@ def modified_generator_loss(discriminator_gen_outputs, label_smoothing=0.0, weig
 
 def least_squares_generator_loss(discriminator_gen_outputs, real_label=1, weights=1.0, scope=None, loss_collection=_LOSSES,
                                  reduction=_BY_NONZERO, add_summaries=False):
-    """Half the squared distance of the outputs from the label of real data."""
+    """Returns half the squared distance of the outputs from the label of real data."""
     with tf.name_scope(scope, "lsq_generator_loss", (discriminator_gen_outputs, real_label)) as scope:
         each = tf.squared_difference(tf.to_float(discriminator_gen_outputs), real_label) / 2.0
         loss = tf.losses.compute_weighted_loss(each, weights, scope, loss_collection, reduction)
@@ -88,7 +90,7 @@ def least_squares_generator_loss(discriminator_gen_outputs, real_label=1, weight
 def least_squares_discriminator_loss(discriminator_real_outputs, discriminator_gen_outputs, real_label=1, fake_label=0, real_weights=1.0,
                                      generated_weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_BY_NONZERO,
                                      add_summaries=False):
-    """Half the squared distances of the outputs from their labels."""
+    """Returns half the squared distances of the outputs from their labels."""
     with tf.name_scope(scope, "lsq_discriminator_loss", (discriminator_gen_outputs, real_label)) as scope:
         real = tf.losses.compute_weighted_loss(tf.squared_difference(tf.to_float(discriminator_real_outputs), real_label) / 2.0,
                                                real_weights, scope, None, reduction)
@@ -103,7 +105,9 @@ def least_squares_discriminator_loss(discriminator_real_outputs, discriminator_g
 def wasserstein_gradient_penalty(real_data, generated_data, generator_inputs, discriminator_fn, discriminator_scope, epsilon=1e-10,
                                  target=1.0, one_sided=False, weights=1.0, scope=None, loss_collection=_LOSSES, reduction=_BY_NONZERO,
                                  add_summaries=False):
-    """How far the norms of the discriminator's gradients are from a target, between real and generated data."""
+    """Returns a penalty on the distance of the norms of the discriminator's gradients from a target, between real and
+    generated data.
+    """
     with tf.name_scope(scope, "wasserstein_gradient_penalty", (real_data, generated_data)) as scope:
         real_data, generated_data = tf.convert_to_tensor(real_data), tf.convert_to_tensor(generated_data)
         if real_data.shape.ndims is None or generated_data.shape.ndims is None:
@@ -129,7 +133,7 @@ _FIELDS = ("real_data", "generated_data", "generator_inputs", "discriminator_fn"
 
 
 def of_model(loss):
-    """A loss of a GANModel: the arguments that are the model's fields come from it."""
+    """Returns a loss function of a GANModel, whose fields are passed as the arguments of the loss."""
     fields = [n for n in inspect.signature(loss).parameters if n in _FIELDS]
 
     @functools.wraps(loss)

@@ -30,7 +30,7 @@ def _flat(given):
 
 
 def make_list_of_op(ops, check_graph=True, allow_graph=True, ignore_ts=False):
-    """The operations of a nest.
+    """Returns the operations of a nest.
 
     Args:
       ops: operations in lists, dicts or views, or a graph.
@@ -51,7 +51,7 @@ def make_list_of_op(ops, check_graph=True, allow_graph=True, ignore_ts=False):
 
 
 def make_list_of_t(ts, check_graph=True, allow_graph=True, ignore_ops=False):
-    """The tensors of a nest.
+    """Returns the tensors of a nest.
 
     Args:
       ts: tensors in lists or dicts, or a graph.
@@ -74,24 +74,24 @@ def make_list_of_t(ts, check_graph=True, allow_graph=True, ignore_ops=False):
 
 
 def get_tensors(graph):
-    """All tensors of a graph."""
+    """Returns all tensors of a graph."""
     return [t for op in graph.get_operations() for t in op.outputs]
 
 
 def get_generating_ops(ts):
-    """The operations that make tensors."""
+    """Returns the operations that make tensors."""
     return list(dict.fromkeys(t.op for t in make_list_of_t(ts)))
 
 
 def get_consuming_ops(ts):
-    """The operations that take tensors."""
+    """Returns the operations that take tensors."""
     return list(dict.fromkeys(op for t in make_list_of_t(ts) for op in t.consumers()))
 
 
-# ---- walks ----
+# ---- graph walks ----
 
 def _walk(seed_ops, inclusive, within_ops, within_ops_fn, stop_at_ts, after, forward):
-    """The operations that can be reached; `after(op, stop)` gives those next to one."""
+    """Returns the operations that can be reached; `after(op, stop)` returns the neighbors of one."""
     seeds, found = list(_flat(seed_ops)), []
     if seeds and isinstance(seeds[0], Tensor):
         seeds = get_consuming_ops(seeds) if forward else get_generating_ops(seeds)
@@ -110,7 +110,7 @@ def _walk(seed_ops, inclusive, within_ops, within_ops_fn, stop_at_ts, after, for
 
 
 def get_forward_walk_ops(seed_ops, inclusive=True, within_ops=None, within_ops_fn=None, stop_at_ts=(), control_outputs=None):
-    """The operations that need the seeds.
+    """Returns the operations that need the seeds.
 
     Args:
       seed_ops: operations, or tensors whose consumers are meant.
@@ -130,7 +130,7 @@ def get_forward_walk_ops(seed_ops, inclusive=True, within_ops=None, within_ops_f
 
 
 def get_backward_walk_ops(seed_ops, inclusive=True, within_ops=None, within_ops_fn=None, stop_at_ts=(), control_inputs=False):
-    """The operations that the seeds need.
+    """Returns the operations that the seeds need.
 
     Args:
       seed_ops: operations, or tensors whose makers are meant.
@@ -147,14 +147,14 @@ def get_backward_walk_ops(seed_ops, inclusive=True, within_ops=None, within_ops_
 
 def get_walks_intersection_ops(forward_seed_ops, backward_seed_ops, forward_inclusive=True, backward_inclusive=True,
                                within_ops=None, within_ops_fn=None, control_inputs=False, control_outputs=None):
-    """The operations between two lists of seeds."""
+    """Returns the operations between two lists of seeds."""
     first = get_forward_walk_ops(forward_seed_ops, forward_inclusive, within_ops, within_ops_fn, control_outputs=control_outputs)
     second = set(get_backward_walk_ops(backward_seed_ops, backward_inclusive, within_ops, within_ops_fn, control_inputs=control_inputs))
     return [op for op in first if op in second]
 
 
 def get_within_boundary_ops(ops, seed_ops, boundary_ops=(), inclusive=True, control_inputs=False, control_outputs=None):
-    """The operations among `ops` that the seeds reach both ways without passing the boundary."""
+    """Returns the operations among `ops` that the seeds reach both ways without passing the boundary."""
     bounds, near = set(make_list_of_op(boundary_ops)), []
     ops = [op for op in make_list_of_op(ops) if inclusive or op not in bounds]
     for walk, more in ((get_backward_walk_ops, dict(control_inputs=control_inputs)),
@@ -163,25 +163,25 @@ def get_within_boundary_ops(ops, seed_ops, boundary_ops=(), inclusive=True, cont
     return list(dict.fromkeys(near + [op for op in ops if inclusive and op in bounds]))
 
 
-# ---- choices ----
+# ---- selection ----
 
 def filter_ops(ops, positive_filter):
-    """The operations for which a function is true; True takes all."""
+    """Returns the operations for which a function is true; positive_filter True selects all."""
     return [op for op in make_list_of_op(ops) if positive_filter is True or positive_filter(op)]
 
 
 def filter_ops_from_regex(ops, regex):
-    """The operations whose names a regular expression finds."""
+    """Returns the operations whose names a regular expression finds."""
     return filter_ops(ops, lambda op: re.search(regex, op.name))
 
 
 def filter_ts(ops, positive_filter):
-    """The tensors of operations for which a function is true; True takes all."""
+    """Returns the tensors of operations for which a function is true; positive_filter True selects all."""
     return [t for op in make_list_of_op(ops) for t in op.outputs if positive_filter is True or positive_filter(t)]
 
 
 def filter_ts_from_regex(ops, regex):
-    """The tensors of operations whose names a regular expression finds."""
+    """Returns the tensors of operations whose names a regular expression finds."""
     return filter_ts(ops, lambda t: re.search(regex, t.op.name))
 
 
@@ -197,12 +197,12 @@ def _chosen(args, graph, every):
 
 
 def select_ops(*args, graph=None):
-    """Operations, and those whose names regular expressions find."""
+    """Returns operations, including those whose names match regular expressions."""
     return [x for x in _chosen(args, graph, lambda g: g.get_operations()) if isinstance(x, Operation)]
 
 
 def select_ts(*args, graph=None):
-    """Tensors, and those whose names regular expressions find."""
+    """Returns tensors, including those whose names match regular expressions."""
     return [x for x in _chosen(args, graph, get_tensors) if isinstance(x, Tensor)]
 
 
@@ -231,7 +231,9 @@ class SubGraphView(metaclass=Named):
 
 
 def make_view(*args, graph=None):
-    """A view of operations, of tensors that pass through, and of operations whose names regular expressions find."""
+    """Returns a view of operations, of tensors that pass through, and of operations whose names regular expressions
+    find.
+    """
     found = _chosen(args, graph, lambda g: g.get_operations())
     return SubGraphView([x for x in found if isinstance(x, Operation)], [x for x in found if isinstance(x, Tensor)])
 
@@ -240,7 +242,7 @@ sgv = make_view
 
 
 def make_view_from_scope(scope, graph):
-    """A view of the operations below a name scope."""
+    """Returns a view of the operations below a name scope."""
     prefix = scope.rstrip("/") + "/"
     return SubGraphView([op for op in graph.get_operations() if op.name.startswith(prefix)])
 
@@ -251,21 +253,21 @@ sgv_scope = make_view_from_scope
 # ---- copies ----
 
 class TransformerInfo(metaclass=Named):
-    """What became of operations and tensors that were copied."""
+    """Maps operations and tensors to their copies."""
 
     def __init__(self, ops):
         self._transformed_ops = ops
         self._transformed_ts = {t: u for op, made in ops.items() for t, u in zip(op.outputs, made.outputs)}
 
     def transformed(self, original, missing_fn=None):
-        """The copies of a nest of operations and tensors."""
+        """Returns the copies of a nest of operations and tensors."""
         def one(x):
             found = (self._transformed_ops if isinstance(x, Operation) else self._transformed_ts).get(x)
             return found if found is not None or missing_fn is None else missing_fn(x)
         return tf.nest.map_structure(one, original)
 
     def original(self, transformed, missing_fn=None):
-        """The operations and tensors whose copies these are."""
+        """Returns the operations and tensors of which these are copies."""
         back = {v: k for k, v in [*self._transformed_ops.items(), *self._transformed_ts.items()]}
         return tf.nest.map_structure(lambda x: back.get(x) or (missing_fn(x) if missing_fn else None), transformed)
 
@@ -285,7 +287,7 @@ def _new_names(ops, graph, dst_scope, src_scope):
 
 
 def _copied(ops, replacements, graph, dst_scope, src_scope, reuse):
-    """Copies operations into a graph; tensors from outside are replaced, or taken as they are."""
+    """Copies operations into a graph; tensors from outside are replaced, or used unchanged."""
     dst_scope = dst_scope if reuse or not dst_scope else graph.unique_name(dst_scope)
     names, made, inputs, waits = _new_names(ops, graph, dst_scope, src_scope), protos.GraphDef(), {}, []
     for op in ops:
@@ -323,7 +325,7 @@ def _by_tensor(replacement_ts):
 
 
 def copy_with_input_replacements(sgv, replacement_ts, dst_graph=None, dst_scope="", src_scope="", reuse_dst_scope=False):
-    """Copies a part of a graph, whose inputs may be other tensors.
+    """Copies a part of a graph, with given tensors as its inputs.
 
     Args:
       sgv: the part: a view, or operations.
@@ -344,12 +346,12 @@ def copy_with_input_replacements(sgv, replacement_ts, dst_graph=None, dst_scope=
 
 
 def copy(sgv, dst_graph=None, dst_scope="", src_scope="", reuse_dst_scope=False):
-    """Copies a part of a graph, which takes the same inputs."""
+    """Copies a part of a graph, which keeps the same inputs."""
     return copy_with_input_replacements(sgv, {}, dst_graph, dst_scope, src_scope, reuse_dst_scope)
 
 
 def graph_replace(target_ts, replacement_ts, dst_scope="", src_scope="", reuse_dst_scope=False):
-    """Tensors as they would be if others had other values: the nodes between are copied.
+    """Returns tensors as they would be if others had other values; the nodes between are copied.
 
     Args:
       target_ts: a nest of tensors.
@@ -368,10 +370,10 @@ def graph_replace(target_ts, replacement_ts, dst_scope="", src_scope="", reuse_d
     return info.transformed(target_ts, missing_fn=lambda t: replaced.get(t, t))
 
 
-# ---- inputs that are given to other nodes ----
+# ---- rerouting ----
 
 def reroute_ts(ts0, ts1, can_modify=None, cannot_modify=None):
-    """Gives the consumers of the second tensors the first ones; returns how many inputs changed.
+    """Makes the consumers of the second tensors read the first ones; returns how many inputs changed.
 
     Args:
       ts0: the tensors that are taken from now on.
@@ -393,7 +395,7 @@ def reroute_ts(ts0, ts1, can_modify=None, cannot_modify=None):
 
 
 def swap_ts(ts0, ts1, can_modify=None, cannot_modify=None):
-    """Exchanges tensors: the consumers of each take the other; returns how many inputs changed."""
+    """Swaps tensors: the consumers of each read the other. Returns how many inputs changed."""
     ts0, ts1 = make_list_of_t(ts0), make_list_of_t(ts1)
     before = [(op, i, b) for a, b in zip(ts0, ts1, strict=True) for op in a.consumers() for i, t in enumerate(op.inputs) if t is a]
     count = reroute_ts(ts0, ts1, can_modify, cannot_modify)
@@ -407,7 +409,7 @@ def swap_ts(ts0, ts1, can_modify=None, cannot_modify=None):
 
 
 def add_control_inputs(op, cops):
-    """Has an operation wait for others."""
+    """Makes an operation wait for others."""
     for other in make_list_of_op(cops):
         if other in op.control_inputs:
             raise ValueError("%s is already a control_input of %s" % (other.name, op.name))
@@ -415,13 +417,13 @@ def add_control_inputs(op, cops):
 
 
 def make_placeholder_from_tensor(t, scope=None, prefix="geph"):
-    """A placeholder like a tensor."""
+    """Returns a placeholder like a tensor."""
     name = "%s%s__%s" % (scope.rstrip("/") + "/" if scope else "", prefix, t.op.name.rpartition("/")[2])
     return tf.placeholder(t.dtype, t.get_shape(), name=name)
 
 
 def make_placeholder_from_dtype_and_shape(dtype, shape=None, scope=None, prefix="geph"):
-    """A placeholder of a type and shape."""
+    """Returns a placeholder of a type and shape."""
     return tf.placeholder(dtype, shape, name=(scope.rstrip("/") + "/" if scope else "") + prefix)
 
 

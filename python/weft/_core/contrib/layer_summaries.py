@@ -1,17 +1,17 @@
-"""Summaries of tensors and collections, as tf.contrib.layers writes them."""
+"""Adds summaries of tensors and collections, as tf.contrib.layers does."""
 import re
 
 import weft as tf
 
 
 def summarize_tensor(tensor, tag=None):
-    """A scalar summary of a scalar, otherwise a histogram."""
+    """Returns a scalar summary of a scalar, or a histogram of any other tensor."""
     tag = tag or "%s_summary" % tensor.op.name
     return (tf.summary.scalar if tensor.get_shape().ndims == 0 else tf.summary.histogram)(tag, tensor)
 
 
 def summarize_activation(op):
-    """A histogram of an activation, and how many of its inputs relu cuts off."""
+    """Returns a histogram of an activation, with a summary of how many of its inputs relu sets to zero."""
     kind = op.op.type
     if kind in ("Relu", "Softplus", "Relu6"):
         x = op.op.inputs[0]
@@ -22,31 +22,31 @@ def summarize_activation(op):
 
 
 def summarize_tensors(tensors, summarizer=summarize_tensor):
-    """A summary of each tensor."""
+    """Returns a summary of each tensor."""
     return [summarizer(t) for t in tensors]
 
 
 def summarize_collection(collection, name_filter=None, summarizer=summarize_tensor):
-    """A summary of each tensor of a collection whose name matches a regular expression."""
+    """Returns a summary of each tensor of a collection whose name matches a regular expression."""
     found = [t for t in tf.get_collection(collection) if name_filter is None or re.match(name_filter, t.op.name)]
     return summarize_tensors(found, summarizer)
 
 
 def summarize_variables(name_filter=None, summarizer=summarize_tensor):
-    """A summary of each variable."""
+    """Returns a summary of each variable."""
     return summarize_collection(tf.GraphKeys.GLOBAL_VARIABLES, name_filter, summarizer)
 
 
 def summarize_weights(name_filter=None, summarizer=summarize_tensor):
-    """A summary of each weight."""
+    """Returns a summary of each weight."""
     return summarize_collection(tf.GraphKeys.WEIGHTS, name_filter, summarizer)
 
 
 def summarize_biases(name_filter=None, summarizer=summarize_tensor):
-    """A summary of each bias."""
+    """Returns a summary of each bias."""
     return summarize_collection(tf.GraphKeys.BIASES, name_filter, summarizer)
 
 
 def summarize_activations(name_filter=None, summarizer=summarize_activation):
-    """A summary of each activation."""
+    """Returns a summary of each activation."""
     return summarize_collection(tf.GraphKeys.ACTIVATIONS, name_filter, summarizer)

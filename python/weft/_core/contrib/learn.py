@@ -1,4 +1,4 @@
-"""tf.contrib.learn: its data sets, and estimators of before tf.estimator."""
+"""tf.contrib.learn: its data sets, and the estimators that preceded tf.estimator."""
 import collections
 
 from weft._core.contrib.learn_models import Learner
@@ -8,7 +8,7 @@ from weft._core.estimator.spec import EstimatorSpec as _Spec
 
 
 class RunConfig(_RunConfig):
-    """With the keywords of its time; those that ask for devices go into session_config."""
+    """A RunConfig with the keywords of its time; those about devices are stored in session_config."""
 
     def __init__(self, master=None, num_cores=0, log_device_placement=False, gpu_memory_fraction=1, tf_random_seed=None,
                  save_summary_steps=100, save_checkpoints_secs=600, save_checkpoints_steps=None, keep_checkpoint_max=5,
@@ -33,7 +33,7 @@ class RunConfig(_RunConfig):
 
     @property
     def environment(self):
-        """What TF_CONFIG calls the place where the program runs: "local", or "cloud" by convention."""
+        """The environment that TF_CONFIG names: "local", or "cloud" by convention."""
         return self._environment
 
 
@@ -51,7 +51,7 @@ def _as_spec(made, mode):
 
 
 class Estimator(Learner):
-    """Of a model_fn(features, labels, ...) that gives (predictions, loss, train_op) or ModelFnOps."""
+    """An Estimator of a model_fn(features, labels, ...) that returns (predictions, loss, train_op) or ModelFnOps."""
 
     def __init__(self, model_fn=None, model_dir=None, config=None, params=None, feature_engineering_fn=None):
         takes = _names(model_fn)

@@ -1,4 +1,4 @@
-"""tf.contrib.learn's data: tables of values as files, words as numbers, batches of records."""
+"""tf.contrib.learn's data: CSV tables, vocabularies, batches of records, and monitors."""
 import collections
 import csv
 import pickle
@@ -15,7 +15,7 @@ Datasets = collections.namedtuple("Datasets", ["train", "validation", "test"])
 
 
 def load_csv_with_header(filename, target_dtype, features_dtype, target_column=-1):
-    """The rows of a file whose first line has the numbers of rows and columns."""
+    """Returns the rows of a file whose first line has the numbers of rows and columns."""
     with tf.gfile.Open(filename) as f:
         rows = csv.reader(f)
         header = next(rows)
@@ -28,7 +28,7 @@ def load_csv_with_header(filename, target_dtype, features_dtype, target_column=-
 
 
 def load_csv_without_header(filename, target_dtype, features_dtype, target_column=-1):
-    """The rows of a file."""
+    """Returns the rows of a file."""
     data, target = [], []
     with tf.gfile.Open(filename) as f:
         for row in csv.reader(f):
@@ -48,7 +48,7 @@ def shrink_csv(filename, ratio):
 
 
 def maybe_download(filename, work_directory, source_url):
-    """The path of a file, which must be there: Weft does not download it."""
+    """Returns the path of a file, which must exist, because Weft does not download it."""
     import os
     path = os.path.join(work_directory, filename)
     if not tf.gfile.Exists(path):
@@ -56,7 +56,7 @@ def maybe_download(filename, work_directory, source_url):
     return path
 
 
-# ---- words as numbers ----
+# ---- vocabularies ----
 
 _TOKENS = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+(?=[A-Z])|[\'\w\-]+", re.UNICODE)
 
@@ -68,7 +68,7 @@ def tokenizer(iterator):
 
 
 class CategoricalVocabulary(metaclass=Named):
-    """Numbers of words, in the order in which they came; 0 is for words that are not known."""
+    """Numbers words in the order in which they occur first; 0 means an unknown word."""
 
     def __init__(self, unknown_token="<UNK>", support_reverse=True):
         self._unknown_token, self._mapping, self._freeze = unknown_token, {unknown_token: 0}, False
@@ -79,11 +79,11 @@ class CategoricalVocabulary(metaclass=Named):
         return len(self._mapping)
 
     def freeze(self, freeze=True):
-        """From now on new words are not known."""
+        """Makes all new words unknown from now on."""
         self._freeze = freeze
 
     def get(self, category):
-        """The number of a word, which is new if it is not there."""
+        """Returns the number of a word, which is added if it is new."""
         if category not in self._mapping:
             if self._freeze:
                 return 0
@@ -98,7 +98,7 @@ class CategoricalVocabulary(metaclass=Named):
             self._freq[category] += count
 
     def trim(self, min_frequency, max_frequency=-1):
-        """Forgets words that are too rare or too frequent; the rest are numbered from the most frequent."""
+        """Removes words that are too rare or too frequent, and renumbers the others from the most frequent."""
         kept = sorted(sorted(self._freq.items(), key=lambda p: (type(p[0]).__name__, p[0])), key=lambda p: p[1], reverse=True)
         self._mapping, reverse = {self._unknown_token: 0}, [self._unknown_token]
         for category, count in kept:
@@ -113,14 +113,14 @@ class CategoricalVocabulary(metaclass=Named):
             self._reverse_mapping = reverse
 
     def reverse(self, class_id):
-        """The word of a number."""
+        """Returns the word of a number."""
         if not self._support_reverse:
             raise ValueError("This vocabulary wasn't initialized with support_reverse to support reverse() function.")
         return self._reverse_mapping[class_id]
 
 
 class VocabularyProcessor(metaclass=Named):
-    """Texts as rows of numbers of words."""
+    """Converts texts to rows of word numbers."""
 
     def __init__(self, max_document_length, min_frequency=0, vocabulary=None, tokenizer_fn=None):
         self.max_document_length, self.min_frequency = max_document_length, min_frequency
@@ -143,7 +143,7 @@ class VocabularyProcessor(metaclass=Named):
         return self.transform(raw_documents)
 
     def transform(self, raw_documents):
-        """Yields the numbers of the words of each text, filled up with 0."""
+        """Yields the numbers of the words of each text, padded with 0."""
         for tokens in self._tokenizer(raw_documents):
             row = np.zeros(self.max_document_length, np.int64)
             for i, token in enumerate(tokens[:self.max_document_length]):
@@ -156,13 +156,13 @@ class VocabularyProcessor(metaclass=Named):
             yield " ".join(self.vocabulary_.reverse(int(i)) for i in row)
 
     def save(self, filename):
-        """Writes it to a file."""
+        """Writes the processor to a file."""
         with tf.gfile.Open(filename, "wb") as f:
             f.write(pickle.dumps(self))
 
     @classmethod
     def restore(cls, filename):
-        """Reads one from a file that save wrote."""
+        """Reads a processor from a file that save() wrote."""
         with tf.gfile.Open(filename, "rb") as f:
             return pickle.loads(f.read())
 
@@ -184,7 +184,7 @@ def _batched(file_pattern, batch_size, reader, randomize_input, num_epochs, queu
 
 def read_batch_examples(file_pattern, batch_size, reader, randomize_input=True, num_epochs=None, queue_capacity=10000, num_threads=1,
                         read_batch_size=1, parse_fn=None, name=None, seed=None):
-    """Batches of the records of files."""
+    """Returns batches of the records of files."""
     for key, value in (("parse_fn", parse_fn), ("seed", seed)):
         if value is not None:
             raise NotImplementedError("tf.contrib.learn.read_batch_examples(%s=...) is not in Weft: use tf.data.TFRecordDataset" % key)
@@ -196,7 +196,7 @@ def read_batch_examples(file_pattern, batch_size, reader, randomize_input=True, 
 def read_batch_features(file_pattern, batch_size, features, reader, randomize_input=True, num_epochs=None, queue_capacity=10000,
                         feature_queue_capacity=100, reader_num_threads=1, num_enqueue_threads=2, parse_fn=None, name=None,
                         read_batch_size=None):
-    """Batches of the features of tf.train.Example records."""
+    """Returns batches of the features of tf.train.Example records."""
     if parse_fn is not None:
         raise NotImplementedError("tf.contrib.learn.read_batch_features(parse_fn=...) is not in Weft: use tf.data.TFRecordDataset")
     found = _batched(file_pattern, batch_size, reader, randomize_input, num_epochs, queue_capacity, reader_num_threads, name)
@@ -205,7 +205,7 @@ def read_batch_features(file_pattern, batch_size, features, reader, randomize_in
 
 def read_batch_record_features(file_pattern, batch_size, features, randomize_input=True, num_epochs=None, queue_capacity=10000,
                                reader_num_threads=1, name="dequeue_record_examples"):
-    """Batches of the features of tf.train.Example records in TFRecord files."""
+    """Returns batches of the features of tf.train.Example records in TFRecord files."""
     return read_batch_features(file_pattern, batch_size, features, tf.TFRecordReader, randomize_input, num_epochs, queue_capacity,
                                reader_num_threads=reader_num_threads, name=name)
 
@@ -213,7 +213,7 @@ def read_batch_record_features(file_pattern, batch_size, features, randomize_inp
 # ---- monitors ----
 
 class ValidationMonitor(tf.train.SessionRunHook):
-    """Evaluates the last checkpoint while a model is trained, and may stop the training when it gets worse."""
+    """Evaluates the latest checkpoint during training, and can stop the training when the result gets worse."""
 
     def __init__(self, x=None, y=None, input_fn=None, batch_size=None, eval_steps=None, every_n_steps=100, metrics=None, hooks=None,
                  early_stopping_rounds=None, early_stopping_metric="loss", early_stopping_metric_minimize=True, name=None):
@@ -231,7 +231,7 @@ class ValidationMonitor(tf.train.SessionRunHook):
     early_stopped = property(lambda self: self._stopped)
 
     def set_estimator(self, estimator):
-        """The estimator that is trained; fit calls it."""
+        """Sets the estimator that is trained; fit() calls this."""
         self._estimator = estimator
 
     def begin(self):
@@ -261,7 +261,7 @@ class ValidationMonitor(tf.train.SessionRunHook):
 
 
 def PrintTensor(tensor_names, every_n=100, first_n=1):
-    """Logs tensors every so many steps."""
+    """Returns a hook that logs tensors at regular intervals of steps."""
     if first_n != 1:
         raise NotImplementedError("tf.contrib.learn.monitors.PrintTensor(first_n=%s) is not in Weft: use tf.train.LoggingTensorHook"
                                   % first_n)
@@ -269,27 +269,27 @@ def PrintTensor(tensor_names, every_n=100, first_n=1):
 
 
 def StopAtStep(num_steps=None, last_step=None):
-    """Ends the training at a step."""
+    """Returns a hook that ends the training at a step."""
     return tf.train.StopAtStepHook(num_steps, last_step)
 
 
 def NanLoss(loss_tensor, every_n_steps=100, fail_on_nan_loss=True):
-    """Ends the training when the loss is not a number; it looks at every step."""
+    """Returns a hook that ends the training when the loss is NaN. It checks every step."""
     return tf.train.NanTensorHook(loss_tensor, fail_on_nan_loss)
 
 
 def CheckpointSaver(checkpoint_dir, save_secs=None, save_steps=None, saver=None, checkpoint_basename="model.ckpt", scaffold=None):
-    """Writes a checkpoint every so many steps or seconds."""
+    """Returns a hook that writes checkpoints at regular intervals of steps or seconds."""
     return tf.train.CheckpointSaverHook(checkpoint_dir, save_secs, save_steps, saver, checkpoint_basename, scaffold)
 
 
 def SummarySaver(summary_op, save_steps=100, output_dir=None, summary_writer=None, scaffold=None):
-    """Writes summaries every so many steps."""
+    """Returns a hook that writes summaries at regular intervals of steps."""
     return tf.train.SummarySaverHook(save_steps, None, output_dir, summary_writer, scaffold, summary_op)
 
 
 def replace_monitors_with_hooks(monitors_or_hooks, estimator):
-    """The hooks of a list, which know the estimator."""
+    """Returns the hooks for a list of monitors and hooks, which then know the estimator."""
     for hook in monitors_or_hooks or []:
         if hasattr(hook, "set_estimator"):
             hook.set_estimator(estimator)
@@ -297,11 +297,12 @@ def replace_monitors_with_hooks(monitors_or_hooks, estimator):
 
 
 def numpy_input_fn(x, y=None, batch_size=128, num_epochs=1, shuffle=True, queue_capacity=1000, num_threads=1):
-    """Batches of a dict of arrays, with y as labels; shuffled, unless told otherwise."""
+    """Returns an input_fn for batches of a dict of arrays, with y as labels. It shuffles by default."""
     return inputs.numpy_input_fn(x, y, batch_size, num_epochs, shuffle, queue_capacity, num_threads)
 
 
 def pandas_input_fn(x, y=None, batch_size=128, num_epochs=1, shuffle=True, queue_capacity=1000, num_threads=1,
                     target_column="target"):
-    """Batches of the columns of a DataFrame, with a Series as labels; shuffled, unless told otherwise."""
+    """Returns an input_fn for batches of the columns of a DataFrame, with a Series as labels. It shuffles by default.
+    """
     return inputs.pandas_input_fn(x, y, batch_size, num_epochs, shuffle, queue_capacity, num_threads, target_column)

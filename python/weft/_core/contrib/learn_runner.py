@@ -1,4 +1,4 @@
-"""tf.contrib.learn.Experiment and learn_runner: the predecessors of train_and_evaluate, implemented with it."""
+"""tf.contrib.learn.Experiment and learn_runner, the predecessors of train_and_evaluate, which implements them."""
 from weft._core.estimator.exporter import Exporter
 from weft._core.estimator.run_config import RunConfig, TaskType
 from weft._core.estimator.server import start_server
@@ -8,7 +8,7 @@ from weft._core.framework.absent import Named
 
 
 class _Strategy(Exporter):
-    """An ExportStrategy as an exporter of tf.estimator."""
+    """Adapts an ExportStrategy to an exporter of tf.estimator."""
 
     def __init__(self, strategy):
         self._strategy = strategy
@@ -20,7 +20,7 @@ class _Strategy(Exporter):
 
 
 class Experiment(metaclass=Named):
-    """An estimator with what it is trained and evaluated on."""
+    """An estimator with the inputs of its training and evaluation."""
 
     def __init__(self, estimator, train_input_fn, eval_input_fn, eval_metrics=None, train_steps=None, eval_steps=100,
                  train_monitors=None, eval_hooks=None, local_eval_frequency=None, eval_delay_secs=120,
@@ -35,7 +35,7 @@ class Experiment(metaclass=Named):
         self._train_steps, self._eval_steps, self._delay = train_steps, eval_steps, eval_delay_secs
         self._train_hooks, self._eval_hooks = list(train_monitors or []), list(eval_hooks or [])
         for hook in self._train_hooks:
-            if hasattr(hook, "set_estimator"):  # a monitor
+            if hasattr(hook, "set_estimator"):  # The hook is a monitor.
                 hook.set_estimator(estimator)
         self._throttle = continuous_eval_throttle_secs
         given = export_strategies(estimator) if callable(export_strategies) and not hasattr(export_strategies, "export") else \
@@ -84,7 +84,7 @@ _SCHEDULES = {TaskType.PS: "run_std_server", TaskType.WORKER: "train"}
 
 
 def run(experiment_fn, output_dir=None, schedule=None, run_config=None, hparams=None):
-    """Makes an experiment and runs what this task does in it."""
+    """Makes an experiment, and runs the part of this task."""
     if not callable(experiment_fn):
         raise TypeError('Experiment builder "%s" is not callable.' % (experiment_fn,))
     if output_dir is not None and run_config is not None:

@@ -1,4 +1,6 @@
-"""The models of tf.contrib.legacy_seq2seq: encoders and decoders unrolled over lists of inputs, with attention and buckets."""
+"""The models of tf.contrib.legacy_seq2seq: unrolled encoders and decoders of lists of inputs, with attention and
+buckets.
+"""
 import weft as tf
 from weft._core.contrib.legacy_seq2seq import rnn_decoder, sequence_loss, sequence_loss_by_example
 from weft._core.contrib.rnn.cells import EmbeddingWrapper, OutputProjectionWrapper
@@ -7,7 +9,7 @@ from weft._core.framework import nest
 
 
 def _argmax_and_embed(embedding, output_projection, update_embedding):
-    """A loop function: the embedding of the most probable symbol of the output before."""
+    """Returns a loop function: the embedding of the most probable symbol of the output before."""
     def loop_function(before, _):
         if output_projection is not None:
             before = tf.nn.xw_plus_b(before, output_projection[0], output_projection[1])
@@ -33,7 +35,7 @@ def _check_dtype(dtype, *tensors):
 
 
 def tied_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, loop_function=None, dtype=tf.float32, scope=None):
-    """(outputs, state) of an encoder and a decoder with the same variables."""
+    """Returns (outputs, state) of an encoder and a decoder with the same variables."""
     _check_dtype(dtype, *encoder_inputs)
     with tf.variable_scope("combined_tied_rnn_seq2seq"):
         scope = scope or "tied_rnn_seq2seq"
@@ -44,7 +46,7 @@ def tied_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, loop_function=None, d
 
 def embedding_rnn_decoder(decoder_inputs, initial_state, cell, num_symbols, embedding_size, output_projection=None,
                           feed_previous=False, update_embedding_for_previous=True, scope=None):
-    """(outputs, state) of a decoder of ids; feed_previous: it reads what it decoded."""
+    """Returns (outputs, state) of a decoder of ids. With feed_previous it reads its own outputs."""
     with tf.variable_scope(scope or "embedding_rnn_decoder"):
         _check_projection(output_projection, None, num_symbols)
         embedding = tf.get_variable("embedding", [num_symbols, embedding_size])
@@ -53,7 +55,7 @@ def embedding_rnn_decoder(decoder_inputs, initial_state, cell, num_symbols, embe
 
 
 def _either_way(feed_previous, decode, like):
-    """(outputs, state) of decode(feed_previous), where a tensor may say whether outputs are fed back."""
+    """Returns (outputs, state) of decode(feed_previous); a tensor can say whether outputs are fed back."""
     if isinstance(feed_previous, bool):
         return decode(feed_previous)
 
@@ -75,7 +77,7 @@ def _set_dtype(scope, dtype):
 
 def embedding_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, num_encoder_symbols, num_decoder_symbols, embedding_size,
                           output_projection=None, feed_previous=False, dtype=None, scope=None):
-    """(outputs, state) of an encoder and a decoder of ids."""
+    """Returns (outputs, state) of an encoder and a decoder of ids."""
     with tf.variable_scope(scope or "embedding_rnn_seq2seq") as outer:
         dtype = _set_dtype(outer, dtype)
         encoder = EmbeddingWrapper(fresh_copy(cell), num_encoder_symbols, embedding_size)
@@ -88,7 +90,7 @@ def embedding_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, num_encoder_symb
 
 def embedding_tied_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, num_symbols, embedding_size, num_decoder_symbols=None,
                                output_projection=None, feed_previous=False, dtype=None, scope=None):
-    """(outputs, state) of an encoder and a decoder of ids with the same variables and one embedding."""
+    """Returns (outputs, state) of an encoder and a decoder of ids with the same variables and one embedding."""
     with tf.variable_scope(scope or "embedding_tied_rnn_seq2seq", dtype=dtype) as outer:
         dtype = outer.dtype
         _check_projection(output_projection, None, num_symbols)
@@ -106,7 +108,7 @@ def embedding_tied_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, num_symbols
 
 
 def _attention(query, heads, hidden, length, size):
-    """What each head reads of the memory; heads: (features, v) of each."""
+    """Returns what each head reads from the memory. heads: (features, v) of each."""
     query = tf.concat(nest.flatten(query), 1) if nest.is_nested(query) else query
     read = []
     for a, (features, v) in enumerate(heads):
@@ -129,7 +131,7 @@ def _check_attention(decoder_inputs, attention_states, num_heads):
 
 def attention_decoder(decoder_inputs, initial_state, attention_states, cell, output_size=None, num_heads=1, loop_function=None,
                       dtype=None, scope=None, initial_state_attention=False):
-    """(outputs, state) of a decoder that reads attention_states, (batch, length, size), in each step."""
+    """Returns (outputs, state) of a decoder that reads attention_states, (batch, length, size), in each step."""
     memory = tf.convert_to_tensor(attention_states)
     _check_attention(decoder_inputs, memory, num_heads)
     _check_dtype(dtype, memory)
@@ -168,7 +170,7 @@ def attention_decoder(decoder_inputs, initial_state, attention_states, cell, out
 def embedding_attention_decoder(decoder_inputs, initial_state, attention_states, cell, num_symbols, embedding_size, num_heads=1,
                                 output_size=None, output_projection=None, feed_previous=False,
                                 update_embedding_for_previous=True, dtype=None, scope=None, initial_state_attention=False):
-    """attention_decoder of ids; feed_previous: it reads what it decoded."""
+    """Returns attention_decoder applied to ids. With feed_previous it reads its own outputs."""
     output_size = output_size or cell.output_size
     _check_dtype(dtype, attention_states)
     _check_projection(output_projection, output_size, num_symbols)
@@ -183,7 +185,7 @@ def embedding_attention_decoder(decoder_inputs, initial_state, attention_states,
 def embedding_attention_seq2seq(encoder_inputs, decoder_inputs, cell, num_encoder_symbols, num_decoder_symbols, embedding_size,
                                 num_heads=1, output_projection=None, feed_previous=False, dtype=None, scope=None,
                                 initial_state_attention=False):
-    """(outputs, state) of an encoder and a decoder of ids that reads the outputs of the encoder."""
+    """Returns (outputs, state) of an encoder and a decoder of ids that reads the outputs of the encoder."""
     with tf.variable_scope(scope or "embedding_attention_seq2seq", dtype=dtype) as outer:
         encoder = EmbeddingWrapper(fresh_copy(cell), num_encoder_symbols, embedding_size)
         made, state = tf.nn.static_rnn(encoder, encoder_inputs, dtype=outer.dtype)
@@ -199,7 +201,7 @@ def embedding_attention_seq2seq(encoder_inputs, decoder_inputs, cell, num_encode
 
 def one2many_rnn_seq2seq(encoder_inputs, decoder_inputs_dict, enc_cell, dec_cells_dict, num_encoder_symbols,
                          num_decoder_symbols_dict, embedding_size, feed_previous=False, dtype=None, scope=None):
-    """({name: outputs}, {name: state}) of one encoder and several decoders."""
+    """Returns ({name: outputs}, {name: state}) of one encoder and several decoders."""
     outputs, states = {}, {}
     with tf.variable_scope(scope or "one2many_rnn_seq2seq", dtype=dtype) as outer:
         encoder = EmbeddingWrapper(enc_cell, num_encoder_symbols, embedding_size)
@@ -209,13 +211,14 @@ def one2many_rnn_seq2seq(encoder_inputs, decoder_inputs_dict, enc_cell, dec_cell
             with tf.variable_scope("one2many_decoder_" + str(name)):
                 cell = OutputProjectionWrapper(dec_cells_dict[name], count)
                 outputs[name], states[name] = _either_way(feed_previous, lambda flag: embedding_rnn_decoder(
-                    inputs, state, cell, count, embedding_size, feed_previous=flag), state)  # noqa: B023 - called at once
+                    # noqa: B023 - it is called immediately
+                    inputs, state, cell, count, embedding_size, feed_previous=flag), state)
     return outputs, states
 
 
 def model_with_buckets(encoder_inputs, decoder_inputs, targets, weights, buckets, seq2seq, softmax_loss_function=None,
                        per_example_loss=False, name=None):
-    """(outputs, losses) of a model for each bucket, (length of the encoder, length of the decoder)."""
+    """Returns (outputs, losses) of a model for each bucket, (length of the encoder, length of the decoder)."""
     for what, given, at in (("encoder_inputs", encoder_inputs, 0), ("targets", targets, 1), ("weights", weights, 1)):
         if len(given) < buckets[-1][at]:
             raise ValueError("Length of %s (%d) must be at least that of last bucket (%d)." % (what, len(given), buckets[-1][at]))

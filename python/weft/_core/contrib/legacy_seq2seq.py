@@ -7,7 +7,7 @@ from weft._core.ops.variable_scope import get_variable_scope, variable_scope
 
 
 def sequence_loss_by_example(logits, targets, weights, average_across_timesteps=True, softmax_loss_function=None, name=None):
-    """The cross entropy of each row, over all steps."""
+    """Returns the cross entropy of each row, over all steps."""
     if not len(logits) == len(targets) == len(weights):
         raise ValueError("Lengths of logits, weights, and targets must be the same %d, %d, %d." % (
             len(logits), len(weights), len(targets)))
@@ -33,7 +33,7 @@ def sequence_loss(logits, targets, weights, average_across_timesteps=True, avera
 
 
 def rnn_decoder(decoder_inputs, initial_state, cell, loop_function=None, scope=None):
-    """(outputs, state); loop_function(output, i) makes the next input of an output."""
+    """Returns (outputs, state); loop_function(output, i) makes the next input of an output."""
     with variable_scope(scope or "rnn_decoder"):
         state, outputs, before = initial_state, [], None
         for i, x in enumerate(decoder_inputs):

@@ -1,9 +1,11 @@
-"""tf.contrib.losses.metric_learning: losses that draw embeddings of one class together and those of others apart."""
+"""tf.contrib.losses.metric_learning: losses that make embeddings of the same class close and of different classes
+distant.
+"""
 import weft as tf
 
 
 def pairwise_distance(feature, squared=False):
-    """The distances between all rows, with zeros on the diagonal."""
+    """Returns the distances between all rows, with zeros on the diagonal."""
     squares = tf.reduce_sum(tf.square(feature), axis=[1], keepdims=True)
     d = tf.maximum(squares + tf.transpose(squares) - 2.0 * tf.matmul(feature, tf.transpose(feature)), 0.0)
     zero = tf.less_equal(d, 0.0)
@@ -15,7 +17,9 @@ def pairwise_distance(feature, squared=False):
 
 
 def contrastive_loss(labels, embeddings_anchor, embeddings_positive, margin=1.0):
-    """Squared distances of pairs with label 1, and of others by how much they are closer than the margin."""
+    """Returns the mean of the squared distances of pairs with label 1, and of the squared violations of the margin by
+    other pairs.
+    """
     d = tf.sqrt(tf.reduce_sum(tf.squared_difference(embeddings_anchor, embeddings_positive), 1))
     labels = tf.cast(labels, tf.float32)
     return tf.reduce_mean(labels * tf.square(d) + (1.0 - labels) * tf.square(tf.maximum(margin - d, 0.0)), name="contrastive_loss")
@@ -39,7 +43,9 @@ def _column(labels):
 
 
 def triplet_semihard_loss(labels, embeddings, margin=1.0):
-    """Triplets of an anchor, a positive and the nearest negative that is farther than it (Schroff et al.)."""
+    """Returns the loss of triplets: an anchor, a positive and the nearest negative that is farther away (Schroff et
+    al.).
+    """
     labels, embeddings = _column(labels), tf.convert_to_tensor(embeddings)
     d, n = pairwise_distance(embeddings, squared=True), tf.size(labels)
     same = tf.equal(labels, tf.transpose(labels))
@@ -56,7 +62,7 @@ def triplet_semihard_loss(labels, embeddings, margin=1.0):
 
 
 def lifted_struct_loss(labels, embeddings, margin=1.0):
-    """All positive and negative pairs of a batch at once (Song et al.)."""
+    """Returns the loss of all positive and negative pairs of a batch at once (Song et al.)."""
     labels, embeddings = _column(labels), tf.convert_to_tensor(embeddings)
     d, n = pairwise_distance(embeddings), tf.size(labels)
     same = tf.equal(labels, tf.transpose(labels))
@@ -75,7 +81,7 @@ def lifted_struct_loss(labels, embeddings, margin=1.0):
 
 
 def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002, print_losses=False):
-    """The cross entropy of which positive belongs to each anchor, plus a multiple of the lengths (Sohn)."""
+    """Returns the cross entropy of which positive belongs to each anchor, plus a multiple of the lengths (Sohn)."""
     anchor, positive = tf.convert_to_tensor(embeddings_anchor), tf.convert_to_tensor(embeddings_positive)
     reg = tf.reduce_mean(tf.reduce_sum(tf.square(anchor), 1)) + tf.reduce_mean(tf.reduce_sum(tf.square(positive), 1))
     reg = tf.multiply(0.25 * reg_lambda, reg, name="l2loss")

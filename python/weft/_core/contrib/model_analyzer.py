@@ -1,9 +1,9 @@
-"""tf.contrib.slim.model_analyzer: the sizes of a graph's tensors and variables."""
+"""tf.contrib.slim.model_analyzer: computes the sizes of a graph's tensors and variables."""
 from weft._core.framework.tensor_shape import TensorShape
 
 
 def tensor_description(var):
-    """The type and shape of a variable or tensor, such as "(float32_ref 3x4) [12, bytes: 48]"."""
+    """Returns the type and shape of a variable or tensor, such as "(float32_ref 3x4) [12, bytes: 48]"."""
     said = "(%s " % str(var.dtype.name)
     sizes = var.get_shape()
     for i, size in enumerate(sizes):
@@ -16,7 +16,8 @@ def _elements(shape):
 
 
 def analyze_ops(graph, print_info=False):
-    """The elements in the outputs of all operations of a graph, which may be printed; those of unknown size count as none."""
+    """Returns the number of elements in the outputs of all operations, and can print them. Unknown sizes count as zero.
+    """
     if print_info:
         print("---------")
         print("Operations: name -> (type shapes) [size]")
@@ -32,7 +33,7 @@ def analyze_ops(graph, print_info=False):
 
 
 def analyze_vars(variables, print_info=False):
-    """(elements, bytes) in all the variables, which may be printed."""
+    """Returns (elements, bytes) of all variables, and can print them."""
     if print_info:
         print("---------")
         print("Variables: name (type shape) [size]")

@@ -1,4 +1,4 @@
-"""tf.contrib.nccl: sums, products and extremes of a tensor of each device."""
+"""tf.contrib.nccl: sums, products, minima and maxima of tensors on several devices."""
 import weft as tf
 
 
@@ -23,30 +23,30 @@ def _chain(op):
 
 
 def all_sum(tensors):
-    """The sum of tensors, once on the device of each."""
+    """Returns the sum of tensors, on the device of each."""
     return _everywhere(tensors, tf.add_n)
 
 
 def all_prod(tensors):
-    """The product of tensors, once on the device of each."""
+    """Returns the product of tensors, on the device of each."""
     return _everywhere(tensors, _chain(tf.multiply))
 
 
 def all_min(tensors):
-    """The least of tensors, once on the device of each."""
+    """Returns the minimum of tensors, on the device of each."""
     return _everywhere(tensors, _chain(tf.minimum))
 
 
 def all_max(tensors):
-    """The greatest of tensors, once on the device of each."""
+    """Returns the maximum of tensors, on the device of each."""
     return _everywhere(tensors, _chain(tf.maximum))
 
 
 def reduce_sum(tensors):
-    """The sum of tensors, on the device that is asked for."""
+    """Returns the sum of tensors on the current device."""
     return tf.add_n([tf.convert_to_tensor(t) for t in tensors])
 
 
 def broadcast(tensor):
-    """The tensor itself: other devices copy it when they need it."""
+    """Returns the tensor itself; other devices copy it when they need it."""
     return tf.identity(tensor)

@@ -1,4 +1,4 @@
-"""tf.contrib.integrate: ordinary differential equations, by steps of a fixed size or by Dormand and Prince's method."""
+"""tf.contrib.integrate: solves ordinary differential equations with fixed steps or by the Dormand-Prince method."""
 import collections
 
 import weft as tf
@@ -8,7 +8,7 @@ _BETA = ((1 / 5,), (3 / 40, 9 / 40), (44 / 45, -56 / 15, 32 / 9), (19372 / 6561,
          (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656), (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84))
 _ERROR = (1951 / 21600 - 35 / 384, 0, 22642 / 50085 - 500 / 1113, 451 / 720 - 125 / 192, -12231 / 42400 + 2187 / 6784,
           649 / 6300 - 11 / 84, 1 / 60)
-# The value in the middle of a step, which the polynomial between two steps goes through (Shampine).
+# The value in the middle of a step, through which the interpolating polynomial goes (Shampine).
 _MIDDLE = (6025192743 / 30085553152 / 2, 0, 51252292925 / 65400821598 / 2, -2691868925 / 45128329728 / 2,
            187940372067 / 1594534317056 / 2, -1776094331 / 19743644256 / 2, 11237099 / 235043384 / 2)
 
@@ -16,13 +16,13 @@ _Step = collections.namedtuple("_Step", "y f t0 t1 dt coefficients")
 
 
 def _combined(y0, dt, factors, slopes):
-    """y0 + dt * (the sum of factors times slopes)"""
+    """Returns y0 + dt * (the sum of factors times slopes)."""
     parts = [tf.cast(f * dt, y0.dtype) * k for f, k in zip(factors, slopes) if f != 0]
     return tf.add_n([y0] + parts)
 
 
 def _polynomial(y0, y1, middle, f0, f1, dt):
-    """The coefficients, highest first, of a polynomial of degree four in the share of the step that is done."""
+    """Returns the coefficients, highest first, of a polynomial of degree four in the share of the step that is done."""
     dt = tf.cast(dt, y0.dtype)
     return [2 * dt * (f1 - f0) - 8 * (y1 + y0) + 16 * middle, dt * (5 * f0 - 3 * f1) + 18 * y0 + 14 * y1 - 32 * middle,
             dt * (f1 - 4 * f0) - 11 * y0 - 5 * y1 + 16 * middle, dt * f0, y0]
@@ -36,7 +36,7 @@ def _at(coefficients, share):
 
 
 def _next_dt(dt, ratio, safety, ifactor, dfactor):
-    """A step that would have had the error that is allowed."""
+    """Returns a step that would have had the error that is allowed."""
     least = tf.where(ratio < 1, tf.ones([], tf.float64), tf.constant(dfactor, tf.float64))
     factor = tf.maximum(1 / ifactor, tf.minimum(tf.pow(tf.maximum(ratio, 1e-30), 0.2) / safety, 1 / least))
     return dt / factor
@@ -66,7 +66,7 @@ def _checked(t):
 
 
 def odeint(func, y0, t, rtol=1e-6, atol=1e-12, method=None, options=None, full_output=False, name=None):
-    """The solution of dy/dt = func(y, t) at the times t, from y0 at the first of them."""
+    """Returns the solution of dy/dt = func(y, t) at the times t, from y0 at the first of them."""
     if method not in (None, "dopri5"):
         raise ValueError("invalid method: %r" % (method,))
     given = dict(first_step=0.1, safety=0.9, ifactor=10.0, dfactor=0.2, max_num_steps=1000)
@@ -108,7 +108,7 @@ def _midpoint(func, y, t, dt):
 
 
 def odeint_fixed(func, y0, t, dt=None, method="rk4", name=None):
-    """odeint by steps of dt, or from each time to the next; method is rk4 or midpoint."""
+    """Integrates with steps of dt, or from each time to the next. method is rk4 or midpoint."""
     if method not in ("rk4", "midpoint"):
         raise ValueError("method not supported: %s" % method)
     step = _rk4 if method == "rk4" else _midpoint

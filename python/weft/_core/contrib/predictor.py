@@ -1,4 +1,4 @@
-"""tf.contrib.predictor: a function of arrays, of a saved model, an estimator or a graph."""
+"""tf.contrib.predictor: functions of arrays that run a saved model, an estimator or a graph."""
 import abc
 
 import weft as tf
@@ -8,7 +8,7 @@ _KEY = tf.saved_model.signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
 
 class Predictor(metaclass=Named):
-    """Calls run the output tensors of a session, with the inputs fed by name."""
+    """A callable that feeds inputs by name, runs the output tensors in a session, and returns their values."""
 
     @abc.abstractmethod
     def __init__(self):
@@ -23,7 +23,7 @@ class Predictor(metaclass=Named):
         return "%s with feed tensors %s and fetch_tensors %s" % ("Predictor", self._feed_tensors, self._fetch_tensors)
 
     def __call__(self, input_dict):
-        """{output: value} for {input: value}."""
+        """Returns {output: value} for {input: value}."""
         unknown = set(input_dict).difference(self._feed_tensors)
         if unknown:
             raise ValueError("Got unexpected keys in input_dict: %s\nexpected: %s" % (unknown, set(self._feed_tensors)))
@@ -42,7 +42,9 @@ def _named(graph, signature):
 
 def from_saved_model(export_dir, signature_def_key=None, signature_def=None, input_names=None, output_names=None, tags=None, graph=None,
                      config=None):
-    """A predictor of a SavedModel: of one of its signatures, of a signature that is given, or of tensors by name."""
+    """Returns a predictor of a SavedModel: of one of its signatures, of a signature that is given, or of tensors by
+    name.
+    """
     if (input_names is None) != (output_names is None):
         raise ValueError("input_names and output_names must both be specified or both be unspecified.")
     if sum(x is not None for x in (signature_def_key, signature_def, input_names)) > 1:
@@ -64,13 +66,13 @@ def from_saved_model(export_dir, signature_def_key=None, signature_def=None, inp
 
 
 def _restored(spec, graph, checkpoint, config):
-    """A session with the values of a checkpoint."""
+    """Returns a session with the values of a checkpoint."""
     creator = tf.train.ChiefSessionCreator(scaffold=spec.scaffold, checkpoint_filename_with_path=checkpoint, config=config)
     return tf.train.MonitoredSession(session_creator=creator)
 
 
 def from_estimator(estimator, serving_input_receiver_fn, output_key=None, graph=None, config=None):
-    """A predictor of an Estimator, with the inputs of a serving_input_receiver_fn."""
+    """Returns a predictor of an Estimator, with the inputs of a serving_input_receiver_fn."""
     graph = graph or tf.Graph()
     with graph.as_default():
         receiver = serving_input_receiver_fn()
@@ -93,7 +95,7 @@ def from_estimator(estimator, serving_input_receiver_fn, output_key=None, graph=
 
 
 def _values(output, predictions):
-    """The tensors of an export output, by name."""
+    """Returns the tensors of an export output, by name."""
     for name in ("outputs", "value"):
         found = getattr(output, name, None)
         if found is not None:
@@ -103,7 +105,7 @@ def _values(output, predictions):
 
 def from_contrib_estimator(estimator, prediction_input_fn, input_alternative_key=None, output_alternative_key=None, graph=None,
                            config=None):
-    """A predictor of an estimator of tf.contrib.learn, with the inputs of a serving input function."""
+    """Returns a predictor of an estimator of tf.contrib.learn, with the inputs of a serving input function."""
     if input_alternative_key is not None:
         raise NotImplementedError("tf.contrib.predictor.from_contrib_estimator(input_alternative_key=...) is not in Weft: give an "
                                   "input function for that input")

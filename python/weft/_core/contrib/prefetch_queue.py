@@ -1,4 +1,4 @@
-"""tf.contrib.slim.prefetch_queue: batches made ahead, in a queue that a thread fills."""
+"""tf.contrib.slim.prefetch_queue: a queue that a thread fills with batches ahead of time."""
 from weft._core.files import summary
 from weft._core.framework.graph import name_scope
 from weft._core.ops import data_flow, math_ops

@@ -1,4 +1,4 @@
-"""tf.contrib.tensorboard.plugins.projector: which embeddings TensorBoard shows, and with which labels."""
+"""tf.contrib.tensorboard.plugins.projector: configures which embeddings TensorBoard shows, and their labels."""
 import os
 
 from weft._core.files.gfile import local, makedirs

@@ -1,4 +1,4 @@
-"""tf.contrib.slim.queues: queue runners for as long as a `with` lasts."""
+"""tf.contrib.slim.queues: runs queue runners for the duration of a `with` block."""
 import contextlib
 
 from weft._core.train.coordinator import Coordinator, start_queue_runners

@@ -1,4 +1,4 @@
-"""tf.contrib.training's queues: batches of like examples (buckets), and examples drawn by class or by weight."""
+"""tf.contrib.training's queues: batches of similar examples (buckets), and examples sampled by class or by weight."""
 import weft as tf
 from weft._core.train.batching import _flat, _like
 
@@ -12,7 +12,7 @@ def _as_list(value, n, name):
 
 def bucket(tensors, which_bucket, batch_size, num_buckets, num_threads=1, capacity=32, bucket_capacities=None, shapes=None,
            dynamic_pad=False, allow_smaller_final_batch=False, keep_input=True, shared_name=None, name=None):
-    """(bucket, batch): each batch has examples of one bucket only."""
+    """Returns (bucket, batch): each batch has examples of one bucket only."""
     sizes = _as_list(batch_size, num_buckets, "batch_size")
     capacities = _as_list(bucket_capacities if bucket_capacities is not None else capacity, num_buckets, "bucket_capacities")
     flat = [tf.convert_to_tensor(t) for t in _flat(tensors)]
@@ -40,7 +40,7 @@ def bucket(tensors, which_bucket, batch_size, num_buckets, num_threads=1, capaci
 
 
 def _add_runners(queues, top, sizes, flat, which, keep_input, num_threads, smaller):
-    """Threads that put examples into buckets, and batches of each bucket into one queue."""
+    """Adds threads that put examples into buckets, and batches of each bucket into one queue."""
     def put():
         branches = [(tf.equal(which, i), lambda q=q: tf.group(q.enqueue(flat))) for i, q in enumerate(queues)]
         said = tf.Assert(tf.logical_and(which >= 0, which < len(queues)), ["which_bucket is not a bucket", which])
@@ -67,7 +67,7 @@ def _add_runners(queues, top, sizes, flat, which, keep_input, num_threads, small
 def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundaries, num_threads=1, capacity=32, bucket_capacities=None,
                               shapes=None, dynamic_pad=False, allow_smaller_final_batch=False, keep_input=True, shared_name=None,
                               name=None):
-    """(lengths, batch): each batch has sequences of similar length; the boundaries are increasing lengths."""
+    """Returns (lengths, batch): each batch has sequences of similar length; the boundaries are increasing lengths."""
     if not isinstance(bucket_boundaries, (list, tuple)) or not bucket_boundaries:
         raise ValueError("bucket_boundaries must be a non-empty list, not %r" % (bucket_boundaries,))
     for a, b in zip(bucket_boundaries, bucket_boundaries[1:]):
@@ -85,7 +85,7 @@ def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundari
 
 def rejection_sample(tensors, accept_prob_fn, batch_size, queue_threads=1, enqueue_many=False, prebatch_capacity=16,
                      prebatch_threads=1, runtime_checks=False, name=None):
-    """A batch of examples that are kept with the probability accept_prob_fn(tensors)."""
+    """Returns a batch of examples that are kept with the probability accept_prob_fn(tensors)."""
     with tf.variable_scope(name, "rejection_sample", tensors):
         tensors = [tf.convert_to_tensor(t) for t in tensors]
         if enqueue_many:
@@ -111,13 +111,14 @@ def _distribution(given, name):
 
 
 def _acceptance(target, initial):
-    """The probability to keep an example of each class: the classes come out as the target says."""
+    """Returns the probability of keeping an example of each class, so that classes occur with the target frequencies.
+    """
     ratio = tf.div_no_nan(target, initial)
     return ratio / tf.reduce_max(ratio)
 
 
 def _estimated(labels, classes, smoothing=10):
-    """How often each class occurred, with some of each at first."""
+    """Returns how often each class occurred, with some of each at first."""
     seen = tf.Variable([float(smoothing)] * classes, trainable=False, name="class_count", dtype=tf.float32,
                        collections=[tf.GraphKeys.LOCAL_VARIABLES])
     more = tf.reduce_sum(tf.one_hot(tf.reshape(labels, [-1]), classes), 0)
@@ -127,7 +128,7 @@ def _estimated(labels, classes, smoothing=10):
 
 def stratified_sample(tensors, labels, target_probs, batch_size, init_probs=None, enqueue_many=False, queue_capacity=16,
                       threads_per_queue=1, name=None):
-    """(batch of tensors, labels) in which the classes occur with the target probabilities."""
+    """Returns (batch of tensors, labels) in which the classes occur with the target probabilities."""
     with tf.name_scope(name, "stratified_sample", list(tensors) + [labels]):
         tensors, labels = [tf.convert_to_tensor(t) for t in tensors], tf.cast(tf.convert_to_tensor(labels), tf.int32)
         target = _distribution(target_probs, "target_probs")
@@ -144,7 +145,7 @@ def stratified_sample(tensors, labels, target_probs, batch_size, init_probs=None
 
 
 def weighted_resample(inputs, weights, overall_rate, scope=None, mean_decay=0.999, seed=None):
-    """(resampled tensors, rates): rows occur as often as their weights say, and overall_rate times on the average."""
+    """Returns (resampled tensors, rates): rows occur in proportion to their weights, overall_rate times on average."""
     with tf.name_scope(scope, "weighted_resample", list(inputs) + [weights, overall_rate]):
         weights = tf.convert_to_tensor(weights, name="weights")
         rate = tf.convert_to_tensor(overall_rate, name="resampling_rate")
@@ -159,7 +160,7 @@ def weighted_resample(inputs, weights, overall_rate, scope=None, mean_decay=0.99
 
 
 def resample_at_rate(inputs, rates, scope=None, seed=None, back_prop=False):
-    """Each row as often as its rate says: a rate of 2.3 is two times, and with probability 0.3 once more."""
+    """Returns rows repeated by their rates: a rate of 2.3 means twice, and once more with probability 0.3."""
     with tf.name_scope(scope, "resample_at_rate", list(inputs) + [rates]):
         rates = tf.convert_to_tensor(rates, name="rates")
         counts = tf.cast(tf.floor(rates + tf.random_uniform(tf.shape(rates), dtype=rates.dtype, seed=seed)), tf.int32)
@@ -171,7 +172,7 @@ def resample_at_rate(inputs, rates, scope=None, seed=None, back_prop=False):
 
 
 class FeedingQueueRunner(tf.train.QueueRunner):
-    """A queue runner whose enqueue ops are fed by functions, one for each op."""
+    """A queue runner with a feed function for each enqueue op."""
 
     def __init__(self, queue=None, enqueue_ops=None, close_op=None, cancel_op=None, feed_fns=None, queue_closed_exception_types=None):
         super().__init__(queue, enqueue_ops, close_op, cancel_op, queue_closed_exception_types)
@@ -188,14 +189,14 @@ class FeedingQueueRunner(tf.train.QueueRunner):
                 except (*self.queue_closed_exception_types, StopIteration):
                     sess.run(self.close_op)
                     return
-        except Exception as e:  # noqa: BLE001 - the coordinator gets it
+        except Exception as e:  # noqa: BLE001 - it is passed to the coordinator
             if coord is None:
                 self.exceptions_raised.append(e)
                 raise
             coord.request_stop(e)
 
     def create_threads(self, sess, coord=None, daemon=False, start=False):
-        """The threads, one for each op, and one that closes the queue when the coordinator stops."""
+        """Returns the threads, one for each op, and one that closes the queue when the coordinator stops."""
         import threading
 
         def close():

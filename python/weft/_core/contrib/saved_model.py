@@ -1,9 +1,9 @@
-"""tf.contrib.saved_model: Keras models as SavedModels."""
+"""tf.contrib.saved_model: writes Keras models as SavedModels."""
 from weft._core.keras.saved_models import load_model, save_model
 
 
 def save_keras_model(model, saved_model_path, custom_objects=None, as_text=None, input_signature=None, serving_only=False):
-    """Writes a Keras model as a SavedModel; returns its path.
+    """Writes a Keras model as a SavedModel, and returns its path.
 
     Args:
       model: the model.
@@ -21,7 +21,7 @@ def save_keras_model(model, saved_model_path, custom_objects=None, as_text=None,
 
 
 def load_keras_model(saved_model_path, custom_objects=None):
-    """The Keras model of a SavedModel.
+    """Returns the Keras model of a SavedModel.
 
     Args:
       saved_model_path: the folder.

@@ -1,4 +1,4 @@
-"""tf.contrib.slim's data sets: records that readers read in parallel and decoders turn into named items."""
+"""tf.contrib.slim's data sets: records that readers read in parallel, and decoders that convert them to named items."""
 import abc
 
 from weft._core.files import summary
@@ -15,7 +15,10 @@ from weft._core.train.input import string_input_producer
 
 
 class Dataset(metaclass=Named):
-    """Where the records of a data set are, and how to read and decode them; further keywords become attributes."""
+    """Describes where the records of a data set are, and how to read and decode them.
+
+    Further keywords become attributes.
+    """
 
     def __init__(self, data_sources, reader, decoder, num_samples, items_to_descriptions, **kwargs):
         kwargs.update(data_sources=data_sources, reader=reader, decoder=decoder, num_samples=num_samples,
@@ -24,15 +27,15 @@ class Dataset(metaclass=Named):
 
 
 class DataDecoder(metaclass=Named):
-    """Turns a record into items; subclasses say how."""
+    """The base of decoders, which convert a record to items."""
 
     @abc.abstractmethod
     def decode(self, data, items):
-        """The tensors of the items, in their order."""
+        """Returns the tensors of the items, in order."""
 
     @abc.abstractmethod
     def list_items(self):
-        """The names of the items that it makes."""
+        """Returns the names of the items that the decoder makes."""
 
 
 class DataProvider(metaclass=Named):
@@ -42,7 +45,7 @@ class DataProvider(metaclass=Named):
         self._items_to_tensors, self._num_samples = items_to_tensors, num_samples
 
     def get(self, items):
-        """The tensors of the items, in their order."""
+        """Returns the tensors of the items, in their order."""
         wrong = set(items).difference(self._items_to_tensors)
         if wrong:
             raise ValueError("Items %s not in %s" % (sorted(wrong), sorted(self._items_to_tensors)))
@@ -56,7 +59,7 @@ class DataProvider(metaclass=Named):
 
 
 class DatasetDataProvider(DataProvider):
-    """Samples of a Dataset, which readers put into a queue and the data set's decoder decodes."""
+    """Provides samples of a Dataset, which readers enqueue and the data set's decoder decodes."""
 
     def __init__(self, dataset, num_readers=1, reader_kwargs=None, shuffle=True, num_epochs=None, common_queue_capacity=256,
                  common_queue_min=128, record_key="record_key", seed=None, scope=None):
@@ -74,7 +77,7 @@ class DatasetDataProvider(DataProvider):
 
 
 class ParallelReader(ReaderBase):
-    """Several readers that fill one queue of (key, value)."""
+    """Runs several readers that fill one queue of (key, value)."""
 
     def __init__(self, reader_class, common_queue, num_readers=4, reader_kwargs=None):
         if len(common_queue.dtypes) != 2:
@@ -89,12 +92,12 @@ class ParallelReader(ReaderBase):
     common_queue = property(lambda self: self._common_queue)
 
     def read(self, queue, name=None):
-        """The next (key, value) that any of the readers read from the files of a queue."""
+        """Returns the next (key, value) that any of the readers read from the files of a queue."""
         self._configure_readers_by(queue)
         return self._common_queue.dequeue(name=name)
 
     def read_up_to(self, queue, num_records, name=None):
-        """As many of the next records as there are, up to a number."""
+        """Returns the next records, at most num_records of them."""
         self._configure_readers_by(queue)
         return self._common_queue.dequeue_up_to(num_records, name)
 
@@ -103,21 +106,21 @@ class ParallelReader(ReaderBase):
         add_queue_runner(QueueRunner(self._common_queue, enqueue_ops))
 
     def num_records_produced(self, name=None):
-        """How many records all readers read."""
+        """Returns how many records all readers read."""
         return add_n([r.num_records_produced() for r in self._readers], name=name)
 
     def num_work_units_completed(self, name=None):
-        """How many files all readers read to their end."""
+        """Returns how many files all readers read to their end."""
         return add_n([r.num_work_units_completed() for r in self._readers], name=name)
 
     def reset(self, name=None):
-        """Sets all readers back to their beginning."""
+        """Resets all readers to their beginning."""
         return group(*[r.reset() for r in self._readers], name=name)
 
 
 def parallel_read(data_sources, reader_class, num_epochs=None, num_readers=4, reader_kwargs=None, shuffle=True, dtypes=None,
                   capacity=256, min_after_dequeue=128, seed=None, scope=None):
-    """(key, value) of the next record that one of several readers read."""
+    """Returns (key, value) of the next record that one of several readers read."""
     data_files = get_data_files(data_sources)
     with name_scope(scope, "parallel_read"):
         filename_queue = string_input_producer(data_files, num_epochs=num_epochs, shuffle=shuffle, seed=seed, name="filenames")
@@ -132,7 +135,7 @@ def parallel_read(data_sources, reader_class, num_epochs=None, num_readers=4, re
 
 
 def single_pass_read(data_sources, reader_class, reader_kwargs=None, scope=None):
-    """(key, value) of the next record; the files are read once, in order, by one reader."""
+    """Returns (key, value) of the next record; the files are read once, in order, by one reader."""
     data_files = get_data_files(data_sources)
     with name_scope(scope, "single_pass_read"):
         filename_queue = string_input_producer(data_files, num_epochs=1, shuffle=False, capacity=1, name="filenames")
@@ -140,7 +143,7 @@ def single_pass_read(data_sources, reader_class, reader_kwargs=None, scope=None)
 
 
 def get_data_files(data_sources):
-    """The files of a path, of a pattern or of a list of these."""
+    """Returns the files of a path, of a pattern or of a list of these."""
     if isinstance(data_sources, (list, tuple)):
         data_files = [name for source in data_sources for name in get_data_files(source)]
     elif any(sign in data_sources for sign in "*?["):

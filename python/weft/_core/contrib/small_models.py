@@ -6,7 +6,9 @@ from weft._core.framework.build import constant_value
 
 
 def sparsemax(logits, name=None):
-    """A softmax that gives zeros: the point of the simplex that is nearest to the logits (Martins and Astudillo)."""
+    """Returns a softmax that gives zeros: the point of the simplex that is nearest to the logits (Martins and
+    Astudillo).
+    """
     with tf.name_scope(name, "sparsemax", [logits]):
         z = tf.convert_to_tensor(logits, name="logits")
         rows, size = tf.shape(z)[0], tf.shape(z)[1]
@@ -24,7 +26,7 @@ def sparsemax(logits, name=None):
 
 
 def sparsemax_loss(logits, sparsemax, labels, name=None):
-    """The loss whose gradient is sparsemax minus labels."""
+    """Returns the loss whose gradient is sparsemax minus labels."""
     with tf.name_scope(name, "sparsemax_loss", [logits, sparsemax, labels]):
         logits, p, labels = (tf.convert_to_tensor(x) for x in (logits, sparsemax, labels))
         used = tf.where(tf.logical_or(p > 0, tf.is_nan(p)), p * (logits - 0.5 * p), tf.zeros_like(p))
@@ -34,7 +36,7 @@ def sparsemax_loss(logits, sparsemax, labels, name=None):
 
 
 def alpha_dropout(x, keep_prob, noise_shape=None, seed=None, name=None):
-    """Dropout for selu: it keeps the mean and the variance of the inputs."""
+    """Applies dropout for selu, which keeps the mean and the variance of the inputs."""
     with tf.name_scope(name, "alpha_dropout", [x]):
         x = tf.convert_to_tensor(x, name="x")
         if isinstance(keep_prob, numbers.Real) and not 0 < keep_prob <= 1.0:
@@ -53,32 +55,32 @@ def alpha_dropout(x, keep_prob, noise_shape=None, seed=None, name=None):
 
 
 def deprecated_flipped_softmax_cross_entropy_with_logits(logits, labels, dim=-1, name=None):
-    """tf.nn.softmax_cross_entropy_with_logits with the logits first."""
+    """Calls tf.nn.softmax_cross_entropy_with_logits; the logits are the first argument."""
     return tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits, dim=dim, name=name)
 
 
 def deprecated_flipped_sparse_softmax_cross_entropy_with_logits(logits, labels, name=None):
-    """tf.nn.sparse_softmax_cross_entropy_with_logits with the logits first."""
+    """Calls tf.nn.sparse_softmax_cross_entropy_with_logits; the logits are the first argument."""
     return tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name=name)
 
 
 def deprecated_flipped_sigmoid_cross_entropy_with_logits(logits, targets, name=None):
-    """tf.nn.sigmoid_cross_entropy_with_logits with the logits first."""
+    """Calls tf.nn.sigmoid_cross_entropy_with_logits; the logits are the first argument."""
     return tf.nn.sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name=name)
 
 
 def scaled_softplus(x, alpha, clip=None, name=None):
-    """alpha * softplus(x / alpha), at most `clip`."""
+    """Returns alpha * softplus(x / alpha), limited to `clip`."""
     with tf.name_scope(name, "scaled_softplus", [x, alpha]):
         x, alpha = tf.convert_to_tensor(x, name="x"), tf.convert_to_tensor(alpha, name="alpha")
         made = alpha * tf.nn.softplus(x / alpha)
         return made if clip is None else tf.minimum(made, clip)
 
 
-# ---- words and their neighbors ----
+# ---- skip-grams ----
 
 def _frequent(tokens, table, min_count, subsampling, corpus_size, seed):
-    """Leaves out rare words, and words by chance that are very frequent."""
+    """Removes rare words, and removes very frequent words at random."""
     if table is None:
         return tokens
     counts = table.lookup(tokens)
@@ -98,7 +100,8 @@ def _frequent(tokens, table, min_count, subsampling, corpus_size, seed):
 def skip_gram_sample(input_tensor, min_skips=1, max_skips=5, start=0, limit=-1, emit_self_as_target=False, vocab_freq_table=None,
                      vocab_min_count=None, vocab_subsampling=None, corpus_size=None, batch_size=None, batch_capacity=None,
                      seed=None, name=None):
-    """(words, neighbors): of each word those within a distance that is drawn between min_skips and max_skips."""
+    """Returns (words, neighbors): of each word those within a distance that is drawn between min_skips and max_skips.
+    """
     if vocab_freq_table is None and (vocab_min_count is not None or vocab_subsampling is not None or corpus_size is not None):
         raise ValueError("vocab_freq_table is not provided, but vocab_min_count=%s, vocab_subsampling=%s, or corpus_size=%s is not "
                          "None." % (vocab_min_count, vocab_subsampling, corpus_size))

@@ -11,7 +11,9 @@ _NAME = re.compile(r"(?P<name>[a-zA-Z][\w\.]*)(\[\s*(?P<index>\d+)\s*\])?\s*=\s*
 
 
 def parse_values(values, type_map, ignore_unknown=False):
-    """{name: value} of a text such as "a=1,b=[2,3],c[1]=4", with the types that type_map gives; c is {index: value}."""
+    """Returns {name: value} of a text such as "a=1,b=[2,3],c[1]=4", with the types that type_map gives; c is {index:
+    value}.
+    """
     found, at = {}, 0
     while at < len(values):
         m = _NAME.match(values, at)
@@ -60,7 +62,7 @@ def _parsed(text, kind, name, values):
 
 
 def _cast(value, kind, name):
-    """A value for a hyperparameter of a type; numbers widen, and nothing is lost."""
+    """Returns a value for a hyperparameter of a type; numbers widen, and nothing is lost."""
     said = "Could not cast hparam %r of type %r from value %r" % (name, kind, value)
     if isinstance(value, kind) and not (kind is not bool and isinstance(value, bool)):
         return value
@@ -139,16 +141,16 @@ class HParams(metaclass=Named):
         return self.override_from_dict(json.loads(values_json))
 
     def to_json(self, indent=None, separators=None, sort_keys=False):
-        """The values as a JSON object; functions are left out."""
+        """Returns the values as a JSON object; functions are left out."""
         found = {k: v for k, v in self.values().items() if not callable(v)}
         return json.dumps(found, indent=indent, separators=separators, sort_keys=sort_keys)
 
     def values(self):
-        """{name: value}"""
+        """Returns {name: value}"""
         return {name: getattr(self, name) for name in self._hparam_types}
 
     def get(self, key, default=None):
-        """A value, or a default of the same type where there is none."""
+        """Returns a value, or a default of the same type where there is none."""
         if key not in self._hparam_types:
             return default
         if default is not None:
@@ -187,7 +189,7 @@ add_gradients_summaries = learning.add_gradients_summaries
 
 
 def clip_gradient_norms_fn(max_norm):
-    """A function that clips the gradients of (gradient, variable) pairs."""
+    """Returns a function that clips the gradients of (gradient, variable) pairs."""
     return lambda gradients_to_variables: clip_gradient_norms(gradients_to_variables, max_norm)
 
 
@@ -220,5 +222,5 @@ class RandomStrategy(metaclass=Named):
         self._num_tasks, self._random = num_ps_tasks, random.Random(seed)
 
     def __call__(self, op):
-        """The number of the task for an operation."""
+        """Returns the number of the task for an operation."""
         return self._random.choice(list(range(self._num_tasks)))

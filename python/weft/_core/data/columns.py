@@ -1,4 +1,4 @@
-"""tf.data: files of comma-separated values, and of Examples, as batches with columns by name."""
+"""tf.data: reads CSV files, and files of Examples, as batches with named columns."""
 import collections
 import csv
 import gzip
@@ -16,7 +16,7 @@ _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.str
 
 
 def _default(value):
-    """A record default as a tensor of no or one value: a type stands for a field that is required."""
+    """Returns a record default as a tensor of zero or one values; a type means that the field is required."""
     if isinstance(value, (dtypes.DType, type)):
         value = convert_to_tensor([], as_dtype(value))
     elif not isinstance(value, Tensor):
@@ -63,7 +63,7 @@ class CsvDataset(Dataset):
             record_defaults=defaults, exclude_cols=_columns(exclude_cols, "exclude_cols"), **form.attrs()), form)
 
 
-# ---- what a file says of its columns ----
+# ---- inferring the columns of a file ----
 
 def _open(path, compression_type, encoding):
     if compression_type == "GZIP":
@@ -75,7 +75,7 @@ def _open(path, compression_type, encoding):
 
 
 class _Files:
-    """The rows of CSV files as Python's strings, to look at before any op runs."""
+    """The rows of CSV files as Python strings, for inspection before any op runs."""
 
     def __init__(self, paths, field_delim, use_quote_delim, compression_type, encoding):
         self.paths, self.compression_type, self.encoding = paths, compression_type, encoding
@@ -112,7 +112,7 @@ def _fits(text, kind):
 
 
 def _type_of(text, na_value, before):
-    """The narrowest type that holds the field and what came before."""
+    """Returns the narrowest type that holds both this field and the earlier ones."""
     order = [dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64, dtypes.string]
     if text in ("", na_value):
         return before
@@ -131,7 +131,7 @@ def _type_of(text, na_value, before):
 
 
 def _inferred(files, columns, na_value, header, rows_for_inference, n_columns):
-    """A default for each column, whose type is inferred from the first rows."""
+    """Returns a default for each column, whose type is inferred from the first rows."""
     found = [None] * len(columns)
     for i, row in enumerate(files.body(header)):
         if rows_for_inference is not None and i >= rows_for_inference:
@@ -143,7 +143,7 @@ def _inferred(files, columns, na_value, header, rows_for_inference, n_columns):
 
 
 def _selected(select_columns, names):
-    """The numbers of the columns wanted, ascending."""
+    """Returns the numbers of the selected columns in ascending order."""
     if all(isinstance(c, int) for c in select_columns):
         numbers = list(select_columns)
     elif all(isinstance(c, str) for c in select_columns):
@@ -161,7 +161,7 @@ def _selected(select_columns, names):
 # ---- batches ----
 
 def _matched(file_pattern):
-    """The names of the files, in order."""
+    """Returns the names of the matching files in sorted order."""
     from weft._core.files.gfile import Glob
     patterns = file_pattern if isinstance(file_pattern, (list, tuple)) else [file_pattern]
     found = []
@@ -187,7 +187,7 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
                      num_epochs=None, shuffle=True, shuffle_buffer_size=10000, shuffle_seed=None,
                      prefetch_buffer_size=None, num_parallel_reads=None, sloppy=False, num_rows_for_inference=100,
                      compression_type=None, ignore_errors=False, encoding="utf-8"):
-    """Batches of the rows of CSV files: a dict of columns, or that and the labels.
+    """Returns batches of the rows of CSV files: a dict of columns, or (that dict, labels).
 
     Args:
       file_pattern: files, or patterns of their names.
@@ -257,7 +257,7 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
 
 
 def parse_example_dataset(features, num_parallel_calls=1, deterministic=None):
-    """Elements that are batches of serialized Examples, parsed."""
+    """Parses elements that are batches of serialized Examples."""
     from weft._core.ops.parsing import parse_example
     if features is None:
         raise ValueError("Argument `features` is required, but not specified.")
@@ -271,7 +271,7 @@ def make_batched_features_dataset(file_pattern, batch_size, features, reader=Non
                                   num_epochs=None, shuffle=True, shuffle_buffer_size=10000, shuffle_seed=None,
                                   prefetch_buffer_size=None, reader_num_threads=None, parser_num_threads=None,
                                   sloppy_ordering=False, drop_final_batch=False):
-    """Batches of parsed Examples out of files: a dict of features, or that and the label.
+    """Returns batches of parsed Examples from files: a dict of features, or (that dict, labels).
 
     Args:
       file_pattern: files, or patterns of their names.
@@ -301,7 +301,7 @@ def make_batched_features_dataset(file_pattern, batch_size, features, reader=Non
     dataset = dataset.apply(experimental.parallel_interleave(
         lambda path: reader(path, *given), cycle_length=reader_num_threads or 1, sloppy=sloppy_ordering))
     if isinstance(dataset.output_types, tuple) and len(dataset.output_types) == 2:
-        dataset = dataset.map(lambda _, value: value)  # keys and values
+        dataset = dataset.map(lambda _, value: value)  # The elements are pairs of a key and a value.
     dataset = _shuffled_and_repeated(dataset, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
     dataset = dataset.batch(batch_size, drop_remainder=drop_final_batch or num_epochs is None)
     dataset = dataset.apply(parse_example_dataset(features, num_parallel_calls=parser_num_threads or 2))

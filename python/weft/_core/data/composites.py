@@ -1,4 +1,4 @@
-"""tf.data: batches of tensors of different sizes, structures of data sets, and data sets as variants."""
+"""tf.data: batches of tensors of different sizes, the structure of data sets, and data sets as variants."""
 from weft._core.data.components import TensorSpec, kind_of
 from weft._core.data.dataset import Dataset, Iterator, _int64, constant_value
 from weft._core.data.structure import Structure
@@ -9,7 +9,7 @@ from weft._core.framework.type_spec import RaggedTensorSpec, SparseTensorSpec, T
 
 
 def _row_shape(given):
-    """A row shape as a tensor in which -1 stands for an unknown size, and as far as it is known."""
+    """Returns a row shape as a tensor, with -1 for unknown sizes, and its static form."""
     if isinstance(given, tensor_shape.TensorShape) or not hasattr(given, "op"):
         shape = tensor_shape.TensorShape([None if d in (-1, None) else int(getattr(d, "value", d)) for d in given])
         return convert_to_tensor([-1 if d is None else d for d in shape.as_list()], dtypes.int64, name="row_shape"), shape
@@ -31,7 +31,7 @@ def sparse_batch(dataset, batch_size, row_shape, name=None):
 
 
 def dense_to_sparse_batch(batch_size, row_shape):
-    """Elements of different sizes in batches that are SparseTensors.
+    """Batches elements of different sizes as SparseTensors.
 
     Args:
       batch_size: how many elements a batch has.
@@ -41,7 +41,7 @@ def dense_to_sparse_batch(batch_size, row_shape):
 
 
 def _ragged_spec(spec, row_splits_dtype):
-    """The spec of the ragged form of a component, whose batches need no equal sizes."""
+    """Returns the spec of the ragged form of a component, whose batches may have different sizes."""
     if not isinstance(spec, TensorSpec):
         return spec
     if spec.shape.ndims is None or spec.shape.is_fully_defined():
@@ -69,7 +69,7 @@ def ragged_batch(dataset, batch_size, drop_remainder=False, row_splits_dtype=dty
 
 
 def dense_to_ragged_batch(batch_size, drop_remainder=False, row_splits_dtype=dtypes.int64):
-    """Elements of different sizes in batches that are RaggedTensors.
+    """Batches elements of different sizes as RaggedTensors.
 
     Args:
       batch_size: how many elements a batch has.
@@ -82,7 +82,7 @@ def dense_to_ragged_batch(batch_size, drop_remainder=False, row_splits_dtype=dty
 # ---- structures ----
 
 def get_structure(dataset_or_iterator):
-    """The specs of the elements."""
+    """Returns the specs of the elements."""
     if not isinstance(dataset_or_iterator, (Dataset, Iterator)):
         raise TypeError("Invalid `dataset_or_iterator`. `dataset_or_iterator` must be a `tf.data.Dataset` or tf.data.Iterator "
                         "object, but got %s." % type(dataset_or_iterator))
@@ -90,12 +90,12 @@ def get_structure(dataset_or_iterator):
 
 
 def to_variant(dataset):
-    """The variant tensor that holds a data set."""
+    """Returns the variant tensor that holds a data set."""
     return dataset._variant_tensor
 
 
 def from_variant(variant, structure):
-    """The data set that a variant tensor holds.
+    """Returns the data set that a variant tensor holds.
 
     Args:
       variant: a scalar of tf.variant.
@@ -105,20 +105,20 @@ def from_variant(variant, structure):
 
 
 def TensorStructure(dtype, shape):
-    """tf.TensorSpec with its arguments in the other order."""
+    """Returns a tf.TensorSpec; the arguments are in another order."""
     return TensorSpec(shape, dtype)
 
 
 def SparseTensorStructure(dtype, shape):
-    """tf.SparseTensorSpec with its arguments in the other order."""
+    """Returns a tf.SparseTensorSpec; the arguments are in another order."""
     return SparseTensorSpec(shape, dtype)
 
 
 def RaggedTensorStructure(dtype, shape, ragged_rank):
-    """tf.RaggedTensorSpec with its arguments in the other order."""
+    """Returns a tf.RaggedTensorSpec; the arguments are in another order."""
     return RaggedTensorSpec(shape, dtype, ragged_rank)
 
 
 def TensorArrayStructure(dtype, element_shape, dynamic_size, infer_shape):
-    """tf.TensorArraySpec with its arguments in the other order."""
+    """Returns a tf.TensorArraySpec; the arguments are in another order."""
     return TensorArraySpec(element_shape, dtype, dynamic_size, infer_shape)

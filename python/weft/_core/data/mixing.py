@@ -1,4 +1,4 @@
-"""tf.data: elements of several data sets mixed, resampled and reduced by key."""
+"""tf.data: mixes the elements of several data sets, resamples them, and reduces them by key."""
 from weft._core.data import structure
 from weft._core.data.dataset import Dataset, _int64, _traced
 from weft._core.data.structure import Structure
@@ -12,18 +12,20 @@ _NUMBER = Structure(dtypes.int64, [])
 
 
 def cardinality(dataset):
-    """How many elements a data set has; negative numbers: tf.data.INFINITE_CARDINALITY, UNKNOWN_CARDINALITY."""
+    """Returns the number of elements of a data set, or one of the negative tf.data.INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY.
+    """
     return dataset.cardinality()
 
 
 def assert_cardinality(expected_cardinality):
-    """The same elements, with an error if there are more or fewer."""
+    """Returns a transformation that raises an error if there are more or fewer elements."""
     return lambda dataset: dataset._derived("AssertCardinalityDataset", cardinality=_int64(
         expected_cardinality, "expected_cardinality"))
 
 
 def unique():
-    """The elements that did not come before."""
+    """Returns a transformation that removes repeated elements."""
     return lambda dataset: dataset.unique()
 
 
@@ -42,7 +44,7 @@ class RandomDataset(Dataset):
 # ---- several data sets ----
 
 def _same_structure(datasets):
-    """The structure of the elements of all, or TensorFlow's error."""
+    """Returns the common structure of the elements; raises TensorFlow's error if there is none."""
     form = datasets[0]._form
     for i, d in enumerate(datasets):
         merged = form.merged(d._form)
@@ -63,7 +65,7 @@ def _directed(selector, datasets, stop_on_empty_dataset):
 
 
 def _draw(logits, seed):
-    """The number of a data set, drawn with the seed that a data set of random numbers gave."""
+    """Returns the number of a data set, drawn with a seed from a data set of random numbers."""
     made = op("StatelessMultinomial", logits=logits, num_samples=convert_to_tensor(1), seed=seed,
               output_dtype=dtypes.int64)
     return op("Squeeze", input=made, squeeze_dims=[0, 1])
@@ -71,7 +73,7 @@ def _draw(logits, seed):
 
 def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_dataset=False,
                          rerandomize_each_iteration=None):
-    """Elements of several data sets, chosen at random.
+    """Returns elements of several data sets, chosen at random.
 
     Args:
       datasets: a list of data sets whose elements have the same types.
@@ -107,7 +109,7 @@ def sample_from_datasets(datasets, weights=None, seed=None, stop_on_empty_datase
 
 
 def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=False):
-    """Elements of several data sets; choice_dataset, of scalars of int64, says whose turn it is."""
+    """Returns elements of several data sets; choice_dataset yields the number of the next one as an int64 scalar."""
     if not datasets:
         raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
     if choice_dataset._form.flat_types != [dtypes.int64] or choice_dataset.output_types != dtypes.int64 \
@@ -120,7 +122,7 @@ def choose_from_datasets(datasets, choice_dataset, stop_on_empty_dataset=False):
 # ---- resampling ----
 
 def _acceptance(initial, target):
-    """How likely an element of each class is kept, and how likely it is taken without a look at its class."""
+    """Returns the probabilities to keep an element of each class, and to take one without regard to its class."""
     from weft._core.ops.math_ops import reduce_max, reduce_min
     ratio = target / (initial + 1.1754943508222875e-38)
     least = reduce_min(ratio)
@@ -128,7 +130,7 @@ def _acceptance(initial, target):
 
 
 def _distribution_of(classes, n, dtype):
-    """A data set of distributions, each estimated from the classes that came so far."""
+    """Returns a data set of distributions, each estimated from the classes seen so far."""
     from weft._core.ops.array_ops import one_hot
     from weft._core.ops.math_ops import cast, reduce_sum
     first = convert_to_tensor([1] * n, dtypes.int64, name="initial_example_counts")
@@ -140,7 +142,7 @@ def _distribution_of(classes, n, dtype):
 
 
 def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
-    """Elements left out at random until their classes have the target distribution; gives (class, element).
+    """Drops elements at random so that their classes have the target distribution; the results are (class, element).
 
     Args:
       class_func: makes the class of an element, an int32.
@@ -183,7 +185,7 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
 # ---- reducing by key ----
 
 class Reducer:
-    """Three functions: a state from a key, a state from a state and an element, an element from a state."""
+    """Holds three functions: key to state, (state, element) to state, and state to result."""
 
     def __init__(self, init_func, reduce_func, finalize_func):
         self._init_func, self._reduce_func, self._finalize_func = init_func, reduce_func, finalize_func
@@ -202,7 +204,7 @@ class Reducer:
 
 
 def group_by_reducer(key_func, reducer):
-    """What the reducer makes of all elements with the same key, an int64 that key_func gives."""
+    """Reduces all elements with the same key, an int64 that key_func returns, to one result of the reducer."""
     def apply(dataset):
         key, made = _traced(key_func, dataset._form, "group_by_reducer_key")
         if made.flat_types != [dtypes.int64] or not made.flat_shapes[0].is_compatible_with([]):

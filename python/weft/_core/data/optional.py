@@ -12,11 +12,11 @@ class Optional(abc.ABC):
 
     @abc.abstractmethod
     def has_value(self, name=None):
-        """A tensor of bool: whether there is a value."""
+        """Returns a bool tensor that says whether there is a value."""
 
     @abc.abstractmethod
     def get_value(self, name=None):
-        """The value; running it without one raises InvalidArgumentError."""
+        """Returns the value. Running it raises InvalidArgumentError if there is none."""
 
     @property
     @abc.abstractmethod
@@ -25,7 +25,7 @@ class Optional(abc.ABC):
 
     @staticmethod
     def empty(element_spec):
-        """An optional without a value.
+        """Returns an optional without a value.
 
         Args:
           element_spec: the spec, or a nest of specs, of the value that is absent.
@@ -34,7 +34,7 @@ class Optional(abc.ABC):
 
     @staticmethod
     def from_value(value):
-        """An optional with a value.
+        """Returns an optional with a value.
 
         Args:
           value: a tensor, a SparseTensor, a RaggedTensor, or a nest of them.
@@ -63,5 +63,5 @@ class _OptionalValue(Optional):
 
 
 def get_next_as_optional(iterator):
-    """The next element of an iterator as an Optional, which has no value at the end."""
+    """Returns the next element of an iterator as an Optional, which has no value at the end."""
     return iterator.get_next_as_optional()

@@ -1,4 +1,4 @@
-"""tf.data.Options and its groups of settings, which change no element."""
+"""tf.data.Options and its groups of settings, which do not change the elements."""
 from weft._core.framework.absent import Named
 
 
@@ -28,7 +28,7 @@ class _Settings:
 
 
 class ThreadingOptions(_Settings):
-    """How many threads a data set uses: TensorFlow's settings, which change no element."""
+    """How many threads a data set uses. These settings of TensorFlow do not change the elements."""
 
     def __init__(self):
         super().__init__(max_intra_op_parallelism=int, private_threadpool_size=int)
@@ -40,14 +40,14 @@ _OPTIMIZATIONS = ("apply_default_optimizations", "filter_fusion", "filter_parall
 
 
 class OptimizationOptions(_Settings):
-    """How TensorFlow rewrites a data set: settings that change no element."""
+    """How TensorFlow rewrites a data set. These settings do not change the elements."""
 
     def __init__(self):
         super().__init__(**dict.fromkeys(_OPTIMIZATIONS, bool))
 
 
 class AutotuneOptions(_Settings):
-    """How TensorFlow chooses numbers of threads: settings that change no element."""
+    """How TensorFlow chooses numbers of threads. These settings do not change the elements."""
 
     def __init__(self):
         super().__init__(enabled=bool, cpu_budget=int, ram_budget=int, autotune_algorithm=object)
@@ -58,7 +58,7 @@ _GROUPS = {"threading": ThreadingOptions, "experimental_optimization": Optimizat
 
 
 class Options(_Settings, metaclass=Named):
-    """Settings of TensorFlow's runtime.  Weft keeps them; they change no element, and the order is always the same."""
+    """Settings of TensorFlow's runtime. Weft keeps them, but they change neither the elements nor their order."""
 
     def __init__(self):
         super().__init__(deterministic=bool, experimental_slack=bool, experimental_symbolic_checkpoint=bool,
@@ -73,7 +73,7 @@ class Options(_Settings, metaclass=Named):
         super().__setattr__(_ALIASES.get(name, name), value)
 
     def merge(self, options):
-        """These settings, and over them those that the other ones set."""
+        """Returns these settings, overridden by those that the other ones set."""
         made = Options()
         for source in (self, options):
             for name, value in source._values.items():

@@ -1,4 +1,4 @@
-"""The shapes and values that Dataset.padded_batch pads elements to and with."""
+"""Computes the shapes and values with which Dataset.padded_batch pads elements."""
 import numpy as np
 
 from weft._core.data import structure
@@ -8,7 +8,7 @@ from weft._core.framework.graph import Tensor
 
 
 def padded_shape(given, known):
-    """A padded shape as a tensor, and as far as it is known. An element of the shape `known` has to fit into it."""
+    """Returns a padded shape as a tensor, and its static form. An element of the shape `known` must fit into it."""
     if isinstance(given, Tensor):
         value = constant_value(given)
         dims = None if value is None else [None if d < 0 else int(d) for d in value]
@@ -35,7 +35,7 @@ def _fits(element, padded):
 
 
 def padding_values(form, given):
-    """A scalar of the type of each component; zero, or the empty string, where none is given."""
+    """Returns a scalar of the type of each component, which is zero or the empty string if none is given."""
     if given is None or (not isinstance(given, (tuple, dict)) and len(form.flat_specs) > 1):
         given = structure.pack_like(form.specs, [given] * len(form.flat_specs))
     out = []

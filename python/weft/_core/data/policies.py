@@ -1,4 +1,4 @@
-"""tf.data.experimental: named numbers that options of data sets take, and settings for several workers."""
+"""tf.data.experimental: constants for options of data sets, and settings for several workers."""
 import enum
 
 from weft._core.data.options import _Settings
@@ -25,14 +25,14 @@ class AutotuneAlgorithm(enum.Enum):
 
 
 class ExternalStatePolicy(enum.Enum):
-    """What happens with state outside of a data set that is saved."""
+    """What happens to state outside of a data set that is saved."""
     WARN = 0
     IGNORE = 1
     FAIL = 2
 
 
 class DistributeOptions(_Settings):
-    """How a data set is divided among workers: settings that change no element of one worker's data set."""
+    """How a data set is divided among workers. These settings do not change the elements of one worker."""
 
     def __init__(self):
         super().__init__(auto_shard_policy=AutoShardPolicy, num_devices=int)

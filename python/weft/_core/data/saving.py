@@ -1,4 +1,4 @@
-"""tf.data: iterators that are saved with checkpoints, and data sets that are written to files of records."""
+"""tf.data: saves iterators with checkpoints, and writes data sets to files of records."""
 import os
 
 from weft._core.data.dataset import Dataset
@@ -12,7 +12,7 @@ from weft._core.train.saver import Saver, latest_checkpoint
 
 
 def _policy(external_state_policy):
-    """The policy as TensorFlow's number of it."""
+    """Returns TensorFlow's number of the policy."""
     if external_state_policy is None:
         return ExternalStatePolicy.WARN.value
     if isinstance(external_state_policy, ExternalStatePolicy):
@@ -24,9 +24,10 @@ def _policy(external_state_policy):
 
 
 def make_saveable_from_iterator(iterator, external_state_policy=None):
-    """What a Saver saves of an iterator: put it into the collection tf.GraphKeys.SAVEABLE_OBJECTS.
+    """Returns an object that makes a Saver save an iterator; add it to the collection tf.GraphKeys.SAVEABLE_OBJECTS.
 
-    The iterator must be initialized before it is saved or restored.  Restoring reads its data set again up to the place.
+    The iterator must be initialized before it is saved or restored.  Restoring reads its data set again up to the saved
+    position.
 
     Args:
       iterator: of a data set.
@@ -36,7 +37,7 @@ def make_saveable_from_iterator(iterator, external_state_policy=None):
 
 
 class _InputSaver(Saver):
-    """A Saver that keeps its own list of checkpoints, beside that of the model."""
+    """A Saver that keeps a list of checkpoints separate from that of the model."""
 
     def __init__(self, saveables, latest_filename, **given):
         self._latest_filename = latest_filename
@@ -47,7 +48,7 @@ class _InputSaver(Saver):
 
 
 class CheckpointInputPipelineHook(SessionRunHook):
-    """Saves the positions of all iterators while an Estimator trains, and restores them when training goes on.
+    """Saves the positions of all iterators while an Estimator trains, and restores them when training continues.
 
     Args:
       estimator: whose model_dir and steps between checkpoints are used.
@@ -78,7 +79,8 @@ class CheckpointInputPipelineHook(SessionRunHook):
         self._first = True
 
     def _start(self, session):
-        """Restores the last positions; saves the first ones if there are none.  The iterators are initialized by now."""
+        """Restores the last positions, or saves the first ones if there are none. The iterators are initialized by now.
+        """
         self._first = False
         latest = latest_checkpoint(self._estimator.model_dir, self._latest_filename)
         if latest:
@@ -112,7 +114,7 @@ class TFRecordWriter:
         self._compression_type = convert_to_tensor(compression_type or "", dtypes.string, name="compression_type")
 
     def write(self, dataset):
-        """The op that writes the file."""
+        """Returns the op that writes the file."""
         if not isinstance(dataset, Dataset):
             raise TypeError("Invalid `dataset.` Expected a `tf.data.Dataset` object but got %s." % type(dataset))
         types, shapes = dataset.output_types, dataset.output_shapes

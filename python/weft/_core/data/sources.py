@@ -1,4 +1,4 @@
-"""tf.data.experimental: data sets of lists and of databases, and data sets made longer or moved."""
+"""tf.data.experimental: data sets of lists and databases, padded data sets, and copies to devices."""
 from weft._core.data import structure
 from weft._core.data.components import TensorSpec
 from weft._core.data.dataset import Dataset, _named, _strings
@@ -8,7 +8,7 @@ from weft._core.framework.build import convert_to_tensor, op
 
 
 def from_list(elements, name=None):
-    """A data set with the elements of a list.
+    """Returns a data set with the elements of a list.
 
     Args:
       elements: a list of tensors, or of nests of tensors that have the same structure.
@@ -31,7 +31,7 @@ def from_list(elements, name=None):
 
 
 class SqlDataset(Dataset):
-    """The rows that a query of a database gives, each a tuple with a scalar for every column.
+    """The rows of the result of a database query, each a tuple with a scalar for every column.
 
     Args:
       driver_name: the kind of database: "sqlite".
@@ -48,11 +48,11 @@ class SqlDataset(Dataset):
 
 
 def pad_to_cardinality(cardinality, mask_key="valid"):
-    """A data set of dicts with zeros behind its elements, and a component that is false in those.
+    """Pads a data set of dicts with zero elements, and adds a component that is false in those.
 
     Args:
-      cardinality: how many elements there shall be.
-      mask_key: the name of the further component.
+      cardinality: the number of elements of the result.
+      mask_key: the name of the added component.
     """
     def masked(element, real):
         return {**element, mask_key: convert_to_tensor(real)}
@@ -74,7 +74,7 @@ def pad_to_cardinality(cardinality, mask_key="valid"):
 
 
 def copy_to_device(target_device, source_device="/cpu:0"):
-    """The same elements: a step that takes an element brings it to the device where it is used.
+    """Returns the same elements; the step that takes an element copies it to the device where it is used.
 
     Args:
       target_device: the name of a device.
@@ -82,5 +82,5 @@ def copy_to_device(target_device, source_device="/cpu:0"):
     """
     from weft._core.framework.device_spec import DeviceSpec
     for device in (target_device, source_device):
-        DeviceSpec.from_string(device)  # an error names a device that cannot be
+        DeviceSpec.from_string(device)  # This raises an error for an invalid device name.
     return lambda dataset: dataset

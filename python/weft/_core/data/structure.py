@@ -1,6 +1,6 @@
 """The structure of a data set's elements: nests of tuples and dicts with a spec at each leaf.
 
-Unlike in the rest of the package a list is a leaf: it becomes one tensor.
+Unlike in the rest of the package, a list is a leaf and becomes one tensor.
 """
 from weft._core.data.components import TensorSpec, kind_of, spec_from_legacy, spec_of
 from weft._core.framework import dtypes, tensor_shape
@@ -38,7 +38,7 @@ def map_leaves(fn, structure):
 
 
 def along(structure, value):
-    """The parts of `value` that stand where `structure` has leaves, whatever they are."""
+    """Returns the parts of `value` at the leaves of `structure`, whatever they are."""
     if isinstance(structure, dict):
         if not isinstance(value, dict) or set(value) != set(structure):
             raise ValueError("expected a dict with the keys %s, got %r" % (sorted(structure), value))
@@ -51,7 +51,7 @@ def along(structure, value):
 
 
 def check_alike(first, second):
-    """ValueError if two nests differ in more than their leaves."""
+    """Raises ValueError if two nests differ in more than their leaves."""
     def shape_of(x):
         return pack_like(x, [None] * len(flatten(x)))
     if shape_of(first) != shape_of(second):
@@ -60,10 +60,11 @@ def check_alike(first, second):
 
 
 class Structure(metaclass=Named):
-    """The specs of an element's components as a nest, and the types and shapes of the tensors as which they travel."""
+    """The specs of an element's components as a nest, and the types and shapes of the tensors that represent them."""
 
     def __init__(self, types, shapes=None, classes=None):
-        """TensorFlow 1's description: nests of types, shapes and classes; without classes all are tensors."""
+        """Makes a structure from TensorFlow 1's nests of types, shapes and classes. Without classes, all are tensors.
+        """
         types = map_leaves(lambda t: t if isinstance(t, TypeSpec) else as_dtype(t), types)
         flat = flatten(types)
         shapes = [None] * len(flat) if shapes is None else along(types, shapes)
@@ -73,7 +74,7 @@ class Structure(metaclass=Named):
 
     @classmethod
     def of(cls, specs):
-        """The structure with these specs."""
+        """Returns the structure with these specs."""
         made = cls.__new__(cls)
         made._keep(specs)
         return made
@@ -96,7 +97,7 @@ class Structure(metaclass=Named):
         return all(type(spec) is TensorSpec for spec in self.flat_specs)
 
     def pack(self, tensors):
-        """The element that the tensors are."""
+        """Returns the element that the tensors represent."""
         rest, values = list(tensors), []
         for spec in self.flat_specs:
             kind = kind_of(spec)
@@ -106,30 +107,30 @@ class Structure(metaclass=Named):
         return pack_like(self.specs, values)
 
     def unpack(self, value):
-        """The tensors that an element is."""
+        """Returns the tensors that represent an element."""
         return [t for spec, v in zip(self.flat_specs, along(self.specs, value)) for t in kind_of(spec).to_tensors(spec, v)]
 
     def rows(self, value):
-        """The tensors whose rows are the rows of an element."""
+        """Returns the tensors whose rows are the rows of an element."""
         return [t for spec, v in zip(self.flat_specs, along(self.specs, value)) for t in kind_of(spec).to_rows(spec, v)]
 
     def with_specs(self, flat):
         return Structure.of(pack_like(self.specs, flat))
 
     def batched(self, rows):
-        """The structure of batches of `rows` elements; None: of any number."""
+        """Returns the structure of batches of `rows` elements, or of any number for None."""
         return self.with_specs([kind_of(spec).batched(spec, rows) for spec in self.flat_specs])
 
     def unbatched(self):
-        """The structure of the rows of an element."""
+        """Returns the structure of the rows of an element."""
         return self.with_specs([kind_of(spec).unbatched(spec) for spec in self.flat_specs])
 
     def with_shapes(self, flat):
-        """The structure with other shapes of its components, all of which are tensors."""
+        """Returns the structure with other shapes of its components, all of which are tensors."""
         return self.with_specs([TensorSpec(shape, spec.dtype) for spec, shape in zip(self.flat_specs, flat)])
 
     def merged(self, other):
-        """The narrowest structure of the elements of both; None if there is none."""
+        """Returns the narrowest structure that includes the elements of both, or None if there is none."""
         if map_leaves(bool, self.specs) != map_leaves(bool, other.specs):
             return None
         specs = [a.most_specific_common_supertype([b]) for a, b in zip(self.flat_specs, other.flat_specs)]
@@ -140,10 +141,10 @@ class Structure(metaclass=Named):
 
 
 def settled(state, make, message):
-    """Traces a function of a state until the structure of the state that it returns is that of the one it is given.
+    """Traces a function of a state repeatedly, until the structure of the returned state equals that of the argument.
 
-    make(state) gives what it made and the structure of the new state; shapes that differ become unknown.  message: how the
-    error begins that says which types differ.
+    make(state) returns its result and the structure of the new state; shapes that differ become unknown.  message: how
+    the error begins that says which types differ.
     """
     while True:
         made, new = make(state)
@@ -160,13 +161,13 @@ def settled(state, make, message):
 
 
 def described(value, name="component_%d"):
-    """The components of a value, converted where they are to be tensors, and their Structure."""
+    """Returns the components of a value, converted to tensors where needed, and their Structure."""
     made = [spec_of(v, name % i) for i, v in enumerate(flatten(value))]
     return [v for _, v in made], Structure.of(pack_like(value, [spec for spec, _ in made]))
 
 
 def tensors(value, name="component_%d"):
-    """The tensors that a value is, and its Structure."""
+    """Returns the tensors that represent a value, and its Structure."""
     values, form = described(value, name)
     return [t for spec, v in zip(form.flat_specs, values) for t in kind_of(spec).to_tensors(spec, v)], form
 

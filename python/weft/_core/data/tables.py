@@ -1,4 +1,4 @@
-"""tf.data: lookup tables that a data set fills."""
+"""tf.data: lookup tables that are filled from a data set."""
 from weft._core.data.components import TensorSpec
 from weft._core.framework import dtypes
 from weft._core.framework.build import add_op
@@ -11,7 +11,7 @@ _FORM = ("Datasets used to initialize lookup tables must produce elements in the
 
 
 def _check(spec):
-    """The elements must be pairs of scalars."""
+    """Raises an error unless the elements are pairs of scalars."""
     if len(spec) != 2:
         raise ValueError(_FORM % "%d components instead of two (key, value) components. Full dataset element spec: %s."
                          % (len(spec), spec))
@@ -23,7 +23,7 @@ def _check(spec):
 
 
 class DatasetInitializer(TableInitializerBase):
-    """Fills a lookup table with the keys and values that a data set gives.
+    """Fills a lookup table with the keys and values of a data set.
 
     Args:
       dataset: whose elements are pairs of a key and a value, both scalars.
@@ -36,14 +36,14 @@ class DatasetInitializer(TableInitializerBase):
         super().__init__(key.dtype, value.dtype)
 
     def initialize(self, table):
-        """The op that fills the table."""
+        """Returns the op that fills the table."""
         return self._listed(add_op("InitializeTableFromDataset", table_handle=table.resource_handle,
                                    dataset=self.dataset._variant_tensor))
 
 
 def table_from_dataset(dataset=None, num_oov_buckets=0, vocab_size=None, default_value=None, hasher_spec=FastHashSpec,
                        key_dtype=dtypes.string, name=None):
-    """A lookup table with the keys and values that a data set gives.
+    """Returns a lookup table with the keys and values of a data set.
 
     Args:
       dataset: whose elements are pairs of a key and a value, both scalars.
@@ -84,7 +84,7 @@ def table_from_dataset(dataset=None, num_oov_buckets=0, vocab_size=None, default
 
 def index_table_from_dataset(dataset=None, num_oov_buckets=0, vocab_size=None, default_value=-1, hasher_spec=FastHashSpec,
                              key_dtype=dtypes.string, name=None):
-    """A lookup table from the elements of a data set to their numbers.
+    """Returns a lookup table that maps the elements of a data set to their positions.
 
     Args:
       dataset: whose elements are the keys, scalars.

@@ -1,1 +1,1 @@
-"""tf.distribute: one program on several devices or tasks."""
+"""tf.distribute: strategies that run one program on several devices or tasks."""

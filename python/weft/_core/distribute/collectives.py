@@ -4,7 +4,7 @@ import enum
 
 
 class CommunicationImplementation(enum.Enum):
-    """How workers exchange values.  Weft sums in a ring of its own whatever is asked for."""
+    """How workers exchange values. Weft always uses a ring of its own."""
 
     AUTO = "AUTO"
     RING = "RING"
@@ -28,7 +28,7 @@ class CommunicationOptions:
 
 
 class CollectiveHints(CommunicationOptions):
-    """CommunicationOptions by its older name."""
+    """The older name of CommunicationOptions."""
 
     def __init__(self, bytes_per_pack=0, timeout_seconds=None):
         super().__init__(bytes_per_pack, timeout_seconds)

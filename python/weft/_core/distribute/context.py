@@ -1,8 +1,8 @@
-"""Which strategy, and which replica of it, the code that runs now belongs to.
+"""Keeps which strategy, and which of its replicas, the running code belongs to.
 
-In a strategy's scope the code is outside all replicas (the cross-replica context).  In a function that a strategy runs for
-each replica it is in one of them.  While a variable is updated it stands for one of its copies, the one with the number
-`copy`.
+In a strategy's scope the code is outside all replicas (the cross-replica context).  In a function that a strategy runs
+for each replica it is in one of them.  While a variable is updated it stands for one of its copies, the one with the
+number `copy`.
 """
 import contextlib
 import threading
@@ -34,7 +34,7 @@ def _top():
 
 @contextlib.contextmanager
 def entered(strategy, replica=None, copy=None):
-    """Code in here belongs to a strategy, to one of its replicas, or to the copy of a variable that is updated."""
+    """Makes the code inside belong to a strategy, to one of its replicas, or to the update of a copy of a variable."""
     _entered.stack.append(_Entry(get_default_graph(), strategy, replica, copy))
     try:
         yield
@@ -43,7 +43,7 @@ def entered(strategy, replica=None, copy=None):
 
 
 def default_strategy():
-    """The strategy of programs that name none: one replica, where TensorFlow would put it anyway."""
+    """Returns the strategy of programs that use none: one replica, placed as without a strategy."""
     global _default
     if _default is None:
         from weft._core.distribute.strategy import DefaultStrategy
@@ -51,22 +51,22 @@ def default_strategy():
     return _default
 
 
-_chosen = []  # by experimental_set_strategy
+_chosen = []  # set by experimental_set_strategy
 
 
 def get_strategy():
-    """The strategy of the scope that is entered, or the default one."""
+    """Returns the strategy of the current scope, or the default one."""
     top = _top()
     return top.strategy if top is not None else _chosen[-1] if _chosen else default_strategy()
 
 
 def has_strategy():
-    """Is there a strategy that is not the default one?"""
+    """Returns whether there is a strategy other than the default one."""
     return get_strategy() is not default_strategy()
 
 
 def get_replica_context():
-    """The replica that the code is in; None in a strategy's scope outside of replicas."""
+    """Returns the current replica context, or None in a strategy's scope outside of replicas."""
     top = _top()
     if top is not None:
         return top.replica
@@ -74,12 +74,12 @@ def get_replica_context():
 
 
 def in_cross_replica_context():
-    """Is the code in a strategy's scope, outside of all replicas?"""
+    """Returns whether the code is in a strategy's scope, outside of all replicas."""
     return get_replica_context() is None
 
 
 def copy_now():
-    """The number of the copy that a variable stands for; None outside of replicas and updates."""
+    """Returns the number of the copy that a variable resolves to, or None outside of replicas and updates."""
     top = _top()
     if top is None:
         return None
@@ -102,7 +102,7 @@ strategy_scopes = []
 
 
 def get_loss_reduction():
-    """How the losses of replicas are combined: their sum, or their mean where an Estimator trains."""
+    """Returns how the losses of replicas are combined: by their sum, or by their mean if an Estimator trains."""
     from weft._core.distribute.values import ReduceOp
     strategy = get_strategy()
     if not strategy._scale_losses_for_estimator:

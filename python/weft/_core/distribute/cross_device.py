@@ -1,5 +1,8 @@
 """tf.distribute.CrossDeviceOps: sums over devices.
 
+All kinds add on one device and copy the sum to the others. They add in the order of the replicas, so that each run
+gives the same bits. NcclAllReduce does the same without NCCL.
+
 All kinds add up on one device and copy the sum to the others, in the order of the replicas, so that each run gives the
 same bits.  NcclAllReduce does the same without NCCL.
 """
@@ -10,7 +13,7 @@ from weft._core.ops import array_ops, math_ops
 
 
 def devices_of(destination):
-    """The devices that a value shall be on: those of a variable or value, or the device that is named."""
+    """Returns the devices on which a value must be: those of a variable or value, or the named device."""
     if isinstance(destination, str):
         return (destination,)
     if isinstance(destination, (DistributedValues, DistributedVariable)):
@@ -21,7 +24,7 @@ def devices_of(destination):
 
 
 def added(values):
-    """The sum of tensors or IndexedSlices."""
+    """Returns the sum of tensors or IndexedSlices."""
     if not any(isinstance(v, IndexedSlices) for v in values):
         return math_ops.add_n([convert_to_tensor(v) for v in values])
     if not all(isinstance(v, IndexedSlices) for v in values):
@@ -46,17 +49,17 @@ class CrossDeviceOps:
     """How values are reduced and copied between devices."""
 
     def reduce(self, reduce_op, per_replica_value, destinations, options=None):
-        """The sum or mean of a value's parts, on the destinations' devices."""
+        """Returns the sum or mean of a value's parts, on the devices of the destinations."""
         if not isinstance(per_replica_value, DistributedValues):
             per_replica_value = PerReplica([per_replica_value])
         return self.reduce_implementation(reduce_op, per_replica_value, destinations, options)
 
     def batch_reduce(self, reduce_op, value_destination_pairs, options=None):
-        """reduce() of each pair."""
+        """Returns the result of reduce() for each pair."""
         return self.batch_reduce_implementation(reduce_op, value_destination_pairs, options)
 
     def broadcast(self, tensor, destinations):
-        """The tensor on the destinations' devices."""
+        """Returns the tensor on the devices of the destinations."""
         return self.broadcast_implementation(tensor, destinations)
 
     def reduce_implementation(self, reduce_op, per_replica_value, destinations, options):
@@ -75,7 +78,7 @@ class CrossDeviceOps:
 
 
 class ReductionToOneDevice(CrossDeviceOps):
-    """Adds up on one device: the one that is given, or the destination's first."""
+    """Adds on one device: the given one, or the first one of the destination."""
 
     def __init__(self, reduce_to_device=None, accumulation_fn=None):
         self.reduce_to_device, self.accumulation_fn = reduce_to_device, accumulation_fn or math_ops.add_n
@@ -101,17 +104,17 @@ class _AllReduce(ReductionToOneDevice):
     def __init__(self, num_packs=1):
         if num_packs < 0:
             raise ValueError("%s all-reduce requires num_packs >= 0, but %s is specified" % (self._KIND, num_packs))
-        self._num_packs = num_packs  # how many tensors travel together: the sums are the same
+        self._num_packs = num_packs  # the number of tensors that are sent together; it does not change the sums
         super().__init__()
 
 
 class HierarchicalCopyAllReduce(_AllReduce):
-    """Adds up on one device and copies the sum; num_packs has no effect, since devices here share memory."""
+    """Adds on one device and copies the sum. num_packs has no effect, since devices here share memory."""
 
     _KIND = "HierarchicalCopy"
 
 
 class NcclAllReduce(_AllReduce):
-    """Sums without NCCL: it adds up on one device and copies the sum."""
+    """Sums without NCCL: it adds on one device and copies the sum."""
 
     _KIND = "NCCL"

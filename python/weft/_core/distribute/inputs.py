@@ -16,7 +16,8 @@ class InputReplicationMode(enum.Enum):
 
 
 class InputContext:
-    """What an input function is told: how many input pipelines there are, which one it makes, and how many replicas."""
+    """Tells an input function how many input pipelines there are, which one it makes, and how many replicas there are.
+    """
 
     def __init__(self, num_input_pipelines=1, input_pipeline_id=0, num_replicas_in_sync=1):
         self._pipelines, self._pipeline, self._replicas = num_input_pipelines, input_pipeline_id, num_replicas_in_sync
@@ -26,7 +27,7 @@ class InputContext:
     num_replicas_in_sync = property(lambda self: self._replicas)
 
     def get_per_replica_batch_size(self, global_batch_size):
-        """The batch size of one replica."""
+        """Returns the batch size of one replica."""
         if global_batch_size % self._replicas:
             raise ValueError("The `global_batch_size` %r is not divisible by `num_replicas_in_sync` %r "
                              % (global_batch_size, self._replicas))
@@ -37,7 +38,7 @@ class InputContext:
 
 
 def _divided(element, count):
-    """The parts of a batch for `count` replicas; the last ones of a short batch have fewer rows."""
+    """Returns the parts of a batch for `count` replicas; in a short batch, the last parts have fewer rows."""
     parts = []
     rows = [convert_to_tensor(x) for x in flatten(element)]
     for i in range(count):
@@ -55,7 +56,10 @@ def _divided(element, count):
 
 
 class DistributedDataset:
-    """A data set for a strategy.  split: its batches are divided among the replicas; else each replica takes one element."""
+    """A data set for a strategy.
+
+    With `split` its batches are divided among the replicas; otherwise each replica takes an element.
+    """
 
     def __init__(self, strategy, dataset, split):
         self._strategy, self._dataset, self._split = strategy, dataset, split
@@ -75,7 +79,7 @@ class DistributedDataset:
 
 
 class DistributedIterator:
-    """get_next() gives values with a part for each replica."""
+    """An iterator whose get_next() returns values with a part for each replica."""
 
     def __init__(self, strategy, distributed):
         self._strategy, self._split, self._given = strategy, distributed._split, distributed._dataset
@@ -91,7 +95,7 @@ class DistributedIterator:
         return no_op() if self._iterator is None else self._iterator.initializer
 
     def initialize(self):
-        """The ops that start over from the first element."""
+        """Returns the ops that restart from the first element."""
         return [self.initializer]
 
     def _element(self):
@@ -99,7 +103,7 @@ class DistributedIterator:
             self._given if self._iterator is None else self._iterator.get_next()
 
     def get_next(self, name=None):
-        """The next element."""
+        """Returns the next element."""
         from weft._core.distribute.values import regroup
         extended, graph = self._strategy.extended, get_default_graph()
         count, replicas = len(extended.worker_devices), self._strategy.num_replicas_in_sync
@@ -111,7 +115,7 @@ class DistributedIterator:
                 own = _divided(element, replicas)[extended._first_replica:][:count]
                 return own[0] if count == 1 else regroup(own, PerReplica)
             elements, before = [], []
-            for _ in range(count):  # one after the other, so that the first replica has the first element
+            for _ in range(count):  # Elements are taken in sequence, so that the first replica has the first element.
                 with graph.control_dependencies(before):
                     elements.append(self._element())
                 before = [x.op for x in flatten(elements[-1]) if hasattr(x, "op")]

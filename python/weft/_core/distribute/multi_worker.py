@@ -16,19 +16,19 @@ from weft._core.framework.device_spec import DeviceSpec
 from weft._core.framework.graph import IndexedSlices, get_default_graph
 from weft._core.ops import array_ops, math_ops
 
-_GROUP_KEY = 1  # all workers
+_GROUP_KEY = 1  # the group of all workers
 _FIRST_INSTANCE = 100
 _WORKERS = ("chief", "master", "worker")
 
 
 class _Position:
-    """The workers of a cluster in TensorFlow's order, and which one this process is."""
+    """The workers of a cluster in TensorFlow's order, and the index of this process."""
 
     def __init__(self, spec, task_type, task_id):
         jobs = [j for j in _WORKERS if j in spec.jobs] if spec is not None else []
         tasks = [(j, i) for j in jobs for i in spec.task_indices(j)]
         self.task, self.count, self.number = None, 1, 0
-        if task_type == "evaluator" or not tasks:  # an evaluator works alone
+        if task_type == "evaluator" or not tasks:  # An evaluator works alone.
             return
         if task_type is None or task_id is None:
             raise ValueError("When `cluster_spec` is given, you must also specify `task_type` and `task_id`.")
@@ -39,13 +39,13 @@ class _Position:
         self.leader = "/job:%s/replica:0/task:%d" % tasks[0]
 
     def device(self, name):
-        """A device of this machine as the cluster names it."""
+        """Returns the name of a device of this machine within the cluster."""
         spec = DeviceSpec.from_string(name)
         return name if self.task is None else DeviceSpec(self.task[0], 0, self.task[1], spec.device_type, spec.device_index).to_string()
 
 
 class _Collectives:
-    """The collective ops of one strategy.  Keys are counted for each graph."""
+    """The collective ops of one strategy. Keys are counted for each graph."""
 
     def __init__(self, position, hint):
         self._position, self._hint = position, hint
@@ -56,11 +56,11 @@ class _Collectives:
         return dict(group_size=self._position.count, group_key=_GROUP_KEY, instance_key=key, communication_hint=self._hint)
 
     def summed(self, value):
-        """The sum of a tensor over the workers."""
+        """Returns the sum of a tensor over the workers."""
         return op("CollectiveReduce", input=value, merge_op="Add", final_op="Id", subdiv_offsets=[0], **self._of())
 
     def from_first(self, value, what):
-        """The first worker's value."""
+        """Returns the value of the first worker."""
         if not value.shape.is_fully_defined():
             raise ValueError("MultiWorkerMirroredStrategy: the initial value of %s has the shape %s: all its dimensions must be "
                              "known, because the first worker sends it to the others" % (what, value.shape))
@@ -70,12 +70,15 @@ class _Collectives:
         return op("CollectiveBcastRecv", T=value.dtype.base_dtype, shape=shape, **self._of())
 
     def concatenated(self, value):
-        """The tensors of all workers, one after the other; all have the same shape."""
+        """Returns the concatenated tensors of all workers, which have equal shapes."""
         rows = [None] + value.shape.as_list()[1:]
         return op("CollectiveGather", input=value, shape=rows, **self._of())
 
     def joined(self, slices):
-        """The rows of all workers' IndexedSlices.  Workers may have different numbers of rows: they are padded, and cut off."""
+        """Returns the rows of all workers' IndexedSlices.
+
+        Since their numbers of rows can differ, rows are padded and then cut.
+        """
         length = array_ops.shape(slices.indices)
         lengths = self.concatenated(length)
         longest = math_ops.reduce_max(lengths)
@@ -91,7 +94,7 @@ class _Collectives:
 
 
 class _CollectiveReduction(ReductionToOneDevice):
-    """Adds up on this machine's first device, then over the workers."""
+    """Adds on this machine's first device, then over the workers."""
 
     def __init__(self, collectives, replicas):
         super().__init__()
@@ -113,7 +116,7 @@ class _CollectiveReduction(ReductionToOneDevice):
         return self.batch_reduce_implementation(reduce_op, [(per_replica_value, destinations)], options)[0]
 
     def batch_reduce_implementation(self, reduce_op, value_destination_pairs, options):
-        """One collective op sums all dense tensors of a type whose shapes are known."""
+        """Sums all dense tensors of a type with known shapes in one collective op."""
         totals = []
         for value, destination in value_destination_pairs:
             with get_default_graph().device(self._place(value, destination)):
@@ -144,7 +147,7 @@ class _CollectiveReduction(ReductionToOneDevice):
 
 
 class MultiWorkerExtended(MirroredExtended):
-    """Replicas on the devices of each worker."""
+    """Places replicas on the devices of each worker."""
 
     experimental_between_graph = True
 
@@ -202,7 +205,7 @@ class MultiWorkerExtended(MirroredExtended):
         return super()._new_variable(next_creator, **dict(kwargs, initial_value=first))
 
     def _whole(self, value):
-        """A value of the only replica of this machine is one part of many."""
+        """Wraps a value of the only replica of this machine as one part of many."""
         alone = self._position.count > 1 and len(self._worker_devices) == 1
         return PerReplica([value]) if alone and not isinstance(value, (DistributedValues, DistributedVariable)) else value
 
@@ -222,7 +225,8 @@ class MultiWorkerExtended(MirroredExtended):
 
 
 class MultiWorkerMirroredStrategy(Strategy):
-    """Synchronous training on several workers.  With one worker it is MirroredStrategy on the devices of the machine."""
+    """Synchronous training on several workers. With one worker it is a MirroredStrategy on the devices of the machine.
+    """
 
     def __init__(self, communication=None, cluster_resolver=None):
         resolver = TFConfigClusterResolver() if cluster_resolver is None else cluster_resolver

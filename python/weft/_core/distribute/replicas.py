@@ -14,7 +14,7 @@ from weft._core.ops.variable_scope import get_variable_scope, variable_scope
 
 
 class _Stopped(BaseException):
-    """Ends the thread of a replica whose sibling failed."""
+    """Ends the thread of a replica after another replica failed."""
 
 
 class _Replica(threading.Thread):
@@ -36,7 +36,7 @@ class _Replica(threading.Thread):
                 self.result = fn(*args, **kwargs)
         except _Stopped:
             pass
-        except BaseException as e:  # noqa: BLE001 - it is raised again in the program's thread
+        except BaseException as e:  # noqa: BLE001 - the program's thread raises it again
             self.error = e
         finally:
             self.done = True
@@ -86,7 +86,7 @@ class Replicas:
             replica.parked = (graph._c.park(self.depth), [], self.context, list(self.controls))
 
     def enter(self, scopes, replica):
-        """The scopes that a replica begins in."""
+        """Enters the scopes in which a replica begins."""
         scopes.enter_context(self.graph.as_default())
         own = ReplicaContext(self.strategy, replica.number)
         own._thread = replica
@@ -134,7 +134,7 @@ class Replicas:
             replica.merged = part(made, replica.number)
 
     def _stop(self):
-        """Ends the threads that wait, and leaves the scopes that they were in."""
+        """Ends the waiting threads, and leaves the scopes that they were in."""
         for replica in self.replicas:
             if replica.parked is not None and not replica.is_alive():
                 self.graph._c.unpark(replica.parked[0])
@@ -145,9 +145,9 @@ class Replicas:
 
 
 class ReplicaContext:
-    """What tf.distribute.get_replica_context() gives in a replica."""
+    """The context of a replica, as tf.distribute.get_replica_context() returns it."""
 
-    _thread = None  # of one of several replicas
+    _thread = None  # set if there are several replicas
 
     def __init__(self, strategy, replica_id_in_sync_group):
         self._strategy, self._number = strategy, replica_id_in_sync_group
@@ -166,7 +166,7 @@ class ReplicaContext:
         return [[self._strategy.extended.worker_devices[self._number]]]
 
     def merge_call(self, merge_fn, args=(), kwargs=None):
-        """Calls merge_fn(strategy, ...) once for all replicas, and gives each its part of the result."""
+        """Calls merge_fn(strategy, ...) once for all replicas, and returns to each its part of the result."""
         kwargs = kwargs or {}
         if self._thread is not None:
             return self._thread.wait_for_merge(merge_fn, args, kwargs)
@@ -174,7 +174,7 @@ class ReplicaContext:
             return part(merge_fn(self._strategy, *regroup([args]), **regroup([kwargs])), 0)
 
     def all_reduce(self, reduce_op, value, options=None):
-        """The sum or mean of a value over all replicas."""
+        """Returns the sum or mean of a value over all replicas."""
         from weft._core.distribute.values import Mirrored, ReduceOp
         from weft._core.framework.nest import flatten, pack_like
         reduce_op = ReduceOp(reduce_op.upper()) if isinstance(reduce_op, str) else reduce_op

@@ -1,10 +1,10 @@
-"""StrategyExtended.experimental_run_steps_on_iterator: several training steps in one step of the session."""
+"""StrategyExtended.experimental_run_steps_on_iterator: runs several training steps in one step of the session."""
 from weft._core.framework.nest import flatten
 from weft._core.ops.control_flow import group
 
 
 class MultiStepContext:
-    """What the function of a step is given: it may leave outputs here."""
+    """The context that the function of a step gets, in which it can store outputs."""
 
     def __init__(self):
         self._outputs, self._others = {}, {}
@@ -14,7 +14,7 @@ class MultiStepContext:
     run_op = None
 
     def set_last_step_output(self, name, output, reduce_op=None):
-        """An output of the last step, reduced over the replicas."""
+        """Stores an output of the last step, reduced over the replicas."""
         from weft._core.distribute import context
         strategy = context.get_strategy()
         self._outputs[name] = output if reduce_op is None else strategy.reduce(reduce_op, output, axis=None)
@@ -24,7 +24,7 @@ class MultiStepContext:
 
 
 def run_steps(strategy, fn, iterator, iterations, initial_loop_values):
-    """The steps follow one another: each waits for the one before."""
+    """Runs the steps in sequence: each waits for the previous one."""
     from weft._core.framework.graph import get_default_graph
     if not isinstance(iterations, int) or iterations < 1:
         raise ValueError("experimental_run_steps_on_iterator(iterations=%r): it must be a number from 1 on" % (iterations,))

@@ -1,4 +1,4 @@
-"""The strategies: one device, copies on all devices, central variables, parameter servers."""
+"""The strategies: one device, mirrored variables, central variables, and parameter servers."""
 import contextlib
 
 from weft._core.distribute.cluster_resolver import TFConfigClusterResolver
@@ -10,14 +10,14 @@ from weft._core.framework.graph import get_default_graph
 
 
 def _canonical(device):
-    """A device in TensorFlow's full form, on this machine unless it says another."""
+    """Returns a device name in TensorFlow's full form, on this machine unless the name says otherwise."""
     spec = DeviceSpec.from_string(device if device.startswith("/") else "/" + device)
     return DeviceSpec(spec.job, 0 if spec.replica is None else spec.replica, 0 if spec.task is None else spec.task,
                       spec.device_type or "CPU", spec.device_index or 0).to_string()
 
 
 def local_devices(num_gpus=None):
-    """The GPUs of this machine, or its CPU."""
+    """Returns the GPUs of this machine, or its CPU."""
     from weft._core.session.cluster import list_local_devices
     found = [d.name for d in list_local_devices() if d.device_type == "GPU"]
     if num_gpus is not None and num_gpus > len(found):
@@ -36,7 +36,7 @@ def check_task(spec, task_type, task_id):
 
 class _OneDeviceExtended(StrategyExtended):
     def _new_variable(self, next_creator, **kwargs):
-        """One variable, as it is without a strategy, on the device."""
+        """Creates a variable with one copy on the device, as without a strategy."""
         self._kind(kwargs)
         for key in ("_devices",):
             kwargs.pop(key, None)
@@ -47,18 +47,18 @@ class _OneDeviceExtended(StrategyExtended):
 
 
 class OneDeviceStrategy(Strategy):
-    """All variables and all computation on one device."""
+    """Puts all variables and all computation on one device."""
 
     def __init__(self, device):
         super().__init__(_OneDeviceExtended(self)._on([_canonical(device)]))
 
 
 class MirroredExtended(StrategyExtended):
-    """A replica on each device, and a copy of each variable with it."""
+    """Places a replica, with a copy of each variable, on each device."""
 
 
 class MirroredStrategy(Strategy):
-    """Synchronous training on several devices of one machine: each has a copy of the model and a part of the batch."""
+    """Trains synchronously on several devices of one machine. Each has a copy of the model and a part of the batch."""
 
     def __init__(self, devices=None, cross_device_ops=None):
         devices = local_devices() if devices is None else [_canonical(d) for d in devices]
@@ -70,7 +70,7 @@ class MirroredStrategy(Strategy):
 
 
 class _CentralExtended(StrategyExtended):
-    """Replicas on several devices, and one copy of each variable."""
+    """Places replicas on several devices, with one copy of each variable."""
 
     def __init__(self, container, devices, parameter_device):
         super().__init__(container)
@@ -91,7 +91,7 @@ _CentralExtended._kind = lambda self, kwargs: (_CentralVariable, StrategyExtende
 
 
 class CentralStorageStrategy(Strategy):
-    """Computation on all devices, variables on one: the CPU, or the only device."""
+    """Computes on all devices with variables on one: the CPU, or the only device."""
 
     def __init__(self, compute_devices=None, parameter_device=None):
         if parameter_device is not None and compute_devices is None:
@@ -102,7 +102,7 @@ class CentralStorageStrategy(Strategy):
 
 
 class ParameterServerStrategy(Strategy):
-    """Asynchronous training in a cluster of ps and workers: variables lie on the ps tasks, one after the other."""
+    """Trains asynchronously in a cluster of ps and workers. Variables are placed on the ps tasks in turn."""
 
     def __init__(self, cluster_resolver=None):
         resolver = TFConfigClusterResolver() if cluster_resolver is None else cluster_resolver
@@ -167,7 +167,7 @@ class _ParameterServerExtended(_OneDeviceExtended):
 
 
 class TPUStrategy:
-    """Not in Weft."""
+    """Raises an error, because Weft does not support TPUs."""
 
     def __init__(self, tpu_cluster_resolver=None, steps_per_run=None, device_assignment=None):
         raise NotImplementedError("tf.distribute.experimental.TPUStrategy: Weft has no TPUs; use tf.distribute.MirroredStrategy")

@@ -27,12 +27,12 @@ from weft._core.train.server import ClusterSpec
 
 
 def reduction(given):
-    """A ReduceOp, which a program may give by name."""
+    """Returns a ReduceOp, which a program can give by name."""
     return ReduceOp(given.upper()) if isinstance(given, str) else given
 
 
 class Strategy:
-    """Where the replicas of a model are, where its variables are, and how they are kept equal."""
+    """Where the replicas of a model and its variables are placed, and how they are kept equal."""
 
     _scale_losses_for_estimator = False
 
@@ -45,7 +45,7 @@ class Strategy:
 
     @contextlib.contextmanager
     def scope(self):
-        """Variables that are made in here are the strategy's."""
+        """Makes variables that are created inside belong to the strategy."""
         now = context.get_strategy()
         if context.has_strategy() and now is not self:
             raise RuntimeError("Mixing different tf.distribute.Strategy objects: %s is not %s" % (now, self))
@@ -65,12 +65,12 @@ class Strategy:
     experimental_run_v2 = run
 
     def experimental_run(self, fn, input_iterator=None):
-        """run() with the next element of an iterator as the argument."""
+        """Calls run() with the next element of an iterator as the argument."""
         with self.scope():
             return self.run(fn, args=() if input_iterator is None else (input_iterator.get_next(),))
 
     def reduce(self, reduce_op, value, axis=None):
-        """The sum or mean over all replicas, and over an axis of each replica's value."""
+        """Returns the sum or mean over all replicas, and over an axis of each replica's value."""
         reduce_op = reduction(reduce_op)
         if axis is None:
             return self._mapped(lambda v: self._extended._reduced(reduce_op, v), value)
@@ -97,24 +97,24 @@ class Strategy:
         return total / math_ops.cast(count, total.dtype)
 
     def experimental_local_results(self, value):
-        """The parts of a value on this machine, as a tuple."""
+        """Returns the parts of a value on this machine, as a tuple."""
         return self._extended._local_results(value)
 
     def unwrap(self, value):
         return self._extended._local_results(value)
 
     def group(self, value, name=None):
-        """One op that runs the ops of all replicas."""
+        """Returns one op that runs the ops of all replicas."""
         return group(*[v for x in flatten(value) for v in self._extended._local_results(x)], name=name)
 
     # ---- input ----
 
     def make_dataset_iterator(self, dataset):
-        """An iterator that gives each replica its part of each batch."""
+        """Returns an iterator that gives each replica its part of each batch."""
         return DistributedIterator(self, DistributedDataset(self, dataset, split=True))
 
     def make_input_fn_iterator(self, input_fn, replication_mode=InputReplicationMode.PER_WORKER):
-        """An iterator over the data set of input_fn(InputContext): each replica takes one element."""
+        """Returns an iterator over the data set of input_fn(InputContext); each replica takes one element."""
         if replication_mode != InputReplicationMode.PER_WORKER:
             raise ValueError("Input replication mode not supported: %r" % replication_mode)
         with self.scope():
@@ -122,27 +122,27 @@ class Strategy:
         return DistributedIterator(self, DistributedDataset(self, made, split=False))
 
     def experimental_distribute_dataset(self, dataset, options=None):
-        """A data set whose elements have a part for each replica: each batch is divided among them."""
+        """Returns a data set whose batches are divided among the replicas."""
         return DistributedDataset(self, dataset, split=True)
 
     def distribute_datasets_from_function(self, dataset_fn, options=None):
-        """A data set of dataset_fn(InputContext): each replica takes one element."""
+        """Returns a data set of dataset_fn(InputContext); each replica takes one element."""
         return DistributedDataset(self, dataset_fn(self._extended._input_context()), split=False)
 
     experimental_distribute_datasets_from_function = distribute_datasets_from_function
 
     def experimental_make_numpy_dataset(self, numpy_input, session=None):
-        """A data set of the rows of arrays."""
+        """Returns a data set of the rows of arrays."""
         return numpy_dataset(numpy_input)
 
-    # ---- where ----
+    # ---- placement ----
 
     def configure(self, session_config=None, cluster_spec=None, task_type=None, task_id=None):
-        """Tells the strategy of the cluster and which task this is."""
+        """Configures the strategy with the cluster and the task of this process."""
         self._extended._configure(session_config, None if cluster_spec is None else ClusterSpec(cluster_spec), task_type, task_id)
 
     def update_config_proto(self, config_proto):
-        """A copy of a session's configuration, changed for the strategy."""
+        """Returns a copy of a session's configuration, changed for the strategy."""
         return self._extended._update_config_proto(config_proto)
 
     def colocate_vars_with(self, colocate_with_variable):
@@ -153,7 +153,7 @@ StrategyV1 = Strategy
 
 
 class StrategyExtended:
-    """How a strategy places and updates variables.  This one has a replica for each device of `worker_devices`."""
+    """How a strategy places and updates variables. This one has a replica for each device of `worker_devices`."""
 
     experimental_between_graph = False
     experimental_should_init = should_checkpoint = should_save_summary = True
@@ -164,13 +164,13 @@ class StrategyExtended:
         self._container, self._worker_devices, self._cross_device_ops = container_strategy, ("",), ReductionToOneDevice()
 
     def _on(self, devices, cross_device_ops=None):
-        """The same with a replica on each of the devices."""
+        """Returns this object with a replica on each of the devices."""
         self._worker_devices, self._cross_device_ops = tuple(devices), cross_device_ops or self._cross_device_ops
         return self
 
     worker_devices = parameter_devices = property(lambda self: self._worker_devices)
     _num_replicas_in_sync = property(lambda self: len(self._worker_devices))
-    _first_replica = 0  # the number of this machine's first replica among those of all workers
+    _first_replica = 0  # the index of this machine's first replica among those of all workers
 
     def _container_strategy(self):
         return self._container
@@ -179,7 +179,7 @@ class StrategyExtended:
         pass
 
     def _in_multi_worker_mode(self):
-        """Do several workers keep copies of the variables equal?"""
+        """Returns whether several workers keep copies of the variables equal."""
         return False
 
     def _update_config_proto(self, config_proto):
@@ -208,7 +208,7 @@ class StrategyExtended:
             yield
 
     def _create_variable(self, next_creator, **kwargs):
-        """A variable with a copy on each device.  In replicas the first one makes it, and the others find it."""
+        """Returns a variable with a copy on each device. The first replica creates it, and the others find it."""
         replica = context.get_replica_context()
         if replica is None or replica._thread is None:
             return self._new_variable(next_creator, **kwargs)
@@ -235,12 +235,13 @@ class StrategyExtended:
             given = dict(kwargs, collections=[], _copy=True)
             with graph.control_dependencies(None) if i else contextlib.nullcontext(), graph.device(device or None):
                 if i:
-                    given["initial_value"] = lambda: copied(copies[0].initial_value)  # noqa: B023 - called at once
+                    # noqa: B023 - it is called immediately
+                    given["initial_value"] = lambda: copied(copies[0].initial_value)
                     given["name"] = "%s/replica_%d/" % (copies[0].op.name, i)
                 copies.append(next_creator(**given))
         made = kind(self._container, copies, aggregation)
         graph._variables[made.name] = made
-        graph._initializers_replaced = True  # the library would initialize the first copy only
+        graph._initializers_replaced = True  # The library would initialize only the first copy.
         for key in dict.fromkeys(collections):
             graph.add_to_collection(key, made)
         return made
@@ -257,12 +258,12 @@ class StrategyExtended:
         return SyncOnReadVariable if synchronization == VariableSynchronization.ON_READ else MirroredVariable, aggregation
 
     def variable_created_in_scope(self, v):
-        """Was the variable made in this strategy's scope?"""
+        """Returns whether the variable was created in this strategy's scope."""
         return getattr(v, "_strategy", None) is self._container
 
     @contextlib.contextmanager
     def colocate_vars_with(self, colocate_with_variable):
-        """Variables that are made in here lie where that one does."""
+        """Makes variables created inside be placed on the device of the given one."""
         def creator(next_creator, **kwargs):
             kwargs["_devices"] = devices_of(colocate_with_variable)
             return next_creator(**kwargs)
@@ -270,17 +271,17 @@ class StrategyExtended:
             yield
 
     def read_var(self, v):
-        """The variable's value outside of replicas."""
+        """Returns the value of a variable outside of replicas."""
         return v.read_value()
 
     def value_container(self, value):
-        """The variable with copies that a copy belongs to; any other value is its own."""
+        """Returns the variable to which a copy belongs; other values are returned unchanged."""
         return getattr(value, "_distributed_container", value)
 
     # ---- replicas ----
 
     def call_for_each_replica(self, fn, args=(), kwargs=None):
-        """Strategy.run for code that is in the scope already."""
+        """Calls fn like Strategy.run, for code that is already in the scope."""
         kwargs = kwargs or {}
         with self._container.scope():
             if context.get_replica_context() is not None:
@@ -296,10 +297,10 @@ class StrategyExtended:
         from weft._core.distribute.steps import run_steps
         return run_steps(self._container, fn, iterator, iterations, initial_loop_values)
 
-    # ---- sums ----
+    # ---- reductions ----
 
     def _reduced(self, reduce_op, value):
-        """reduce() to the machine's first device; a value without parts is each replica's."""
+        """Reduces to the machine's first device; a value without parts counts as the value of each replica."""
         if isinstance(value, DistributedVariable):
             return value.read_value()
         if not isinstance(value, DistributedValues):
@@ -310,7 +311,7 @@ class StrategyExtended:
         return self.reduce_to(reduce_op, value, self._worker_devices[0])
 
     def reduce_to(self, reduce_op, value, destinations, options=None):
-        """The sum or mean of a value's parts, on the devices of the destinations."""
+        """Returns the sum or mean of a value's parts, on the devices of the destinations."""
         reduce_op = reduction(reduce_op)
         if not isinstance(value, DistributedValues):
             count = self._num_replicas_in_sync
@@ -320,11 +321,11 @@ class StrategyExtended:
         return self._cross_device_ops.reduce(reduce_op, value, destinations, options)
 
     def batch_reduce_to(self, reduce_op, value_destination_pairs, options=None):
-        """reduce_to() of each pair."""
+        """Returns the result of reduce_to() for each pair."""
         return [self.reduce_to(reduce_op, value, destination, options) for value, destination in value_destination_pairs]
 
     def broadcast_to(self, tensor, destinations):
-        """A tensor on the devices of the destinations."""
+        """Returns a tensor on the devices of the destinations."""
         return self._cross_device_ops.broadcast(tensor, destinations)
 
     # ---- updates ----
@@ -349,7 +350,7 @@ class StrategyExtended:
         return group(*[m for m in flatten(made) if m is not None])
 
     def non_slot_devices(self, var_list):
-        """The devices for variables of an optimizer that belong to no variable of the model."""
+        """Returns the devices for variables of an optimizer that belong to no variable of the model."""
         return tuple(self.parameter_devices)
 
     def _local_results(self, value):
@@ -362,7 +363,7 @@ class StrategyExtended:
 
 
 class _DefaultExtended(StrategyExtended):
-    """Variables and devices are as they are without a strategy."""
+    """Keeps variables and devices as they are without a strategy."""
 
     @contextlib.contextmanager
     def _scope(self):
@@ -376,7 +377,7 @@ class _DefaultExtended(StrategyExtended):
 
 
 class DefaultStrategy(Strategy):
-    """The strategy of a program that names none."""
+    """The strategy of a program that uses none."""
 
     def __init__(self):
         super().__init__(_DefaultExtended(self))

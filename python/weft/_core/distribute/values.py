@@ -10,7 +10,7 @@ from weft._core.ops.variable_methods import VariableAggregation, VariableSynchro
 
 
 class ReduceOp(enum.Enum):
-    """How the values of replicas become one."""
+    """How the values of replicas are combined."""
 
     SUM = "SUM"
     MEAN = "MEAN"
@@ -57,7 +57,7 @@ class PerReplica(DistributedValues):
 
 
 class Mirrored(DistributedValues):
-    """Values that are equal, each on its device."""
+    """Values that are equal on all devices."""
 
     def _outside(self):
         return self._primary
@@ -71,7 +71,7 @@ register_tensor_conversion_function(DistributedValues, _to_tensor)
 
 
 def part(value, number):
-    """The part of a nest for one replica."""
+    """Returns the part of a nest for one replica."""
     if isinstance(value, (DistributedValues, DistributedVariable)):
         return value._values[number] if isinstance(value, DistributedValues) else value
     if isinstance(value, dict):
@@ -84,7 +84,10 @@ def part(value, number):
 
 
 def regroup(values, wrap=PerReplica):
-    """Nests of replicas as one nest of values with a part for each replica.  What is the same in all stays as it is."""
+    """Combines the nests of replicas into one nest of values with a part for each replica.
+
+    Equal parts stay single values.
+    """
     first = values[0]
     if isinstance(first, dict):
         return type(first)((k, regroup([v[k] for v in values], wrap)) for k in first)
@@ -107,7 +110,7 @@ def _of_copy(name):
 
 
 class DistributedVariable(ResourceVariable):
-    """A variable with a copy on each device.  In a replica, and while it is updated, it stands for the copy there."""
+    """A variable with a copy on each device. In a replica or an update it acts as the copy there."""
 
     def __init__(self, strategy, copies, aggregation):
         self._strategy, self._values, self._aggregation, self._init = strategy, tuple(copies), aggregation, None
@@ -155,7 +158,7 @@ class DistributedVariable(ResourceVariable):
         raise NotImplementedError
 
     def _all_copies(self, method, value, args, kwargs):
-        """The update of all copies, as one variable that reads after it."""
+        """Updates all copies, and returns a variable that reads after the update."""
         with self._primary.graph.as_default():
             done = group(*[_operation(getattr(copy, method)(_part_for(value, i), *args, **kwargs))
                            for i, copy in enumerate(self._values)])
@@ -176,7 +179,7 @@ for _name in ("_handle", "_dtype", "_declared", "_trainable", "_save_slice_info"
 
 
 class MirroredVariable(DistributedVariable):
-    """All copies have the same value: an update is made on all of them."""
+    """A variable whose copies have equal values, because each update changes all of them."""
 
     synchronization = VariableSynchronization.ON_WRITE
 
@@ -186,7 +189,8 @@ class MirroredVariable(DistributedVariable):
             return getattr(self._get(), method)(_part_for(value, context.copy_now()), *args, **kwargs)
         if replica is None or self._strategy.num_replicas_in_sync == 1 or not context.has_strategy():
             return self._all_copies(method, value, args, kwargs)
-        if self._aggregation == VariableAggregation.NONE:  # the program answers for it that the replicas agree
+        # The program is responsible for updates that agree between replicas.
+        if self._aggregation == VariableAggregation.NONE:
             return getattr(self._get(), method)(value, *args, **kwargs)
 
         def merged(strategy, value):
@@ -199,7 +203,7 @@ class MirroredVariable(DistributedVariable):
 
 
 class SyncOnReadVariable(DistributedVariable):
-    """Each replica changes its own copy; outside of replicas the variable is the copies' aggregate."""
+    """Each replica changes its own copy. Outside of replicas, the value is the copies' aggregate."""
 
     synchronization = VariableSynchronization.ON_READ
 
@@ -214,7 +218,7 @@ class SyncOnReadVariable(DistributedVariable):
         return self._all_copies(method, value, args, kwargs)
 
     def _read(self):
-        """What the variable is outside of replicas."""
+        """Returns the value of the variable outside of replicas."""
         if context.copy_now() is not None or self._strategy.num_replicas_in_sync == 1:
             return self._get()._read()
         if self._aggregation == VariableAggregation.ONLY_FIRST_REPLICA:
@@ -255,5 +259,5 @@ for _name in [n for n in dir(ResourceVariable) if n.startswith("scatter_") and n
 
 
 def is_value(x):
-    """Is it a tensor or the like: not a nest, and not a value of Python?"""
+    """Returns whether x is a tensor or similar, and not a nest or a Python value."""
     return isinstance(x, IndexedSlices) or hasattr(x, "dtype")

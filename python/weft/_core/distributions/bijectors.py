@@ -73,12 +73,12 @@ class Bijector:
         return convert_to_tensor(x, self.dtype, name=name) if self.dtype else convert_to_tensor(x, name=name)
 
     def forward(self, x, name="forward"):
-        """The function's value."""
+        """Returns the function's value."""
         with name_scope(self.name), name_scope(name):
             return self._forward(self._value(x, "x"))
 
     def inverse(self, y, name="inverse"):
-        """The argument that has the value y."""
+        """Returns the argument that has the value y."""
         with name_scope(self.name), name_scope(name):
             return self._inverse(self._value(y, "y"))
 
@@ -96,20 +96,20 @@ class Bijector:
 
     @staticmethod
     def _summed(logs, x, event_ndims, least):
-        """Logarithms summed over the dimensions of an event that the bijector treats one by one."""
+        """Sums logarithms over the dimensions of an event that the bijector treats separately."""
         more = event_ndims - least
         if more < 0:
             raise ValueError("event_ndims (%d) must be larger than min_event_ndims (%d)" % (event_ndims, least))
         if more == 0:
             return logs
-        # A constant Jacobian has no dimensions of x: they are counted.
+        # A constant Jacobian does not have the dimensions of x, so their sizes are multiplied.
         if logs.shape.ndims is None or x.shape.ndims is None or logs.shape.ndims < x.shape.ndims - least:
             shape = array_ops.shape(x)[:array_ops.rank(x) - least] if x.shape.ndims is None else array_ops.shape(x)[:x.shape.ndims - least]
             logs = logs * array_ops.ones(shape, dtype=logs.dtype)
         return math_ops.reduce_sum(logs, axis=list(range(-more, 0)))
 
     def forward_log_det_jacobian(self, x, event_ndims, name="forward_log_det_jacobian"):
-        """The logarithm of the absolute value of the determinant of the Jacobian at x."""
+        """Returns the logarithm of the absolute value of the determinant of the Jacobian at x."""
         with name_scope(self.name), name_scope(name):
             x = self._value(x, "x")
             try:
@@ -119,7 +119,7 @@ class Bijector:
             return self._summed(convert_to_tensor(logs, x.dtype), x, event_ndims, self.forward_min_event_ndims)
 
     def inverse_log_det_jacobian(self, y, event_ndims, name="inverse_log_det_jacobian"):
-        """The same for the inverse function, at y."""
+        """Returns the same for the inverse function, at y."""
         with name_scope(self.name), name_scope(name):
             y = self._value(y, "y")
             try:
@@ -135,20 +135,20 @@ class Bijector:
         return output_shape
 
     def forward_event_shape(self, input_shape):
-        """The static shape of the value of an event of a shape."""
+        """Returns the static shape of the value of an event of a shape."""
         return as_shape(self._forward_event_shape(as_shape(input_shape)))
 
     def inverse_event_shape(self, output_shape):
-        """The static shape of the argument of an event of a shape."""
+        """Returns the static shape of the argument of an event of a shape."""
         return as_shape(self._inverse_event_shape(as_shape(output_shape)))
 
     def forward_event_shape_tensor(self, input_shape, name="forward_event_shape_tensor"):
-        """The shape of the value of an event of a shape, as a tensor."""
+        """Returns the shape of the value of an event of a shape, as a tensor."""
         with name_scope(self.name), name_scope(name):
             return self._forward_event_shape_tensor(convert_to_tensor(input_shape))
 
     def inverse_event_shape_tensor(self, output_shape, name="inverse_event_shape_tensor"):
-        """The shape of the argument of an event of a shape, as a tensor."""
+        """Returns the shape of the argument of an event of a shape, as a tensor."""
         with name_scope(self.name), name_scope(name):
             return self._inverse_event_shape_tensor(convert_to_tensor(output_shape))
 
@@ -160,7 +160,7 @@ class Bijector:
 
 
 class _Elementwise(Bijector):
-    """A bijector of numbers that has no arguments of its own but `validate_args` and a name."""
+    """The base of elementwise bijectors whose only arguments are `validate_args` and a name."""
 
     def __init__(self, validate_args=False, name=None):
         super().__init__(validate_args=validate_args, forward_min_event_ndims=0, name=name)
@@ -463,10 +463,10 @@ class SoftmaxCentered(Bijector):
         return array_ops.concat([shape[:-1], shape[-1:] - 1], 0)
 
 
-# ---- functions that the bijectors use ----
+# ---- helper functions ----
 
 def softplus_inverse(x, name=None):
-    """The x of which softplus is the argument.
+    """Returns the x of which softplus is the argument.
 
     Args:
       x: positive numbers.

@@ -27,7 +27,7 @@ def _given(scope):
 
 
 def _last(x, n):
-    """The last n dimensions, as a list of axes."""
+    """Returns the last n dimensions, as a list of axes."""
     return list(range(-n, 0))
 
 
@@ -100,7 +100,7 @@ class TransformedDistribution(Distribution):
         return known
 
     def _reduced(self, x):
-        """Summed over the dimensions that event_shape has added."""
+        """Sums over the dimensions that event_shape has added."""
         return x if not self._event_override else math_ops.reduce_sum(x, axis=_last(x, len(self._event_override)))
 
     def _log_prob(self, y):

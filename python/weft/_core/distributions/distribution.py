@@ -17,7 +17,7 @@ from weft._core.ops import array_ops, math_ops
 
 
 class ReparameterizationType:
-    """Says whether samples are differentiable functions of the parameters.
+    """Tells whether samples are differentiable functions of the parameters.
 
     Args:
       rep_type: the word that names the type.
@@ -40,7 +40,7 @@ NOT_REPARAMETERIZED = ReparameterizationType("NOT_REPARAMETERIZED")
 
 
 def _shown(shape):
-    """A static shape as text, "<unknown>" where nothing is known of it."""
+    """Returns a static shape as text, "<unknown>" where nothing is known of it."""
     return "<unknown>" if shape.ndims is None else str(tuple("?" if d is None else d for d in shape.as_list())).replace("'", "")
 
 
@@ -109,20 +109,20 @@ class Distribution(metaclass=abc.ABCMeta):
         return self._validate_args
 
     def copy(self, **override_parameters_kwargs):
-        """A distribution of the same class, with some arguments of the constructor replaced."""
+        """Returns a distribution of the same class, with some arguments of the constructor replaced."""
         return type(self)(**dict(self.parameters, **override_parameters_kwargs))
 
     # ---- shapes ----
 
     @classmethod
     def param_shapes(cls, sample_shape, name="DistributionParamShapes"):
-        """The shape of each parameter, as a tensor, for samples of a shape."""
+        """Returns the shape of each parameter, as a tensor, for samples of a shape."""
         with name_scope(name, values=[sample_shape]):
             return cls._param_shapes(sample_shape)
 
     @classmethod
     def param_static_shapes(cls, sample_shape):
-        """The TensorShape of each parameter for samples of a shape that is known."""
+        """Returns the TensorShape of each parameter for samples of a shape that is known."""
         if isinstance(sample_shape, TensorShape):
             if not sample_shape.is_fully_defined():
                 raise ValueError("TensorShape sample_shape must be fully defined")
@@ -162,26 +162,26 @@ class Distribution(metaclass=abc.ABCMeta):
         raise NotImplementedError("event_shape_tensor is not implemented: %s" % type(self).__name__)
 
     def batch_shape_tensor(self, name="batch_shape_tensor"):
-        """The shape of the batch of distributions as a tensor."""
+        """Returns the shape of the batch of distributions as a tensor."""
         with self._name_scope(name):
             if self.batch_shape.is_fully_defined():
                 return convert_to_tensor(np.array(self.batch_shape.as_list(), np.int32), name="batch_shape")
             return self._batch_shape_tensor()
 
     def event_shape_tensor(self, name="event_shape_tensor"):
-        """The shape of one event as a tensor."""
+        """Returns the shape of one event as a tensor."""
         with self._name_scope(name):
             if self.event_shape.is_fully_defined():
                 return convert_to_tensor(np.array(self.event_shape.as_list(), np.int32), name="event_shape")
             return self._event_shape_tensor()
 
     def is_scalar_event(self, name="is_scalar_event"):
-        """Whether an event is one number, as a tensor."""
+        """Returns whether an event is one number, as a tensor."""
         with self._name_scope(name):
             return convert_to_tensor(self._is_scalar(self.event_shape, self.event_shape_tensor), name="is_scalar_event")
 
     def is_scalar_batch(self, name="is_scalar_batch"):
-        """Whether this is a single distribution, as a tensor."""
+        """Returns whether this is a single distribution, as a tensor."""
         with self._name_scope(name):
             return convert_to_tensor(self._is_scalar(self.batch_shape, self.batch_shape_tensor), name="is_scalar_batch")
 
@@ -197,7 +197,7 @@ class Distribution(metaclass=abc.ABCMeta):
         raise NotImplementedError("sample_n is not implemented: %s" % type(self).__name__)
 
     def sample(self, sample_shape=(), seed=None, name="sample"):
-        """Samples of the given shape, of each distribution of the batch."""
+        """Draws samples of the given shape from each distribution of the batch."""
         return self._call_sample_n(sample_shape, seed, name)
 
     def _call_sample_n(self, sample_shape, seed, name, **kwargs):
@@ -211,7 +211,7 @@ class Distribution(metaclass=abc.ABCMeta):
             return self._set_sample_static_shape(drawn, sample_shape)
 
     def _expand_sample_shape_to_vector(self, x, name):
-        """(the shape as a vector, the number of samples)"""
+        """Returns (the shape as a vector, the number of samples)"""
         known = constant_value(x)
         n = math_ops.reduce_prod(x) if known is None else np.array(np.prod(known), np.int32)
         if x.shape.ndims is None:
@@ -235,7 +235,7 @@ class Distribution(metaclass=abc.ABCMeta):
     # ---- densities ----
 
     def _derived(self, name, value, *ways):
-        """The first of the ways that the class has; each is (name of a method, function of its result)."""
+        """Returns the first of the ways that the class has; each is (name of a method, function of its result)."""
         with self._name_scope(name, values=[value]):
             value = convert_to_tensor(value, name="value", preferred_dtype=self.dtype)
             return self._first_way(ways, value)
@@ -273,43 +273,43 @@ class Distribution(metaclass=abc.ABCMeta):
         raise NotImplementedError("quantile is not implemented: %s" % type(self).__name__)
 
     def log_prob(self, value, name="log_prob"):
-        """The logarithm of the density, or of the probability of a discrete event."""
+        """Returns the logarithm of the density, or of the probability of a discrete event."""
         return self._call_log_prob(value, name)
 
     def _call_log_prob(self, value, name, **kwargs):
         return self._derived(name, value, ("_log_prob", None), ("_prob", math_ops.log))
 
     def prob(self, value, name="prob"):
-        """The density, or the probability of a discrete event."""
+        """Returns the density, or the probability of a discrete event."""
         return self._call_prob(value, name)
 
     def _call_prob(self, value, name, **kwargs):
         return self._derived(name, value, ("_prob", None), ("_log_prob", math_ops.exp))
 
     def log_cdf(self, value, name="log_cdf"):
-        """The logarithm of the cumulative distribution function."""
+        """Returns the logarithm of the cumulative distribution function."""
         return self._call_log_cdf(value, name)
 
     def _call_log_cdf(self, value, name, **kwargs):
         return self._derived(name, value, ("_log_cdf", None), ("_cdf", math_ops.log))
 
     def cdf(self, value, name="cdf"):
-        """The probability that a sample is at most the value."""
+        """Returns the probability that a sample is at most the value."""
         return self._call_cdf(value, name)
 
     def _call_cdf(self, value, name, **kwargs):
         return self._derived(name, value, ("_cdf", None), ("_log_cdf", math_ops.exp))
 
     def survival_function(self, value, name="survival_function"):
-        """The probability that a sample is greater than the value."""
+        """Returns the probability that a sample is greater than the value."""
         return self._derived(name, value, ("_survival_function", None), ("cdf", lambda p: 1.0 - p))
 
     def log_survival_function(self, value, name="log_survival_function"):
-        """The logarithm of the probability that a sample is greater than the value."""
+        """Returns the logarithm of the probability that a sample is greater than the value."""
         return self._derived(name, value, ("_log_survival_function", None), ("cdf", lambda p: math_ops.log1p(-p)))
 
     def quantile(self, value, name="quantile"):
-        """The least event whose cumulative probability is at least the value."""
+        """Returns the least event whose cumulative probability is at least the value."""
         return self._derived(name, value, ("_quantile", None))
 
     # ---- statistics ----
@@ -337,27 +337,27 @@ class Distribution(metaclass=abc.ABCMeta):
         raise NotImplementedError("mode is not implemented: %s" % type(self).__name__)
 
     def entropy(self, name="entropy"):
-        """The entropy, in nats."""
+        """Returns the entropy, in nats."""
         return self._stat(name, ("_entropy", None))
 
     def mean(self, name="mean"):
-        """The mean."""
+        """Returns the mean."""
         return self._stat(name, ("_mean", None))
 
     def variance(self, name="variance"):
-        """The variance of each element of an event."""
+        """Returns the variance of each element of an event."""
         return self._stat(name, ("_variance", None), ("_stddev", math_ops.square))
 
     def stddev(self, name="stddev"):
-        """The standard deviation of each element of an event."""
+        """Returns the standard deviation of each element of an event."""
         return self._stat(name, ("_stddev", None), ("_variance", math_ops.sqrt))
 
     def covariance(self, name="covariance"):
-        """The covariance matrix of the elements of an event."""
+        """Returns the covariance matrix of the elements of an event."""
         return self._stat(name, ("_covariance", None))
 
     def mode(self, name="mode"):
-        """The most probable event."""
+        """Returns the most probable event."""
         return self._stat(name, ("_mode", None))
 
     def _cross_entropy(self, other):
@@ -367,12 +367,12 @@ class Distribution(metaclass=abc.ABCMeta):
         return kullback_leibler.kl_divergence(self, other, allow_nan_stats=self.allow_nan_stats)
 
     def cross_entropy(self, other, name="cross_entropy"):
-        """The cross entropy from another distribution."""
+        """Returns the cross entropy from another distribution."""
         with self._name_scope(name):
             return self._cross_entropy(other)
 
     def kl_divergence(self, other, name="kl_divergence"):
-        """The Kullback-Leibler divergence from another distribution."""
+        """Returns the Kullback-Leibler divergence from another distribution."""
         with self._name_scope(name):
             return self._kl_divergence(other)
 

@@ -9,7 +9,7 @@ _DIVERGENCES = {}
 
 
 def _registered(type_a, type_b):
-    """The function of the nearest pair of base classes, or None."""
+    """Returns the function of the nearest pair of base classes, or None."""
     found, least = None, None
     for i, a in enumerate(inspect.getmro(type_a)):
         for j, b in enumerate(inspect.getmro(type_b)):
@@ -19,7 +19,7 @@ def _registered(type_a, type_b):
 
 
 def kl_divergence(distribution_a, distribution_b, allow_nan_stats=True, name=None):
-    """The Kullback-Leibler divergence KL(a || b), by the function registered for their classes.
+    """Returns the Kullback-Leibler divergence KL(a || b), by the function registered for their classes.
 
     Args:
       distribution_a: the first distribution.
@@ -44,13 +44,13 @@ def kl_divergence(distribution_a, distribution_b, allow_nan_stats=True, name=Non
 
 
 def cross_entropy(ref, other, allow_nan_stats=True, name=None):
-    """The cross entropy of two distributions: the entropy of the first plus the divergence from the second."""
+    """Returns the cross entropy of two distributions: the entropy of the first plus the divergence from the second."""
     with name_scope(name, "cross_entropy"):
         return ref.entropy() + kl_divergence(ref, other, allow_nan_stats=allow_nan_stats)
 
 
 class RegisterKL:
-    """A decorator that registers a function as the divergence of two classes: `@RegisterKL(Normal, Normal)`.
+    """Registers a function as the divergence of two classes: `@RegisterKL(Normal, Normal)`.
 
     Args:
       dist_cls_a: the class of the first argument of the divergence.

@@ -1,4 +1,4 @@
-"""Classes as vectors, relaxed classes, mixtures, and percentiles."""
+"""Distributions of one-hot classes, relaxed classes and mixtures, and percentiles."""
 import functools
 import operator as python_operator
 
@@ -269,7 +269,7 @@ class Mixture(Distribution):
         return self._components[0].event_shape_tensor()
 
     def _weighted(self, values):
-        """The sum of values times the probabilities; they have the dimensions of a batch and an event."""
+        """Returns the sum of values times the probabilities; they have the dimensions of a batch and an event."""
         probs = [p for p in _unstack_last(self._cat.probs, self.num_components)]
         for _ in range(self.event_shape.ndims):
             probs = [p[..., None] for p in probs]
@@ -315,7 +315,7 @@ class Mixture(Distribution):
         return functools.reduce(python_operator.add, [m * d for m, d in zip(masks, drawn)])
 
     def entropy_lower_bound(self, name="entropy_lower_bound"):
-        """A lower bound of the entropy: the mean of the entropies of the components."""
+        """Returns a lower bound of the entropy: the mean of the entropies of the components."""
         with self._name_scope(name):
             probs = _unstack_last(self._cat.probs, self.num_components)
             return functools.reduce(python_operator.add, [p * c.entropy() for p, c in zip(probs, self._components)])
@@ -384,7 +384,7 @@ class MixtureSameFamily(Distribution):
         size = array_ops.shape(self._mixture.logits)[-1]
         chosen = self._mixture.sample(n, seed=util.new_seed(seed, "mixture"))
         if self._mixture.batch_shape.ndims == 0 and self.batch_shape.ndims:
-            # One choice for each distribution of the batch.
+            # Each distribution of the batch gets its own choice.
             shape = array_ops.concat([[n], self.batch_shape_tensor()], 0)
             chosen = self._mixture.sample(shape, seed=util.new_seed(seed, "mixture"))
         mask = self._widened(array_ops.one_hot(chosen, size, dtype=self.dtype))
@@ -411,7 +411,7 @@ class MixtureSameFamily(Distribution):
 # ---- statistics ----
 
 def percentile(x, q, axis=None, interpolation=None, keep_dims=False, validate_args=False, name=None):
-    """The q-th percentile of x along axes.
+    """Returns the q-th percentile of x along axes.
 
     Args:
       x: numbers.
@@ -439,7 +439,7 @@ def percentile(x, q, axis=None, interpolation=None, keep_dims=False, validate_ar
         flat = array_ops.reshape(array_ops.transpose(x, rest + axes), array_ops.concat(
             [array_ops.gather(shape, np.array(rest, np.int32)), [-1]], 0))
         size = array_ops.shape(flat)[-1]
-        # From the greatest down, as a top-k is sorted.
+        # Top-k sorts in descending order.
         place = (1.0 - q / 100.0) * (math_ops.cast(size, dtypes.float64) - 1.0)
         place = {"nearest": math_ops.round, "lower": math_ops.ceil, "higher": math_ops.floor}[interpolation](place)
         place = math_ops.maximum(math_ops.minimum(math_ops.cast(place, dtypes.int32), size - 1), 0)

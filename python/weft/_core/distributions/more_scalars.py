@@ -124,7 +124,7 @@ class _LocationScale(Scalars):
         return (x - self.loc) / self.scale
 
     def _uniform(self, n, seed):
-        """Uniform numbers between 0 and 1, both excluded."""
+        """Draws uniform numbers between 0 and 1, excluding both."""
         least = np.finfo(self.dtype.as_numpy_dtype).tiny
         return random_ops.random_uniform(self._drawn_shape(n), minval=least, maxval=1.0, dtype=self.dtype, seed=seed)
 
@@ -322,7 +322,7 @@ class InverseGamma(Scalars):
                 - (1.0 + self.concentration) * math_ops.digamma(self.concentration))
 
     def _defined(self, least, found):
-        """What was found where the concentration is above `least`, NaN elsewhere."""
+        """Returns the values where the concentration is above `least`, and NaN elsewhere."""
         if self.allow_nan_stats:
             nan = util.filled_like(self.batch_shape_tensor(), np.nan, self.dtype, "nan")
             return special_math.where_v2(self.concentration > least, found, nan)

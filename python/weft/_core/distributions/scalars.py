@@ -16,7 +16,7 @@ from weft._core.ops.control_flow import with_dependencies
 
 
 def _same_shape(names):
-    """_param_shapes of a class whose parameters all have the shape of a sample."""
+    """Returns _param_shapes for a class whose parameters all have the shape of a sample."""
     def shapes(sample_shape):
         return dict(zip(names, [convert_to_tensor(sample_shape, dtypes.int32)] * len(names)))
     return staticmethod(shapes)
@@ -217,7 +217,7 @@ class Uniform(Scalars):
         return self._high
 
     def range(self, name="range"):
-        """high - low."""
+        """Returns high - low."""
         with self._name_scope(name):
             return self.high - self.low
 
@@ -284,7 +284,7 @@ class Laplace(Scalars):
         return self._scale
 
     def _sample_n(self, n, seed=None):
-        # The lower limit is open: log1p(-1) is infinite.
+        # The lower limit is excluded, because log1p(-1) is infinite.
         least = np.nextafter(self.dtype.as_numpy_dtype(-1.0), self.dtype.as_numpy_dtype(0.0))
         drawn = random_ops.random_uniform(self._drawn_shape(n), minval=least, maxval=1.0, dtype=self.dtype, seed=seed)
         return self.loc - self.scale * math_ops.sign(drawn) * math_ops.log1p(-math_ops.abs(drawn))
@@ -432,7 +432,7 @@ class Exponential(Gamma):
 
     def _sample_n(self, n, seed=None):
         shape = array_ops.concat([[n], array_ops.shape(self._rate)], 0)
-        # Not below the smallest normal number, since log(0) is infinite.
+        # Numbers are not below the smallest normal number, because log(0) is infinite.
         least = np.finfo(self.dtype.as_numpy_dtype).tiny
         drawn = random_ops.random_uniform(shape, minval=least, maxval=1.0, seed=seed, dtype=self.dtype)
         return -math_ops.log(drawn) / self._rate

@@ -11,7 +11,7 @@ from weft._core.framework.graph import name_scope
 from weft._core.ops import array_ops, math_ops, special_math
 from weft._core.ops.math_ops import erf, erfc
 
-# Below the lower limit the series is used, above the upper one log(1 - q) is -q.
+# Below the lower limit the series is used; above the upper one, log(1 - q) is -q.
 _LIMITS = {np.float32: (-10.0, 5.0), np.float64: (-20.0, 8.0)}
 
 
@@ -23,7 +23,7 @@ def _floats(x, name):
 
 
 def ndtr(x, name="ndtr"):
-    """The distribution function of the standard normal distribution."""
+    """Returns the distribution function of the standard normal distribution."""
     with name_scope(name, values=[x]):
         return _ndtr(_floats(x, "ndtr"))
 
@@ -38,13 +38,13 @@ def _ndtr(x):
 
 
 def ndtri(p, name="ndtri"):
-    """The quantile function of the standard normal distribution."""
+    """Returns the quantile function of the standard normal distribution."""
     with name_scope(name, values=[p]):
         return special_math.ndtri(_floats(p, "ndtri"))
 
 
 def log_ndtr(x, series_order=3, name="log_ndtr"):
-    """The logarithm of the distribution function of the standard normal distribution."""
+    """Returns the logarithm of the distribution function of the standard normal distribution."""
     if not isinstance(series_order, int):
         raise TypeError("series_order must be a Python integer.")
     if series_order < 0:
@@ -65,7 +65,7 @@ def _log_ndtr_lower(x, order):
 
 
 def _series(x, square, order):
-    """1 + the sum of (-1)^n (2n - 1)!! / x^(2n), for n up to the order."""
+    """Returns 1 + the sum of (-1)^n (2n - 1)!! / x^(2n), for n up to the order."""
     total, even, odd, power, product = array_ops.ones_like(x), 0.0, 0.0, square, 1.0
     for n in range(1, order + 1):
         product *= 2 * n - 1
@@ -78,7 +78,7 @@ def _series(x, square, order):
 
 
 def log_cdf_laplace(x, name="log_cdf_laplace"):
-    """The logarithm of the distribution function of the standard Laplace distribution."""
+    """Returns the logarithm of the distribution function of the standard Laplace distribution."""
     with name_scope(name, values=[x]):
         x = convert_to_tensor(x, name="x")
         below = -np.log(2.0) + x

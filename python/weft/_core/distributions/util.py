@@ -12,25 +12,25 @@ from weft._core.ops.control_flow import with_dependencies
 
 
 def new_seed(seed, salt):
-    """A second seed that a first one and a word decide; None stays None."""
+    """Returns a second seed that a first one and a word decide, or None stays None."""
     if seed is None:
         return None
     return int(hashlib.md5((str(seed) + salt).encode("utf-8")).hexdigest()[:8], 16) & 0x7FFFFFFF
 
 
 def checked(assertions, x, validate):
-    """x, behind assertions that a function makes where arguments are validated."""
+    """Returns x, behind assertions that a function makes where arguments are validated."""
     return with_dependencies(assertions(), x) if validate else x
 
 
 def parameter(value, name):
-    """A parameter as an Identity node of that name."""
+    """Returns a parameter as an Identity node of that name."""
     return array_ops.identity(value, name=name)
 
 
 
 def broadcast_static(*tensors):
-    """The static shape that tensors broadcast to."""
+    """Returns the static shape that tensors broadcast to."""
     shape = TensorShape([])
     for x in tensors:
         shape = special_math.broadcast_static_shape(shape, as_shape(x.shape))
@@ -38,7 +38,7 @@ def broadcast_static(*tensors):
 
 
 def broadcast_dynamic(*tensors):
-    """The shape, as a tensor, that tensors broadcast to."""
+    """Returns the shape, as a tensor, that tensors broadcast to."""
     shape = array_ops.shape(tensors[0])
     for x in tensors[1:]:
         shape = special_math.broadcast_dynamic_shape(shape, array_ops.shape(x))
@@ -54,7 +54,7 @@ def select(condition, x, y):
 
 
 def assert_integer_form(x, message, name="assert_integer_form"):
-    """An op that fails unless every element is a whole number."""
+    """Returns an op that fails unless every element is a whole number."""
     with name_scope(name, values=[x]):
         x = convert_to_tensor(x, name="x")
         if x.dtype.is_integer:
@@ -65,7 +65,7 @@ def assert_integer_form(x, message, name="assert_integer_form"):
 
 
 def nonnegative_integers(x, name="embed_check_nonnegative_integer_form"):
-    """x, behind checks that its elements are whole numbers of at least 0."""
+    """Returns x, behind checks that its elements are whole numbers of at least 0."""
     with name_scope(name, values=[x]):
         x = convert_to_tensor(x, name="x")
         assertions = [check_ops.assert_non_negative(x, message="'%s' must be non-negative." % x.op.name)]
@@ -75,7 +75,7 @@ def nonnegative_integers(x, name="embed_check_nonnegative_integer_form"):
 
 
 def casting_closed(x, target):
-    """x, behind checks that a cast to an integer type loses nothing."""
+    """Returns x, behind checks that a cast to an integer type loses nothing."""
     with name_scope("embed_check_casting_closed", values=[x]):
         assertions = [check_ops.assert_non_negative(x, message="Elements must be non-negative.")]
         if x.dtype.is_floating:
@@ -95,7 +95,7 @@ def _valid_probs(probs, multidimensional):
 
 
 def logits_and_probs(logits, probs, multidimensional, validate, name, dtype=None):
-    """(logits, probs) where one of them is given; multidimensional: of classes along the last dimension."""
+    """Returns (logits, probs) where one of them is given; multidimensional: of classes along the last dimension."""
     with name_scope(name, values=[probs, logits]):
         if (probs is None) == (logits is None):
             raise ValueError("Must pass probs or logits, but not both.")
@@ -118,7 +118,7 @@ def logits_and_probs(logits, probs, multidimensional, validate, name, dtype=None
 
 
 def log_combinations(n, counts, name="log_combinations"):
-    """The logarithm of the multinomial coefficient of n and the counts along the last dimension."""
+    """Returns the logarithm of the multinomial coefficient of n and the counts along the last dimension."""
     with name_scope(name, values=[n, counts]):
         n, counts = convert_to_tensor(n, name="n"), convert_to_tensor(counts, name="counts")
         return math_ops.lgamma(n + 1) - math_ops.reduce_sum(math_ops.lgamma(counts + 1), axis=[-1])

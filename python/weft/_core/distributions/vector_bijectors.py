@@ -137,7 +137,7 @@ def _affine_scale(multiplier, diag, tril, factor, perturb):
 
 
 class Chain(Bijector):
-    """Bijectors one after the other, the last one first."""
+    """Applies bijectors one after the other, the last one first."""
 
     def __init__(self, bijectors=None, validate_args=False, name=None):
         self._bijectors = list(bijectors or ())
@@ -364,7 +364,7 @@ class FillTriangular(Bijector):
 # ---- triangles ----
 
 def _side(count):
-    """n with n (n + 1) / 2 = count."""
+    """Returns the n with n (n + 1) / 2 = count."""
     n = int(np.sqrt(0.25 + 2.0 * count) - 0.5 + 1e-9)
     if n * (n + 1) // 2 != count:
         raise ValueError("Input right-most shape (%d) does not correspond to a triangular matrix." % count)
@@ -372,7 +372,7 @@ def _side(count):
 
 
 def fill_triangular(x, upper=False, name=None):
-    """Vectors as triangular matrices, their elements in a clockwise spiral.
+    """Returns vectors as triangular matrices, with their elements in a clockwise spiral.
 
     Args:
       x: the vectors, in the last dimension.
@@ -385,7 +385,8 @@ def fill_triangular(x, upper=False, name=None):
         if count is None:
             raise ValueError("fill_triangular needs vectors of a known length, got %s" % x.shape)
         n = _side(count)
-        # The vector without its first n elements, then the whole vector backwards: n rows of n.
+        # n rows of n elements are made of the vector without its first n elements, followed by the whole vector
+        # reversed.
         parts = [x, array_ops.reverse(x[..., n:], [-1])] if upper else [x[..., n:], array_ops.reverse(x, [-1])]
         matrix = array_ops.reshape(array_ops.concat(parts, -1), array_ops.concat([array_ops.shape(x)[:-1], [n, n]], 0))
         found = linalg.band_part(matrix, 0 if upper else -1, -1 if upper else 0)
@@ -394,7 +395,7 @@ def fill_triangular(x, upper=False, name=None):
 
 
 def fill_triangular_inverse(x, upper=False, name=None):
-    """The vectors that fill_triangular makes triangles of.
+    """Returns the vectors that fill_triangular makes triangles of.
 
     Args:
       x: the triangles.

@@ -15,7 +15,7 @@ from weft._core.ops.control_flow import with_dependencies
 
 
 def _broadcast_event(event, params, base_dtype):
-    """(event, params) where the dimensions of the event and all but the last of the parameters are the same."""
+    """Returns (event, params) where the dimensions of the event and all but the last of the parameters are the same."""
     if event.dtype.is_floating:
         event = math_ops.cast(event, dtypes.int32)
     elif not event.dtype.is_integer:
@@ -299,7 +299,7 @@ class Dirichlet(_Vectors):
         return self.concentration / self.total_concentration[..., None]
 
     def _scale_term(self):
-        """The factor, under a root, by which variances are less than those of a multinomial."""
+        """Returns the factor, under a root, by which variances are less than those of a multinomial."""
         return math_ops.rsqrt(1.0 + self.total_concentration[..., None])
 
     def _covariance(self):
@@ -324,7 +324,7 @@ class Dirichlet(_Vectors):
 
 
 def checked_concentration(concentration, validate):
-    """A concentration, behind checks that it is positive and has two classes or more."""
+    """Returns a concentration, behind checks that it is positive and has two classes or more."""
     return util.checked(lambda: [
         assert_positive(concentration, message="Concentration parameter must be positive."),
         check_ops.assert_rank_at_least(concentration, 1,
@@ -404,14 +404,14 @@ class DirichletMultinomial(_Vectors):
         return math_ops.exp(self._log_prob(counts))
 
     def _total(self):
-        """total_count, with a last dimension of 1 where it has dimensions."""
+        """Returns total_count, with a last dimension of 1 unless it is a scalar."""
         return self.total_count if self.total_count.shape.ndims == 0 else self.total_count[..., None]
 
     def _mean(self):
         return self._total() * (self.concentration / self.total_concentration[..., None])
 
     def _scale_term(self):
-        """The square root of (total_concentration + total_count) / (total_count (1 + total_concentration))."""
+        """Returns the square root of (total_concentration + total_count) / (total_count (1 + total_concentration))."""
         c0 = self.total_concentration[..., None]
         return math_ops.sqrt((1.0 + c0 / self._total()) / (1.0 + c0))
 

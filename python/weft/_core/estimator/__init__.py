@@ -1,1 +1,1 @@
-"""Models as functions, with the loops around them: tf.estimator."""
+"""tf.estimator: models as functions, and the loops that train and evaluate them."""

@@ -34,8 +34,8 @@ from weft._core.train.warm_start import warm_start
 
 
 def _names(fn):
-    """The names of the arguments a function takes."""
-    if not inspect.isfunction(fn) and not inspect.ismethod(fn) and hasattr(fn, "func"):  # functools.partial
+    """Returns the names of the arguments of a function."""
+    if not inspect.isfunction(fn) and not inspect.ismethod(fn) and hasattr(fn, "func"):  # a functools.partial
         given = set(fn.keywords or ())
         return tuple(n for n in _names(fn.func)[len(fn.args):] if n not in given)
     return tuple(n for n, p in inspect.signature(fn).parameters.items()
@@ -54,7 +54,7 @@ class _InitializeDataset(SessionRunHook):
 
 
 class _StopAfter(SessionRunHook):
-    """Ends an evaluation after so many batches."""
+    """Ends an evaluation after a number of batches."""
 
     def __init__(self, steps):
         self._steps, self._done = steps, 0
@@ -122,7 +122,7 @@ class Estimator(metaclass=Named):
     # ---- the parts of a graph ----
 
     def _graph(self):
-        """A new graph, seeded, with a global step."""
+        """Returns a new graph with a seed and a global step."""
         graph = Graph()
         with graph.as_default():
             set_random_seed(self._config.tf_random_seed)
@@ -145,7 +145,7 @@ class Estimator(metaclass=Named):
             return input_fn(**{k: v for k, v in given.items() if k in _names(input_fn)})
 
     def _features_and_labels(self, input_fn, mode, strategy=None):
-        """(features, labels, hooks) of an input_fn, which gives tensors or a dataset."""
+        """Returns (features, labels, hooks) of an input_fn, which returns tensors or a data set."""
         hooks = []
         if strategy is None:
             made = self._call_input_fn(input_fn, mode)
@@ -224,7 +224,7 @@ class Estimator(metaclass=Named):
             return self._train_with(spec, more + hooks, listeners, step_now)
 
     def _train_distributed(self, strategy, input_fn, hooks, listeners):
-        """Training in a strategy: model_fn is called for each replica."""
+        """Trains in a strategy, which calls model_fn for each replica."""
         config = self._config
         if config.cluster_spec.jobs:
             strategy.configure(None, config.cluster_spec, config.task_type, config.task_id)
@@ -250,10 +250,10 @@ class Estimator(metaclass=Named):
             return self._train_with(spec, more + hooks, listeners, step_now, strategy, session_config)
 
     def _own_dir(self, strategy):
-        """The folder of this task's checkpoints and events.
+        """Returns the folder of this task's checkpoints and events.
 
-        Workers that are kept equal all save, because values are added up over the workers for it.  All but the first one
-        save into a folder of their own, which nobody reads.
+        Synchronized workers must all save, because saving aggregates values over the workers. All but the first one
+        save into a folder that is not read.
         """
         if strategy is None or not strategy.extended._in_multi_worker_mode() or strategy.extended.should_checkpoint:
             return self.model_dir
@@ -265,7 +265,8 @@ class Estimator(metaclass=Named):
         if self._warm_start_from is not None and self.latest_checkpoint() is None:
             warm_start(*self._warm_start_from)
         if scaffold.saver is None and not get_default_graph().get_collection(GraphKeys.SAVERS):
-            scaffold.saver = Saver(sharded=True, max_to_keep=config.keep_checkpoint_max, defer_build=True,  # variables of hooks too
+            # Variables of hooks are saved, too.
+            scaffold.saver = Saver(sharded=True, max_to_keep=config.keep_checkpoint_max, defer_build=True,
                                    keep_checkpoint_every_n_hours=config.keep_checkpoint_every_n_hours, save_relative_paths=True)
             get_default_graph().add_to_collection(GraphKeys.SAVERS, scaffold.saver)
         worker_hooks = [*hooks, NanTensorHook(spec.loss)]
@@ -282,7 +283,7 @@ class Estimator(metaclass=Named):
             chief_hooks.insert(0, CheckpointSaverHook(folder, config.save_checkpoints_secs, config.save_checkpoints_steps,
                                                       scaffold=scaffold, listeners=listeners,
                                                       save_graph_def=config.checkpoint_save_graph_def))
-        else:  # the session's own saver shares its events file
+        else:  # The session's own saver shares its events file.
             saving = dict(save_checkpoint_secs=config.save_checkpoints_secs,
                           save_checkpoint_steps=config.save_checkpoints_steps)
         loss = None
@@ -312,7 +313,8 @@ class Estimator(metaclass=Named):
             logging.info("Could not find trained model in model_dir: %s, running initialization to evaluate.", self.model_dir)
         if steps is not None and steps <= 0:
             raise ValueError("Must specify steps > 0, given: %s" % steps)
-        if self._config.eval_distribute is not None and steps is not None:  # a step of a strategy takes a batch per replica
+        # A step of a strategy takes a batch for each replica.
+        if self._config.eval_distribute is not None and steps is not None:
             steps *= self._config.eval_distribute.num_replicas_in_sync
         with self._graph().as_default():
             step = get_or_create_global_step()
@@ -383,7 +385,7 @@ class Estimator(metaclass=Named):
         yield from self._predictions(sess, wanted, yield_single_examples)
 
     def _hooks_without_end(self, graph):
-        """Hooks for predictions whose input may never end."""
+        """Logs a warning that the predictions may never end, and returns no hooks."""
         logging.warning("Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict yields "
                         "forever. This is probably a mistake.")
         return []

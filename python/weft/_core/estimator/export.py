@@ -1,4 +1,4 @@
-"""tf.estimator.export: the inputs and outputs of a served model, and the SavedModel that is written for it."""
+"""tf.estimator.export: inputs and outputs of a served model, and the SavedModel that is written for it."""
 import collections
 import os
 import shutil
@@ -50,7 +50,7 @@ def _receivers(given):
 
 
 def build_raw_serving_input_receiver_fn(features, default_batch_size=None):
-    """Placeholders like these tensors, fed as they are."""
+    """Returns a function that makes placeholders like these tensors, which are fed directly."""
     def serving_input_receiver_fn():
         made = {}
         for name, like in features.items():
@@ -62,7 +62,7 @@ def build_raw_serving_input_receiver_fn(features, default_batch_size=None):
 
 
 def build_parsing_serving_input_receiver_fn(feature_spec, default_batch_size=None):
-    """One placeholder of serialized Examples, parsed by this specification."""
+    """Returns a function that makes a placeholder of serialized Examples and parses it by this specification."""
     def serving_input_receiver_fn():
         serialized = array_ops.placeholder(dtypes.string, [default_batch_size], name="input_example_tensor")
         return ServingInputReceiver(io_ops.parse_example(serialized, feature_spec), {"examples": serialized})
@@ -70,14 +70,14 @@ def build_parsing_serving_input_receiver_fn(feature_spec, default_batch_size=Non
 
 
 class SupervisedInputReceiver(collections.namedtuple("SupervisedInputReceiver", ("features", "labels", "receiver_tensors"))):
-    """What a model that is trained or evaluated takes: features, labels, and the tensors that are fed."""
+    """The inputs of a model that is trained or evaluated: features, labels, and the tensors that are fed."""
 
     def __new__(cls, features, labels, receiver_tensors):
         return super().__new__(cls, features, labels, _receivers(receiver_tensors))
 
 
 def build_raw_supervised_input_receiver_fn(features, labels, default_batch_size=None):
-    """A function that makes placeholders like these features and labels, fed as they are.
+    """Returns a function that makes placeholders like these features and labels, which are fed directly.
 
     Args:
       features: a tensor, or a dict of tensors.
@@ -107,11 +107,12 @@ class ExportOutput(metaclass=Named):
     method = None
 
     def signature(self, receivers):
-        """SignatureDef over these inputs; None if such a signature cannot be served with them."""
+        """Returns the SignatureDef over these inputs, or None if such a signature cannot be served with them."""
         raise NotImplementedError
 
     def as_signature_def(self, receiver_tensors):
-        """The SignatureDef of the output over the inputs of a model; ValueError if these inputs cannot have one."""
+        """Returns the SignatureDef of the output over the inputs of a model; raises ValueError if they cannot have one.
+        """
         made = self.signature(receiver_tensors)
         if made is None:
             raise ValueError("%s input must be a single string Tensor; got %s" % (
@@ -120,7 +121,8 @@ class ExportOutput(metaclass=Named):
 
 
 def _only_examples(receivers):
-    """The one tensor of strings that classify and regress take."""
+    """Returns the single string tensor that classify and regress signatures take, or None if the inputs are different.
+    """
     if len(receivers) != 1:
         return None
     found, = receivers.values()
@@ -169,7 +171,7 @@ class ClassificationOutput(ExportOutput):
 
 
 class EvalOutput(ExportOutput):
-    """What an evaluation gives: a loss, predictions and metrics."""
+    """The output of an evaluation: a loss, predictions and metrics."""
 
     method = "Eval"
     LOSS_NAME, PREDICTIONS_NAME, METRICS_NAME = "loss", "predictions", "metrics"
@@ -197,7 +199,7 @@ class EvalOutput(ExportOutput):
         return found
 
     def as_signature_def(self, receiver_tensors):
-        """The SignatureDef over these inputs."""
+        """Returns the SignatureDef over these inputs."""
         made = {**(self.loss or {}), **(self.predictions or {}), **(self.metrics or {})}
         infos = [{k: saved_model.build_tensor_info(v) for k, v in row.items()} for row in (receiver_tensors, made)]
         return saved_model.build_signature_def(*infos, "tensorflow/supervised/eval")
@@ -224,7 +226,7 @@ def _outputs(spec):
 
 
 def _log_excluded(excluded):
-    """Tells which outputs have no signature because the model does not take serialized Examples."""
+    """Logs which outputs get no signature because the model does not take serialized Examples."""
     if excluded:
         logging.info("Signatures EXCLUDED from export because they cannot be be served via TensorFlow Serving APIs:")
     for key, (method, tensors) in excluded.items():
@@ -235,7 +237,7 @@ def _log_excluded(excluded):
 
 
 def signatures(spec, receiver):
-    """SignatureDefs of a spec's outputs over a receiver's tensors, and over its alternatives."""
+    """Returns the SignatureDefs of a spec's outputs over a receiver's tensors, and over its alternatives."""
     made, included = {}, {"Classify": [], "Regress": [], "Predict": [], "Train": [], "Eval": []}
     excluded = {}
     choices = [("", receiver.receiver_tensors)] + [
@@ -258,7 +260,7 @@ def signatures(spec, receiver):
 
 
 def timestamped(base):
-    """A folder below base named by the second, not there yet."""
+    """Returns the path of a new folder below base that is named by the time in seconds."""
     while True:
         path = os.path.join(os.fspath(base), str(int(time.time())))
         if not os.path.exists(local(path)):
@@ -267,7 +269,9 @@ def timestamped(base):
 
 
 def export_model(spec, receiver, base, checkpoint, assets_extra, as_text, config):
-    """Restores the checkpoint in this graph and writes a SavedModel in a new folder below base; gives its path as bytes."""
+    """Restores the checkpoint in this graph, writes a SavedModel to a new folder below base, and returns its path as
+    bytes.
+    """
     graph = get_default_graph()
     base = base.decode() if isinstance(base, bytes) else os.fspath(base)
     signature_map = signatures(spec, receiver)

@@ -1,4 +1,4 @@
-"""tf.estimator.*Exporter: decide what train_and_evaluate exports after an evaluation."""
+"""tf.estimator.*Exporter: classes that decide what train_and_evaluate exports after an evaluation."""
 import inspect
 import os
 import shutil
@@ -28,7 +28,7 @@ class _SavedModelExporter(Exporter):
 
 
 def _keep_last(folder, keep):
-    """Removes all but the last exports, which are named by their seconds."""
+    """Removes all but the newest exports, whose folders are named by times in seconds."""
     if keep is None or not os.path.isdir(local(folder)):
         return
     for old in sorted((n for n in os.listdir(local(folder)) if n.isdigit()), key=int)[:-keep]:
@@ -49,7 +49,7 @@ def _check_compare(compare):
 
 
 class FinalExporter(_SavedModelExporter):
-    """Exports once, at the end of the training."""
+    """Exports once, at the end of training."""
 
     def __init__(self, name, serving_input_receiver_fn, assets_extra=None, as_text=False):
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text)
@@ -62,7 +62,7 @@ class FinalExporter(_SavedModelExporter):
 
 
 class LatestExporter(_SavedModelExporter):
-    """Exports after each evaluation and keeps the last ones."""
+    """Exports after each evaluation and keeps the newest exports."""
 
     def __init__(self, name, serving_input_receiver_fn, assets_extra=None, as_text=False, exports_to_keep=5):
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text)
@@ -80,7 +80,7 @@ def _smaller_loss(best_eval_result, current_eval_result):
 
 
 class BestExporter(_SavedModelExporter):
-    """Exports when an evaluation is better than every one before."""
+    """Exports if an evaluation is better than all earlier ones."""
 
     def __init__(self, name="best_exporter", serving_input_receiver_fn=None, event_file_pattern="eval/*.tfevents.*",
                  compare_fn=_smaller_loss, assets_extra=None, as_text=False, exports_to_keep=5):
@@ -91,7 +91,7 @@ class BestExporter(_SavedModelExporter):
         self._pattern, self._model_dir, self._exported = event_file_pattern, None, False
 
     def _best_of_events(self, model_dir):
-        """The best evaluation of the events files, as the function compares them; None if there is none."""
+        """Returns the best evaluation in the events files by the compare function, or None if there is none."""
         from weft._core.files.summary import summary_iterator
         best = None
         for path in gfile.Glob(os.path.join(model_dir, self._pattern)):
@@ -106,7 +106,8 @@ class BestExporter(_SavedModelExporter):
             logging.info("Loading best metric from event files.")
             self._model_dir, self._best = estimator.model_dir, self._best_of_events(estimator.model_dir)
         if self._exported and not self._compare(best_eval_result=self._best, current_eval_result=eval_result):
-            return None  # the first evaluation is exported whatever the events files have, as in TensorFlow
+            # As in TensorFlow, the first evaluation is exported even if the events files have a better one.
+            return None
         logging.info("Performing best model export.")
         self._best, self._exported = eval_result, True
         made = self._export(estimator, export_path, checkpoint_path)

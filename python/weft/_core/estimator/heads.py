@@ -18,7 +18,7 @@ from weft._core.train.training_util import get_global_step
 
 
 class _Baseline(Mean):
-    """The accuracy of always predicting the more frequent class."""
+    """Computes the accuracy of always predicting the more frequent class."""
 
     def result(self):
         mean = super().result()
@@ -26,8 +26,10 @@ class _Baseline(Mean):
 
 
 class Head(metaclass=Named):
-    """The base of heads; a program's own head gives name, logits_dimension, loss_reduction, predictions, loss, metrics and
-    update_metrics."""
+    """The base of heads.
+
+    A program's head defines name, logits_dimension, loss_reduction, predictions, loss, metrics and update_metrics.
+    """
 
     name = logits_dimension = loss_reduction = property(lambda self: self._lacking("a property"))
 
@@ -65,7 +67,7 @@ class Head(metaclass=Named):
 
 
 def _ops(metrics):
-    """{key: (value, update op)}; the variables of the metrics become local ones."""
+    """Returns {key: (value, update op)}, and makes the variables of the metrics local variables."""
     for metric in metrics.values():
         for v in metric.variables:
             if not any(v is held for held in get_collection(GraphKeys.LOCAL_VARIABLES)):
@@ -79,7 +81,7 @@ def _train_op(loss, optimizer, variables, train_op_fn, update_ops):
     with _after(get_collection(GraphKeys.UPDATE_OPS) if update_ops is None else update_ops):
         if train_op_fn is not None:
             return train_op_fn(loss)
-        if hasattr(optimizer, "get_updates"):  # an optimizer of tf.keras counts its own steps
+        if hasattr(optimizer, "get_updates"):  # An optimizer of tf.keras counts its own steps.
             if variables is None:
                 raise ValueError("trainable_variables must be given with an optimizer of tf.keras")
             optimizer.iterations = get_global_step()
@@ -91,7 +93,7 @@ _SUMS = {"sum": False, "sum_over_batch_size": True, "auto": True, "weighted_sum"
 
 
 class _Kind(Head):
-    """What the kinds of heads share."""
+    """The base of the heads below."""
 
     name = property(lambda self: self._name)
     loss_reduction = property(lambda self: self._reduction)
@@ -111,7 +113,7 @@ class _Kind(Head):
         return column.numbers(features)
 
     def _each(self, labels, logits, features=None):
-        """Labels as numbers, and a loss for each."""
+        """Returns labels as numbers, and a loss for each."""
         labels = self._labels(labels)
         if self._loss_fn is None:
             return labels, self._losses(labels, logits)
@@ -155,7 +157,7 @@ class _Kind(Head):
 # ---- classes ----
 
 def _thresholded(thresholds):
-    """The metrics of each threshold."""
+    """Returns the metrics for each threshold."""
     made = {}
     for t in thresholds:
         for name, kind in (("accuracy", lambda t: BinaryAccuracy(threshold=t)), ("precision", lambda t: Precision(thresholds=t)),
@@ -172,7 +174,7 @@ def _check_thresholds(thresholds):
 
 
 class _Classes(_Kind):
-    _wrong = ValueError  # what labels that are no words raise where there is a vocabulary
+    _wrong = ValueError  # the error for labels that are not strings although there is a vocabulary
 
     def _set_classes(self, n, vocabulary):
         self._n, self._words = n, list(vocabulary) if vocabulary is not None else None
@@ -287,7 +289,7 @@ class MultiLabelHead(_Classes):
         self._chosen = [("name:%s" % self._words[i] if self._words else "class%d" % i, i) for i in places]
 
     def _labels(self, labels):
-        """Zeros and ones, one for each class; a SparseTensor lists the classes of each example."""
+        """Returns zeros and ones for the classes of each example; a SparseTensor lists the classes of each example."""
         if not isinstance(labels, tf.SparseTensor):
             return tf.to_float(tf.convert_to_tensor(labels))
         ids = self._ids(labels.values) if self._words else labels.values
@@ -369,7 +371,7 @@ class LogisticRegressionHead(RegressionHead):
 # ---- several heads ----
 
 class MultiHead(Head):
-    """Heads with names; labels are a dictionary by name, and logits lie side by side or in a dictionary."""
+    """Combines heads with names. Labels are a dictionary by name; logits are concatenated or in a dictionary."""
 
     loss_reduction = property(lambda self: self._heads[0].loss_reduction)
     name = property(lambda self: "_".join(h.name for h in self._heads))
@@ -408,7 +410,7 @@ class MultiHead(Head):
         return tf.add_n([*parts, *(regularization_losses or [])])
 
     def metrics(self, regularization_losses=None):
-        """The metrics of the heads themselves are made by update_metrics."""
+        """Returns the metrics of the losses. update_metrics makes those of the individual heads."""
         made = {"loss/" + h.name: Mean() for h in self._heads}
         if regularization_losses:
             made["regularization_loss/" + self.name] = Mean()

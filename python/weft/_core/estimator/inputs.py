@@ -1,4 +1,4 @@
-"""tf.estimator.inputs: arrays in memory as batches."""
+"""tf.estimator.inputs: input functions that read batches from arrays in memory."""
 import collections
 
 import numpy as np
@@ -13,7 +13,7 @@ from weft._core.train.coordinator import QueueRunner, add_queue_runner
 
 
 class _Rows:
-    """Rows of arrays of one length, some at a time and in order, over a number of epochs from a first row on."""
+    """Yields rows of arrays of equal length in order, a few at a time, for a number of epochs from a first row on."""
 
     def __init__(self, arrays, count, num_epochs, first):
         self._arrays, self._count, self._next = arrays, count, first
@@ -34,10 +34,10 @@ def _queue(types, shapes, capacity, shuffle):
 
 
 def _enqueue(queue, types, rows):
-    """A node that takes rows and one that enqueues them.
+    """Returns a node that takes rows and one that enqueues them.
 
-    TensorFlow has a placeholder per array, which the thread of the queue runner feeds.  Here the first of these nodes calls
-    Python, so that the library's own threads run it; the names and the number of the nodes are the same.
+    TensorFlow has a placeholder per array, which the thread of the queue runner feeds.  Here the first of these nodes
+    calls Python, so that the library's own threads run it; the names and the number of the nodes are the same.
     """
     taken = py_func(rows.take, [], types, name="Placeholder")
     given = taken[:1] + [array_ops.identity(t, name="Placeholder") for t in taken[1:]]
@@ -45,17 +45,17 @@ def _enqueue(queue, types, rows):
 
 
 def _fullness(queue, least, capacity):
-    """The summary that a queue has in TensorFlow: how full it is beyond what shuffling keeps back."""
+    """Adds TensorFlow's summary of a queue: how full it is, not counting the elements kept for shuffling."""
     over = math_ops.cast(math_ops.maximum(0, queue.size() - least), dtypes.float32)
     summary.scalar("queue/%sfraction_over_%d_of_%d_full" % (queue.name, least, capacity - least), over * (1.0 / (capacity - least)))
 
 
 def _tensors(arrays, batch_size, num_epochs, shuffle, capacity, num_threads):
-    """The batches of arrays: what a queue gives that queue runners fill."""
+    """Returns the batches of arrays, dequeued from a queue that queue runners fill."""
     types = [dtypes.int64] + [dtypes.as_dtype(a.dtype) if a.dtype.kind not in "OSU" else dtypes.string for a in arrays]
     with name_scope("enqueue_input"):
         queue, least = _queue(types, [()] + [a.shape[1:] for a in arrays], capacity, shuffle)
-        # Each thread of a shuffled input starts anywhere, as in TensorFlow; here a graph's seed decides where.
+        # As in TensorFlow, each thread of a shuffled input starts at a random row; here the graph's seed determines it.
         seed = get_default_graph().seed
         start = np.random.RandomState(None if seed is None else seed % 2**32)
         firsts = [start.randint(len(arrays[0])) if shuffle and len(arrays[0]) else 0 for _ in range(num_threads)]
@@ -72,7 +72,9 @@ def _check(shuffle):
 
 
 def numpy_input_fn(x, y=None, batch_size=128, num_epochs=1, shuffle=None, queue_capacity=1000, num_threads=1):
-    """Batches of a dict of arrays (or of one array), with y as labels (an array, or a dict of them)."""
+    """Returns an input_fn for batches of a dict of arrays (or of one array), with y as labels (an array, or a dict of
+    them).
+    """
     _check(shuffle)
     features = collections.OrderedDict(sorted((k, np.asarray(v)) for k, v in x.items())) if isinstance(x, dict) else np.asarray(x)
     if isinstance(x, dict) and not x:
@@ -100,7 +102,7 @@ def numpy_input_fn(x, y=None, batch_size=128, num_epochs=1, shuffle=None, queue_
 
 def pandas_input_fn(x, y=None, batch_size=128, num_epochs=1, shuffle=None, queue_capacity=1000, num_threads=1,
                     target_column="target"):
-    """Batches of the columns of a DataFrame, with a Series (or DataFrame) as labels."""
+    """Returns an input_fn for batches of the columns of a DataFrame, with a Series (or DataFrame) as labels."""
     _check(shuffle)
     columns = {name: np.asarray(x[name]) for name in x.columns}
     if y is None:

@@ -1,4 +1,4 @@
-"""tf.estimator.experimental.KMeans: clusters of rows, by batches or by the whole input at each step."""
+"""tf.estimator.experimental.KMeans: clusters rows, using a batch or the whole input at each step."""
 import time
 
 import numpy as np
@@ -10,11 +10,11 @@ from weft._core.platform import logging
 from weft._core.train.hooks import SessionRunArgs, SessionRunHook
 
 SQUARED_EUCLIDEAN, COSINE, RANDOM, PLUS_PLUS = "squared_euclidean", "cosine", "random", "kmeans_plus_plus"
-_SMALL = 1e-6  # TensorFlow divides by the number of rows and this
+_SMALL = 1e-6  # TensorFlow divides by the number of rows plus this value.
 
 
 class _InitializeClusters(SessionRunHook):
-    """Chooses the first centers before the first step; other tasks than the chief wait for them."""
+    """Chooses the first centers before the first step; tasks other than the chief wait for them."""
 
     def __init__(self, rows, make, clusters, initialized, is_chief):
         self._rows, self._make, self._clusters, self._initialized, self._is_chief = rows, make, clusters, initialized, is_chief
@@ -37,7 +37,7 @@ class _InitializeClusters(SessionRunHook):
 
 
 class _StopWhenStill(SessionRunHook):
-    """Stops the training when the loss changes by less than a part of itself."""
+    """Stops training when the loss changes by less than a given fraction."""
 
     def __init__(self, loss, tolerance):
         self._loss, self._tolerance, self._before = loss, tolerance, None
@@ -53,7 +53,7 @@ class _StopWhenStill(SessionRunHook):
 
 
 def _plus_plus(rows, count, retries, distances, random):
-    """The first centers of k-means++: each is a row, chosen by its squared distance from the nearest before it."""
+    """Returns the first centers of k-means++: rows chosen by their squared distance from the nearest earlier center."""
     chosen = [rows[random.randint(len(rows))]]
     nearest = distances(rows, chosen[0])
     while len(chosen) < count:
@@ -76,7 +76,8 @@ class _Model:
         width = self.rows.get_shape().as_list()[-1]
         if width is None:
             raise ValueError("tf.estimator.experimental.KMeans: the features have no known number of columns: give them a shape")
-        if isinstance(given["initial_clusters"], (list, tuple, np.ndarray)):  # their number counts, as in TensorFlow
+        # As in TensorFlow, the number of given centers counts.
+        if isinstance(given["initial_clusters"], (list, tuple, np.ndarray)):
             given["num_clusters"] = len(given["initial_clusters"])
         shape = [given["num_clusters"], width]
         self.clusters = tf.get_variable("clusters", shape, initializer=tf.zeros_initializer(), trainable=False)
@@ -91,7 +92,7 @@ class _Model:
         self.loss = tf.reduce_sum(tf.reduce_min(self.distances, 1))
 
     def train(self):
-        """The update of the centers, and the variables that begin as the chosen centers."""
+        """Returns the update of the centers, and the variables, whose initial values are the chosen centers."""
         count = self.given["num_clusters"]
         sums = tf.unsorted_segment_sum(self.x, self.index, count)
         counts = tf.unsorted_segment_sum(tf.ones_like(self.index), self.index, count)
@@ -118,7 +119,7 @@ class _Model:
         return update, [self.clusters, moved]
 
     def first_centers(self, session, rows):
-        """A value for the centers, from rows of the input unless the program gives them."""
+        """Returns the initial centers, from rows of the input unless the program gives them."""
         given, count = self.given["initial_clusters"], self.given["num_clusters"]
         if not isinstance(given, str):
             return given(session) if callable(given) else given
@@ -140,7 +141,7 @@ class _Model:
 
 
 def _matrix(features, columns):
-    """The features as one matrix."""
+    """Returns the features as one matrix."""
     if columns:
         return tf.feature_column.input_layer(features, columns)
     if isinstance(features, dict):
@@ -151,7 +152,7 @@ def _matrix(features, columns):
 
 
 def _initial(given, model):
-    """The centers that the program gives, as a function of a session or as text."""
+    """Returns the centers that the program gives, as a function of a session or as a string."""
     if isinstance(given, str):
         return given
     made = tf.convert_to_tensor(given(model.rows, model.given["num_clusters"]) if callable(given) else given, tf.float32)
@@ -226,13 +227,13 @@ class KMeans(Estimator):
         return self._predicted(input_fn, self.CLUSTER_INDEX)
 
     def score(self, input_fn):
-        """The sum of the distances of the rows of one batch from their nearest centers."""
+        """Returns the sum of the distances of the rows of one batch to their nearest centers."""
         return self.evaluate(input_fn, steps=1)[self.SCORE]
 
     def transform(self, input_fn):
-        """Yields the distances of each row from all centers."""
+        """Yields the distances of each row to all centers."""
         return self._predicted(input_fn, self.ALL_DISTANCES)
 
     def cluster_centers(self):
-        """The centers, as a matrix."""
+        """Returns the centers, as a matrix."""
         return self.get_variable_value(self.CLUSTER_CENTERS_VAR_NAME)

@@ -1,4 +1,4 @@
-"""tf.estimator.RunConfig: where a job's files go and how often, and which task of which cluster this process is."""
+"""tf.estimator.RunConfig: where and how often a job writes files, and which task of which cluster this process is."""
 import copy
 import json
 import os
@@ -22,13 +22,13 @@ _SETTABLE = ("model_dir", "tf_random_seed", "save_summary_steps", "save_checkpoi
 
 
 def default_session_config():
-    """The configuration of an estimator whose RunConfig has none."""
+    """Returns the configuration of an estimator whose RunConfig has none."""
     rewrites = protos.RewriterConfig(meta_optimizer_iterations=protos.RewriterConfig.ONE)
     return protos.ConfigProto(allow_soft_placement=True, graph_options=protos.GraphOptions(rewrite_options=rewrites))
 
 
 def environment():
-    """TF_CONFIG as a dict; without one, what Slurm or MPI say, in its form."""
+    """Returns TF_CONFIG as a dict. Without it, returns the cluster of Slurm or MPI in the same form."""
     text = os.environ.get("TF_CONFIG")
     if text:
         try:
@@ -43,7 +43,7 @@ def environment():
 
 
 def _global_id(spec, task_type, task_id):
-    """The place among all tasks: the chief first, then workers, then ps."""
+    """Returns the index among all tasks: the chief first, then workers, then ps."""
     if task_type == TaskType.EVALUATOR:
         return None
     order = [TaskType.CHIEF, TaskType.MASTER, TaskType.WORKER]
@@ -130,7 +130,8 @@ class RunConfig(metaclass=Named):
         if index >= spec.num_tasks(kind):
             raise ValueError("%d is not a valid task_id for task_type %s in the cluster_spec: %s" % (index, kind, spec))
         count = {j: spec.num_tasks(j) if j in spec.jobs else 0 for j in (TaskType.PS, TaskType.WORKER)}
-        leads = kind == chief or chief is None and (kind, index) == (TaskType.WORKER, 0)  # as weft launch and Slurm say it
+        # The rule is that of weft launch and Slurm.
+        leads = kind == chief or chief is None and (kind, index) == (TaskType.WORKER, 0)
         self._set_task(kind, index, leads, count[TaskType.PS], count[TaskType.WORKER] + (chief is not None),
                        "grpc://" + spec.task_address(kind, index))
         self._global_id = _global_id(spec, kind, index)
@@ -140,7 +141,7 @@ class RunConfig(metaclass=Named):
         self._num_ps, self._num_workers, self._evaluation_master, self._global_id = ps, workers, "", 0
 
     def _default_session_config(self):
-        """A task of a cluster needs the ps and itself, and waits for no other.  None where there is no cluster."""
+        """Returns a config with which a task waits only for itself and the ps tasks, or None without a cluster."""
         if self._task_type == TaskType.EVALUATOR or not self._cluster_spec.jobs:
             return None
         own = ["%s/task:%d" % (self._task_type, self._task_id)]
@@ -153,7 +154,7 @@ class RunConfig(metaclass=Named):
         return made
 
     def replace(self, **kwargs):
-        """A copy with other values."""
+        """Returns a copy in which some values are replaced."""
         made = copy.copy(self)
         made._values = dict(self._values)
         for name, value in kwargs.items():
@@ -179,7 +180,7 @@ class RunConfig(metaclass=Named):
     global_id_in_cluster = property(lambda self: self._global_id)
 
     def _shown(self):
-        """The values as TensorFlow's first line prints them."""
+        """Returns the values as TensorFlow logs them."""
         made = {"_" + n: self._values[n] for n in _SETTABLE}
         made.update({"_" + n: getattr(self, n) for n in (
             "service", "cluster_spec", "task_type", "task_id", "global_id_in_cluster", "master", "evaluation_master",
@@ -192,5 +193,5 @@ def _setting(name):
 
 
 for _name in _SETTABLE:
-    if _name != "experimental_distribute":  # which stands in train_distribute and eval_distribute
+    if _name != "experimental_distribute":  # It is stored in train_distribute and eval_distribute.
         setattr(RunConfig, _name, _setting(_name))

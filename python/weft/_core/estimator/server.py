@@ -1,4 +1,4 @@
-"""The server of a task that tf.estimator starts: one for each task, however often training is called."""
+"""The server of a task that tf.estimator starts, once for each task however often training is called."""
 from weft._core.platform import logging
 from weft._core.session.cluster import Server
 
@@ -6,7 +6,7 @@ _started = {}
 
 
 def start_server(config, session_config=None):
-    """The server of a RunConfig's task."""
+    """Returns the server of a RunConfig's task."""
     key = repr((config.cluster_spec.as_dict(), config.task_type, config.task_id))
     if key not in _started:
         logging.info("Start Tensorflow server.")

@@ -71,7 +71,7 @@ class EstimatorSpec(collections.namedtuple("EstimatorSpec", _FIELDS), metaclass=
 
 
 def as_fetch(value):
-    """What a session can fetch of a metric's value or update."""
+    """Returns a metric's value or update in a form that a session can fetch."""
     return value if isinstance(value, (Tensor, Operation, Variable)) else convert_to_tensor(value, dtypes.float32)
 
 
@@ -112,7 +112,7 @@ class EvalSpec(collections.namedtuple("EvalSpec", _EVAL_FIELDS), metaclass=Named
 
 class WarmStartSettings(collections.namedtuple("WarmStartSettings", [
         "ckpt_to_initialize_from", "vars_to_warm_start", "var_name_to_vocab_info", "var_name_to_prev_var_name"])):
-    """Which variables of an Estimator begin with the values of which checkpoint; tf.train.warm_start has the meanings."""
+    """Describes which variables of an Estimator start with values of a checkpoint; see tf.train.warm_start."""
 
     def __new__(cls, ckpt_to_initialize_from, vars_to_warm_start=".*", var_name_to_vocab_info=None, var_name_to_prev_var_name=None):
         if not ckpt_to_initialize_from:
@@ -122,7 +122,7 @@ class WarmStartSettings(collections.namedtuple("WarmStartSettings", [
 
 
 def warm_start_settings(given):
-    """The settings that `warm_start_from` of an Estimator means: the settings themselves, or the path of a checkpoint."""
+    """Returns the settings for an Estimator's `warm_start_from`, which is the settings or the path of a checkpoint."""
     if isinstance(given, (str, bytes)):
         return WarmStartSettings(ckpt_to_initialize_from=given)
     if isinstance(given, WarmStartSettings):

@@ -1,4 +1,4 @@
-"""tf.estimator.experimental.make_stop_at_checkpoint_step_hook: a task that stops when a checkpoint has reached a step."""
+"""tf.estimator.experimental.make_stop_at_checkpoint_step_hook: stops a task when a checkpoint has reached a step."""
 import time
 
 from weft._core.framework.graph import GraphKeys
@@ -9,7 +9,7 @@ from weft._core.train.training_util import get_global_step
 
 
 class _StopAtCheckpointStep(SessionRunHook):
-    """Waits at the last step until the checkpoint that the chief writes has reached it."""
+    """Waits at the last step until the chief has written a checkpoint of that step."""
 
     def __init__(self, model_dir, last_step, wait_after_file_check_secs):
         if last_step is None:
@@ -42,7 +42,7 @@ class _StopAtCheckpointStep(SessionRunHook):
 
 
 def make_stop_at_checkpoint_step_hook(estimator, last_step, wait_after_file_check_secs=30):
-    """A hook that stops at a step; tasks other than the chief wait until a checkpoint has reached it.
+    """Returns a hook that stops at a step; tasks other than the chief wait until a checkpoint has reached it.
 
     Args:
       estimator: the estimator that is trained.

@@ -19,7 +19,7 @@ _RESERVED = ["batch_size", "context"]
 
 
 def needs_tpu(name):
-    """The error for what only a TPU can do."""
+    """Returns the error for a feature that needs a TPU."""
     return NotImplementedError("%s is not in Weft%s: it needs a TPU, and Weft runs on CPUs and GPUs: use_tpu=False, or "
                                "tf.estimator.Estimator" % (name, absent.where()))
 
@@ -36,7 +36,7 @@ _FIELDS = ["iterations_per_loop", "num_shards", "num_cores_per_replica", "per_ho
 
 
 class TPUConfig(collections.namedtuple("TPUConfig", _FIELDS), metaclass=Named):
-    """Settings that matter on TPUs; Weft keeps and checks them."""
+    """Settings for TPUs, which Weft keeps and checks."""
 
     def __new__(cls, iterations_per_loop=2, num_shards=None, num_cores_per_replica=None, per_host_input_for_training=True,
                 tpu_job_name=None, initial_infeed_sleep_secs=None, input_partition_dims=None,
@@ -82,7 +82,7 @@ class RunConfig(_RunConfig):
     cluster = property(lambda self: None)
 
     def replace(self, **kwargs):
-        """A copy with other values."""
+        """Returns a copy in which some values are replaced."""
         if "tpu_config" not in kwargs:
             return super().replace(**kwargs)
         tpu_config = kwargs.pop("tpu_config")
@@ -96,7 +96,7 @@ _SPEC = ["mode", "predictions", "loss", "train_op", "eval_metrics", "export_outp
 
 
 def _check_call(name, value):
-    """A pair of a function and the tensors that it takes, as a list or by name."""
+    """Checks that a value is a pair of a function and its tensors, as a list or by name."""
     if not isinstance(value, (tuple, list)):
         raise ValueError("%s should be tuple or list" % name)
     if len(value) != 2:
@@ -129,7 +129,7 @@ class TPUEstimatorSpec(collections.namedtuple("TPUEstimatorSpec", _SPEC), metacl
                                tuple(training_hooks or ()), tuple(evaluation_hooks or ()), tuple(prediction_hooks or ()))
 
     def as_estimator_spec(self):
-        """The spec for an Estimator: metrics and the host call are made here, the latter runs before the training op."""
+        """Returns the spec for an Estimator, with the metrics made and the host call run before the training op."""
         host = [] if self.host_call is None else [t for t in _flat(_called(self.host_call)) if t is not None]
         train_op = self.train_op
         if host and train_op is not None:
@@ -149,14 +149,14 @@ def _flat(made):
 
 
 def _after(train_op):
-    """The training op, as one that also waits for what was made before."""
+    """Returns the training op, which also waits for the ops that were made before."""
     from weft._core.framework.graph import Operation
     from weft._core.ops.control_flow import group
     return group(train_op) if isinstance(train_op, Operation) else identity(train_op)
 
 
 class TPUEstimator(Estimator):
-    """An Estimator whose functions find the batch size in params["batch_size"].  It runs on CPUs and GPUs: use_tpu=False."""
+    """An Estimator whose functions find the batch size in params["batch_size"]. It runs on CPUs and GPUs, with use_tpu=False."""
 
     def __init__(self, model_fn=None, model_dir=None, config=None, params=None, use_tpu=True, train_batch_size=None,
                  eval_batch_size=None, predict_batch_size=None, batch_axis=None, eval_on_tpu=True, export_to_tpu=True,
@@ -216,22 +216,22 @@ def _arguments(model_fn):
 
 
 class CrossShardOptimizer(metaclass=Named):
-    """An optimizer that sums gradients over the cores of a TPU; it cannot be made without one."""
+    """Raises an error, because it sums gradients over the cores of a TPU and needs one."""
 
     def __init__(self, opt, reduction="weighted_mean", name="CrossShardOptimizer", group_assignment=None):
         raise needs_tpu("tf.tpu.CrossShardOptimizer")
 
 
 def TPUClusterResolver(*args, **kwargs):
-    """Finds TPUs in a cloud; Weft has none to find."""
+    """Raises an error, because Weft does not support TPUs."""
     raise needs_tpu("TPUClusterResolver")
 
 
 def initialize_system(*args, **kwargs):
-    """Sets up TPUs; Weft has none."""
+    """Raises an error, because Weft does not support TPUs."""
     raise needs_tpu("tf.tpu.initialize_system")
 
 
 def shutdown_system(*args, **kwargs):
-    """Shuts TPUs down; Weft has none."""
+    """Raises an error, because Weft does not support TPUs."""
     raise needs_tpu("tf.tpu.shutdown_system")

@@ -1,4 +1,4 @@
-"""tf.estimator.train_and_evaluate: chooses what this process does in a job by its task type."""
+"""tf.estimator.train_and_evaluate: runs the part of a job that the task type of this process asks for."""
 import os
 import time
 
@@ -13,7 +13,7 @@ _POLL_SECS = 0.5
 
 
 class _Evaluator:
-    """Evaluates checkpoints that have not been, and exports what its exporters want."""
+    """Evaluates checkpoints that were not evaluated yet, and runs the exporters."""
 
     def __init__(self, estimator, eval_spec, max_steps):
         self._estimator, self._spec, self._max_steps = estimator, eval_spec, max_steps
@@ -23,7 +23,7 @@ class _Evaluator:
         return time.time() - self._last_time >= self._spec.throttle_secs
 
     def evaluate(self):
-        """Evaluates the latest checkpoint, if it is new; True if it has the last step of the training."""
+        """Evaluates the latest checkpoint if it is new; returns True if it is of the last training step."""
         path = self._estimator.latest_checkpoint()
         if not path or path == self._last:
             return False
@@ -37,13 +37,13 @@ class _Evaluator:
 
 
 class _EvaluateAfterSaving(CheckpointSaverListener):
-    """Training in one process (or as the master) evaluates between its steps."""
+    """Evaluates between training steps, in a single process or in the master."""
 
     def __init__(self, evaluator):
         self._evaluator, self._first = evaluator, True
 
     def after_save(self, session, global_step_value):
-        if self._first:  # what is saved before the first step is not worth an evaluation
+        if self._first:  # A checkpoint from before the first step is not evaluated.
             self._first = False
             return
         if not self._evaluator.due():
@@ -71,7 +71,7 @@ def _run_local(estimator, train_spec, eval_spec):
 
 
 def _is_mirrored(config):
-    """Do the workers of the cluster keep copies of the model equal, without ps tasks?"""
+    """Returns whether the workers of the cluster keep copies of the model equal, without ps tasks."""
     return config.train_distribute is not None and config.train_distribute.extended._in_multi_worker_mode()
 
 
@@ -80,7 +80,7 @@ def _run_ps(estimator, train_spec, eval_spec):
 
 
 def _run_worker(estimator, train_spec, eval_spec):
-    if not _is_mirrored(estimator.config):  # its own train() starts the server
+    if not _is_mirrored(estimator.config):  # Its train() starts the server itself.
         start_server(estimator.config)
     estimator.train(train_spec.input_fn, train_spec.hooks, max_steps=train_spec.max_steps,
                     saving_listeners=train_spec.saving_listeners)
@@ -97,7 +97,7 @@ def _wait(until):
 
 
 def _run_evaluator(estimator, train_spec, eval_spec):
-    """Evaluates each new checkpoint until one has the last step."""
+    """Evaluates each new checkpoint until one is of the last step."""
     if eval_spec.start_delay_secs:
         logging.info("Waiting %f secs before starting eval.", eval_spec.start_delay_secs)
         _wait(time.time() + eval_spec.start_delay_secs)
@@ -124,8 +124,10 @@ _ROLES = {TaskType.PS: _run_ps, TaskType.WORKER: _run_worker, TaskType.CHIEF: _r
 
 
 def train_and_evaluate(estimator, train_spec, eval_spec):
-    """Trains and evaluates: in this process alone, or as the task that TF_CONFIG says.  Alone it returns what the last
-    evaluation and the exporters returned; a task of a cluster returns None."""
+    """Trains and evaluates: in this process alone, or as the task that TF_CONFIG says.
+
+    Alone it returns the results of the last evaluation and of the exporters; a task of a cluster returns None.
+    """
     from weft._core.estimator.estimator import Estimator
     if not isinstance(estimator, Estimator):
         raise TypeError("`estimator` must have type `tf.estimator.Estimator`, given %s" % type(estimator))
@@ -139,7 +141,7 @@ def train_and_evaluate(estimator, train_spec, eval_spec):
         return _run_local(estimator, train_spec, eval_spec)
     role = _ROLES.get(config.task_type)
     if config.task_type == TaskType.WORKER and config.is_chief and not _is_mirrored(config):
-        role = _run_master  # a cluster without a chief has no evaluator either: its first worker does it all
+        role = _run_master  # A cluster without a chief has no evaluator either, so its first worker also evaluates.
     if role is None:
         raise ValueError("Task type %s is not supported. Supported task types are %s" % (config.task_type, sorted(_ROLES)))
     role(estimator, train_spec, eval_spec)

@@ -1,1 +1,1 @@
-"""Files: records, event files, SavedModels and file systems."""
+"""Record files, event files, SavedModels and file systems."""

@@ -1,4 +1,4 @@
-"""tf.train.write_graph: a graph as a file."""
+"""tf.train.write_graph: writes a graph to a file."""
 import os
 
 from weft._core.files.gfile import local

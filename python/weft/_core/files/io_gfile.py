@@ -2,7 +2,7 @@
 import os
 
 from weft._core.files import gfile
-from weft._core.files.gfile import GFile  # noqa: F401 - shown beside the functions
+from weft._core.files.gfile import GFile  # noqa: F401 - part of this module's public names
 
 
 def copy(src, dst, overwrite=False):
@@ -17,7 +17,7 @@ def copy(src, dst, overwrite=False):
 
 
 def exists(path):
-    """Whether a file or folder exists.
+    """Returns whether a file or folder exists.
 
     Args:
       path: its path.
@@ -26,7 +26,7 @@ def exists(path):
 
 
 def glob(pattern):
-    """The paths that match a pattern, in order.
+    """Returns the sorted paths that match a pattern.
 
     Args:
       pattern: a pattern with * and ?, or a list of patterns.
@@ -35,7 +35,7 @@ def glob(pattern):
 
 
 def isdir(path):
-    """Whether a path is a folder.
+    """Returns whether a path is a folder.
 
     Args:
       path: the path.
@@ -44,7 +44,7 @@ def isdir(path):
 
 
 def join(path, *paths):
-    """Paths put together, with a slash between them.
+    """Joins paths with slashes.
 
     Args:
       path: the first path.
@@ -54,7 +54,7 @@ def join(path, *paths):
 
 
 def listdir(path):
-    """The names in a folder.
+    """Returns the names in a folder.
 
     Args:
       path: the folder.
@@ -63,7 +63,7 @@ def listdir(path):
 
 
 def makedirs(path):
-    """Makes a folder and those above it; one that exists is no error.
+    """Makes a folder and its parents. It is no error if the folder exists.
 
     Args:
       path: the folder.
@@ -72,7 +72,7 @@ def makedirs(path):
 
 
 def mkdir(path):
-    """Makes a folder in one that exists.
+    """Makes a folder in an existing one.
 
     Args:
       path: the folder.
@@ -90,7 +90,7 @@ def remove(path):
 
 
 def rename(src, dst, overwrite=False):
-    """Gives a file or folder another path.
+    """Moves a file or folder to another path.
 
     Args:
       src: its path.
@@ -101,7 +101,7 @@ def rename(src, dst, overwrite=False):
 
 
 def rmtree(path):
-    """Deletes a folder with all that is in it.
+    """Deletes a folder and its contents.
 
     Args:
       path: the folder.
@@ -110,7 +110,7 @@ def rmtree(path):
 
 
 def stat(path):
-    """The length and the time of the last change of a file.
+    """Returns the length and the time of the last change of a file.
 
     Args:
       path: its path.
@@ -119,7 +119,7 @@ def stat(path):
 
 
 def walk(top, topdown=True, onerror=None):
-    """For each folder below one: its path, the names of its folders, and those of its files.
+    """Yields for each folder below `top`: its path, the names of its folders, and those of its files.
 
     Args:
       top: the folder to begin at.
@@ -130,5 +130,5 @@ def walk(top, topdown=True, onerror=None):
 
 
 def get_registered_schemes():
-    """The kinds of paths that can be opened: plain ones and file://."""
+    """Returns the kinds of paths that can be opened: plain ones and file://."""
     return ["file", ""]

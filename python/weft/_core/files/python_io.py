@@ -1,4 +1,4 @@
-"""tf.python_io: record files written and read by the program itself."""
+"""tf.python_io: reads and writes record files in the program itself."""
 import os
 import zlib
 
@@ -7,7 +7,7 @@ from weft._core.files.gfile import GFile
 from weft._core.framework import errors
 from weft._core.framework.absent import Named
 
-_HEAD = 12  # bytes before a record; 4 are after it
+_HEAD = 12  # the number of bytes before a record; 4 bytes follow it
 
 class TFRecordCompressionType(metaclass=Named):
     NONE, ZLIB, GZIP = 0, 1, 2
@@ -32,7 +32,7 @@ class TFRecordOptions(metaclass=Named):
 
     @classmethod
     def get_compression_type_string(cls, options):
-        """GZIP, ZLIB or nothing, of options, of a text or of a number."""
+        """Returns the name of the compression (GZIP, ZLIB or nothing) for options, a string or a number."""
         kind = options.compression_type if isinstance(options, TFRecordOptions) else options
         found = cls.compression_type_map.get(kind, kind) or ""
         if found not in ("", "ZLIB", "GZIP"):
@@ -40,7 +40,7 @@ class TFRecordOptions(metaclass=Named):
         return found
 
     def _packer(self):
-        """An object of zlib that packs as the options say, or None."""
+        """Returns a zlib compressor for the options, or None."""
         if not self.compression:
             return None
         bits = self.window_bits if self.window_bits is not None else 15
@@ -79,7 +79,10 @@ class TFRecordWriter(metaclass=Named):
 
 
 def _plain_record(file, end):
-    """The next record of a file that is not compressed.  None, and the file is not at its end: the record is damaged."""
+    """Returns the next record of an uncompressed file.
+
+    None means the end of the file, or before the end a damaged record.
+    """
     start = file.tell()
     head = file.read(_HEAD)
     size = int.from_bytes(head[:8], "little")
@@ -92,9 +95,10 @@ def _plain_record(file, end):
 
 
 def tf_record_iterator(path, options=None):
-    """The records of a file, one by one, with their checksums checked.
+    """Returns the records of a file one by one, after checking their checksums.
 
-    Files that are compressed, and the error for a damaged record, are left to a data set."""
+    A data set reads compressed files, and reports damaged records.
+    """
     compression, read = TFRecordOptions.get_compression_type_string(options), 0
     if not compression and os.path.isfile(path):
         with GFile(os.fspath(path), "rb")._open() as file:
@@ -108,7 +112,7 @@ def tf_record_iterator(path, options=None):
 
 
 def _data_set_records(path, compression, skip):
-    """The records after the first ones, read by a data set in a session of its own."""
+    """Returns the records after the first `skip` ones, read by a data set in a separate session."""
     from weft._core.data.dataset import TFRecordDataset
     from weft._core.framework.graph import Graph
     from weft._core.session.client import Session

@@ -1,4 +1,4 @@
-"""tf.saved_model: folders that a model is served from.  The library writes and reads them; here are the names."""
+"""tf.saved_model: folders from which a model is served. The library reads and writes them."""
 import os
 
 from weft import _weft
@@ -89,7 +89,7 @@ def _plain(sess):
 
 
 class SavedModelBuilder(metaclass=Named):
-    """Graphs with tags and signatures, the first of them with its variables."""
+    """Writes a SavedModel: graphs with tags and signatures. The first graph is saved with its variables."""
 
     def __init__(self, export_dir):
         self._dir = export_dir.decode() if isinstance(export_dir, bytes) else os.fspath(export_dir)
@@ -97,7 +97,7 @@ class SavedModelBuilder(metaclass=Named):
             self._made = _weft.model_create(self._dir)
         except errors.AlreadyExistsError as e:
             raise AssertionError(e.message) from None
-        self._saved, self._stripped = False, []  # for each graph, whether defaults are left out
+        self._saved, self._stripped = False, []  # _stripped: for each graph, whether default attributes are left out
         self._assets, self._listed = {}, []      # name of the copy -> path of the file; for each graph, its assets
 
     def _add(self, graph, session, tags, signature_def_map, init, clear_devices, saver):
@@ -127,7 +127,7 @@ class SavedModelBuilder(metaclass=Named):
         self._stripped.append(strip_default_attrs)
 
     def _copied(self, assets):
-        """Copies the files that constants name into the folder; gives AssetFileDefs."""
+        """Copies the files named by constants to the folder, and returns AssetFileDefs."""
         made = []
         for tensor in assets or ():
             path = _asset_path(tensor)
@@ -141,7 +141,7 @@ class SavedModelBuilder(metaclass=Named):
         return made
 
     def _asset_name(self, path):
-        """The name of the file; with a number where another file has it."""
+        """Returns the name of the file; a number is added if another file has that name."""
         name = unique = os.path.basename(path)
         if name in self._assets and self._assets[name] != path and not _same_content(self._assets[name], path):
             number = 1
@@ -150,7 +150,9 @@ class SavedModelBuilder(metaclass=Named):
         return unique
 
     def _rewrite(self, path, as_text):
-        """Adds the assets, takes attributes out that have their op's default where that was asked; may write a text."""
+        """Adds the assets, removes default attributes from graphs for which that was requested, and writes binary or
+        text.
+        """
         from weft._core.train import meta_graph
         with open(local(path), "rb") as f:
             made = protos.SavedModel.FromString(f.read())
@@ -175,7 +177,7 @@ class SavedModelBuilder(metaclass=Named):
 
 
 def _asset_path(tensor):
-    """The path that a constant names."""
+    """Returns the path that a constant contains."""
     value = constant_value(tensor) if isinstance(tensor, Tensor) else None
     if not isinstance(value, bytes) or not value:
         raise ValueError("the asset %s does not name a file: it must be a constant with the path of one file" % (tensor,))
@@ -202,7 +204,7 @@ def maybe_saved_model_directory(export_dir):
 
 
 def load(sess, tags, export_dir, import_scope=None, **saver_kwargs):
-    """The graph with these tags in the session's graph, its variables in the session; gives its MetaGraphDef."""
+    """Adds the graph with these tags to the session's graph, restores its variables, and returns its MetaGraphDef."""
     folder = export_dir.decode() if isinstance(export_dir, bytes) else os.fspath(export_dir)
     tags = [tags] if isinstance(tags, str) else list(tags)
     try:

@@ -1,6 +1,7 @@
 """tf.saved_model's names for object-based models, and MethodNameUpdater.
 
-TensorFlow writes such models from functions that eager mode traces.  Weft has no eager mode: save and load_v2 raise.
+TensorFlow writes such models from functions that it traces in eager mode. Weft has no eager mode, so save and load_v2
+raise an error.
 """
 import enum
 import os
@@ -54,13 +55,13 @@ class Asset(Trackable):
 
 
 def save(obj, export_dir, signatures=None, options=None):
-    """Raises an error: it needs eager mode."""
+    """Raises an error, because it needs eager mode."""
     raise NotImplementedError("tf.saved_model.save is not in Weft%s: it traces functions in eager mode; use "
                               "tf.saved_model.simple_save or tf.saved_model.Builder with a session" % where())
 
 
 def load_v2(export_dir, tags=None, options=None):
-    """Raises an error: it needs eager mode."""
+    """Raises an error, because it needs eager mode."""
     folder = os.path.join(local(os.fspath(export_dir)), "saved_model.pb")
     if not os.path.exists(folder) and not os.path.exists(folder + "txt"):
         raise OSError("SavedModel file does not exist at: %s/{saved_model.pbtxt|saved_model.pb}" % export_dir)
@@ -80,7 +81,7 @@ class MethodNameUpdater:
             self._model = protos.SavedModel.FromString(f.read())
 
     def replace_method_name(self, signature_key, method_name, tags=None):
-        """Changes it in the graphs that have all the tags, or in all graphs."""
+        """Changes a method name in the graphs that have all the tags, or in all graphs."""
         if not signature_key:
             raise ValueError("`signature_key` must be defined.")
         if not method_name:
@@ -101,7 +102,7 @@ class MethodNameUpdater:
                              "the wrong tags or forgot to put them in your SavedModel." % (tags,))
 
     def save(self, new_export_dir=None):
-        """Writes the graphs, to another folder if one is named; a folder that is not there gets all files of the model."""
+        """Writes the graphs, to another folder if one is given. A new folder gets all files of the model."""
         folder = self._folder
         if new_export_dir:
             folder = local(os.fspath(new_export_dir))

@@ -1,4 +1,4 @@
-"""tf.summary: nodes that make summaries, and the files TensorBoard reads."""
+"""tf.summary: adds nodes that make summaries, and writes the files that TensorBoard reads."""
 import json
 import time
 
@@ -16,9 +16,9 @@ TaggedRunMetadata = protos.TaggedRunMetadata
 def _node(kind, name, tensor, collections, family, max_outputs=0, extra=-1, metadata=b""):
     graph = get_default_graph()
     graph._check_not_finalized()
-    if context.copy_now():  # of several replicas the first one writes summaries
+    if context.copy_now():  # Only the first of several replicas writes summaries.
         return convert_to_tensor(b"")
-    value = tensor.handle if hasattr(tensor, "handle") else convert_to_tensor(tensor)  # the library reads a variable
+    value = tensor.handle if hasattr(tensor, "handle") else convert_to_tensor(tensor)  # The library reads the variable.
     out = _weft.summary(graph._c, kind, name, value._out, family, max_outputs, extra, metadata)
     made = graph._tensor(out)
     graph.add_to_collections([GraphKeys.SUMMARIES] if collections is None else collections, made)
@@ -49,7 +49,7 @@ def text(name, tensor, collections=None):
 
 def tensor_summary(name, tensor, summary_description=None, collections=None, summary_metadata=None, family=None,
                    display_name=None):
-    """A summary of any tensor.
+    """Returns a summary of any tensor.
 
     Args:
       name: a name for the node and the tag.
@@ -92,7 +92,7 @@ def get_summary_description(node_def):
 
 
 class FileWriter(metaclass=Named):
-    """Events of a run, in logdir/events.out.tfevents.*"""
+    """Writes the events of a run to logdir/events.out.tfevents.*"""
 
     def __init__(self, logdir, graph=None, max_queue=10, flush_secs=120, graph_def=None, filename_suffix=None,
                  session=None):
@@ -100,12 +100,12 @@ class FileWriter(metaclass=Named):
         self._made = _weft.writer_create(self._dir, int(max_queue), float(flush_secs), filename_suffix)
         self._closed = False
         if isinstance(graph, Graph):
-            _weft.writer_add_graph(self._made, graph._c, 0)  # and its meta graph
+            _weft.writer_add_graph(self._made, graph._c, 0)  # The meta graph is written, too.
         elif graph is not None or graph_def is not None:
             self._add_definition(graph if graph_def is None else graph_def)
 
     def _add_definition(self, graph_def):
-        """Adds a GraphDef, and the meta graph of it."""
+        """Adds a GraphDef, and its meta graph."""
         from weft._core.train.meta_graph import export_meta_graph
         self.add_graph(None, graph_def=graph_def)
         graph = Graph()
@@ -172,7 +172,7 @@ SummaryWriter = FileWriter
 
 
 class FileWriterCache(metaclass=Named):
-    """One writer for each folder."""
+    """Keeps one writer for each folder."""
 
     _writers = {}
 
@@ -190,12 +190,12 @@ class FileWriterCache(metaclass=Named):
 
 
 def summary_iterator(path):
-    """The events of an event file."""
+    """Yields the events of an event file."""
     from weft._core.files.python_io import tf_record_iterator
     return (protos.Event.FromString(record) for record in tf_record_iterator(path))
 
 
-# ---- names of before 1.0 ----
+# ---- names before 1.0 ----
 
 merge_all_summaries, merge_summary = merge_all, merge
 

@@ -1,7 +1,7 @@
-"""tf.contrib.summary: nodes that write to an event file themselves, in the steps that record.
+"""tf.contrib.summary: nodes that write to an event file themselves, in those steps that record.
 
-A writer is a resource of the graph.  The functions below add a node that writes to the default writer, under a condition
-which is constant or a tensor.
+A writer is a resource of the graph.  The functions below add a node that writes to the default writer, under a
+condition which is constant or a tensor.
 """
 import contextlib
 import os
@@ -28,7 +28,7 @@ _state = _State()
 
 
 class SummaryWriter(metaclass=Named):
-    """An event file that nodes of the graph write to; without a folder one that writes nothing."""
+    """An event file to which nodes of the graph write; without a folder, nothing is written."""
 
     def __init__(self, resource, init_op_fn):
         self._resource, self._init_op_fn = resource, init_op_fn
@@ -38,7 +38,7 @@ class SummaryWriter(metaclass=Named):
 
     @contextlib.contextmanager
     def as_default(self):
-        """Nodes that are made in here write to this writer; the last one is an op that flushes it."""
+        """Makes nodes added inside write to this writer, and adds an op that flushes it at the end."""
         before, _state.writer = _state.writer, self
         try:
             yield self
@@ -47,15 +47,15 @@ class SummaryWriter(metaclass=Named):
             _state.writer = before
 
     def init(self):
-        """An op that creates the file."""
+        """Returns an op that creates the file."""
         return no_op() if self._resource is None else self._init_op_fn(self._resource)
 
     def flush(self):
-        """An op that writes all events to the disk."""
+        """Returns an op that writes all events to the disk."""
         return no_op() if self._resource is None else _flush(self._resource)
 
     def close(self):
-        """An op that flushes and closes the file."""
+        """Returns an op that flushes and closes the file."""
         if self._resource is None:
             return no_op()
         with control_dependencies([self.flush()]), device("cpu:0"):
@@ -63,7 +63,7 @@ class SummaryWriter(metaclass=Named):
 
 
 def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffix=None, name=None):
-    """A writer of the folder logdir: flushes after max_queue events or flush_millis milliseconds."""
+    """Returns a writer for the folder logdir that flushes after max_queue events or flush_millis milliseconds."""
     if logdir is None:
         return SummaryWriter(None, None)
     logdir = os.fspath(logdir)
@@ -83,10 +83,10 @@ def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffi
 create_summary_file_writer = create_file_writer
 
 
-# ---- which steps record ----
+# ---- recording conditions ----
 
 def should_record_summaries():
-    """A bool tensor: whether summaries that are made here are written."""
+    """Returns a bool tensor that says whether summaries added here are written."""
     condition = _state.condition() if callable(_state.condition) else _state.condition
     return math_ops.logical_and(not context.copy_now(), condition)
 
@@ -109,7 +109,7 @@ def never_record_summaries():
 
 
 def record_summaries_every_n_global_steps(n, global_step=None):
-    """Records when the global step is a multiple of n."""
+    """Makes summaries be recorded when the global step is a multiple of n."""
     if global_step is None:
         from weft._core.train.training_util import get_or_create_global_step
         global_step = get_or_create_global_step()
@@ -134,7 +134,7 @@ def _clean(name):
 
 @contextlib.contextmanager
 def _tagged(name, family, values):
-    """(tag, scope) of a summary: the tag is the scope, after the family if there is one."""
+    """Yields (tag, scope) of a summary; the tag is the name of the scope, after the family if there is one."""
     name = _clean(name)
     base = name if family is None else "%s/%s" % (_clean(family), name)
     with name_scope(base, None, values) as scope:
@@ -186,7 +186,7 @@ def audio(name, tensor, sample_rate, max_outputs, family=None, step=None):
 
 
 def generic(name, tensor, metadata=None, family=None, step=None):
-    """Any tensor, with a SummaryMetadata that says which plugin shows it."""
+    """Writes any tensor, with a SummaryMetadata that says which plugin shows it."""
     def make(writer, tag, scope):
         data = constant("") if metadata is None else metadata
         if hasattr(data, "SerializeToString"):
@@ -209,7 +209,7 @@ def graph(param, step=None, name=None):
 
 
 def import_event(tensor, name=None):
-    """Writes a serialized Event as it is."""
+    """Writes a serialized Event unchanged."""
     return op("ImportEvent", name, writer=_default()._resource, event=convert_to_tensor(tensor))
 
 
@@ -225,16 +225,16 @@ def _flush(resource, name=None):
 
 
 def flush(writer=None, name=None):
-    """An op that flushes a writer, or the default one."""
+    """Returns an op that flushes a writer, or the default one."""
     writer = _state.writer if writer is None else writer
     resource = writer._resource if isinstance(writer, SummaryWriter) else writer
     return no_op() if resource is None else _flush(resource, name)
 
 
-# ---- all of a graph ----
+# ---- all summaries of a graph ----
 
 def all_summary_ops():
-    """The nodes of the default graph that these functions made."""
+    """Returns the nodes of the default graph that these functions made."""
     return get_default_graph().get_collection(_OPS)
 
 
@@ -242,7 +242,7 @@ all_v2_summary_ops = all_summary_ops
 
 
 def summary_writer_initializer_op():
-    """The ops that create the files of the default graph's writers."""
+    """Returns the ops that create the files of the default graph's writers."""
     return get_default_graph().get_collection(_WRITERS)
 
 
@@ -265,5 +265,5 @@ def initialize(graph=None, session=None):
 
 
 def eval_dir(model_dir, name=None):
-    """The folder for summaries of an evaluation."""
+    """Returns the folder for summaries of an evaluation."""
     return os.path.join(model_dir, "eval" if not name else "eval_" + name)

@@ -43,7 +43,7 @@ def _check_dims(dims, where):
 
 
 def shape_from(value):
-    """A TensorShape also from a TensorShapeProto."""
+    """Returns a TensorShape for a shape or a TensorShapeProto."""
     if isinstance(value, protos.TensorShapeProto):
         return tensor_shape.TensorShape(None if value.unknown_rank else [None if d.size < 0 else d.size for d in value.dim])
     return tensor_shape.as_shape(value)
@@ -60,7 +60,7 @@ def shape_proto(shape):
 
 
 def row(name, kind, is_list, value):
-    """One attribute as the extension takes it: (name, letter, value)."""
+    """Returns one attribute in the form that the extension takes: (name, letter, value)."""
     if isinstance(value, protos.AttrValue):
         return (name, "A", value.SerializeToString())
     if kind == "func":
@@ -88,17 +88,17 @@ def row(name, kind, is_list, value):
         made.list.shape.extend(shape_proto(v) for v in values)
     elif values:
         raise TypeError("attr %s: a list of %s is not possible" % (name, kind))
-    data = made.SerializeToString() if values else b"\x0a\x00"  # an empty list is a list all the same
+    data = made.SerializeToString() if values else b"\x0a\x00"  # An empty list must still be written as a list.
     return (name, "A", data)
 
 
 def attr_rows(attrs):
-    """{name: AttrValue} as Graph.create_op takes it."""
+    """Returns the attributes of Graph.create_op, {name: AttrValue}, in the form that the extension takes."""
     return [row(name, "tensor", False, value) for name, value in attrs.items()]
 
 
 def attr_to_python(value):
-    """What Operation.get_attr gives."""
+    """Returns the Python value of an AttrValue, as Operation.get_attr does."""
     for name in ("s", "i", "f", "b", "type", "shape", "tensor", "list", "func", "placeholder"):
         if name in value._values:
             found = value._values[name]

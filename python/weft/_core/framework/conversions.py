@@ -1,15 +1,15 @@
-"""Small names of tf around tensors: conversions that keep slices and sparse tensors, old scopes, checks of all numbers."""
+"""Small tf functions on tensors: conversions that keep slices and sparse tensors, old scopes, checks of all numbers."""
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.graph import Tensor, get_default_graph, name_scope
 
 
 def is_symbolic_tensor(tensor):
-    """Whether a value is a tensor of a graph."""
+    """Returns whether a value is a tensor of a graph."""
     return isinstance(tensor, Tensor)
 
 
 def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None):
-    """A tensor, or the tf.IndexedSlices that was given."""
+    """Returns a tensor of the value; tf.IndexedSlices are returned unchanged."""
     from weft._core.framework.indexed_slices import IndexedSlices
     if isinstance(value, IndexedSlices):
         if dtype is not None and not value.dtype.is_compatible_with(dtype):
@@ -20,7 +20,7 @@ def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None):
 
 
 def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
-    """A tensor, or the tf.SparseTensor that was given."""
+    """Returns a tensor of the value; a tf.SparseTensor is returned unchanged."""
     from weft._core.ops.sparse import SparseTensor, SparseTensorValue
     if isinstance(value, SparseTensorValue):
         value = SparseTensor(value.indices, value.values, value.dense_shape)
@@ -32,12 +32,12 @@ def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
 
 
 def op_scope(values, name, default_name=None):
-    """tf.name_scope with its arguments in the order they had before 1.0."""
+    """Opens a tf.name_scope; the arguments are in the order that they had before 1.0."""
     return name_scope(name, default_name, values)
 
 
 def add_check_numerics_ops():
-    """An op that fails if a floating-point tensor of the graph is infinite or not a number."""
+    """Returns an op that fails if any floating-point tensor of the graph has an infinity or NaN."""
     from weft._core.ops.control_flow import group
     checks, graph = [], get_default_graph()
     for node in graph.get_operations():

@@ -4,7 +4,7 @@ from weft._core.framework.graph import Operation
 
 
 class DeviceNode(Operation):
-    """What a device function is given: the node that is being added, on the device that inner scopes gave it."""
+    """The argument of a device function: the node that is being added, with the device from the inner scopes."""
 
     def __init__(self, graph, name, device):
         super().__init__(graph, graph._c.find("^" + name) >> 16)
@@ -22,11 +22,13 @@ class DeviceNode(Operation):
 
 
 def placer(graph, function):
-    """A device function as the library calls it: with a node's name, its op and the device of the inner scopes."""
+    """Returns a device function in the form that the library calls, with a node's name, op and device of the inner
+    scopes.
+    """
     def place(name, _, device):
         node = DeviceNode(graph, name, device)
         try:
             return device_text(function(node)) or ""
-        finally:  # the library may refuse the node, and give its number to the next one
+        finally:  # The library may refuse the node and give its number to the next one.
             graph._ops.pop(node._id, None)
     return place

@@ -39,13 +39,13 @@ class DeviceSpec(metaclass=Named):
                 setattr(self, field, getattr(dev, field))
 
     def make_merged_spec(self, dev):
-        """A spec with the fields of another one, and with this one's where the other has none."""
+        """Returns a spec with the fields of another one, and this spec's fields where the other has none."""
         made = DeviceSpec.from_string(self.to_string())
         made.merge_from(dev)
         return made
 
     def replace(self, **kwargs):
-        """A spec with other values of some fields."""
+        """Returns a copy of the spec in which some fields have other values."""
         fields = ("job", "replica", "task", "device_type", "device_index")
         return DeviceSpec(**{**{f: getattr(self, f) for f in fields}, **kwargs})
 

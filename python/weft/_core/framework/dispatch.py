@@ -1,13 +1,13 @@
-"""Dispatch for ragged tensors: which public functions accept one, and what they then call.
+"""Dispatch for ragged tensors: which public functions accept one, and which functions they call for it.
 
-A function in one of these lists is wrapped when its module becomes public.  The wrapper costs one look at the
-arguments; it calls the function itself unless one of them is ragged.
+A function in one of these lists is wrapped when its module becomes public.  The wrapper checks the arguments, and calls
+the original function unless one of them is ragged.
 """
 import functools
 import importlib
 import inspect
 
-# Functions of one tensor: they compute the flat values, and the rows stay.
+# Functions of one tensor: they are applied to the flat values, and the row partition is kept.
 UNARY = frozenset("""
 abs acos acosh angle asin asinh atan atanh bitcast cast ceil check_numerics clip_by_value conj cos cosh digamma erf erfc exp expm1
 floor identity imag invert is_finite is_inf is_nan lgamma log log1p log_sigmoid logical_not negative ones_like real reciprocal rint
@@ -18,7 +18,7 @@ to_hash_bucket_fast to_hash_bucket_strong to_number unicode_script unicode_trans
 string_to_hash_bucket string_to_hash_bucket_fast string_to_hash_bucket_strong string_to_number string_length one_hot
 dropout elu embedding_lookup leaky_relu relu relu6 selu softplus softsign
 """.split())
-# Functions of two: the other one is broadcast to the rows.
+# Functions of two tensors: the other one is broadcast to the rows.
 BINARY = frozenset("""
 add atan2 bitwise_and bitwise_or bitwise_xor complex div div_no_nan divide equal floor_div floordiv floormod greater greater_equal
 left_shift less less_equal logical_and logical_or logical_xor maximum minimum mod multiply not_equal pow realdiv right_shift
@@ -31,9 +31,10 @@ OWN = frozenset("""
 boolean_mask concat expand_dims gather gather_nd rank reduce_all reduce_any reduce_join reduce_max reduce_mean reduce_min reduce_prod
 reduce_std reduce_sum reduce_variance reverse size squeeze stack tile where
 """.split())
-_FROM = ("weft._core.ops.", "weft._core.nn.nn")  # where they are; functions of the same names in other modules are not meant
+# Only functions of these modules are wrapped; functions of the same names in other modules differ.
+_FROM = ("weft._core.ops.", "weft._core.nn.nn")
 
-_wrapped = {}  # by function, so that one function has one wrapper under all its names
+_wrapped = {}  # The key is the function, so that it has the same wrapper under all its names.
 
 
 def _is_ragged(value):
@@ -60,7 +61,7 @@ def _of_ragged(name, function, args, kwargs):
 
 
 def published(name, function):
-    """The function, or a wrapper that handles ragged arguments."""
+    """Returns the function, or a wrapper that handles ragged arguments."""
     if not inspect.isfunction(function) or function in _wrapped:
         return _wrapped.get(function, function) if inspect.isfunction(function) else function
     module = function.__module__ or ""

@@ -3,21 +3,21 @@ from weft._core.framework import absent
 
 
 def executing_eagerly():
-    """False, except in a function of tf.py_function, whose tensors have values."""
+    """Returns False, except in a function of tf.py_function, whose tensors have values."""
     from weft._core.framework.graph import get_default_graph
     from weft._core.ops.immediate import CallGraph
     return isinstance(get_default_graph(), CallGraph)
 
 
 def disable_eager_execution():
-    """Graphs are all there is."""
+    """Does nothing, because Weft always builds graphs."""
 
 
 disable_control_flow_v2 = disable_eager_execution
 
 
 def disable_v2_behavior():
-    """What it turns off that there is: resource variables by default."""
+    """Turns off resource variables by default, the only one of these behaviors that Weft has."""
     from weft._core.ops.variables import disable_resource_variables
     disable_resource_variables()
 
@@ -28,7 +28,7 @@ def enable_eager_execution(*args, **kwargs):
 
 
 def _only_v1(name, instead):
-    """A function that turns a part of TensorFlow 2 on, which is not here."""
+    """Returns a function that raises an error, for a function that turns on a part of TensorFlow 2 that Weft lacks."""
     def enable():
         raise NotImplementedError("tf.%s is not in Weft%s: %s" % (name, absent.where(), instead))
     enable.__name__ = enable.__qualname__ = name
@@ -43,18 +43,18 @@ enable_v2_tensorshape = _only_v1("enable_v2_tensorshape", "dimensions of a shape
 
 
 def disable_tensor_equality():
-    """== on tensors is identity, as in TensorFlow 1."""
+    """Does nothing: == on tensors already compares identity, as in TensorFlow 1."""
 
 
 def disable_v2_tensorshape():
-    """Dimensions of a shape are tf.Dimension, as in TensorFlow 1."""
+    """Does nothing: the dimensions of a shape are already tf.Dimension, as in TensorFlow 1."""
 
 
 def control_flow_v2_enabled():
-    """False: tf.cond and tf.while_loop make TensorFlow 1's nodes."""
+    """Returns False: tf.cond and tf.while_loop make TensorFlow 1's nodes."""
     return False
 
 
 def executing_eagerly_outside_functions():
-    """False: graphs are all there is."""
+    """Returns False, because Weft always builds graphs."""
     return False

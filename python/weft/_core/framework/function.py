@@ -1,6 +1,6 @@
-"""Functions: a graph of their own that is traced by calling Python once, and put into the library of the graph around.
+"""Functions: each has a graph of its own, traced by calling Python once, in the function library of the outer graph.
 
-Tensors of the graph around that the function uses become further arguments, whose values are the node's that calls it.
+Tensors of the outer graph that the function uses become additional arguments, which each calling node passes.
 """
 import itertools
 
@@ -12,11 +12,12 @@ _numbers = itertools.count()
 
 
 class FuncGraph(Graph):
-    """The body of a function while it is traced."""
+    """The graph of a function's body while it is traced."""
 
     def __init__(self, outer):
         super().__init__()
-        self.outer, self.captured = outer, {}  # tensor around -> (it, placeholder in here)
+        # tensor of the outer graph -> (the tensor, its placeholder in this graph)
+        self.outer, self.captured = outer, {}
         self.seed = outer.seed
         if self.seed is not None:
             self._c.set_seed(int(self.seed))
@@ -27,7 +28,7 @@ class FuncGraph(Graph):
             return placeholder(dtype, shape, name)
 
     def capture(self, tensor):
-        """What stands in here for a tensor of a graph around."""
+        """Returns the placeholder in this graph for a tensor of an outer graph."""
         if tensor.graph is self:
             return tensor
         if tensor.graph is not self.outer and isinstance(self.outer, FuncGraph):
@@ -40,7 +41,7 @@ class FuncGraph(Graph):
 
 
 class Function:
-    """A function of a graph's library: its name, and the tensors that go with each call."""
+    """A function in a graph's function library: its name, and the captured tensors that each call passes."""
 
     def __init__(self, name, captured, outputs):
         self.name, self.captured = name, captured
@@ -49,9 +50,9 @@ class Function:
 
 
 def trace(fn, types, shapes, name):
-    """Calls fn with a tensor for each type and shape; it gives a flat list of tensors, and anything else it likes.
+    """Calls fn with a tensor for each type and shape; fn returns a flat list of tensors and any other object.
 
-    The Function, and that other thing.
+    Returns the Function and that object.
     """
     outer = get_default_graph()
     body = FuncGraph(outer)
@@ -68,14 +69,14 @@ def trace(fn, types, shapes, name):
 
 
 def computing(tensor, name):
-    """The name of a function without arguments that computes a tensor as its graph does."""
+    """Returns the name of a new function without arguments that computes a tensor as its graph does."""
     name = "%s_%d" % (name, next(_numbers))
     tensor.graph._c.function_of(name, tensor._out)
     return name
 
 
 class _Defined:
-    """A function that nodes call; it is traced once in each graph that calls it."""
+    """A function that nodes call. It is traced once in each graph that calls it."""
 
     def __init__(self, fn, types, name, gradient=None):
         self._fn, self._types, self.name = fn, types, name
@@ -108,7 +109,9 @@ class _Defined:
 
 
 class Defun:
-    """tensorflow.python.framework.function.Defun: makes a Python function of tensors one of the graph's library."""
+    """Decorates a Python function of tensors so that nodes call it as a graph function:
+    tensorflow.python.framework.function.Defun.
+    """
 
     def __init__(self, *input_types, func_name=None, grad_func=None, python_grad_func=None, **_):
         if grad_func is not None and python_grad_func is not None:
@@ -121,7 +124,8 @@ class Defun:
 
 
 def _called_by_gradients(grad_func):
-    """A Defun of a function's arguments and the gradients of its results, as a gradient function of the call."""
+    """Returns a gradient function of the call that applies a Defun to the arguments and the gradients of the results.
+    """
     def gradient(call, *grads):
         return grad_func(*call.inputs, *grads)
     return gradient

@@ -5,12 +5,12 @@ from weft._core.framework import errors, protos
 
 _VARIABLE_LISTS = ("variables", "trainable_variables", "local_variables", "moving_average_variables", "model_variables",
                    "metric_variables", "global_step")
-# The lists whose items the library holds as messages, besides those of variables.
+# The collections, besides those of variables, whose items the library holds as messages.
 _MESSAGE_LISTS = ("queue_runners", "savers", "cond_context", "while_context")
 
 
 class GraphCollections:
-    """What a graph does with its collections."""
+    """The collection methods of a graph."""
 
     def add_to_collection(self, name, value):
         self._check_not_finalized()
@@ -22,7 +22,7 @@ class GraphCollections:
             self.add_to_collection(name, value)
 
     def _tell(self, key, value):
-        """The library's list gets what it can hold, so that what C builds sees it."""
+        """Adds a value to the library's list if the library can hold it, so that nodes built in C see it."""
         from weft._core.framework.graph import Operation, Tensor
         from weft._core.ops.variables import Variable
         item = None
@@ -44,15 +44,15 @@ class GraphCollections:
             self._c.list_add(key, item)
             self._seen[key] = self._seen.get(key, 0) + 1
         except (errors.InvalidArgumentError, OverflowError):
-            pass  # a list of another kind: Python alone keeps it
+            pass  # Only Python keeps a collection of another kind.
 
     @staticmethod
     def _is_message_list(key):
-        """Whether the items of a list are written as messages: those that have to_proto."""
+        """Returns whether the items of a collection are written as messages, which holds for those with to_proto."""
         return key in _VARIABLE_LISTS or key in _MESSAGE_LISTS
 
     def _sync_lists(self):
-        """Tells the library of lists that the program changed through get_collection_ref."""
+        """Copies collections that the program changed through get_collection_ref to the library."""
         for key, items in self._collections.items():
             told = self._told.get(key, [])
             if isinstance(key, str) and [id(i) for i in self._tellable(key)] != [id(i) for i in told]:
@@ -62,7 +62,7 @@ class GraphCollections:
                     self._tell(key, item)
 
     def _tellable(self, key):
-        """The items of a list that the library can hold."""
+        """Returns the items of a collection that the library can hold."""
         from weft._core.framework.graph import Operation, Tensor
         from weft._core.ops.variables import Variable
         if self._is_message_list(key):
@@ -70,7 +70,7 @@ class GraphCollections:
         return [i for i in self._collection(key) if isinstance(i, (Tensor, Operation, Variable, str, bytes, int, float))]
 
     def _collection(self, key):
-        """The Python list, brought up to date with the library's."""
+        """Returns the Python list, after adding new items of the library's list."""
         items = self._collections.setdefault(key, [])
         if isinstance(key, str):
             size = self._c.list_size(key)

@@ -1,9 +1,9 @@
-"""tf.GraphKeys."""
+"""tf.GraphKeys: the names of standard collections."""
 from weft._core.framework.absent import Named
 
 
 class GraphKeys(metaclass=Named):
-    """Names of the lists that the library and programs share."""
+    """Names of the collections that the library and programs share."""
 
     GLOBAL_VARIABLES = VARIABLES = "variables"
     LOCAL_VARIABLES = "local_variables"

@@ -26,7 +26,7 @@ def _pack(structure, items):
 
 
 def pack_like(structure, flat):
-    """`flat` in the shape of `structure`."""
+    """Packs the list `flat` into the structure of `structure`."""
     return _pack(structure, iter(flat))
 
 
@@ -42,7 +42,7 @@ def is_sequence(x):
 
 
 def assert_same_structure(a, b, check_types=True):
-    """ValueError if one nests where the other does not; TypeError if the types of two nests differ."""
+    """Raises ValueError if two structures nest differently, and TypeError if the types of two nests differ."""
     try:
         _assert_same(a, b, check_types)
     except (ValueError, TypeError) as e:
@@ -78,12 +78,12 @@ def _assert_same(a, b, check_types):
 # ---- values that consist of several tensors: a SparseTensor, IndexedSlices, a TensorArray ----
 
 def parts(x):
-    """The tensors that a nest consists of."""
+    """Returns the tensors in a nest."""
     return [t for leaf in flatten(x) for t in (leaf._parts() if hasattr(leaf, "_parts") else [leaf])]
 
 
 def pack_parts(structure, tensors):
-    """The nest again, of other tensors."""
+    """Returns a nest of the same structure with other tensors."""
     rest = iter(tensors)
     return pack_like(structure, [leaf._with_parts([next(rest) for _ in leaf._parts()]) if hasattr(leaf, "_parts") else next(rest)
                                  for leaf in flatten(structure)])

@@ -13,7 +13,9 @@ _parsed = {}
 
 
 class Arg:
-    """An input or output: name, and one of a fixed type, type_attr, number_attr with either, list_attr."""
+    """An input or output: its name and its type, given by one of a fixed type, type_attr, number_attr with either, or
+    list_attr.
+    """
 
     __slots__ = ("name", "type", "type_attr", "number_attr", "list_attr", "is_ref")
 
@@ -35,7 +37,8 @@ class Arg:
 
 
 class Attr:
-    """kind is int, float, bool, type, shape, tensor, string or func; default None: it must be given."""
+    """An attribute. kind is int, float, bool, type, shape, tensor, string or func; without a default it must be given.
+    """
 
     __slots__ = ("name", "kind", "is_list", "default", "allowed", "least")
 
@@ -48,7 +51,7 @@ class Attr:
         self.least = least
 
     def allows(self, name):
-        """Whether an attribute of kind type may be the type of that name."""
+        """Returns whether an attribute of kind type allows the type of that name."""
         return self.allowed is None or name in self.allowed[1:-1].split(",")
 
 
@@ -71,7 +74,7 @@ class OpDef:
 
     @property
     def result(self):
-        """The named tuple of an op with several outputs: its name is the op's, its fields are the outputs'."""
+        """The named tuple class of an op with several outputs, with the name of the op and a field for each output."""
         if self._result is None:
             self._result = collections.namedtuple(self.name, [o.name for o in self.outputs])
         return self._result
@@ -97,7 +100,7 @@ def _attrs(text):
 
 
 def get(name):
-    """The definition of an op; KeyError if there is none."""
+    """Returns the definition of an op; raises KeyError if there is none."""
     found = _parsed.get(name)
     if found is None:
         line, doc = _LINES[name]
@@ -110,14 +113,15 @@ def names():
 
 
 def snake(name):
-    """MatMul -> mat_mul, as TensorFlow names its generated functions."""
+    """Returns an op name as TensorFlow names its generated functions: MatMul -> mat_mul."""
     name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
     return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
 
 
 def refused_type(kind, message):
-    """The TypeError that TensorFlow raises where an input has a type that the op does not take; None if `message`, the
-    library's refusal of a node, is about something else."""
+    """Returns TensorFlow's TypeError for an input of a wrong type, or None if the library's `message` is about
+    something else.
+    """
     said = re.match(r"Value for attr '(\w+)' of (\w+) is not in the list of allowed values", message)
     found = said and get(kind)
     argument = next((a for a in found.inputs if a.type_attr == said.group(1)), None) if found else None

@@ -1,4 +1,4 @@
-"""The definition of an op as TensorFlow's message OpDef."""
+"""Converts the definition of an op to TensorFlow's message OpDef."""
 import re
 
 from weft._core.framework import dtypes, opdef, protos
@@ -29,7 +29,7 @@ def _fill_shape(made, text):
 
 
 def _fill_tensor(made, text):
-    """tensor(uint8,[4],255 0 0 255)"""
+    """Parses a tensor such as tensor(uint8,[4],255 0 0 255) into a TensorProto."""
     kind, shape, values = re.match(r"tensor\((\w+),\[([\d,]*)\],(.*)\)$", text).groups()
     made.dtype = _number(kind)
     for size in shape.split(","):
@@ -65,7 +65,7 @@ def _fill_attr(made, attr):
 
 
 def get(name):
-    """The OpDef of an op; None if there is no such op."""
+    """Returns the OpDef of an op, or None if there is no such op."""
     if name not in opdef.names():
         return None
     if name not in _stored:

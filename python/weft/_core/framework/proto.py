@@ -15,7 +15,7 @@ _SHAPES = ("one", "repeated", "map", "imap")
 
 
 def _decode_error():
-    """The class of errors for bytes that are no message: protobuf's, where a program can catch it."""
+    """Returns the class of errors for invalid bytes: protobuf's if it can be imported, else ValueError."""
     try:
         from google.protobuf.message import DecodeError
     except ImportError:
@@ -23,7 +23,7 @@ def _decode_error():
     return type("DecodeError", (DecodeError, ValueError), {})
 
 
-# Groups of which one field is set; (): all fields of the message.
+# Groups (oneofs) of which only one field is set; () means all fields of the message.
 ONEOF = {("TensorInfo", "encoding"): ("name", "coo_sparse", "composite_tensor"),
           ("AttrValue", "value"): (), ("Feature", "kind"): (), ("CollectionDef", "kind"): (),
           ("Value", "value"): ("simple_value", "obsolete_old_style_histogram", "image", "histo", "audio", "tensor"),
@@ -33,8 +33,9 @@ ONEOF = {("TensorInfo", "encoding"): ("name", "coo_sparse", "composite_tensor"),
 
 class Message(metaclass=Named):
     FIELDS = {}  # name -> (number, kind, shape) with shape "one", "repeated", "map" or "imap"
-    _codec_made = _group_table = None  # made when they are needed
-    # _given: it is there, though nothing be in it; a message that was only looked up is not.  See python/ext/message.h.
+    _codec_made = _group_table = None  # made on first use
+    # _given: whether the message is set even if it is empty; merely looking it up does not set it. See
+    # python/ext/message.h.
     __slots__ = ("_values", "_rest", "_given")
 
     def __init__(self, *args, **fields):
@@ -51,7 +52,7 @@ class Message(metaclass=Named):
                 self._start(name, value)
 
     def _start(self, name, value):
-        """Gives a field that was not set before a value."""
+        """Sets a field that was not set before."""
         _, kind, shape = self.FIELDS[name]
         if shape == "repeated":
             self._values[name] = held = Repeated(kind)
@@ -94,15 +95,15 @@ class Message(metaclass=Named):
         value = checked(kind, value)
         self._forget_group(name)
         if value == DEFAULT[kind] and not self._in_group(name):
-            self._values.pop(name, None)  # a default outside of a group is the same as an unset field, as in protobuf
+            self._values.pop(name, None)  # Setting a field outside a group to its default unsets it, as in protobuf.
         else:
             self._values[name] = value
 
-    # ---- groups of fields of which one is set ----
+    # ---- groups (oneofs) ----
 
     @classmethod
     def _groups(cls):
-        """{name of a group: its fields} of the message."""
+        """Returns {name of a group: its fields} of the message."""
         if cls._group_table is None:
             cls._group_table = {group: members or tuple(cls.FIELDS) for (message, group), members in ONEOF.items()
                                 if message == cls.__name__}
@@ -113,7 +114,7 @@ class Message(metaclass=Named):
         return any(name in members for members in cls._groups().values())
 
     def _forget_group(self, name):
-        """Unsets the other fields of a field's group: it is about to be set."""
+        """Unsets the other fields of a field's group, because the field is about to be set."""
         for members in self._groups().values():
             if name in members:
                 for other in members:
@@ -121,10 +122,11 @@ class Message(metaclass=Named):
                         self._values.pop(other, None)
 
     def _settle(self):
-        """Keeps one field of each group.
+        """Keeps only one field of each group.
 
-        Whatever is set drops the others, except a message that the program fills through a reference.  It was looked up
-        after the others were set, or they would have dropped it: so the message that was looked up last is the one."""
+        Setting a field unsets the others of its group, except when a program fills a message through a reference. That
+        message was looked up after the others were set, so the message that was looked up last is kept.
+        """
         for members in self._groups().values():
             found = [n for n in self._values if n in members and self._has(n)]
             if len(found) > 1:
@@ -134,7 +136,7 @@ class Message(metaclass=Named):
                         del self._values[other]
 
     def HasField(self, name):
-        """Whether a message, or a field of a group, is set."""
+        """Returns whether a message, or a field of a group, is set."""
         field = self._field_or_error(name)
         if field[2] != "one" or isinstance(field[1], str) and not self._in_group(name):
             raise ValueError("Field %s.%s does not have presence." % (self.DESCRIPTOR.full_name, name))
@@ -154,7 +156,7 @@ class Message(metaclass=Named):
 
     @classmethod
     def enum_numbers(cls, name):
-        """{name: number} of the enumeration of a field."""
+        """Returns {name: number} of the enumeration of a field."""
         if name in ("dtype", "type"):
             from weft._core.framework.dtypes import datatype_numbers
             return datatype_numbers()
@@ -173,14 +175,14 @@ class Message(metaclass=Named):
                                        bool(v) if isinstance(v, (list, dict)) else True for v in self._values.values())
 
     def ListFields(self):
-        """(a name that has .name and .number, the value) of every field that is set."""
+        """Returns (descriptor with .name and .number, value) of every field that is set."""
         self._settle()
         set_here = [(n, f[0]) for n, f in self.FIELDS.items() if self._has(n) and (f[2] == "one" or self._values[n])]
         described = self.DESCRIPTOR.fields_by_name
         return [(described[n], self._values[n]) for n, _ in sorted(set_here, key=lambda f: f[1])]
 
     def WhichOneof(self, oneof_group):
-        """The field of a group that is set, or None."""
+        """Returns the field of a group that is set, or None."""
         members = self._groups().get(oneof_group)
         if members is None:
             raise ValueError("Protocol message %s has no oneof \"%s\" field." % (type(self).__name__, oneof_group))
@@ -216,7 +218,7 @@ class Message(metaclass=Named):
 
     @classmethod
     def _codec(cls):
-        """The extension's table of the class."""
+        """Returns the extension's table of the class."""
         if cls._codec_made is None:
             others = {name: tuple(o for group in cls._groups().values() if name in group
                                   for o in group if o != name and o in cls.FIELDS) for name in cls.FIELDS}
@@ -226,7 +228,7 @@ class Message(metaclass=Named):
         return cls._codec_made
 
     def SerializeToString(self, deterministic=None):
-        """The bytes of the message; they are always in the same order, with `deterministic` or without."""
+        """Returns the bytes of the message. Their order never varies, so `deterministic` has no effect."""
         return _weft.message_write(self._codec(), self)
 
     def MergeFromString(self, data):
@@ -252,11 +254,11 @@ class Message(metaclass=Named):
         return self.SerializeToString()
 
     def DiscardUnknownFields(self):
-        """Drops the fields that the table of the message does not know."""
+        """Drops the fields that are not in the table of the message."""
         self._rest.clear()
 
     def FindInitializationErrors(self):
-        """The required fields that are not set: there are none."""
+        """Returns an empty list, because no field is required."""
         return []
 
     def ByteSize(self):
@@ -293,7 +295,7 @@ def _from_bytes(cls, data):
 
 
 def _short(value):
-    """The shortest digits that give a float of 32 bits again."""
+    """Returns the shortest digits from which a 32-bit float can be read back."""
     for digits in range(6, 10):
         text = "%.*g" % (digits, value)
         if struct.pack("<f", float(text)) == struct.pack("<f", value):
@@ -312,11 +314,12 @@ def _text(value, kind=None):
 
 
 def _enum_text(m, name, value):
-    """TensorFlow's name of a number: a type's, or a constant of the message."""
+    """Returns the name of an enumeration value, of a type or of a constant of the message."""
     if name in ("dtype", "type"):
         from weft._core.framework.dtypes import datatype_name
         return datatype_name(value)
-    listed = getattr(type(m), "ENUM_NAMES", {}).get(name, ())  # where a message has several enumerations
+    # ENUM_NAMES lists the values of each field in messages with several enumerations.
+    listed = getattr(type(m), "ENUM_NAMES", {}).get(name, ())
     if 0 <= value < len(listed):
         return listed[value]
     found = [k for k, v in vars(type(m)).items() if k.isupper() and v == value]
@@ -347,7 +350,7 @@ def _text_lines(m, indent):
 
 
 class _Described:
-    """Message.DESCRIPTOR: made when it is first asked for."""
+    """Makes Message.DESCRIPTOR when it is first read."""
 
     def __get__(self, instance, owner):
         if "_descriptor" not in vars(owner) or len(owner._descriptor.fields) != len(owner.FIELDS):
@@ -359,12 +362,14 @@ Message.DESCRIPTOR = _Described()
 
 
 def enumeration(cls, name, *keys):
-    """Gives a message an enumeration by its name, of constants that the message has."""
+    """Adds an enumeration, by its name, to a message that already has its constants."""
     setattr(cls, name, EnumTypeWrapper(name, {key: getattr(cls, key) for key in keys}))
 
 
 def message(name, *fields, **extra):
-    """message("GPUOptions", "1 double per_process_gpu_memory_fraction", (5, Cls, "nested"), ...)"""
+    """Returns a new message class, as in message("GPUOptions", "1 double per_process_gpu_memory_fraction", (5, Cls,
+    "nested"), ...).
+    """
     table = {}
     for field in fields:
         if isinstance(field, str):
@@ -378,6 +383,6 @@ def message(name, *fields, **extra):
 
 
 def add_field(cls, name, number, kind, shape="one"):
-    """Adds a field to a class that is not in use yet: one whose messages hold messages of the same class."""
+    """Adds a field to a class that is not in use yet, such as one whose messages contain messages of the same class."""
     assert cls._codec_made is None, cls
     cls.FIELDS[name] = (number, kind, shape)

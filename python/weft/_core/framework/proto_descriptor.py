@@ -20,28 +20,28 @@ class EnumTypeWrapper:
             setattr(self, key, number)
 
     def Name(self, number):
-        """The name of a number."""
+        """Returns the name of a number."""
         for name, value in self._numbers.items():
             if value == number:
                 return name
         raise ValueError("Enum %s has no name defined for value %r" % (self._name, number))
 
     def Value(self, name):
-        """The number of a name."""
+        """Returns the number of a name."""
         if name not in self._numbers:
             raise ValueError("Enum %s has no value defined for name %r" % (self._name, name))
         return self._numbers[name]
 
     def keys(self):
-        """The names."""
+        """Returns the names."""
         return list(self._numbers)
 
     def values(self):
-        """The numbers."""
+        """Returns the numbers."""
         return list(self._numbers.values())
 
     def items(self):
-        """(name, number) of all."""
+        """Returns all (name, number) pairs."""
         return list(self._numbers.items())
 
 
@@ -72,7 +72,7 @@ class _File:
 
 
 class OneofDescriptor:
-    """A group of fields of which one is set."""
+    """A group of fields (oneof) of which only one is set."""
 
     def __init__(self, name, fields):
         self.name, self.fields = name, fields
@@ -95,7 +95,7 @@ class FieldDescriptor:
 
     @property
     def default_value(self):
-        """What the field reads as when it is not set."""
+        """The value of the field if it is not set."""
         from weft._core.framework.proto_fields import DEFAULT
         return [] if self.label == _REPEATED else DEFAULT[self._kind] if isinstance(self._kind, str) else None
 
@@ -140,12 +140,12 @@ class Descriptor:
         self.oneofs_by_name = {o.name: o for o in self.oneofs}
 
     def GetOptions(self):
-        """The options of the message: whether it is an entry of a map."""
+        """Returns the options of the message: whether it is an entry of a map."""
         return _Options(self.has_options)
 
 
 def _entry(field):
-    """The message of one entry of a map: its key and its value."""
+    """Returns the message of one entry of a map: its key and its value."""
     key = "int32" if field._shape == "imap" else "string"
     name = "%s.%sEntry" % (field.containing_type.full_name, field.name.title().replace("_", ""))
     made = Descriptor(field.containing_type._class, name, {"key": (1, key, "one"), "value": (2, field._kind, "one")})
@@ -154,7 +154,7 @@ def _entry(field):
 
 
 def name_all(table, outside):
-    """Gives the messages of a table of names their full names: those inside others have the outer names before theirs."""
+    """Sets the full names of the messages in a table; those of nested messages begin with the outer names."""
     def walk(cls, full):
         if FULL_NAMES.setdefault(cls, full) == full:
             for name, inner in vars(cls).items():

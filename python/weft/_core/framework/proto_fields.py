@@ -1,20 +1,22 @@
 """The fields of messages: types of values, and the lists and dicts of repeated fields.
 
-A value is checked when it is stored, as in protobuf: one of a wrong type is an error at the line that gives it, and not when
-the message is written.
+A value is checked when it is stored, as in protobuf, so that a wrong type raises an error at the line that sets it and
+not when the message is written.
 """
 import operator
 import struct
 
 from weft import _weft
 
-KINDS = ("int", "int32", "enum", "bool", "fixed64", "float", "double", "string", "bytes")  # as python/ext/message.h numbers them
+# The order is that of the numbers in python/ext/message.h.
+KINDS = ("int", "int32", "enum", "bool", "fixed64", "float", "double", "string", "bytes")
 DEFAULT = {"int": 0, "int32": 0, "fixed64": 0, "enum": 0, "bool": False, "float": 0.0, "double": 0.0, "string": "", "bytes": b""}
-_RANGE = {"int": (-2**63, 2**64), "int32": (-2**31, 2**31), "enum": (-2**31, 2**31), "fixed64": (0, 2**64)}  # int: of either sign
+# "int" holds signed and unsigned integers.
+_RANGE = {"int": (-2**63, 2**64), "int32": (-2**31, 2**31), "enum": (-2**31, 2**31), "fixed64": (0, 2**64)}
 
 
 def in_range(kind, value):
-    """The integer, or protobuf's complaint about one that the field does not hold: on the wire it would wrap."""
+    """Returns the integer; raises protobuf's error if the field cannot hold it, because writing would wrap it."""
     value = operator.index(value.item() if type(value).__name__ in ("bool_", "bool") and hasattr(value, "item") else value)
     least, end = _RANGE[kind]
     if not least <= value < end:
@@ -23,7 +25,7 @@ def in_range(kind, value):
 
 
 def _real(kind, value):
-    """A number as the field holds it: a float has 32 bits."""
+    """Returns a number as the field holds it; a float is rounded to 32 bits."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__float__") and not hasattr(value, "__index__"):
         raise TypeError("must be real number, not %s" % type(value).__name__)
     value = float(value)
@@ -36,7 +38,7 @@ def _real(kind, value):
 
 
 def checked(kind, value):
-    """The value as a field of a kind holds it; TypeError or ValueError if it cannot."""
+    """Returns a value as a field of this kind holds it; raises TypeError or ValueError if it cannot."""
     if kind in _RANGE:
         return in_range(kind, value)
     if kind == "bool":
@@ -47,7 +49,7 @@ def checked(kind, value):
         if not isinstance(value, (str, bytes)):
             raise TypeError("%r has type %s, but expected one of: bytes, str" % (value, type(value).__name__))
         return value.decode() if isinstance(value, bytes) else str(value)
-    if kind == "bytes":  # text is taken for its UTF-8, as programs of Python 2 give it
+    if kind == "bytes":  # Text is encoded as UTF-8, because programs of Python 2 pass text here.
         if not isinstance(value, (str, bytes, bytearray, memoryview)):
             raise TypeError("expected bytes, %s found" % type(value).__name__)
         return value.encode() if isinstance(value, str) else bytes(value)
@@ -55,7 +57,7 @@ def checked(kind, value):
 
 
 def copied(kind, value):
-    """A message of its own with what another one, or a dict, has."""
+    """Returns a new message with the contents of another message or a dict."""
     if type(value) is kind:
         return _weft.message_copy(kind._codec(), value)
     if isinstance(value, dict):
@@ -66,16 +68,16 @@ def copied(kind, value):
 
 
 def _all_checked(kind, values):
-    """The values of something that can be iterated over, as a field of a kind holds them."""
+    """Returns the items of an iterable as a field of this kind holds them."""
     if not isinstance(kind, str):
         return [copied(kind, value) for value in values]
     if getattr(values, "ndim", 0) == 1 and hasattr(values, "tolist"):
-        values = values.tolist()  # numpy's numbers as Python's
+        values = values.tolist()  # Converts numpy's numbers to Python's.
     return _weft.message_values(KINDS.index(kind), values, lambda value: checked(kind, value))
 
 
 class Repeated(list):
-    """The values of a field, each checked; messages are copied when they are put in."""
+    """The values of a repeated field. Each is checked when it is added, and messages are copied."""
 
     __slots__ = ("_kind",)
 
@@ -112,7 +114,7 @@ class Repeated(list):
         super().__setitem__(index, _all_checked(self._kind, value) if several else checked(self._kind, value))
 
     def replace_all(self, values):
-        """Holds these values and no others, without copies of messages: for this package's own use."""
+        """Replaces all values without copying messages. Only this package uses it."""
         super().__setitem__(slice(None), values)
 
     def __getattr__(self, name):
@@ -121,14 +123,14 @@ class Repeated(list):
         raise AttributeError("'%s' object has no attribute '%s'" % (type(self).__name__, name))
 
     def _add(self, *args, **fields):
-        """A new message at the end, with these fields."""
+        """Appends a new message with these fields, and returns it."""
         made = self._kind(*args, **fields)
         super().append(made)
         return made
 
 
 class MapField(dict):
-    """The values of a field by their keys; one that is looked up is there."""
+    """The values of a map field by key. As in protobuf, reading a missing key adds it."""
 
     __slots__ = ("_kind",)
 
@@ -147,15 +149,15 @@ class MapField(dict):
         super().__setitem__(key, checked(self._kind, value))
 
     def MergeFrom(self, other):
-        """Takes copies of what another dict has."""
+        """Copies the entries of another dict into this one."""
         for key in other:
             super().__setitem__(key, checked(self._kind, other[key]))
 
     def update(self, *others, **more):
-        """Takes values of other dicts; messages are not assigned but merged."""
+        """Sets entries from other dicts; messages are merged instead of assigned."""
         for key, value in dict(*others, **more).items():
             self[key] = value
 
     def get_or_create(self, key):
-        """The message of a key, made if there is none."""
+        """Returns the message of a key, which is made if there is none."""
         return self[key]

@@ -1,4 +1,4 @@
-"""Messages from text, as files with the ending .pbtxt hold them; str(message) is the other direction."""
+"""Reads messages from text, such as .pbtxt files; str(message) writes it."""
 import re
 
 from weft._core.framework import dtypes
@@ -9,7 +9,7 @@ _LETTER = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f"
 
 
 class ParseError(ValueError):
-    """Text that is not a message of the kind asked for."""
+    """The error for text that is not a message of the expected class."""
 
 
 def _unescaped(match):
@@ -47,7 +47,7 @@ class _Reader:
         return False
 
     def bytes(self):
-        """One string, or several that stand side by side."""
+        """Returns the bytes of one string, or of several adjacent ones."""
         out = b""
         while _is_text(self.peek()):
             out += _ESCAPE.sub(_unescaped, self.next()[1:-1].encode())
@@ -78,7 +78,7 @@ class _Reader:
         return value
 
     def skip_value(self):
-        """Passes over a field that the message class does not have."""
+        """Skips the value of a field that the message class does not have."""
         self.skips(":")
         if self.peek() in ("{", "<", "["):
             depth = 0

@@ -1,6 +1,6 @@
-"""More of TensorFlow's messages, which few programs touch; protos.py finds them when one is asked for.
+"""TensorFlow's messages that few programs use. protos.py loads this module on first use.
 
-Written once from the descriptors of TensorFlow 2.15; tests/python/test_protos.py holds it against them.
+Written once from the descriptors of TensorFlow 2.15; tests/python/test_protos.py compares this file with them.
 """
 from weft._core.framework import proto_descriptor, protos
 from weft._core.framework.proto import ONEOF, add_field, enumeration, message

@@ -1,15 +1,15 @@
-"""The shapes that integer tensors hold, as far as they are known without a run."""
+"""Computes the shapes that integer tensors hold, as far as they are known without a run."""
 from weft._core.framework.build import constant_value as _any_constant
 from weft._core.framework.tensor_shape import TensorShape, unknown_shape
 
-# The ops through which TensorFlow's Python reads a value; Weft's library could compute those of more.
+# The ops through which TensorFlow's Python computes a value; Weft's library could handle more of them.
 _READ = {"Const", "Identity", "StopGradient", "Range", "Cast", "Concat", "ConcatV2", "ConcatOffset", "Pack", "Unpack", "Split", "Fill",
          "Equal", "NotEqual"}
 _SIZES = {"Shape", "Size", "Rank", "TensorArraySizeV3"}
 
 
 def constant_value(tensor):
-    """tf.contrib.util.constant_value: the value that TensorFlow knows without a run, or None."""
+    """Returns the value that TensorFlow knows without a run, or None: tf.contrib.util.constant_value."""
     return _any_constant(tensor) if not hasattr(tensor, "op") or _is_read(tensor.op) else None
 
 
@@ -25,13 +25,13 @@ def _is_read(node):
 
 
 def _count(tensor):
-    """One dimension that a scalar tensor holds, or None."""
+    """Returns one dimension that a scalar tensor holds, or None."""
     value = constant_value(tensor)
     return None if value is None or int(value) < 0 else int(value)
 
 
 def _sliced(node):
-    """The part of a shape that shape[a:b:c] takes, or None if that is not known."""
+    """Returns the part of a shape that shape[a:b:c] selects, or None if that is not known."""
     begin, end, stride = (constant_value(t) for t in node.inputs[1:4])
     masks = {m: node.get_attr(m + "_mask") for m in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")}
     whole = constant_value_as_shape(node.inputs[0])
@@ -55,7 +55,7 @@ _RULES = {"Shape": lambda node: node.inputs[0].shape, "Cast": lambda node: const
 
 
 def constant_value_as_shape(tensor):
-    """The shape that an integer tensor holds, as far as the graph says it."""
+    """Returns the shape that an integer tensor holds, as far as the graph determines it."""
     if tensor.shape.ndims == 0:
         value = constant_value(tensor)
         if value is None or value != -1:

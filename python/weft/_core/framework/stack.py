@@ -1,34 +1,35 @@
-"""The stack frames of the program, without those of this package and of its launcher."""
+"""Finds the stack frames of the program, without those of this package and its launcher."""
 import contextlib
 import sys
 import threading
 
 from weft._core import PACKAGE
 
-_OWN = (PACKAGE, "<frozen ", contextlib.__file__, threading.__file__)  # files whose frames are not the program's
-_shown = {}  # code object -> does it belong to the program?
+# Frames of these files do not belong to the program.
+_OWN = (PACKAGE, "<frozen ", contextlib.__file__, threading.__file__)
+_shown = {}  # code object -> whether it belongs to the program
 _filtering = True
 
 
 def enable_traceback_filtering():
-    """The stack of a node shows only the program's own frames."""
+    """Makes the stacks of new nodes show only the program's own frames."""
     global _filtering
     _filtering = True
 
 
 def disable_traceback_filtering():
-    """The stack of a node shows the frames of this package, too."""
+    """Makes the stacks of new nodes show the frames of this package, too."""
     global _filtering
     _filtering = False
 
 
 def is_traceback_filtering_enabled():
-    """Whether the stack of a node shows only the program's own frames."""
+    """Returns whether the stack of a node shows only the program's own frames."""
     return _filtering
 
 
 def made_at():
-    """The stack of the program that calls us, the innermost frame last: (file, line, function) of each."""
+    """Returns the stack of the calling program as (file, line, function) of each frame, the innermost one last."""
     frames, frame = [], sys._getframe(2)
     while frame is not None:
         code = frame.f_code

@@ -10,7 +10,7 @@ class Dimension:
         if isinstance(value, Dimension):
             value = value._value
         if value is not None:
-            # TensorFlow 1 takes 3.0 for 3, which Python 3's division gives programs of Python 2.
+            # TensorFlow 1 accepts 3.0 as 3, which programs of Python 2 get from Python 3's division.
             if not hasattr(value, "__index__") and not (isinstance(value, float) and value.is_integer()):
                 raise TypeError("Dimension value must be integer or None or have an __index__ method, got %r" % (value,))
             value = int(value)
@@ -111,7 +111,7 @@ class Dimension:
 
 
 class TensorShape:
-    """A list of dimensions, or nothing known at all."""
+    """A list of dimensions, or a shape of unknown rank."""
 
     __slots__ = ("_dims",)
 
@@ -207,14 +207,14 @@ class TensorShape:
         return TensorShape([b if a is None else a for a, b in zip(self._dims, other._dims)])
 
     def most_specific_compatible_shape(self, other):
-        """The most specific shape that is compatible with both: dimensions that differ become unknown."""
+        """Returns the most specific shape that is compatible with both; dimensions that differ become unknown."""
         other = as_shape(other)
         if self.ndims is None or other.ndims is None or self.ndims != other.ndims:
             return unknown_shape()
         return TensorShape([a if a == b else None for a, b in zip(self._dims, other._dims)])
 
     def as_proto(self):
-        """The shape as a TensorShapeProto."""
+        """Returns the shape as a TensorShapeProto."""
         from weft._core.framework.protos import TensorShapeProto
         if self._dims is None:
             return TensorShapeProto(unknown_rank=True)
@@ -295,5 +295,5 @@ def scalar():
 
 
 def dims_of(shape):
-    """A shape as the extension takes it: None or a tuple."""
+    """Returns a shape in the form that the extension takes: None or a tuple."""
     return as_shape(shape)._dims

@@ -1,4 +1,4 @@
-"""google.protobuf.text_format for this package's messages: text to a message and back."""
+"""Parses and prints this package's messages as google.protobuf.text_format does."""
 import re
 
 from weft._core.framework.proto import Message
@@ -18,7 +18,7 @@ class ParseError(Error):
 
 
 def _tokens(text):
-    """(kind, token, line) of each token."""
+    """Returns (kind, token, line) of each token."""
     at, found = 0, []
     end = len(re.sub(r"(\s|#[^\n]*(\n|\Z))+\Z", "", text))
     while at < end:
@@ -35,7 +35,7 @@ def _tokens(text):
 
 
 def _unquoted(token):
-    """The bytes of a quoted text."""
+    """Returns the bytes of a quoted string."""
     def one(m):
         c = m.group(1)
         if c[0] in "01234567":
@@ -113,7 +113,7 @@ class _Reader:
             setattr(m, name, self.scalar(m, name, kind))
 
     def entry(self, into, kind):
-        """key and value of a map."""
+        """Parses the key and the value of a map entry."""
         close, key, made = _CLOSE[self.take()[1]], None, None
         while self.peek() != close:
             part = self.take()[1]
@@ -163,7 +163,7 @@ class _Reader:
 
 
 def Merge(text, message, allow_unknown_extension=False, allow_field_number=False, descriptor_pool=None, allow_unknown_field=False):
-    """Adds what a text says to a message, and gives the message back."""
+    """Merges a text into a message, and returns the message."""
     _Reader(text.decode("utf-8") if isinstance(text, bytes) else text).fields(message, None)
     return message
 

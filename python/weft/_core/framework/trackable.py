@@ -1,4 +1,8 @@
-"""Objects that a checkpoint holds by the path of names that leads to them from a root (tf.train.Checkpoint).
+"""Objects that a checkpoint identifies by the path of names from a root to them (tf.train.Checkpoint).
+
+A class describes its contents with two methods. `_trackable_children` returns its children by name, and
+`_gather_saveables_for_checkpoint` returns the values that it holds itself. Both are called whenever a checkpoint is
+written or read, so that later additions, such as new items of a list, are included.
 
 A class says what it holds in two methods.  `_trackable_children` gives its children by name, and
 `_gather_saveables_for_checkpoint` gives the values that it holds itself.  Both are asked when a checkpoint is written
@@ -8,14 +12,14 @@ import collections
 
 
 class Trackable:
-    """An object with children that are told by `_track_trackable`."""
+    """An object whose children are registered by `_track_trackable`."""
 
     def _trackable_children(self):
-        """{name: child}, in the order in which they were told."""
+        """Returns {name: child}, in the order in which they were registered."""
         return dict(self.__dict__.get("_tracked_children", {}))
 
     def _track_trackable(self, trackable, name, overwrite=False):
-        """Says that `trackable` is a child of this object."""
+        """Registers `trackable` as a child of this object."""
         if not is_trackable(trackable):
             raise TypeError("Trackable._track_trackable() can only be used to track objects of type Trackable. Got type %s."
                             % type(trackable))
@@ -26,13 +30,13 @@ class Trackable:
         children[name] = trackable
         return trackable
 
-    _track_checkpointable = _track_trackable  # the name until TensorFlow 1.13
+    _track_checkpointable = _track_trackable  # the name before TensorFlow 1.13
 
     def _lookup_dependency(self, name):
         return self._trackable_children().get(name)
 
     def _gather_saveables_for_checkpoint(self):
-        """{name of the attribute: a Variable, a PythonState or a SaveableObject}"""
+        """Returns {name of the attribute: a Variable, a PythonState or a SaveableObject}."""
         return {}
 
     def _no_dependency(self, value):
@@ -40,16 +44,16 @@ class Trackable:
 
 
 class NoDependency:
-    """Around a value that is assigned to an attribute: checkpoints do not hold it."""
+    """Wraps a value that is assigned to an attribute, so that checkpoints do not include it."""
 
     def __init__(self, value):
         self.value = value
 
 
 class AutoTrackable(Trackable):
-    """An object whose attributes are its children, if checkpoints can hold them."""
+    """An object whose attributes are its children, if a checkpoint can hold them."""
 
-    _NOT_TRACKED = frozenset()  # attributes that a subclass keeps for itself
+    _NOT_TRACKED = frozenset()  # attributes that a subclass excludes from checkpoints
 
     def __setattr__(self, name, value):
         hidden = self.__dict__.get("_untracked_names", ())
@@ -76,19 +80,22 @@ _LISTS, _MAPS = (list,), (dict, collections.OrderedDict)
 
 
 def is_trackable(value):
-    """Can a checkpoint hold this?  Lists and dictionaries it can; tuples only when they have something for it."""
+    """Returns whether a checkpoint can hold a value.
+
+    It can hold lists and dicts, but tuples only if they contain something trackable.
+    """
     if isinstance(value, Trackable) or type(value) in _LISTS + _MAPS:
         return True
     return isinstance(value, tuple) and any(is_trackable(x) for x in value)
 
 
 def is_container(value):
-    """Is it one of Python's own containers?"""
+    """Returns whether a trackable value is one of Python's own containers."""
     return not isinstance(value, Trackable)
 
 
 def children_of(value):
-    """The children of anything that is_trackable, by name."""
+    """Returns the children of any trackable value, by name."""
     if isinstance(value, Trackable):
         return value._trackable_children()
     if isinstance(value, dict):
@@ -111,10 +118,10 @@ def saveables_of(value):
     return value._gather_saveables_for_checkpoint() if isinstance(value, Trackable) else {}
 
 
-# ---- containers that programs name ----
+# ---- public containers ----
 
 class List(Trackable, collections.UserList):
-    """tf.contrib.checkpoint.List(*items): a list that is a child of its own."""
+    """A list that checkpoints can hold: tf.contrib.checkpoint.List(*items)."""
 
     def __init__(self, *args):
         collections.UserList.__init__(self, args)
@@ -138,7 +145,7 @@ class List(Trackable, collections.UserList):
 
 
 class Mapping(Trackable, collections.UserDict):
-    """tf.contrib.checkpoint.Mapping(**items): names to objects; a name is given once."""
+    """A mapping from names to objects, in which each name is set once: tf.contrib.checkpoint.Mapping(**items)."""
 
     def __init__(self, *args, **kwargs):
         collections.UserDict.__init__(self)
@@ -159,7 +166,7 @@ class Mapping(Trackable, collections.UserDict):
 
 
 class UniqueNameTracker(AutoTrackable):
-    """Children whose names are made unique with numbers."""
+    """Registers children under names that are made unique with numbers."""
 
     def __init__(self):
         self._counts = collections.Counter()
@@ -180,24 +187,24 @@ def _check(value):
     return value
 
 
-# ---- values of Python ----
+# ---- Python values ----
 
 class PythonState(Trackable):
-    """A value of Python that a checkpoint holds as a string.  Subclasses write serialize() and deserialize(string)."""
+    """A Python value that a checkpoint holds as a string. Subclasses define serialize() and deserialize(string)."""
 
     def _gather_saveables_for_checkpoint(self):
         return {"py_state": self}
 
 
 class PythonStateWrapper(PythonState):
-    """tf.contrib.checkpoint.PythonStateWrapper: the two functions are given."""
+    """A PythonState that is made from two functions: tf.contrib.checkpoint.PythonStateWrapper."""
 
     def __init__(self, save_callback, restore_callback):
         self.serialize, self.deserialize = save_callback, restore_callback
 
 
 class NumpyState(PythonState):
-    """An object whose attributes are numpy arrays, which a checkpoint holds."""
+    """An object whose numpy array attributes are saved in checkpoints."""
 
     def __setattr__(self, name, value):
         import numpy
@@ -217,7 +224,7 @@ class NumpyState(PythonState):
         return held[name].array
 
     def _lookup_dependency(self, name):
-        """A name that is only in the checkpoint becomes an attribute."""
+        """Adds an attribute for a name that is only in the checkpoint."""
         held = self.__dict__.setdefault("_arrays", {})
         if name not in held:
             held[name] = self._track_trackable(_NumpyArray(None), name)

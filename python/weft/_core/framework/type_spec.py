@@ -5,7 +5,7 @@ from weft._core.framework.indexed_slices import IndexedSlices
 
 
 class TypeSpec:
-    """What is known of a value: its class, and the types and shapes of its parts."""
+    """Describes a value: its class, and the types and shapes of its parts."""
 
     __slots__ = ()
 
@@ -17,16 +17,16 @@ class TypeSpec:
         raise NotImplementedError("%s._serialize" % type(self).__name__)
 
     def is_compatible_with(self, spec_or_value):
-        """Whether a value, or every value of another spec, is one of this spec."""
+        """Returns whether a value, or every value of another spec, conforms to this spec."""
         other = spec_or_value if isinstance(spec_or_value, TypeSpec) else type_spec_from_value(spec_or_value)
         return type(self) is type(other) and _compatible(self._serialize(), other._serialize())
 
     def is_subtype_of(self, other):
-        """Whether every value of this spec is one of the other."""
+        """Returns whether every value of this spec conforms to the other."""
         return type(self) is type(other) and _within(self._serialize(), other._serialize())
 
     def most_specific_common_supertype(self, others):
-        """The narrowest spec that has the values of all; None if there is none."""
+        """Returns the narrowest spec that includes the values of all specs, or None if there is none."""
         found = self
         for other in others:
             if type(found) is not type(other):
@@ -38,7 +38,7 @@ class TypeSpec:
         return found
 
     def most_specific_compatible_type(self, other):
-        """The narrowest spec that has the values of both."""
+        """Returns the narrowest spec that includes the values of both."""
         found = self.most_specific_common_supertype([other])
         if found is None:
             raise ValueError("No TypeSpec is compatible with both %s and %s" % (self, other))
@@ -97,7 +97,7 @@ def _within(a, b):
 
 
 def _common(a, b):
-    """The parts of the narrowest spec of both; None if there is none."""
+    """Returns the common supertype of two parts of specs, or None if there is none."""
     if isinstance(a, tuple):
         if not isinstance(b, tuple) or len(a) != len(b):
             return None
@@ -113,7 +113,7 @@ def _common(a, b):
 
 
 class TensorSpec(TypeSpec):
-    """A tensor of a shape and a type."""
+    """Describes a tensor of a shape and a type."""
 
     __slots__ = ("_shape", "_dtype", "_name")
 
@@ -127,23 +127,23 @@ class TensorSpec(TypeSpec):
 
     @classmethod
     def from_spec(cls, spec, name=None):
-        """The spec under another name."""
+        """Returns the spec under another name."""
         return cls(spec.shape, spec.dtype, name or getattr(spec, "name", None))
 
     @classmethod
     def from_tensor(cls, tensor, name=None):
-        """The spec of a tensor."""
+        """Returns the spec of a tensor."""
         return cls(tensor.shape, tensor.dtype.base_dtype, name or tensor.op.name)
 
     def is_compatible_with(self, spec_or_tensor):
-        """Whether a tensor, or a tensor of another spec, may have this type and shape."""
+        """Returns whether a tensor, or a tensor of another spec, may have this type and shape."""
         other = spec_or_tensor
         if not isinstance(other, (Tensor, TensorSpec)) and not hasattr(other, "dtype"):
             return False
         return self._dtype.is_compatible_with(dtypes.as_dtype(other.dtype).base_dtype) and self._shape.is_compatible_with(other.shape)
 
     def is_subtype_of(self, other):
-        """Whether every tensor of this spec is one of the other."""
+        """Returns whether every tensor of this spec conforms to the other."""
         return isinstance(other, TensorSpec) and _within((self._shape, self._dtype), (other.shape, other.dtype)) and (
             self._name == other.name)
 
@@ -151,7 +151,7 @@ class TensorSpec(TypeSpec):
         return self._shape, self._dtype, self._name
 
     def most_specific_common_supertype(self, others):
-        """The narrowest spec that has the tensors of all; None if there is none."""
+        """Returns the narrowest spec that includes the tensors of all specs, or None if there is none."""
         found = self
         for other in others:
             if not isinstance(other, TensorSpec) or found.dtype != other.dtype or found.name != other.name:
@@ -164,7 +164,7 @@ class TensorSpec(TypeSpec):
 
 
 class SparseTensorSpec(TypeSpec):
-    """A SparseTensor of a shape and a type."""
+    """Describes a SparseTensor of a shape and a type."""
 
     __slots__ = ("_shape", "_dtype")
 
@@ -181,7 +181,7 @@ class SparseTensorSpec(TypeSpec):
 
     @classmethod
     def from_value(cls, value):
-        """The spec of a SparseTensor."""
+        """Returns the spec of a SparseTensor."""
         return cls(value.shape if hasattr(value, "get_shape") else list(value.dense_shape),
                    value.dtype.base_dtype if hasattr(value, "get_shape") else value.values.dtype)
 
@@ -190,7 +190,7 @@ class SparseTensorSpec(TypeSpec):
 
 
 class RaggedTensorSpec(TypeSpec):
-    """A RaggedTensor of a shape, a type, a number of ragged dimensions and a type of row splits."""
+    """Describes a RaggedTensor by shape, type, number of ragged dimensions and type of the row splits."""
 
     __slots__ = ("_shape", "_dtype", "_ragged_rank", "_row_splits_dtype", "_flat_values_spec")
 
@@ -227,7 +227,7 @@ class RaggedTensorSpec(TypeSpec):
 
     @classmethod
     def from_value(cls, value):
-        """The spec of a RaggedTensor or of a RaggedTensorValue."""
+        """Returns the spec of a RaggedTensor or of a RaggedTensorValue."""
         return cls(value.shape, value.dtype.base_dtype if hasattr(value.dtype, "base_dtype") else value.dtype, value.ragged_rank,
                    value.row_splits.dtype.base_dtype if hasattr(value.row_splits.dtype, "base_dtype") else value.row_splits.dtype)
 
@@ -237,7 +237,7 @@ class RaggedTensorSpec(TypeSpec):
 
 
 class IndexedSlicesSpec(TypeSpec):
-    """IndexedSlices of a shape, a type, and types of indices and of the dense shape."""
+    """Describes IndexedSlices by shape, type, and the types of indices and dense shape."""
 
     __slots__ = ("_shape", "_values_dtype", "_indices_dtype", "_dense_shape_dtype", "_indices_shape")
 
@@ -254,7 +254,7 @@ class IndexedSlicesSpec(TypeSpec):
 
 
 class TensorArraySpec(TypeSpec):
-    """A TensorArray of an element shape and a type."""
+    """Describes a TensorArray by element shape and type."""
 
     __slots__ = ("_element_shape", "_dtype", "_dynamic_size", "_infer_shape")
 
@@ -269,13 +269,13 @@ class TensorArraySpec(TypeSpec):
 
     @classmethod
     def from_value(cls, value):
-        """The spec of a TensorArray."""
+        """Returns the spec of a TensorArray."""
         if not hasattr(value, "_parts"):
             raise TypeError("Expected value to be a TensorArray, but got: %s." % type(value))
         return cls(value.element_shape, value.dtype, value.dynamic_size, getattr(value, "_infer_shape", True))
 
     def is_compatible_with(self, other):
-        """Whether a TensorArray, or one of another spec, may have this type and element shape."""
+        """Returns whether a TensorArray, or one of another spec, may have this type and element shape."""
         if not isinstance(other, TypeSpec):
             other = type_spec_from_value(other)
         return isinstance(other, TensorArraySpec) and self._dtype.is_compatible_with(other._dtype) and (
@@ -286,7 +286,7 @@ class TensorArraySpec(TypeSpec):
 
 
 class OptionalSpec(TypeSpec):
-    """A value that may be absent, of a spec or a nest of specs."""
+    """Describes a value that may be absent, by a spec or a nest of specs."""
 
     __slots__ = ("_element_spec",)
 
@@ -300,7 +300,7 @@ class OptionalSpec(TypeSpec):
 
     @staticmethod
     def from_value(value):
-        """The spec of an optional value."""
+        """Returns the spec of an optional value."""
         return OptionalSpec(value.element_spec)
 
     def _serialize(self):
@@ -308,7 +308,7 @@ class OptionalSpec(TypeSpec):
 
 
 def type_spec_from_value(value):
-    """The spec of a value.
+    """Returns the spec of a value.
 
     Args:
       value: a tensor, a SparseTensor, a RaggedTensor, IndexedSlices, a TensorArray, or what a tensor can be made of.

@@ -1,4 +1,4 @@
-"""tf.VERSION is of the TensorFlow whose names these are; weft_version is our own."""
+"""Versions: tf.VERSION is that of the TensorFlow whose names these are, and weft_version is our own."""
 import sys
 
 from weft import _weft

@@ -1,20 +1,20 @@
-"""Public functions made from one line each: "matmul MatMul a b transpose_a=False transpose_b=False".
+"""Makes public functions from one line each, such as "matmul MatMul a b transpose_a=False transpose_b=False".
 
-The first word is the function's name, the second the op, the rest its parameters in TensorFlow's order; `x:input`
-is a parameter x that is the op's `input`; a default is written as in Python.  `name=None` comes last by itself, unless
-the line puts it elsewhere.
+The first word is the function's name, the second the op, the rest its parameters in TensorFlow's order; `x:input` is a
+parameter x that is the op's `input`; a default is written as in Python.  `name=None` is added at the end, unless the
+line places it elsewhere.
 """
 import ast
 import inspect
 
 from weft._core.framework import build
 
-# Of a sparse tensor these ops compute the values alone: zero stays zero.
+# For a sparse tensor these ops compute only the values, because they map zero to zero.
 _OF_SPARSE_VALUES = {"Neg", "Sign", "Square", "Sqrt", "Tanh", "Erf", "StopGradient"}
 
 
 def _of_parts(kind, name, value, target):
-    """The op on the parts of a SparseTensor or IndexedSlices, or None where it takes tensors alone."""
+    """Returns the op applied to the parts of a SparseTensor or IndexedSlices, or None if it takes only tensors."""
     if kind == "Identity":
         return value._with_parts([build.op(kind, name, **{target: part}) for part in value._parts()])
     if kind in _OF_SPARSE_VALUES and hasattr(value, "with_values"):
@@ -69,7 +69,7 @@ def function(line):
 
 
 def functions(table, into):
-    """Puts a function for each line of the table into a module's globals; lines may end in '= other names'."""
+    """Adds a function for each line of the table to a module's globals; a line may end in ' | other names'."""
     for line in table.strip().splitlines():
         line = line.split("#")[0].strip()
         if not line:

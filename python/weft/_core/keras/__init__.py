@@ -1,1 +1,1 @@
-"""Layers as objects that are parts of a graph: tf.keras.  Training loops are not here."""
+"""tf.keras: layers, models, and their training."""

@@ -9,7 +9,7 @@ from weft._core.ops.special_math import where_v2
 
 
 def softmax(x, axis=-1):
-    """exp(x) / sum(exp(x)) along an axis; x has two axes or more."""
+    """Returns exp(x) / sum(exp(x)) along an axis. x must have at least two axes."""
     x = convert_to_tensor(x)
     if x.shape.ndims == 1:
         raise ValueError("Cannot apply softmax to a tensor that is 1D. Received input: %s" % x)
@@ -19,33 +19,33 @@ def softmax(x, axis=-1):
 
 
 def elu(x, alpha=1.0):
-    """x where it is positive, and else alpha * (exp(x) - 1)."""
+    """Returns x where it is positive, and otherwise alpha * (exp(x) - 1)."""
     made = nn.elu(x)
     return made if alpha == 1 else where_v2(math_ops.greater(x, 0.0), made, alpha * made)
 
 
 def selu(x):
-    """The scaled exponential linear unit."""
+    """Returns the scaled exponential linear unit."""
     return nn.selu(x)
 
 
 def softplus(x):
-    """log(exp(x) + 1)"""
+    """Returns log(exp(x) + 1)."""
     return nn.softplus(x)
 
 
 def softsign(x):
-    """x / (abs(x) + 1)"""
+    """Returns x / (abs(x) + 1)."""
     return nn.softsign(x)
 
 
 def swish(x):
-    """x * sigmoid(x)"""
+    """Returns x * sigmoid(x)."""
     return nn.swish(x)
 
 
 def relu(x, alpha=0.0, max_value=None, threshold=0.0):
-    """x at or over the threshold and up to max_value, and else alpha * (x - threshold)."""
+    """Returns x from the threshold up to max_value, and otherwise alpha * (x - threshold)."""
     x = convert_to_tensor(x)
     if alpha != 0.0 and max_value is None and threshold == 0.0:
         return nn.leaky_relu(x, alpha=alpha)
@@ -71,7 +71,7 @@ def _clipped(x, max_value):
 
 
 def gelu(x, approximate=False):
-    """x times the probability that a normal variable is at most x."""
+    """Returns x times the probability that a standard normal variable is at most x."""
     with name_scope(None, "Gelu", [x]):
         x = convert_to_tensor(x, name="features")
         if approximate:
@@ -81,36 +81,36 @@ def gelu(x, approximate=False):
 
 
 def tanh(x):
-    """The hyperbolic tangent."""
+    """Returns the hyperbolic tangent."""
     return math_ops.tanh(x)
 
 
 def sigmoid(x):
-    """1 / (1 + exp(-x))"""
+    """Returns 1 / (1 + exp(-x))."""
     made = math_ops.sigmoid(x)
     made._keras_logits = x
     return made
 
 
 def exponential(x):
-    """exp(x)"""
+    """Returns exp(x)."""
     return math_ops.exp(x)
 
 
 def hard_sigmoid(x):
-    """0.2 * x + 0.5, between 0 and 1."""
+    """Returns 0.2 * x + 0.5, limited to [0, 1]."""
     x = convert_to_tensor(x)
     slope, offset = constant(0.2, x.dtype.base_dtype), constant(0.5, x.dtype.base_dtype)
     return clip_by_value(math_ops.add(math_ops.multiply(x, slope), offset), 0.0, 1.0)
 
 
 def linear(x):
-    """x"""
+    """Returns x."""
     return x
 
 
 def mish(x):
-    """x * tanh(softplus(x))"""
+    """Returns x * tanh(softplus(x))."""
     return x * math_ops.tanh(nn.softplus(x))
 
 
@@ -132,7 +132,7 @@ def deserialize(name, custom_objects=None, use_legacy_format=False):
 
 
 def get(identifier):
-    """The function that a name or a callable stands for; linear for None."""
+    """Returns the function for a name or a callable; None means linear."""
     if identifier is None:
         return linear
     if isinstance(identifier, (str, dict)):

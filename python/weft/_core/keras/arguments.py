@@ -1,9 +1,9 @@
-"""Arguments of layers in their one form: sizes as tuples, names of paddings and layouts."""
+"""Converts arguments of layers to one form: sizes to tuples, and names of paddings and layouts."""
 from weft._core.keras.backend import image_data_format
 
 
 def sizes(value, n, name, allow_zero=False):
-    """A number or a sequence of n numbers as a tuple of n integers."""
+    """Returns a number or a sequence of n numbers as a tuple of n integers."""
     said = "The `%s` argument must be a tuple of %d integers. Received: %s" % (name, n, value)
     if isinstance(value, int):
         made = (value,) * n
@@ -27,7 +27,7 @@ def sizes(value, n, name, allow_zero=False):
 
 
 def pairs(value, n, name):
-    """A number, n numbers or n pairs as n pairs."""
+    """Returns a number, n numbers or n pairs as n pairs."""
     if isinstance(value, int):
         return ((value, value),) * n
     if not hasattr(value, "__len__") or len(value) != n:
@@ -36,7 +36,7 @@ def pairs(value, n, name):
 
 
 def padding_name(value):
-    """A padding in lower case; pairs stay as they are."""
+    """Returns a padding name in lower case; pairs are returned unchanged."""
     if isinstance(value, (list, tuple)):
         return value
     found = value.lower()
@@ -47,7 +47,7 @@ def padding_name(value):
 
 
 def layout(value):
-    """channels_last or channels_first; the default of tf.keras.backend for None."""
+    """Returns channels_last or channels_first; None means the default of tf.keras.backend."""
     found = (image_data_format() if value is None else value).lower()
     if found not in ("channels_first", "channels_last"):
         raise ValueError('The `data_format` argument must be one of "channels_first", "channels_last". Received: %s' % found)
@@ -55,13 +55,13 @@ def layout(value):
 
 
 def op_layout(data_format, axes):
-    """The name of the layout in an operation: NHWC, NCW and so on."""
+    """Returns the name of the layout in an operation: NHWC, NCW and so on."""
     names = {1: "W", 2: "HW", 3: "DHW"}[axes]
     return "N" + names + "C" if data_format == "channels_last" else "NC" + names
 
 
 def window_length(length, size, padding, stride, dilation=1):
-    """The length that a window makes of a length; None if it is unknown."""
+    """Returns the output length of a window operation, or None if the length is unknown."""
     if length is None:
         return None
     wide = size + (size - 1) * (dilation - 1)
@@ -70,7 +70,7 @@ def window_length(length, size, padding, stride, dilation=1):
 
 
 def transposed_length(length, size, padding, output_padding=None, stride=0, dilation=1):
-    """The length that a transposed convolution makes of a length (a number or a tensor); None if it is unknown."""
+    """Returns the output length of a transposed convolution (a number or a tensor), or None if it is unknown."""
     if length is None:
         return None
     size = size + (size - 1) * (dilation - 1)

@@ -1,4 +1,7 @@
-"""tf.keras.backend, all of it: session.py has the state, backend_math.py, backend_nn.py and backend_rnn.py the functions."""
+"""The public module tf.keras.backend.
+
+session.py has the state; backend_math.py, backend_nn.py and backend_rnn.py have the functions.
+"""
 from weft._core.framework.graph import name_scope
 from weft._core.keras.backend_math import *  # noqa: F403
 from weft._core.keras.backend_nn import *  # noqa: F403

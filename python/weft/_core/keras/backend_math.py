@@ -1,4 +1,4 @@
-"""tf.keras.backend: variables, shapes, arithmetic and reductions, as the functions of Keras with these names."""
+"""tf.keras.backend: variables, shapes, arithmetic and reductions."""
 import numpy as np
 
 import weft as tf
@@ -13,7 +13,7 @@ def _type(dtype):
 # ---- variables and constants ----
 
 def variable(value, dtype=None, name=None, constraint=None):
-    """A variable that Keras initializes."""
+    """Returns a variable that Keras initializes."""
     if hasattr(value, "tocoo"):
         value = value.tocoo()
         order = np.concatenate((value.row[:, None], value.col[:, None]), 1)
@@ -28,7 +28,7 @@ def constant(value, dtype=None, shape=None, name=None):
 
 
 def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragged=False):
-    """An input that is fed."""
+    """Returns an input placeholder."""
     if sparse and ragged:
         raise ValueError("Cannot set both sparse and ragged to True when creating a placeholder.")
     if ragged:
@@ -46,12 +46,12 @@ def is_sparse(tensor):
 
 
 def to_dense(tensor):
-    """A sparse tensor as a dense one; a dense one stays."""
+    """Returns a sparse tensor as a dense one; a dense tensor is returned unchanged."""
     return tf.sparse_tensor_to_dense(tensor) if is_sparse(tensor) else tensor
 
 
 def is_keras_tensor(x):
-    """True for an output of a Keras layer or of Input."""
+    """Returns True for an output of a Keras layer or of Input."""
     if not isinstance(x, (tf.Tensor, tf.Variable, tf.SparseTensor)):
         raise ValueError("Unexpectedly found an instance of type `%s`. Expected a symbolic tensor instance." % type(x))
     return hasattr(x, "_keras_history")
@@ -62,7 +62,7 @@ def shape(x):
 
 
 def int_shape(x):
-    """The shape as a tuple with None for what is not known; None if the rank is not known."""
+    """Returns the shape as a tuple with None for unknown sizes, or None if the rank is unknown."""
     try:
         found = x.shape
         return tuple(found) if isinstance(found, tuple) else tuple(found.as_list())
@@ -89,17 +89,17 @@ def _variable_or_tensor(made, name, dtype):
 
 
 def zeros(shape, dtype=None, name=None):
-    """A variable of zeros, or a tensor where the shape is not known."""
+    """Returns a variable of zeros, or a tensor if the shape is not known."""
     return _variable_or_tensor(tf.zeros(shape=shape, dtype=_type(dtype), name=name), name, _type(dtype))
 
 
 def ones(shape, dtype=None, name=None):
-    """A variable of ones, or a tensor where the shape is not known."""
+    """Returns a variable of ones, or a tensor if the shape is not known."""
     return _variable_or_tensor(tf.ones(shape=shape, dtype=_type(dtype), name=name), name, _type(dtype))
 
 
 def eye(size, dtype=None, name=None):
-    """A variable that is the identity matrix."""
+    """Returns a variable that is the identity matrix."""
     return variable(tf.eye(size, dtype=_type(dtype)), _type(dtype), name)
 
 
@@ -116,13 +116,13 @@ def _seed(seed):
 
 
 def random_uniform_variable(shape, low, high, dtype=None, name=None, seed=None):
-    """A variable with random numbers between low and high."""
+    """Returns a variable with random numbers between low and high."""
     made = tf.random_uniform_initializer(low, high, dtype=_type(dtype), seed=_seed(seed))(shape)
     return variable(made, dtype=_type(dtype), name=name)
 
 
 def random_normal_variable(shape, mean, scale, dtype=None, name=None, seed=None):
-    """A variable with normally distributed random numbers."""
+    """Returns a variable with normally distributed random numbers."""
     made = tf.random_normal_initializer(mean, scale, dtype=_type(dtype), seed=_seed(seed))(shape)
     return variable(made, dtype=_type(dtype), name=name)
 
@@ -140,13 +140,13 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
 
 
 def random_bernoulli(shape, p=0.0, dtype=None, seed=None):
-    """Ones with the probability p, else zeros."""
+    """Returns ones with the probability p, and zeros otherwise."""
     drawn = tf.random_uniform(shape, dtype=_type(dtype), seed=_seed(seed))
     return tf.where(drawn <= p, tf.ones(shape, dtype=_type(dtype)), tf.zeros(shape, dtype=_type(dtype)))
 
 
 def random_binomial(shape, p=0.0, dtype=None, seed=None):
-    """Ones with the probability p, else zeros."""
+    """Returns ones with the probability p, and zeros otherwise."""
     return random_bernoulli(shape, p, dtype, seed)
 
 
@@ -163,9 +163,10 @@ def update_sub(x, decrement):
 
 
 def moving_average_update(x, value, momentum):
-    """Moves a variable towards a value by one part in momentum.
+    """Moves a variable towards a value by the fraction 1 - momentum.
 
-    As in TensorFlow 1's mode, zeros at the start do not count: variables called biased and local_step beside x correct for them.
+    As in TensorFlow 1's mode, zeros at the start do not count: variables called biased and local_step beside x correct
+    for them.
     """
     dtype, graph = x.dtype.base_dtype, tf.get_default_graph()
     with tf.name_scope(None, "AssignMovingAvg", [x, value, momentum]) as scope, graph.colocate_with(x):
@@ -184,7 +185,7 @@ def moving_average_update(x, value, momentum):
 # ---- arithmetic ----
 
 def dot(x, y):
-    """The product of the last axis of x and the one before the last of y; sparse matrices may stand left."""
+    """Returns the product over the last axis of x and the second-to-last of y; x may be sparse."""
     if is_sparse(x):
         return tf.sparse_tensor_dense_matmul(x, y)
     if ndim(x) is not None and (ndim(x) > 2 or ndim(y) > 2):
@@ -193,7 +194,7 @@ def dot(x, y):
 
 
 def _known(x):
-    """The shape, with tensors for what is not known."""
+    """Returns the shape as a tuple, with tensors for unknown sizes."""
     parts = tf.unstack(tf.shape(x))
     return tuple(part if known is None else known for known, part in zip(x.shape.as_list(), parts))
 
@@ -209,7 +210,7 @@ def _wide_dot(x, y):
 
 
 def batch_dot(x, y, axes=None):
-    """The product of the examples of two batches over one axis of each."""
+    """Returns the product of the examples of two batches over one axis of each."""
     x, y = tf.convert_to_tensor(x), tf.convert_to_tensor(y)
     x_rank, y_rank = ndim(x), ndim(y)
     if x_rank < 2 or y_rank < 2:
@@ -287,17 +288,17 @@ def _numbers(x):
 
 
 def var(x, axis=None, keepdims=False):
-    """The variance over an axis."""
+    """Returns the variance over an axis."""
     return tf.math.reduce_variance(_numbers(x), axis=axis, keepdims=keepdims)
 
 
 def std(x, axis=None, keepdims=False):
-    """The standard deviation over an axis."""
+    """Returns the standard deviation over an axis."""
     return tf.math.reduce_std(_numbers(x), axis=axis, keepdims=keepdims)
 
 
 def mean(x, axis=None, keepdims=False):
-    """The mean over an axis; of truth values, the part that is true."""
+    """Returns the mean over an axis; for booleans, the fraction that is true."""
     return tf.reduce_mean(_numbers(x), axis, keepdims)
 
 
@@ -326,7 +327,7 @@ def abs(x):
 
 
 def sqrt(x):
-    """The root of x; below zero it is 0."""
+    """Returns the square root of x, with 0 for negative values."""
     x = tf.convert_to_tensor(x)
     zero = tf.convert_to_tensor(0.0, x.dtype.base_dtype)
     return tf.sqrt(tf.maximum(x, zero))
@@ -361,7 +362,7 @@ def cos(x):
 
 
 def clip(x, min_value, max_value):
-    """x inside an interval."""
+    """Returns x limited to an interval."""
     if isinstance(min_value, (int, float)) and isinstance(max_value, (int, float)) and max_value < min_value:
         max_value = min_value
     low = -np.inf if min_value is None else min_value
@@ -408,7 +409,7 @@ def cast(x, dtype):
 
 
 def concatenate(tensors, axis=-1):
-    """Tensors behind one another along an axis."""
+    """Concatenates tensors along an axis."""
     if axis < 0:
         rank = ndim(tensors[0])
         axis = axis % rank if rank else 0
@@ -426,7 +427,7 @@ def permute_dimensions(x, pattern):
 
 
 def repeat_elements(x, rep, axis):
-    """Each element rep times along an axis."""
+    """Returns a tensor with each element repeated `rep` times along an axis."""
     length = x.shape.as_list()[axis]
     if length is not None:
         return concatenate([part for part in tf.split(value=x, num_or_size_splits=length, axis=axis) for _ in range(rep)], axis)
@@ -443,13 +444,13 @@ def repeat_elements(x, rep, axis):
 
 
 def repeat(x, n):
-    """The rows of a matrix, each n times in a row: (examples, n, width)."""
+    """Returns the rows of a matrix, each repeated n times: (examples, n, width)."""
     assert ndim(x) == 2
     return tf.tile(tf.expand_dims(x, 1), tf.stack([1, n, 1]))
 
 
 def arange(start, stop=None, step=1, dtype="int32"):
-    """The numbers from start up to stop."""
+    """Returns the numbers from start up to, but not including, stop."""
     if stop is None and start < 0:
         start = 0
     made = tf.range(start, limit=stop, delta=step, name="arange") if stop is not None else tf.range(start, delta=step, name="arange")
@@ -461,12 +462,12 @@ def tile(x, n):
 
 
 def flatten(x):
-    """All elements in one row."""
+    """Returns all elements as a vector."""
     return tf.reshape(x, [-1])
 
 
 def batch_flatten(x):
-    """Each example of the batch as one row."""
+    """Returns each example of the batch flattened into one row."""
     return tf.reshape(x, tf.stack([-1, prod(tf.shape(x)[1:])]))
 
 
@@ -491,13 +492,13 @@ def reverse(x, axes):
 
 
 def temporal_padding(x, padding=(1, 1)):
-    """Zeros before and after the middle axis."""
+    """Pads the middle axis with zeros."""
     assert len(padding) == 2
     return tf.pad(x, [[0, 0], [padding[0], padding[1]], [0, 0]])
 
 
 def print_tensor(x, message="", summarize=3):
-    """x; its value is printed when it is computed."""
+    """Returns x, whose value is printed when it is computed."""
     x = tf.convert_to_tensor(x)
     with tf.control_dependencies([tf.print(message, x, summarize=summarize)]):
         return tf.identity(x)
@@ -508,7 +509,7 @@ def gradients(loss, variables):
 
 
 def stop_gradient(variables):
-    """The values as constants: gradients stop there."""
+    """Returns the values as constants for gradients."""
     if isinstance(variables, (list, tuple)):
         return [tf.stop_gradient(v) for v in variables]
     return tf.stop_gradient(variables)

@@ -1,4 +1,4 @@
-"""tf.keras.backend: activations, losses, convolutions, pools, phases and padding."""
+"""tf.keras.backend: activations, losses, convolutions, pools, learning phases and padding."""
 import numpy as np
 
 import weft as tf
@@ -17,7 +17,7 @@ def _constant(value, like):
 # ---- activations ----
 
 def relu(x, alpha=0.0, max_value=None, threshold=0.0):
-    """x above the threshold, alpha * (x - threshold) below it, and at most max_value."""
+    """Returns x above the threshold, alpha * (x - threshold) below it, and at most max_value."""
     x = tf.convert_to_tensor(x)
     negative = None
     if alpha != 0.0:
@@ -60,7 +60,7 @@ def sigmoid(x):
 
 
 def hard_sigmoid(x):
-    """0.2 * x + 0.5 between 0 and 1."""
+    """Returns 0.2 * x + 0.5, limited to [0, 1]."""
     x = tf.convert_to_tensor(x)
     return tf.clip_by_value(x * _constant(0.2, x) + _constant(0.5, x), _constant(0.0, x), _constant(1.0, x))
 
@@ -70,7 +70,7 @@ def tanh(x):
 
 
 def dropout(x, level, noise_shape=None, seed=None):
-    """x with a random part, level, set to zero and the rest scaled up."""
+    """Returns x with a random fraction, level, set to zero and the rest scaled up."""
     return tf.nn.dropout(x, rate=level, noise_shape=noise_shape, seed=np.random.randint(10000000) if seed is None else seed)
 
 
@@ -85,7 +85,7 @@ def in_top_k(predictions, targets, k):
 # ---- losses ----
 
 def _logits(output, from_logits, op_type):
-    """(logits, True) if the output was made from logits that are known."""
+    """Returns (logits, True) if the output was made from known logits."""
     logits = getattr(output, "_keras_logits", None)
     if logits is not None:
         return logits, True
@@ -100,7 +100,7 @@ def _clipped(output):
 
 
 def categorical_crossentropy(target, output, from_logits=False, axis=-1):
-    """The cross entropy of probabilities, or of logits, with distributions."""
+    """Returns the cross entropy of probabilities, or of logits, with distributions."""
     target, output = tf.convert_to_tensor(target), tf.convert_to_tensor(output)
     target.shape.assert_is_compatible_with(output.shape)
     output, from_logits = _logits(output, from_logits, "Softmax")
@@ -111,7 +111,7 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
 
 
 def categorical_focal_crossentropy(target, output, alpha=0.25, gamma=2.0, from_logits=False, axis=-1):
-    """The cross entropy with less weight for examples that are classified well."""
+    """Returns the cross entropy with less weight for examples that are classified well."""
     target, output = tf.convert_to_tensor(target), tf.convert_to_tensor(output)
     target.shape.assert_is_compatible_with(output.shape)
     output, from_logits = _logits(output, from_logits, "Softmax")
@@ -123,7 +123,7 @@ def categorical_focal_crossentropy(target, output, alpha=0.25, gamma=2.0, from_l
 
 
 def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1, ignore_class=None):
-    """The cross entropy of probabilities, or of logits, with class numbers."""
+    """Returns the cross entropy of probabilities, or of logits, with class numbers."""
     target, output = tf.convert_to_tensor(target), tf.convert_to_tensor(output)
     target = tf.cast(target, "int64")
     output, from_logits = _logits(output, from_logits, "Softmax")
@@ -160,7 +160,7 @@ def _class_last(output, axis):
 
 
 def binary_crossentropy(target, output, from_logits=False):
-    """The cross entropy of each output by itself."""
+    """Returns the cross entropy of each output separately."""
     target, output = tf.convert_to_tensor(target), tf.convert_to_tensor(output)
     output, from_logits = _logits(output, from_logits, "Sigmoid")
     if from_logits:
@@ -172,7 +172,7 @@ def binary_crossentropy(target, output, from_logits=False):
 
 
 def binary_focal_crossentropy(target, output, apply_class_balancing=False, alpha=0.25, gamma=2.0, from_logits=False):
-    """The binary cross entropy with less weight for examples that are classified well."""
+    """Returns the binary cross entropy with less weight for examples that are classified well."""
     given = output
     sig, from_logits = _logits(tf.convert_to_tensor(output), from_logits, "Sigmoid")
     if from_logits:
@@ -186,7 +186,7 @@ def binary_focal_crossentropy(target, output, apply_class_balancing=False, alpha
 
 
 def ctc_label_dense_to_sparse(labels, label_lengths):
-    """Labels in rows, of which the first label_lengths count, as a sparse tensor."""
+    """Returns labels in rows, of which the first label_lengths count, as a sparse tensor."""
     rows, columns = tf.shape(labels)[0], tf.shape(labels)[1]
     mask = tf.range(columns)[None, :] < tf.reshape(tf.cast(label_lengths, tf.int32), [-1, 1])
     mask = tf.logical_and(mask, tf.ones([rows, columns], tf.bool))
@@ -195,7 +195,7 @@ def ctc_label_dense_to_sparse(labels, label_lengths):
 
 
 def ctc_batch_cost(y_true, y_pred, input_length, label_length):
-    """The CTC loss of each row of a batch."""
+    """Returns the CTC loss of each row of a batch."""
     label_length = tf.cast(tf.squeeze(label_length, axis=-1), tf.int32)
     input_length = tf.cast(tf.squeeze(input_length, axis=-1), tf.int32)
     labels = tf.cast(ctc_label_dense_to_sparse(y_true, label_length), tf.int32)
@@ -204,7 +204,7 @@ def ctc_batch_cost(y_true, y_pred, input_length, label_length):
 
 
 def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
-    """The labels of the best paths and their log probabilities."""
+    """Returns the labels of the best paths and their log probabilities."""
     shape = tf.shape(y_pred)
     y_pred = tf.log(tf.transpose(y_pred, perm=[1, 0, 2]) + epsilon())
     input_length = tf.cast(input_length, tf.int32)
@@ -220,7 +220,7 @@ def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
 # ---- phases and conditions ----
 
 def switch(condition, then_expression, else_expression):
-    """One of two tensors, or of two functions, by a condition that may be one for each element."""
+    """Returns one of two tensors, or of two functions' results, by a condition that may be elementwise."""
     if condition.dtype.base_dtype != tf.bool:
         condition = tf.cast(condition, "bool")
     then_is, else_is = callable(then_expression), callable(else_expression)
@@ -240,7 +240,7 @@ def switch(condition, then_expression, else_expression):
 
 
 def in_train_phase(x, alt, training=None):
-    """x while training, else alt; both may be functions."""
+    """Returns x while training, and alt otherwise; both may be functions."""
     if training is None:
         training = learning_phase()
     if not isinstance(training, tf.Tensor):
@@ -252,14 +252,14 @@ def in_train_phase(x, alt, training=None):
 
 
 def in_test_phase(x, alt, training=None):
-    """x while not training, else alt."""
+    """Returns x while not training, and alt otherwise."""
     return in_train_phase(alt, x, training=training)
 
 
 # ---- normalization ----
 
 def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
-    """(x normalized by the batch, mean, variance)"""
+    """Returns (x normalized by the batch, mean, variance)."""
     x = tf.convert_to_tensor(x)
     if ndim(x) == 4 and list(reduction_axes) in ([0, 1, 2], [0, 2, 3]):
         nchw = list(reduction_axes) == [0, 2, 3]
@@ -278,7 +278,7 @@ def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
 
 
 def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
-    """x normalized by a mean and a variance."""
+    """Returns x normalized by a mean and a variance."""
     if ndim(x) == 4 and axis in (1, -1, 3) and x.dtype.base_dtype in (tf.float16, tf.float32, tf.bfloat16):
         flat = [None if v is None else tf.reshape(v, [-1]) if ndim(v) > 1 else v for v in (mean, var, beta, gamma)]
         beta = flat[2] if flat[2] is not None else tf.zeros_like(flat[0])
@@ -289,7 +289,7 @@ def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
 
 
 def bias_add(x, bias, data_format=None):
-    """x plus a bias for each channel, or for each element of an example."""
+    """Returns x plus a bias for each channel, or for each element of an example."""
     data_format = _format(data_format)
     shape = int_shape(bias)
     if len(shape) not in (1, ndim(x) - 1):
@@ -320,7 +320,7 @@ def _padding(padding):
 
 
 def _last(x, data_format):
-    """x with its channels last; processors compute convolutions so."""
+    """Returns x with its channels last, the layout in which CPUs compute convolutions."""
     if data_format == "channels_last":
         return x
     return tf.transpose(x, [0] + list(range(2, ndim(x))) + [1])
@@ -334,7 +334,7 @@ def _back(x, data_format):
 
 
 def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
-    """A convolution along one axis; padding may be causal."""
+    """Returns a convolution along one axis; padding may be causal."""
     data_format = _format(data_format)
     if padding == "causal":
         left = dilation_rate * (kernel.shape.as_list()[0] - 1)
@@ -360,7 +360,7 @@ def conv3d(x, kernel, strides=(1, 1, 1), padding="valid", data_format=None, dila
 
 
 def conv2d_transpose(x, kernel, output_shape, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
-    """The transpose of conv2d: it enlarges images."""
+    """Returns the transpose of conv2d, which enlarges images."""
     data_format = _format(data_format)
     shape = list(output_shape) if isinstance(output_shape, (tuple, list)) else tf.unstack(output_shape)
     if shape[0] is None:
@@ -427,19 +427,19 @@ def _local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format)
 
 
 def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
-    """A convolution with a kernel of its own at each position."""
+    """Returns a convolution with a different kernel at each position."""
     return _local_conv(inputs, kernel, kernel_size, strides, (int_shape(kernel)[0],), data_format)
 
 
 def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
-    """A convolution with a kernel of its own at each position."""
+    """Returns a convolution with a different kernel at each position."""
     return _local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format)
 
 
 # ---- images ----
 
 def spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None):
-    """Zeros around the height and the width."""
+    """Pads the height and the width with zeros."""
     assert len(padding) == 2 and all(len(p) == 2 for p in padding)
     sides = [list(p) for p in padding]
     first = _format(data_format) == "channels_first"
@@ -447,7 +447,7 @@ def spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None):
 
 
 def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
-    """Zeros around the depth, the height and the width."""
+    """Pads the depth, the height and the width with zeros."""
     assert len(padding) == 3 and all(len(p) == 2 for p in padding)
     sides = [list(p) for p in padding]
     first = _format(data_format) == "channels_first"
@@ -455,7 +455,7 @@ def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
 
 
 def resize_images(x, height_factor, width_factor, data_format, interpolation="nearest"):
-    """Images with each side multiplied by a whole number."""
+    """Enlarges images by whole factors."""
     rows, cols = (2, 3) if _format(data_format) == "channels_first" else (1, 2)
     known = int_shape(x)
     if known[rows] is not None and known[cols] is not None:
@@ -472,7 +472,7 @@ def resize_images(x, height_factor, width_factor, data_format, interpolation="ne
 
 
 def resize_volumes(x, depth_factor, height_factor, width_factor, data_format):
-    """Volumes with each side multiplied by a whole number."""
+    """Enlarges volumes by whole factors."""
     if data_format not in ("channels_first", "channels_last"):
         raise ValueError("Invalid data_format: " + str(data_format))
     first = 2 if data_format == "channels_first" else 1

@@ -1,16 +1,16 @@
-"""tf.keras.backend.rnn: a step function over the time axis, unrolled or as a loop."""
+"""tf.keras.backend.rnn: runs a step function over the time axis, unrolled or as a loop."""
 import weft as tf
 from weft._core.framework.nest import flatten, map_structure, pack_like
 from weft._core.ops.special_math import where_v2
 
 
 def _swapped(x):
-    """Time and batch changed places."""
+    """Swaps the time and batch axes."""
     return tf.transpose(x, [1, 0] + list(range(2, x.shape.ndims)))
 
 
 def _wide_mask(mask, like, fixed=1):
-    """A mask of the shape of a tensor; its first axes are those of the mask."""
+    """Returns a mask broadcast to the shape of a tensor, whose first axes are those of the mask."""
     for _ in range(like.shape.ndims - mask.shape.ndims):
         mask = tf.expand_dims(mask, -1)
     sizes = [1] * fixed + (like.shape.as_list()[fixed:] if None not in like.shape.as_list()[fixed:] else
@@ -19,7 +19,7 @@ def _wide_mask(mask, like, fixed=1):
 
 
 def _chosen(mask, new, old):
-    """Of each pair of tensors, the new one's rows where the mask is true."""
+    """Returns for each pair of tensors the new one's rows where the mask is true, and the old one's elsewhere."""
     return [where_v2(_wide_mask(mask, n), n, o) for n, o in zip(new, old)]
 
 
@@ -103,7 +103,7 @@ class _Run:
 
 
 def _with_time(x, steps, time_major):
-    """The outputs with the static shape that is known of them, batch first unless time comes first."""
+    """Returns the outputs with their known static shape, batch first unless time_major is true."""
     shape = x.shape.as_list()
     shape[0] = steps
     x.set_shape(shape)
@@ -112,7 +112,7 @@ def _with_time(x, steps, time_major):
 
 def rnn(step_function, inputs, initial_states, go_backwards=False, mask=None, constants=None, unroll=False, input_length=None,
         time_major=False, zero_output_for_mask=False, return_all_outputs=True):
-    """(last output, outputs, new states) of a step function that is called for each time step.
+    """Returns (last output, outputs, new states) of a step function that is called for each time step.
 
     The outputs are those of all steps: return_all_outputs has no effect in TensorFlow 1's mode.
     """

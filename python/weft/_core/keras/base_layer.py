@@ -1,9 +1,10 @@
-"""tf.keras.layers.Layer: an object that makes its variables when it is first called, and uses them again after.
+"""tf.keras.layers.Layer: an object that makes its variables when it is first called, and reuses them in later calls.
 
-A subclass writes build(input_shape), which makes variables with add_weight, and call(inputs).  __call__ converts the inputs, builds
-the layer once, runs call() in a name scope called as the layer, adds the loss of the activity regularizer, and passes masks on.
-If all inputs are Keras tensors, the outputs are too: they carry `_keras_history`, and the call is a Node of the layer (node.py).
-tf.layers.Layer (weft._core.nn.base_layer) is a subclass whose variables come from tf.get_variable.
+A subclass writes build(input_shape), which makes variables with add_weight, and call(inputs).  __call__ converts the
+inputs, builds the layer once, runs call() in a name scope called as the layer, adds the loss of the activity
+regularizer, and passes masks on. If all inputs are Keras tensors, the outputs are too: they carry `_keras_history`, and
+the call is a Node of the layer (node.py). tf.layers.Layer (weft._core.nn.base_layer) is a subclass whose variables come
+from tf.get_variable.
 
 What a model needs of a layer, beside the public names:
   layer._inbound_nodes, layer._outbound_nodes   the calls of the layer, and the calls that use its outputs
@@ -35,14 +36,14 @@ _KWARGS = ("input_dim", "input_shape", "batch_input_shape", "batch_size", "weigh
 
 
 def snake_case(name):
-    """BasicLSTMCell as basic_lstm_cell."""
+    """Converts a class name to a snake case name: BasicLSTMCell becomes basic_lstm_cell."""
     words = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
     words = re.sub("([a-z])([A-Z])", r"\1_\2", words).lower()
     return words if words[:1] != "_" else "private" + words
 
 
 def unique_name(base, from_zero=False):
-    """The name of a layer that was given none: layers of a graph are counted from one, and those of Keras from zero."""
+    """Returns a name for a layer without one. Layers of a graph are counted from one, Keras layers from zero."""
     counts = get_default_graph().__dict__.setdefault("_layer_counts", {})
     counts[base] = counts.get(base, 0) + 1
     number = counts[base] - from_zero
@@ -50,7 +51,7 @@ def unique_name(base, from_zero=False):
 
 
 class _CallContext(threading.local):
-    """What the layers that are being called in this thread know: the innermost layer, and the value of `training`."""
+    """The layers that are being called in this thread, and the value of `training`."""
 
     layer, inputs, training, in_call = None, None, None, False
 
@@ -86,9 +87,9 @@ def _method_parameters(function):
 
 
 class Layer(LayerWeights):
-    """A layer; see the module's text for what a subclass writes."""
+    """The base of layers. See the docstring of this module for the methods that a subclass defines."""
 
-    # Of a subclass that does not call __init__.
+    # Defaults for a subclass that does not call __init__.
     built, input_spec, supports_masking, stateful = False, None, False, False
     _dtype = _name = _batch_input_shape = _initial_weights = None
     _trainable, _dynamic, _activity_regularizer = True, False, None
@@ -113,7 +114,7 @@ class Layer(LayerWeights):
     def _init_set_name(self, name, zero_based=True):
         self._name = unique_name(snake_case(type(self).__name__), zero_based) if name is None else name
 
-    # ---- what it is ----
+    # ---- properties ----
 
     @property
     def name(self):
@@ -138,7 +139,7 @@ class Layer(LayerWeights):
     _CONFIG = ()
 
     def get_config(self):
-        """The arguments that make such a layer again."""
+        """Returns the arguments that create an equal layer."""
         own = [c for c in reversed(type(self).__mro__) if c.__dict__.get("_CONFIG")]
         extra = set(_parameters(type(self).__init__)) - {"self", "name", "trainable", "dtype", "dynamic", "kwargs", "args"}
         if extra and not own and type(self).get_config is Layer.get_config:
@@ -147,7 +148,7 @@ class Layer(LayerWeights):
         return self._configured([key for c in own for key in c.__dict__["_CONFIG"]])
 
     def _configured(self, names):
-        """What every layer's configuration has, and these attributes."""
+        """Returns the configuration that every layer has, and these attributes."""
         config = {"name": self.name, "trainable": self.trainable}
         if self._batch_input_shape is not None:
             config["batch_input_shape"] = self._batch_input_shape
@@ -161,10 +162,10 @@ class Layer(LayerWeights):
     def from_config(cls, config):
         return cls(**config)
 
-    # ---- what a subclass writes ----
+    # ---- methods that a subclass defines ----
 
     def build(self, input_shape):
-        """Makes the variables with add_weight; called before the first call()."""
+        """Makes the variables with add_weight. It is called before the first call()."""
         self._build_input_shape = input_shape
         self.built = True
 
@@ -176,14 +177,15 @@ class Layer(LayerWeights):
                                   type(self).__name__)
 
     def compute_mask(self, inputs, mask=None):
-        """The mask of the outputs: that of the inputs, if the layer supports masks, and else none."""
+        """Returns the mask of the outputs, which is that of the inputs if the layer supports masks, and None otherwise.
+        """
         if not self.supports_masking:
             if any(m is not None for m in flatten(mask)):
                 raise TypeError("Layer %s does not support masking, but was passed an input_mask: %s" % (self.name, mask))
             return None
         return mask
 
-    # ---- calling it ----
+    # ---- calls ----
 
     @property
     def _expects_training_arg(self):
@@ -195,12 +197,12 @@ class Layer(LayerWeights):
         return "mask" in found or any(p.kind == p.VAR_KEYWORD for p in found.values())
 
     def _call_parameters(self):
-        """The parameters of call(), without self."""
+        """Returns the parameters of call(), without self."""
         function = getattr(self.call, "__func__", None)
         return _parameters(self.call) if function is None else _method_parameters(function)
 
     def _argument(self, name, args, kwargs):
-        """What the caller passed for a parameter of call(), by keyword or position; None if nothing."""
+        """Returns what the caller passed for a parameter of call(), by keyword or position, or None."""
         if name in kwargs:
             return kwargs[name]
         names = [n for n in self._call_parameters()][1:]
@@ -216,7 +218,7 @@ class Layer(LayerWeights):
         return inputs
 
     def _with_training(self, args, kwargs):
-        """The value of `training` for the layer and those that it calls, and whether the caller passed one."""
+        """Returns the value of `training` for this layer and its inner layers, and whether the caller passed one."""
         passed = self._argument("training", args, kwargs) if self._expects_training_arg else None
         value = passed if passed is not None else _context.training
         if self._expects_training_arg and value is not None and passed is None:
@@ -224,7 +226,7 @@ class Layer(LayerWeights):
         return value, kwargs
 
     def _with_mask(self, inputs, args, kwargs):
-        """The masks of the inputs, and the keyword arguments with them if call() takes a mask."""
+        """Returns the masks of the inputs, and the keyword arguments, with the masks if call() takes a mask."""
         passed = self._argument("mask", args, kwargs) if "mask" in self._call_parameters() else kwargs.get("mask")
         if passed is not None:
             return passed, kwargs
@@ -263,7 +265,7 @@ class Layer(LayerWeights):
         return self(inputs, *args, **kwargs)
 
     def _name_scope(self):
-        """Every call of a Keras layer opens a name scope of its own, called as the layer."""
+        """Returns a new name scope with the name of the layer; each call opens one."""
         return name_scope(self.name)
 
     def _maybe_build(self, inputs):
@@ -281,7 +283,7 @@ class Layer(LayerWeights):
             self._initial_weights = None
 
     def _connect(self, inputs, args, kwargs, outputs):
-        """Records the call as a Node; an input that is returned as it is becomes a new tensor first."""
+        """Records the call as a Node. An input that is returned unchanged first becomes a new tensor."""
         given = {id(x) for x in flatten(inputs)}
 
         def own(x):
@@ -304,22 +306,23 @@ class Layer(LayerWeights):
     def _set_mask_metadata(self, inputs, outputs, masks):
         flat = flatten(outputs)
         if all(getattr(x, "_keras_mask", None) is not None for x in flat):
-            return  # call() did it
+            return  # call() has done it.
         overridden = type(self).compute_mask is not Layer.compute_mask
         made = self.compute_mask(inputs, masks) if overridden or self.supports_masking else None
         found = [None] * len(flat) if made is None else flatten(made)
         for x, mask in zip(flat, found):
             try:
                 x._keras_mask = mask
-            except AttributeError:  # a type that has no attributes of its own
+            except AttributeError:  # The type does not allow new attributes.
                 pass
 
     def _depends_on_call(self, target):
-        """True if an operation or tensor depends on the inputs of the call in progress, or of the calls so far."""
+        """Returns True if an operation or tensor depends on the inputs of the call in progress, or of the calls so far.
+        """
         given = _context.inputs if _context.in_call else [n.input_tensors for n in self._inbound_nodes]
         return bool(reachable(given, [target]))
 
-    # ---- its calls ----
+    # ---- recorded calls ----
 
     def _at(self, index, attribute, what):
         if not self._inbound_nodes:
@@ -391,7 +394,7 @@ class Layer(LayerWeights):
 
 
 def _serialized(key, value):
-    """An attribute as a configuration holds it."""
+    """Returns an attribute in the form of a configuration."""
     from weft._core.keras import activations, constraints, initializers, regularizers
     if key == "activation" or key.endswith("_activation"):
         return activations.serialize(value)
@@ -402,7 +405,8 @@ def _serialized(key, value):
 
 
 def output_shape(function):
-    """Decorates compute_output_shape: the function sees shapes as tuples, and its result becomes a TensorShape."""
+    """Decorates compute_output_shape, so that the function gets shapes as tuples and its result becomes a TensorShape.
+    """
     @functools.wraps(function)
     def wrapped(self, input_shape):
         return _as_shapes(function(self, _as_tuples(input_shape)))
@@ -415,7 +419,7 @@ def _is_shape(x):
 
 
 def _as_tuples(shape):
-    """Shapes as tuples, in lists and tuples of shapes too."""
+    """Converts shapes to tuples, also inside lists and tuples of shapes."""
     if shape is None or isinstance(shape, TensorShape) or _is_shape(shape):
         return tuple(TensorShape(shape).as_list())
     return type(shape)(_as_tuples(s) for s in shape)
@@ -430,7 +434,7 @@ def _masks(tensors):
 
 
 def _batch_input_shape(kwargs):
-    """The shape with the batch that keyword arguments of a layer say, or None."""
+    """Returns the shape with the batch from keyword arguments of a layer, or None."""
     if kwargs.get("batch_input_shape") is not None:
         return tuple(kwargs["batch_input_shape"])
     shape = kwargs.get("input_shape")

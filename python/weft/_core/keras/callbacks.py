@@ -1,4 +1,4 @@
-"""tf.keras.callbacks: objects that training loops call; those that watch, stop and log."""
+"""tf.keras.callbacks: objects that training loops call to watch, stop or log the training."""
 import collections
 import copy
 import csv
@@ -14,7 +14,7 @@ from weft._core.platform import logging
 
 
 class Callback:
-    """What training loops call; subclasses override its methods."""
+    """The base of callbacks. Subclasses override its methods."""
 
     def __init__(self):
         self.validation_data = self.model = None
@@ -78,7 +78,7 @@ class Callback:
 
 
 class CallbackList:
-    """Several callbacks that are called one after the other."""
+    """Calls several callbacks one after the other."""
 
     def __init__(self, callbacks=None, add_history=False, add_progbar=False, model=None, **params):
         self.callbacks = list(callbacks) if callbacks else []
@@ -111,7 +111,7 @@ class CallbackList:
         return iter(self.callbacks)
 
     def __getattr__(self, name):
-        """on_*: the method of each callback, in order."""
+        """Returns for a name on_* a function that calls this method of each callback, in order."""
         if not name.startswith("on_"):
             raise AttributeError("'CallbackList' object has no attribute '%s'" % name)
         name = {"on_batch_begin": "on_train_batch_begin", "on_batch_end": "on_train_batch_end"}.get(name, name)
@@ -126,7 +126,7 @@ class CallbackList:
 
 
 class BaseLogger(Callback):
-    """The means of what batches log, over an epoch."""
+    """Averages the logs of batches over an epoch."""
 
     def __init__(self, stateful_metrics=None):
         super().__init__()
@@ -200,7 +200,7 @@ class ProgbarLogger(Callback):
 
     def on_train_batch_end(self, batch, logs=None):
         logs = dict(logs or {})
-        if self.use_steps:  # the number and the size of the batch are shown too, as Keras does
+        if self.use_steps:  # As in Keras, the number and the size of the batch are shown, too.
             self.seen = batch + 1
         else:
             self.seen += logs.pop("size", 0) * logs.pop("num_steps", 1)
@@ -217,7 +217,7 @@ class ProgbarLogger(Callback):
 
 
 class History(Callback):
-    """What each epoch logged."""
+    """Records the logs of each epoch."""
 
     def __init__(self):
         super().__init__()
@@ -235,7 +235,7 @@ class History(Callback):
 
 
 def _better(mode, monitor, by_accuracy=True):
-    """(is a value better than another, the worst value) of a mode."""
+    """Returns (function that says whether a value is better than another, the worst value) for a mode."""
     if mode == "auto":
         rising = monitor.endswith(("acc", "accuracy", "auc")) if not by_accuracy else "acc" in monitor or monitor.startswith("fmeasure")
         mode = "max" if rising else "min"
@@ -243,7 +243,7 @@ def _better(mode, monitor, by_accuracy=True):
 
 
 class EarlyStopping(Callback):
-    """Stops the training when a metric gets no better."""
+    """Stops the training when a metric no longer improves."""
 
     def __init__(self, monitor="val_loss", min_delta=0, patience=0, verbose=0, mode="auto", baseline=None, restore_best_weights=False,
                  start_from_epoch=0):
@@ -309,7 +309,7 @@ class LearningRateScheduler(Callback):
             raise ValueError('Optimizer must have a "lr" attribute.')
         try:
             rate = self.schedule(epoch, float(K.get_value(self.model.optimizer.lr)))
-        except TypeError:  # a schedule of the epoch alone
+        except TypeError:  # The schedule takes only the epoch.
             rate = self.schedule(epoch)
         if not isinstance(rate, (float, np.float32, np.float64)) and not hasattr(rate, "dtype"):
             raise ValueError('The output of the "schedule" function should be float. Got: %s' % (rate,))
@@ -323,7 +323,7 @@ class LearningRateScheduler(Callback):
 
 
 class ReduceLROnPlateau(Callback):
-    """Lowers the learning rate when a metric gets no better."""
+    """Lowers the learning rate when a metric no longer improves."""
 
     def __init__(self, monitor="val_loss", factor=0.1, patience=10, verbose=0, mode="auto", min_delta=0.0001, cooldown=0, min_lr=0,
                  **kwargs):
@@ -382,7 +382,7 @@ class ReduceLROnPlateau(Callback):
 
 
 class CSVLogger(Callback):
-    """Writes what epochs log as lines of a file."""
+    """Writes the logs of epochs to a CSV file."""
 
     def __init__(self, filename, separator=",", append=False):
         self.sep, self.filename, self.append = separator, os.fspath(filename), append
@@ -426,7 +426,7 @@ class CSVLogger(Callback):
 
 
 class LambdaCallback(Callback):
-    """Functions as a callback."""
+    """Makes a callback from functions."""
 
     def __init__(self, on_epoch_begin=None, on_epoch_end=None, on_batch_begin=None, on_batch_end=None, on_train_begin=None,
                  on_train_end=None, **kwargs):
@@ -439,7 +439,7 @@ class LambdaCallback(Callback):
 
 
 class RemoteMonitor(Callback):
-    """Sends what epochs log to a web server."""
+    """Sends the logs of epochs to a web server."""
 
     def __init__(self, root="http://localhost:9000", path="/publish/epoch/end/", field="data", headers=None, send_as_json=False):
         super().__init__()
@@ -461,7 +461,7 @@ class RemoteMonitor(Callback):
 
 
 def configure(callbacks, model, do_validation, batch_size, epochs, steps, samples, verbose, count_mode, training=True):
-    """The list of callbacks of a loop."""
+    """Returns the CallbackList of a loop."""
     if isinstance(callbacks, CallbackList):
         return callbacks
     found = list(callbacks) if callbacks else []

@@ -1,4 +1,4 @@
-"""tf.keras.callbacks: ModelCheckpoint, which writes files while a model is trained."""
+"""tf.keras.callbacks: ModelCheckpoint, which saves a model during training."""
 import glob
 import os
 import re
@@ -12,7 +12,7 @@ from weft._core.train.checkpoint import CheckpointOptions
 
 
 class SaveOptions:
-    """The options of TensorFlow 2's SavedModels, which no program of TensorFlow 1 can make."""
+    """Options of TensorFlow 2's SavedModels, which programs of TensorFlow 1 cannot write."""
 
 
 class ModelCheckpoint(callbacks.Callback):
@@ -52,7 +52,7 @@ class ModelCheckpoint(callbacks.Callback):
                     raise ValueError("Error loading file from %s. Reason: %s" % (path, e)) from e
 
     def _newest(self):
-        """The file of the pattern that was written last."""
+        """Returns the newest file that matches the pattern of file names."""
         pattern = re.sub(r"{.*?}", "*", self.filepath)
         found = [p for p in glob.glob(pattern) + [p[:-6] for p in glob.glob(pattern + ".index")]]
         return max(found, key=lambda p: os.path.getmtime(p if os.path.exists(p) else p + ".index"), default=None)

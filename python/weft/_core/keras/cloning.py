@@ -1,4 +1,4 @@
-"""Models as configurations and JSON, the models again, and copies of models."""
+"""Converts models to configurations and JSON and back, and copies models."""
 import json
 
 import numpy as np
@@ -30,8 +30,8 @@ def _kept_nodes(model, layer):
 
 
 def network_config(model):
-    """The layers of a model with the calls that connect them."""
-    numbers = {}  # of a node, its number among the calls of its layer that the model has
+    """Returns the layers of a model with the calls that connect them."""
+    numbers = {}  # node -> its number among the calls of its layer in the model
     for layer in model.layers:
         for i, node in enumerate(_kept_nodes(model, layer)):
             numbers[node] = i
@@ -49,7 +49,7 @@ def network_config(model):
 
 
 def _placed(structure, place):
-    """Places of tensors; one tensor alone is a list of one."""
+    """Returns the places of tensors; a single tensor becomes a list of one."""
     if is_nested(structure):
         return map_structure(place, structure) if isinstance(structure, dict) else [place(t) for t in flatten(structure)]
     return [place(structure)]
@@ -110,7 +110,7 @@ def _json(value):
 # ---- from configurations ----
 
 def from_json(text):
-    """JSON with the tuples and shapes that TensorFlow marks."""
+    """Parses JSON with the tuples and shapes that TensorFlow marks."""
     def decoded(found):
         if found.get("class_name") in ("__tuple__", "TensorShape") and set(found) == {"class_name", "items"}:
             return tuple(found["items"])
@@ -133,7 +133,7 @@ def _found(config, custom_objects):
 
 
 def deserialized(config, custom_objects=None):
-    """A layer or a model of its configuration."""
+    """Returns the layer or model of a configuration."""
     from weft._core.keras import models, sequential
     own = {"Sequential": sequential.Sequential, "Model": models.Model, "Functional": models.Functional}
     if config["class_name"] in own and config["class_name"] not in (custom_objects or {}):
@@ -153,7 +153,7 @@ def sequential_of(config, custom_objects, cls):
 
 
 def model_of(config, custom_objects, cls, created=None):
-    """A model of the configuration that network_config makes; created: {name: layer} of layers that are there already."""
+    """Returns the model of a configuration from network_config. created: {name: existing layer}."""
     made, waiting = {}, []
     for given in config["layers"]:
         layer = created[given["name"]] if created and given["name"] in created else deserialized(given, custom_objects)
@@ -196,7 +196,7 @@ def _tensors(places, tensor):
 
 
 def _call(layer, call, outputs, called):
-    """Calls a layer again as a configuration says; False if an input is not there yet."""
+    """Calls a layer again as a configuration says; returns False if an input does not exist yet."""
     rows = list(call.values()) if isinstance(call, dict) else call
     rows = [rows] if rows and isinstance(rows[0], str) else rows
     inputs, kwargs = [], {}
@@ -224,7 +224,7 @@ _WAIT = object()
 
 
 def _argument(value, outputs):
-    """The value of a keyword argument; a place [layer, node, tensor] is the tensor."""
+    """Returns the value of a keyword argument; a place [layer, node, tensor] means that tensor."""
     if isinstance(value, (list, tuple)) and len(value) == 3 and isinstance(value[0], str) and isinstance(value[1], int):
         if len(outputs.get(value[0], ())) <= value[1]:
             return _WAIT
@@ -236,7 +236,7 @@ def _argument(value, outputs):
 
 
 def model_from_config(config, custom_objects=None):
-    """The model of {"class_name": ..., "config": ...}."""
+    """Returns the model of {"class_name": ..., "config": ...}."""
     if isinstance(config, list):
         raise TypeError("`model_from_config` expects a dictionary, not a list. Received: config=%s. Did you mean to use "
                         "`Sequential.from_config(config)`?" % (config,))
@@ -255,7 +255,7 @@ def model_from_yaml(yaml_string, custom_objects=None):
 # ---- copies ----
 
 def clone_model(model, input_tensors=None, clone_function=None):
-    """A model of the same layers with new variables."""
+    """Returns a model of the same layers with new variables."""
     from weft._core.keras.models import Functional
     from weft._core.keras.sequential import Sequential
     clone = clone_function or (lambda layer: type(layer).from_config(layer.get_config()))

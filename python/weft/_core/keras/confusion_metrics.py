@@ -1,4 +1,4 @@
-"""tf.keras.metrics that are computed from counts of true and false positives and negatives at thresholds."""
+"""tf.keras.metrics computed from counts of true and false positives and negatives at thresholds."""
 import numpy as np
 
 import weft as tf
@@ -17,7 +17,7 @@ def _thresholds(thresholds, default=0.5):
 
 
 def _top_k_only(y_pred, k):
-    """Predictions with all but the k largest of a row at minus infinity."""
+    """Sets all but the k largest predictions of a row to minus infinity."""
     top = tf.nn.top_k(y_pred, k, sorted=False)[1]
     mask = tf.reduce_sum(tf.one_hot(top, tf.shape(y_pred)[-1], axis=-1), axis=-2)
     return y_pred * mask + _NEGATIVE_INFINITY * (1 - mask)
@@ -38,7 +38,7 @@ def _prepared(metric, y_true, y_pred, sample_weight, top_k, class_id):
 
 def update_counts(metric, wanted, y_true, y_pred, thresholds, top_k=None, class_id=None, sample_weight=None, multi_label=False,
                   label_weights=None):
-    """Adds to variables; wanted: {"tp", "fp", "tn" or "fn": variable}, one element for each threshold."""
+    """Adds counts to variables. wanted: {"tp", "fp", "tn" or "fn": variable with an element for each threshold}."""
     y_true, y_pred, sample_weight, kind = _prepared(metric, y_true, y_pred, sample_weight, top_k, class_id)
     count = len(thresholds)
     if multi_label:
@@ -61,7 +61,7 @@ def update_counts(metric, wanted, y_true, y_pred, thresholds, top_k=None, class_
 
 
 def _weight(sample_weight, label_weights, y_pred, multi_label, kind):
-    """The weight of each prediction, to be multiplied with what is found at all thresholds."""
+    """Returns the weight of each prediction, which is multiplied with the matches at all thresholds."""
     made = None
     if sample_weight is not None:
         whole = sample_weight * tf.ones_like(y_pred)
@@ -113,7 +113,7 @@ class TruePositives(_ConfusionMatrixConditionCount):
 
 
 class _Rate(_Resettable):
-    """True positives among them and another count."""
+    """The ratio of true positives to the sum of true positives and another count."""
 
     _OTHER, _NAME = None, None
 
@@ -159,7 +159,7 @@ def _keyed(metric):
 
 
 class SensitivitySpecificityBase(_Resettable):
-    """A rate at the threshold where another rate reaches a value."""
+    """The base of metrics that give a rate at the threshold where another rate reaches a value."""
 
     def __init__(self, value, num_thresholds=200, class_id=None, name=None, dtype=None):
         super().__init__(name=name, dtype=dtype)
@@ -177,7 +177,7 @@ class SensitivitySpecificityBase(_Resettable):
         return {**super().get_config(), "class_id": self.class_id}
 
     def _best(self, constrained, dependent, reached):
-        """The largest dependent value where the constrained one reaches the limit, else 0."""
+        """Returns the largest dependent value where the constrained one reaches the limit, or 0."""
         places = tf.where(reached(constrained, self.value))
         rows = tf.gather(dependent, tf.reshape(places, [-1]))
         return tf.cond(tf.greater(tf.size(places), 0), lambda: tf.reduce_max(rows), lambda: tf.constant(0.0, dependent.dtype))
@@ -320,7 +320,7 @@ class AUC(_Resettable):
         return tf.div_no_nan(tf.reduce_sum(tf.multiply(each, weights)), tf.reduce_sum(weights), name=self.name)
 
     def _interpolated_pr(self):
-        """The area with the precision interpolated as Davis and Goadrich do."""
+        """Returns the area with the precision interpolated by the method of Davis and Goadrich."""
         n, tp = self.num_thresholds, self.true_positives
         hits = tp[:n - 1] - tp[1:]
         positives = tf.add(tp, self.false_positives)

@@ -7,7 +7,7 @@ from weft._core.ops.gradients import clip_by_value
 
 
 class Constraint:
-    """A function of a variable's value that gives its new value; subclasses write __call__ and get_config."""
+    """A function from a variable's value to its new value. Subclasses define __call__ and get_config."""
 
     def __call__(self, w):
         return w
@@ -26,7 +26,7 @@ def _norm(w, axis):
 
 
 class MaxNorm(Constraint):
-    """Weights whose norm along the axis is at most max_value."""
+    """Limits the norm of weights along the axis to max_value."""
 
     def __init__(self, max_value=2, axis=0):
         self.max_value, self.axis = max_value, axis
@@ -40,14 +40,14 @@ class MaxNorm(Constraint):
 
 
 class NonNeg(Constraint):
-    """Weights that are not negative."""
+    """Replaces negative weights by zero."""
 
     def __call__(self, w):
         return w * math_ops.cast(math_ops.greater_equal(w, 0.0), backend.floatx())
 
 
 class UnitNorm(Constraint):
-    """Weights whose norm along the axis is one."""
+    """Scales weights to a norm of one along the axis."""
 
     def __init__(self, axis=0):
         self.axis = axis
@@ -60,7 +60,7 @@ class UnitNorm(Constraint):
 
 
 class MinMaxNorm(Constraint):
-    """Weights whose norm along the axis lies between two values; rate says how far a step goes."""
+    """Limits the norm of weights along the axis to an interval. rate says how far a step goes."""
 
     def __init__(self, min_value=0.0, max_value=1.0, rate=1.0, axis=0):
         self.min_value, self.max_value, self.rate, self.axis = min_value, max_value, rate, axis
@@ -75,7 +75,7 @@ class MinMaxNorm(Constraint):
 
 
 class RadialConstraint(Constraint):
-    """Kernels of convolutions whose values depend only on the distance from the center."""
+    """Makes the values of convolution kernels depend only on the distance from the center."""
 
     def __call__(self, w):
         dims = w.shape.as_list()
@@ -115,7 +115,7 @@ def deserialize(config, custom_objects=None, use_legacy_format=False):
 
 
 def get(identifier):
-    """The constraint that a name, a dictionary of serialize or a callable stands for."""
+    """Returns the constraint for a name, a serialized dictionary or a callable."""
     if identifier is None:
         return None
     if isinstance(identifier, (dict, str)):

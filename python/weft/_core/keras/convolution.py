@@ -1,4 +1,4 @@
-"""The convolutions of layers: operations of one, two and three axes with TensorFlow's nodes."""
+"""The convolutions of layers: ops over one, two and three axes, with TensorFlow's nodes."""
 from weft._core.framework import dtypes
 from weft._core.framework.build import constant, convert_to_tensor, op
 from weft._core.framework.graph import name_scope
@@ -8,12 +8,12 @@ from weft._core.ops import array_ops
 
 
 def _full(values, data_format):
-    """Numbers for the axes of space as numbers for all axes."""
+    """Returns numbers for the spatial axes as numbers for all axes."""
     return [1, *values, 1] if data_format == "channels_last" else [1, 1, *values]
 
 
 def convolution(x, kernel, strides, padding, data_format, dilations, name):
-    """A convolution over as many axes as `strides` has."""
+    """Returns a convolution over as many axes as `strides` has."""
     axes = len(strides)
     if axes == 1:
         return _one_axis(x, kernel, strides[0], padding, data_format, dilations[0], name)
@@ -23,7 +23,8 @@ def convolution(x, kernel, strides, padding, data_format, dilations, name):
 
 
 def _one_axis(x, kernel, stride, padding, data_format, dilation, name):
-    """A convolution of images that are one row high; TensorFlow dilates it by moving space to the batch."""
+    """Returns a convolution of images that are one row high; like TensorFlow, it dilates by moving space to the batch.
+    """
     with name_scope(name, "conv1d") as scope:
         last = data_format == "channels_last"
         if dilation == 1:
@@ -71,7 +72,7 @@ def _paddings(length, base, dilation):
 
 
 def _paddings_at_run(x, axis, base, dilation):
-    """The paddings of a length that is known when the step runs."""
+    """Returns the paddings of a length that is known only in the run."""
     from weft._core.ops import math_ops
     length = array_ops.shape(x)[axis]
     rest = math_ops.mod(-(length + sum(base)), dilation)
@@ -85,7 +86,7 @@ def _dilated_shape(x, kernel, base, dilation, length):
 
 
 def depthwise(x, kernel, strides, padding, data_format, dilations):
-    """A convolution of each channel by itself; processors compute it with the channels last."""
+    """Returns a convolution of each channel separately; CPUs compute it with the channels last."""
     first = data_format == "channels_first"
     if first:
         x = array_ops.transpose(x, [0, 2, 3, 1])

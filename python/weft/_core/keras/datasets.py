@@ -1,4 +1,4 @@
-"""tf.keras.datasets: files in ~/.keras/datasets as arrays.  A file that is not there is downloaded, where there is a network."""
+"""tf.keras.datasets: loads files in ~/.keras/datasets as arrays. A missing file is downloaded if there is a network."""
 import gzip
 import json
 import os
@@ -13,7 +13,7 @@ _ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
 
 
 def boston_housing(path="boston_housing.npz", test_split=0.2, seed=113):
-    """((features, prices), (test features, test prices))"""
+    """Returns ((features, prices), (test features, test prices))."""
     assert 0 <= test_split < 1
     path = get_file(path, origin=_ORIGIN + "boston_housing.npz",
                     file_hash="f553886a1f8d56431e820c5b82552d9d95cfcb96d1e678153f8839538947dff5")
@@ -38,7 +38,7 @@ def _channels(x):
 
 
 def cifar10():
-    """((images, labels), (test images, test labels))"""
+    """Returns ((images, labels), (test images, test labels))."""
     folder = get_file("cifar-10-batches-py", origin="https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz", untar=True,
                       file_hash="6d958be074577803d12ecdefd02955f39262c83c16fe9348329d7fe0b5c001ce")
     parts = [_batch(os.path.join(folder, "data_batch_%d" % i)) for i in range(1, 6)]
@@ -49,7 +49,7 @@ def cifar10():
 
 
 def cifar100(label_mode="fine"):
-    """((images, labels), (test images, test labels)); label_mode: fine or coarse."""
+    """Returns ((images, labels), (test images, test labels)). label_mode: fine or coarse."""
     if label_mode not in ("fine", "coarse"):
         raise ValueError('`label_mode` must be one of `"fine"`, `"coarse"`. Received: label_mode=%s.' % label_mode)
     folder = get_file("cifar-100-python", origin="https://www.cs.toronto.edu/~kriz/cifar-100-python.tar.gz", untar=True,
@@ -59,7 +59,7 @@ def cifar100(label_mode="fine"):
 
 
 def fashion_mnist():
-    """((images, labels), (test images, test labels))"""
+    """Returns ((images, labels), (test images, test labels))."""
     names = ("train-labels-idx1-ubyte.gz", "train-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz")
     paths = [get_file(n, origin=_ORIGIN + n, cache_subdir=os.path.join("datasets", "fashion-mnist")) for n in names]
 
@@ -71,7 +71,9 @@ def fashion_mnist():
 
 
 def mnist(path="mnist.npz"):
-    """((images, labels), (test images, test labels)) of an npz file, or of the idx files in a folder or in WEFT_DATA."""
+    """Returns ((images, labels), (test images, test labels)) of an npz file, or of idx files in a folder or in
+    WEFT_DATA.
+    """
     from weft._core.keras import mnist as idx
     if os.path.isdir(path) or os.path.isfile(path) or os.environ.get("WEFT_DATA") or os.path.isdir("MNIST_data"):
         return idx.load_data(path)
@@ -86,7 +88,7 @@ def _shortened(xs, labels, maxlen):
 
 
 def _marked(xs, start_char, index_from):
-    """Sequences of words, moved by index_from and with a word that starts each."""
+    """Returns sequences of words, shifted by index_from and with a start word."""
     if start_char is not None:
         return [[start_char] + [w + index_from for w in x] for x in xs]
     return [[w + index_from for w in x] for x in xs] if index_from else xs
@@ -100,7 +102,7 @@ def _limited(xs, num_words, skip_top, oov_char):
 
 
 def imdb(path="imdb.npz", num_words=None, skip_top=0, maxlen=None, seed=113, start_char=1, oov_char=2, index_from=3, **kwargs):
-    """((reviews, labels), (test reviews, test labels)); a review is a list of numbers of words."""
+    """Returns ((reviews, labels), (test reviews, test labels)); a review is a list of word numbers."""
     if "nb_words" in kwargs:
         logging.warning("The `nb_words` argument in `load_data` has been renamed `num_words`.")
         num_words = kwargs.pop("nb_words")
@@ -129,7 +131,7 @@ def imdb(path="imdb.npz", num_words=None, skip_top=0, maxlen=None, seed=113, sta
 
 def reuters(path="reuters.npz", num_words=None, skip_top=0, maxlen=None, test_split=0.2, seed=113, start_char=1, oov_char=2,
             index_from=3, **kwargs):
-    """((news, topics), (test news, test topics)); an item is a list of numbers of words."""
+    """Returns ((news, topics), (test news, test topics)); an item is a list of word numbers."""
     if "nb_words" in kwargs:
         logging.warning("The `nb_words` argument in `load_data` has been renamed `num_words`.")
         num_words = kwargs.pop("nb_words")
@@ -154,17 +156,17 @@ def _index(path, origin, file_hash):
 
 
 def imdb_word_index(path="imdb_word_index.json"):
-    """{word: its number}"""
+    """Returns {word: its number}."""
     return _index(path, _ORIGIN + "imdb_word_index.json", "bfafd718b763782e994055a2d397834f")
 
 
 def reuters_word_index(path="reuters_word_index.json"):
-    """{word: its number}"""
+    """Returns {word: its number}."""
     return _index(path, _ORIGIN + "reuters_word_index.json", "4d44cc38712099c9e383dc6e5f11a921")
 
 
 def reuters_label_names():
-    """The names of the topics, by number."""
+    """Returns the names of the topics, by number."""
     return ("cocoa", "grain", "veg-oil", "earn", "acq", "wheat", "copper", "housing", "money-supply", "coffee", "sugar", "trade",
             "reserves", "ship", "cotton", "carcass", "crude", "nat-gas", "cpi", "money-fx", "interest", "gnp", "meal-feed", "alum",
             "oilseed", "gold", "tin", "strategic-metal", "livestock", "retail", "ipi", "iron-steel", "rubber", "heat", "jobs", "lei",

@@ -1,4 +1,4 @@
-"""The outputs of a model that is compiled: the loss, the target, the weights and the metrics of each."""
+"""The outputs of a compiled model, each with its loss, target, weights and metrics."""
 import collections
 import logging
 
@@ -21,7 +21,7 @@ class Endpoint:
     shape = property(lambda self: K.int_shape(self.output))
 
     def make_target(self, given=None):
-        """The tensor that the loss compares with: a placeholder unless one is given."""
+        """Makes the tensor with which the loss compares: a placeholder unless one is given."""
         if self.skipped:
             return
         if given is not None and not _is_placeholder(given):
@@ -39,7 +39,7 @@ class Endpoint:
         return self.output.dtype.base_dtype
 
     def make_weight(self, mode):
-        """The placeholder of the weights of examples, or of time steps."""
+        """Makes the placeholder of the weights of examples, or of time steps."""
         self.weight_mode = mode
         start, shape = ([[1.0]], [None, None]) if mode == "temporal" else ([1.0], [None])
         self.sample_weight = tf.placeholder_with_default(tf.constant(start, dtype=K.floatx()), shape=shape,
@@ -49,7 +49,7 @@ class Endpoint:
         return self.name + "_loss"
 
     def fed_shape(self):
-        """The shape of arrays of targets, or None where any will do."""
+        """Returns the shape of target arrays, or None if any shape is accepted."""
         fn = getattr(self.loss, "fn", self.loss)
         if fn is losses.sparse_categorical_crossentropy or isinstance(self.loss, losses.SparseCategoricalCrossentropy):
             return (*self.shape[:-1], 1)
@@ -59,7 +59,7 @@ class Endpoint:
         return self.shape
 
     def make_loss(self):
-        """The reduced loss of this output, times nothing."""
+        """Returns the reduced loss of this output, before it is multiplied by its loss weight."""
         target, output, weight = self.target, self.output, self.sample_weight
         if hasattr(self.loss, "call") and hasattr(self.loss, "reduction"):
             found = self.loss.call(target, output)
@@ -75,7 +75,7 @@ class Endpoint:
 
     @staticmethod
     def _masked(weight, output, mean=False):
-        """The weight times the output's mask; mean: the mean of losses is over what the mask leaves."""
+        """Returns the weight times the output's mask. With mean, losses are averaged over the unmasked elements."""
         mask = getattr(output, "_keras_mask", None)
         if mask is None:
             return weight
@@ -91,10 +91,10 @@ def _is_placeholder(tensor):
     return isinstance(tensor, tf.Tensor) and tensor.op.type == "Placeholder"
 
 
-# ---- reading what compile() was given ----
+# ---- arguments of compile() ----
 
 def per_output(given, names, what):
-    """One value for each output, of a value for all, a list or a dictionary."""
+    """Returns one value for each output, from a single value, a list or a dictionary."""
     if isinstance(given, dict):
         unknown = [k for k in given if k not in names]
         if unknown:
@@ -109,7 +109,7 @@ def per_output(given, names, what):
 
 
 def loss_objects(loss, names):
-    """The loss of each output, as an object; None for an output without one."""
+    """Returns the loss of each output as an object, or None for an output without one."""
     found = per_output(loss, names, "loss")
     if isinstance(loss, dict):
         for name in names:
@@ -133,7 +133,7 @@ def loss_object(given):
 
 
 def metrics_per_output(given, names):
-    """A list of metrics for each output."""
+    """Returns a list of metrics for each output."""
     if not given:
         return [[] for _ in names]
     if isinstance(given, (list, tuple)):
@@ -156,7 +156,7 @@ def metrics_per_output(given, names):
 
 
 def _fresh(metric):
-    """Another metric of the same kind: outputs do not share the state of one."""
+    """Returns a new metric of the same kind, because outputs must not share the state of one."""
     return type(metric).from_config(metric.get_config()) if isinstance(metric, metrics_module.Metric) else metric
 
 
@@ -165,7 +165,8 @@ def _is(loss, cls, fn):
 
 
 def metric_function(metric, endpoint):
-    """The function or the object of a metric; accuracy and crossentropy depend on the loss and on the output's shape."""
+    """Returns the function or object of a metric. accuracy and crossentropy depend on the loss and the output's shape.
+    """
     if metric not in ("accuracy", "acc", "crossentropy", "ce"):
         return metrics_module.get(metric)
     last = endpoint.shape[-1] if endpoint.shape else None
@@ -187,7 +188,7 @@ def metric_name(metric, weighted):
 
 
 def entries(endpoint, plain, weighted):
-    """The metrics of an output as objects, with the names that they ask for."""
+    """Returns the metrics of an output as objects, with the requested names."""
     found = []
     for given, is_weighted in [(m, False) for m in plain] + [(m, True) for m in weighted]:
         name, fn = metric_name(given, is_weighted), metric_function(given, endpoint)

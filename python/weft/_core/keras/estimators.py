@@ -9,7 +9,7 @@ from weft._core.keras import backend as K, cloning, optimizer_base, serializatio
 
 def model_to_estimator(keras_model=None, keras_model_path=None, custom_objects=None, model_dir=None, config=None,
                        checkpoint_format="saver", metric_names_map=None, export_outputs=None):
-    """An Estimator that trains the model; it starts with the model's weights."""
+    """Returns an Estimator that trains the model; it starts with the model's weights."""
     if not (keras_model or keras_model_path):
         raise ValueError("Either `keras_model` or `keras_model_path` needs to be provided.")
     if keras_model and keras_model_path:
@@ -32,7 +32,7 @@ def model_to_estimator(keras_model=None, keras_model_path=None, custom_objects=N
 
 
 def _described(model):
-    """What a copy of the model in another graph needs: read once, while the model's own graph can be run."""
+    """Returns what a copy of the model in another graph needs. It is read once, while the model's graph can be run."""
     optimizer = model.optimizer
     own = None if isinstance(optimizer, optimizer_base.TFOptimizer) else serialization.serialize_keras_object(optimizer)
     subclass = None if getattr(model, "_is_graph_network", False) or getattr(model, "_is_sequential", False) else type(model)
@@ -40,7 +40,7 @@ def _described(model):
 
 
 def _copied(model, description, custom_objects, features=None):
-    """A copy of the model in the default graph, whose inputs are features."""
+    """Returns a copy of the model in the default graph, with the features as its inputs."""
     if description["subclass"] is not None:
         made = description["subclass"](**description["config"])
         made._set_inputs(features)
@@ -67,7 +67,7 @@ def _column(tensor, like):
 
 
 def _rebuilt(model, tensors):
-    """The same layers with other inputs."""
+    """Returns a model of the same layers with other inputs."""
     from weft._core.keras.models import Functional
     inputs = [tf.keras.Input(tensor=t, name="input_wrapper_for_" + n) for t, n in zip(tensors, model.input_names)]
     outputs = model._graph_of_layers.run(inputs)
@@ -80,7 +80,7 @@ def _rebuilt(model, tensors):
 def _first_checkpoint(model, description, custom_objects, folder, seed):
     """Writes the weights of the model, or new ones if it has none yet, as a checkpoint of its copy.
 
-    Returns the path, or None after a training has begun.
+    Returns the path, or None if training has already begun.
     """
     if tf.train.latest_checkpoint(folder) or description["subclass"] is not None:
         return None
@@ -130,7 +130,7 @@ def _model_fn(model, description, custom_objects, names_map, export_outputs):
 
 
 def _compiled(copy, model, description, state, targets):
-    """Compiles the copy as the model was; steps are counted by the global step."""
+    """Compiles the copy as the model was, with the global step as the count of steps."""
     step = tf.train.get_or_create_global_step()
     if description["optimizer"] is None:
         optimizer = optimizer_base.TFOptimizer(model.optimizer.optimizer, step)
@@ -142,7 +142,7 @@ def _compiled(copy, model, description, state, targets):
         targets = [_target(t, o) for t, o in zip(targets, copy.outputs)]
     copy.compile(optimizer, loss, metrics=_fresh(metrics), loss_weights=loss_weights, sample_weight_mode=modes,
                  weighted_metrics=_fresh(weighted), target_tensors=targets)
-    for metric in copy.metrics:  # an Estimator initializes local variables
+    for metric in copy.metrics:  # An Estimator initializes local variables.
         for variable in metric.variables:
             tf.add_to_collection(tf.GraphKeys.LOCAL_VARIABLES, variable)
 
@@ -153,7 +153,7 @@ def _target(target, output):
 
 
 def _fresh(metrics):
-    """Metrics with variables of their own in this graph."""
+    """Returns metrics with new variables in this graph."""
     if isinstance(metrics, dict):
         return {k: _fresh(v) for k, v in metrics.items()}
     if isinstance(metrics, (list, tuple)):
@@ -162,7 +162,7 @@ def _fresh(metrics):
 
 
 def _metric_ops(model, names_map):
-    """{name: (value, update)} of the metrics."""
+    """Returns {name: (value, update)} of the metrics."""
     found = {}
     for metric in model.metrics:
         found[metric.name] = (metric.result(), metric._updates[0])

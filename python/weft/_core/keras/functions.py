@@ -1,4 +1,4 @@
-"""Functions in configurations: a named function as its name, a lambda as its code."""
+"""Functions in configurations: a named function is stored as its name, a lambda as its code."""
 import codecs
 import marshal
 import sys
@@ -8,7 +8,7 @@ from weft._core.keras.serialization import get_registered_object
 
 
 def serialize(function):
-    """(what a configuration holds, its kind, its module) of a function, or of another value as it is."""
+    """Returns (configuration value, kind, module) of a function; other values are returned unchanged."""
     if isinstance(function, types.LambdaType) and function.__name__ == "<lambda>":
         code = codecs.encode(marshal.dumps(function.__code__), "base64").decode("ascii")
         closure = tuple(c.cell_contents for c in function.__closure__) if function.__closure__ else None

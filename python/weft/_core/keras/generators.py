@@ -1,16 +1,16 @@
-"""tf.keras.utils.Sequence and the enqueuers: batches that Python code makes, ahead of the loop that uses them."""
+"""tf.keras.utils.Sequence and the enqueuers, which make batches in Python ahead of the training loop."""
 import multiprocessing
 import queue
 import random
 import threading
 from multiprocessing.pool import ThreadPool
 
-_shared = {}  # number of an enqueuer -> its Sequence or generator, which processes inherit by being forked
+_shared = {}  # number of an enqueuer -> its Sequence or generator, which forked processes inherit
 _numbers = iter(range(1 << 62))
 
 
 class Sequence:
-    """Batches by number; subclasses write __getitem__ and __len__."""
+    """Batches by number. Subclasses define __getitem__ and __len__."""
 
     def __getitem__(self, index):
         raise NotImplementedError
@@ -19,23 +19,23 @@ class Sequence:
         raise NotImplementedError
 
     def on_epoch_end(self):
-        """Called after each pass over the data."""
+        """Is called after each pass over the data."""
 
     def __iter__(self):
         yield from (self[i] for i in range(len(self)))
 
 
 def passes(sequence):
-    """The batches of a Sequence in order, pass after pass without an end.
+    """Yields the batches of a Sequence in order, one pass after the other without end.
 
-    This is what runs without workers.  As in TensorFlow only an enqueuer shuffles and calls on_epoch_end.
+    This is used without workers.  As in TensorFlow only an enqueuer shuffles and calls on_epoch_end.
     """
     while True:
         yield from (sequence[i] for i in range(len(sequence)))
 
 
 class _End:
-    """Stands for the end of a generator in another process."""
+    """Marks the end of a generator in another process."""
 
 
 def _item(asked):
@@ -48,7 +48,7 @@ def _next(number):
 
 
 class SequenceEnqueuer:
-    """Fills a queue with batches from threads; start(), get() and stop()."""
+    """Fills a queue with batches from threads. Its methods are start(), get() and stop()."""
 
     def __init__(self, sequence, use_multiprocessing=False):
         self.sequence, self.use_multiprocessing = sequence, use_multiprocessing
@@ -59,7 +59,7 @@ class SequenceEnqueuer:
         return self._stop is not None and not self._stop.is_set()
 
     def start(self, workers=1, max_queue_size=10):
-        """Starts the thread that fills the queue; workers threads make batches."""
+        """Starts the thread that fills the queue; `workers` threads make batches."""
         self.workers, self.queue, self._stop = workers, queue.Queue(max_queue_size), threading.Event()
         _shared[self._number] = self.sequence
         self.run_thread = threading.Thread(target=self._guarded, daemon=True)
@@ -69,11 +69,11 @@ class SequenceEnqueuer:
         try:
             self._fill()
             self._put(StopIteration())
-        except Exception as e:  # noqa: BLE001 - raised where the batch is asked for
+        except Exception as e:  # noqa: BLE001 - get() raises it
             self._put(e)
 
     def _pool(self):
-        """Threads, or processes that are forked with what they take batches from."""
+        """Returns a pool of threads, or of processes that are forked with the source of the batches."""
         count = max(1, self.workers)
         return multiprocessing.get_context("fork").Pool(count) if self.use_multiprocessing else ThreadPool(count)
 
@@ -91,7 +91,7 @@ class SequenceEnqueuer:
         _shared.pop(self._number, None)
 
     def get(self):
-        """The batches, one after the other."""
+        """Yields the batches one after the other."""
         while self.is_running():
             item = self.queue.get()
             if isinstance(item, StopIteration):
@@ -100,25 +100,25 @@ class SequenceEnqueuer:
                 self.stop()
                 raise item
             yield item
-            self.queue.task_done()  # the caller asks for the next one
+            self.queue.task_done()  # The caller asks for the next batch.
 
     def _fill(self):
         raise NotImplementedError
 
 
 class OrderedEnqueuer(SequenceEnqueuer):
-    """The batches of a Sequence in their order, or in a random one."""
+    """Yields the batches of a Sequence in order, or in random order."""
 
     def __init__(self, sequence, use_multiprocessing=False, shuffle=False):
         super().__init__(sequence, use_multiprocessing)
         self.shuffle = shuffle
 
     def _fill(self):
-        order = list(range(len(self.sequence)))  # each pass shuffles the order of the pass before it
+        order = list(range(len(self.sequence)))  # Each pass shuffles the order of the previous pass.
         while not self._stop.is_set():
             if self.shuffle:
                 random.shuffle(order)
-            with self._pool() as pool:  # new processes for each pass: they see what on_epoch_end changed
+            with self._pool() as pool:  # Each pass uses new processes, which see the changes of on_epoch_end.
                 for item in pool.imap(_item, [(self._number, i) for i in order]):
                     self._put(item)
                     if self._stop.is_set():
@@ -127,7 +127,7 @@ class OrderedEnqueuer(SequenceEnqueuer):
                 self.sequence.on_epoch_end()
 
     def _all_used(self):
-        """Waits until the caller asks for a batch of the next pass; False if it stopped instead."""
+        """Waits until the caller asks for a batch of the next pass; returns False if it stopped instead."""
         with self.queue.all_tasks_done:
             while self.queue.unfinished_tasks and not self._stop.is_set():
                 self.queue.all_tasks_done.wait(0.1)
@@ -135,7 +135,7 @@ class OrderedEnqueuer(SequenceEnqueuer):
 
 
 class GeneratorEnqueuer(SequenceEnqueuer):
-    """The batches of a generator."""
+    """Yields the batches of a generator."""
 
     def __init__(self, generator, use_multiprocessing=False, random_seed=None):
         super().__init__(generator, use_multiprocessing)
@@ -151,7 +151,7 @@ class GeneratorEnqueuer(SequenceEnqueuer):
         return None
 
     def _fill_from_processes(self):
-        """Each process has a copy of the generator, as in TensorFlow."""
+        """Fills the queue from processes, each of which has a copy of the generator, as in TensorFlow."""
         with self._pool() as pool:
             waiting = [pool.apply_async(_next, (self._number,)) for _ in range(max(1, self.workers))]
             while not self._stop.is_set():

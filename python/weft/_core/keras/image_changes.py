@@ -1,4 +1,6 @@
-"""tf.keras.preprocessing.image: random changes of pictures.
+"""tf.keras.preprocessing.image: random transformations of images.
+
+Rotating and scaling need the package SciPy. As in Keras, NameError is raised without it.
 
 Turning and scaling need the package SciPy, as in Keras, which raises NameError without it.
 """
@@ -17,7 +19,7 @@ def _ndimage():
 
 def apply_affine_transform(x, theta=0, tx=0, ty=0, shear=0, zx=1, zy=1, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest",
                            cval=0.0, order=1):
-    """A picture turned, moved, sheared and scaled."""
+    """Returns an image that is rotated, shifted, sheared and scaled."""
     ndimage = _ndimage()
     if len({row_axis, col_axis, channel_axis}) != 3:
         raise ValueError("'row_axis', 'col_axis', and 'channel_axis' must be distinct")
@@ -83,7 +85,7 @@ def random_zoom(x, zoom_range, row_axis=1, col_axis=2, channel_axis=0, fill_mode
 
 
 def apply_channel_shift(x, intensity, channel_axis=0):
-    """The values of each channel moved, inside the interval that they have."""
+    """Returns an image with the values of each channel shifted, within their original range."""
     x = np.rollaxis(x, channel_axis, 0)
     low, high = np.min(x), np.max(x)
     made = np.stack([np.clip(c + intensity, low, high) for c in x], axis=0)
@@ -95,7 +97,7 @@ def random_channel_shift(x, intensity_range, channel_axis=0):
 
 
 def apply_brightness_shift(x, brightness, scale=True):
-    """A picture brighter or darker by a factor."""
+    """Returns an image made brighter or darker by a factor."""
     image_files._pillow()
     from PIL import ImageEnhance
     low, high = np.min(x), np.max(x)

@@ -1,4 +1,4 @@
-"""tf.keras.preprocessing.image: pictures as arrays, and files of pictures where the package Pillow is installed."""
+"""tf.keras.preprocessing.image: converts images to arrays and back, and reads image files with the package Pillow."""
 import io
 import os
 
@@ -23,7 +23,7 @@ def _format(data_format):
 
 
 def img_to_array(img, data_format=None, dtype=None):
-    """A picture as an array of height, width and channels."""
+    """Returns an image as an array of height, width and channels."""
     data_format = _format(data_format)
     x = np.asarray(img, dtype=dtype or floatx())
     if x.ndim == 3:
@@ -34,7 +34,7 @@ def img_to_array(img, data_format=None, dtype=None):
 
 
 def array_to_img(x, data_format=None, scale=True, dtype=None):
-    """An array as a picture."""
+    """Returns an array as an image."""
     data_format, image = _format(data_format), _pillow()
     x = np.asarray(x, dtype=dtype or floatx())
     if x.ndim != 3:
@@ -54,7 +54,7 @@ def array_to_img(x, data_format=None, scale=True, dtype=None):
 
 
 def save_img(path, x, data_format=None, file_format=None, scale=True, **kwargs):
-    """Writes an array as a file."""
+    """Writes an array to an image file."""
     img = array_to_img(x, data_format=data_format, scale=scale)
     if img.mode == "RGBA" and file_format in ("jpg", "jpeg"):
         img = img.convert("RGB")
@@ -62,7 +62,7 @@ def save_img(path, x, data_format=None, file_format=None, scale=True, **kwargs):
 
 
 def load_img(path, grayscale=False, color_mode="rgb", target_size=None, interpolation="nearest", keep_aspect_ratio=False):
-    """A file as a picture."""
+    """Returns the image in a file."""
     image = _pillow()
     color_mode = "grayscale" if grayscale else color_mode
     if isinstance(path, io.BytesIO):

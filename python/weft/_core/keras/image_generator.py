@@ -1,4 +1,4 @@
-"""tf.keras.preprocessing.image.ImageDataGenerator: batches of pictures that are changed at random."""
+"""tf.keras.preprocessing.image.ImageDataGenerator: batches of images with random transformations."""
 import os
 import threading
 import warnings
@@ -11,7 +11,7 @@ from weft._core.keras.session import floatx, image_data_format
 
 
 class Iterator(Sequence):
-    """Batches of examples by number, in order or at random."""
+    """Yields batches of examples by number, in order or at random."""
 
     white_list_formats = ("png", "jpg", "jpeg", "bmp", "ppm", "tif", "tiff")
 
@@ -71,7 +71,7 @@ class Iterator(Sequence):
 
 
 class NumpyArrayIterator(Iterator):
-    """Batches of the rows of arrays, changed by an ImageDataGenerator."""
+    """Yields batches of the rows of arrays, transformed by an ImageDataGenerator."""
 
     def __init__(self, x, y, image_data_generator, batch_size=32, shuffle=False, sample_weight=None, seed=None, data_format=None,
                  save_to_dir=None, save_prefix="", save_format="png", subset=None, ignore_class_split=False, dtype=None):
@@ -126,7 +126,7 @@ class NumpyArrayIterator(Iterator):
 
 
 class DirectoryIterator(Iterator):
-    """Batches of the pictures in the folders of a folder; a folder is a class."""
+    """Yields batches of the images in the subfolders of a folder; each subfolder is a class."""
 
     def __init__(self, directory, image_data_generator, target_size=(256, 256), color_mode="rgb", classes=None, class_mode="categorical",
                  batch_size=32, shuffle=True, seed=None, data_format=None, save_to_dir=None, save_prefix="", save_format="png",
@@ -180,7 +180,7 @@ class DirectoryIterator(Iterator):
 
 
 class ImageDataGenerator:
-    """Random changes of pictures, and their normalization; flow() gives batches."""
+    """Transforms images at random and normalizes them. flow() returns batches."""
 
     def __init__(self, featurewise_center=False, samplewise_center=False, featurewise_std_normalization=False,
                  samplewise_std_normalization=False, zca_whitening=False, zca_epsilon=1e-6, rotation_range=0, width_shift_range=0.0,
@@ -218,7 +218,7 @@ class ImageDataGenerator:
 
     def flow(self, x, y=None, batch_size=32, shuffle=True, sample_weight=None, seed=None, save_to_dir=None, save_prefix="",
              save_format="png", ignore_class_split=False, subset=None):
-        """Batches of arrays."""
+        """Returns an iterator over batches of arrays."""
         return NumpyArrayIterator(x, y, self, batch_size=batch_size, shuffle=shuffle, sample_weight=sample_weight, seed=seed,
                                   data_format=self.data_format, save_to_dir=save_to_dir, save_prefix=save_prefix,
                                   save_format=save_format, ignore_class_split=ignore_class_split, subset=subset, dtype=self.dtype)
@@ -226,13 +226,13 @@ class ImageDataGenerator:
     def flow_from_directory(self, directory, target_size=(256, 256), color_mode="rgb", classes=None, class_mode="categorical",
                             batch_size=32, shuffle=True, seed=None, save_to_dir=None, save_prefix="", save_format="png",
                             follow_links=False, subset=None, interpolation="nearest", keep_aspect_ratio=False):
-        """Batches of the pictures in the folders of a folder."""
+        """Returns an iterator over batches of the images in the subfolders of a folder."""
         return DirectoryIterator(directory, self, target_size, color_mode, classes, class_mode, batch_size, shuffle, seed,
                                  self.data_format, save_to_dir, save_prefix, save_format, follow_links, subset, interpolation,
                                  keep_aspect_ratio, self.dtype)
 
     def standardize(self, x):
-        """A picture scaled and normalized."""
+        """Returns a scaled and normalized image."""
         if self.preprocessing_function:
             x = self.preprocessing_function(x)
         if self.rescale:
@@ -253,7 +253,7 @@ class ImageDataGenerator:
         return x
 
     def _shift(self, value, size):
-        """A random shift in pixels: a part of the size, a number of pixels, or one of a list."""
+        """Returns a random shift in pixels: a fraction of the size, a number of pixels, or one of a list."""
         try:
             found = np.random.choice(value) * np.random.choice([-1, 1])
         except ValueError:
@@ -261,7 +261,7 @@ class ImageDataGenerator:
         return found * size if np.max(value) < 1 else found
 
     def get_random_transform(self, img_shape, seed=None):
-        """The changes that are to be applied to a picture."""
+        """Returns the transformations to be applied to an image."""
         rows, columns = img_shape[self.row_axis - 1], img_shape[self.col_axis - 1]
         if seed is not None:
             np.random.seed(seed)
@@ -279,7 +279,7 @@ class ImageDataGenerator:
                 "flip_vertical": vertical, "channel_shift_intensity": channel, "brightness": bright}
 
     def apply_transform(self, x, transform_parameters):
-        """A picture with changes applied."""
+        """Returns an image with transformations applied."""
         given, row, col, channel = transform_parameters, self.row_axis - 1, self.col_axis - 1, self.channel_axis - 1
         affine = {k: given.get(k, d) for k, d in (("theta", 0), ("tx", 0), ("ty", 0), ("shear", 0), ("zx", 1), ("zy", 1))}
         if affine != {"theta": 0, "tx": 0, "ty": 0, "shear": 0, "zx": 1, "zy": 1}:
@@ -299,7 +299,7 @@ class ImageDataGenerator:
         return self.apply_transform(x, self.get_random_transform(x.shape, seed))
 
     def fit(self, x, augment=False, rounds=1, seed=None):
-        """Computes what the normalization of all features needs."""
+        """Computes the statistics that the featurewise normalization needs."""
         x = np.asarray(x, dtype=self.dtype)
         if x.ndim != 4:
             raise ValueError("Input to `.fit()` should have rank 4. Got array with shape: %s" % (x.shape,))

@@ -1,4 +1,4 @@
-"""tf.keras.initializers: those of tf.initializers with Keras's defaults, found by name too."""
+"""tf.keras.initializers: those of tf.initializers with Keras's defaults, also found by name."""
 from weft._core.framework import dtypes
 from weft._core.keras.serialization import deserialize_keras_object, serialize_keras_object
 from weft._core.ops.init_ops import (
@@ -69,7 +69,7 @@ def deserialize(config, custom_objects=None, use_legacy_format=False):
 
 
 def get(identifier):
-    """The initializer that a name, a dictionary of serialize or a callable stands for."""
+    """Returns the initializer for a name, a serialized dictionary or a callable."""
     if identifier is None:
         return None
     if isinstance(identifier, (str, dict)):

@@ -1,4 +1,4 @@
-"""tf.keras.Input and InputLayer: where a model begins."""
+"""tf.keras.Input and InputLayer, the inputs of a model."""
 from weft._core.framework.absent import where
 from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import Tensor
@@ -11,7 +11,7 @@ from weft._core.ops.sparse import SparseTensor
 
 
 class InputLayer(Layer):
-    """A placeholder, or a tensor that is given, as a layer without inputs."""
+    """A layer without inputs whose output is a placeholder or a given tensor."""
 
     def __init__(self, input_shape=None, batch_size=None, dtype=None, input_tensor=None, sparse=None, name=None, ragged=None,
                  type_spec=None, **kwargs):
@@ -46,7 +46,7 @@ class InputLayer(Layer):
 
 
 def _one_shape(shape, batch_size, kwargs):
-    """The shape with the batch, of what the arguments say; None if they say nothing."""
+    """Returns the shape with the batch from the arguments, or None if they give none."""
     batch_shape = kwargs.pop("batch_input_shape", None)
     if kwargs:
         raise ValueError("Unrecognized keyword arguments: %s" % list(kwargs))
@@ -61,7 +61,7 @@ def _one_shape(shape, batch_size, kwargs):
 
 
 def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=None, tensor=None, ragged=None, type_spec=None, **kwargs):
-    """Where a model begins: a placeholder, or the tensor that is given, as a Keras tensor."""
+    """Makes an input of a model: a placeholder, or the given tensor as a Keras tensor."""
     batch_shape = kwargs.pop("batch_shape", None)
     if kwargs:
         raise ValueError("Unrecognized keyword arguments: %s" % list(kwargs))

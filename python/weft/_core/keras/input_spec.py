@@ -38,7 +38,7 @@ class InputSpec:
 
 
 def check_inputs(spec, inputs, layer_name):
-    """ValueError if the inputs are not what the specification of the layer says."""
+    """Raises ValueError if the inputs do not match the specification of the layer."""
     if not spec:
         return
     specs = flatten(spec)
@@ -53,7 +53,7 @@ def check_inputs(spec, inputs, layer_name):
 
 
 def _difference(x, spec):
-    """What is wrong with one input, or None."""
+    """Returns what is wrong with one input, or None."""
     shape = x.shape
     if shape.ndims is None:
         return None

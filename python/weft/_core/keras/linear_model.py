@@ -6,11 +6,11 @@ from weft._core.ops import math_ops
 
 
 class LinearModel(Model):
-    """activation(sum over the inputs of input x kernel + bias): each input has a kernel."""
+    """Computes activation(sum over the inputs of input x kernel + bias); each input has its own kernel."""
 
     def __init__(self, units=1, activation=None, use_bias=True, kernel_initializer="zeros", bias_initializer="zeros",
                  kernel_regularizer=None, bias_regularizer=None, **kwargs):
-        """The parameters of tf.keras.layers.Dense.
+        """Takes the parameters of tf.keras.layers.Dense.
 
         Args:
           units: the number of outputs.
@@ -28,7 +28,7 @@ class LinearModel(Model):
         self.kernel_regularizer, self.bias_regularizer = regularizers.get(kernel_regularizer), regularizers.get(bias_regularizer)
 
     def _kernel(self, shape):
-        unique_name("dense", from_zero=True)  # Keras makes a Dense layer here, which takes a name
+        unique_name("dense", from_zero=True)  # Keras makes a Dense layer here, which uses up a name.
         return self.add_weight("kernel", shape=[shape[-1], self.units], initializer=self.kernel_initializer,
                                regularizer=self.kernel_regularizer, trainable=True)
 
@@ -71,7 +71,10 @@ class LinearModel(Model):
 
 
 class WideDeepModel(Model):
-    """activation(linear_model(inputs) + dnn_model(inputs)); compile() takes an optimizer for each in a list, or one for both."""
+    """Computes activation(linear_model(inputs) + dnn_model(inputs)).
+
+    compile() takes a list of two optimizers, or one for both.
+    """
 
     def __init__(self, linear_model, dnn_model, activation=None, **kwargs):
         """Joins two models.

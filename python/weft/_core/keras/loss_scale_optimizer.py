@@ -1,4 +1,4 @@
-"""tf.keras.mixed_precision.LossScaleOptimizer: an optimizer of Keras whose loss is scaled while gradients are computed."""
+"""tf.keras.mixed_precision.LossScaleOptimizer: a Keras optimizer that scales the loss while gradients are computed."""
 import weft as tf
 from weft._core.keras import optimizers, session as K
 from weft._core.keras.optimizer_base import Optimizer
@@ -53,18 +53,18 @@ class LossScaleOptimizer(Optimizer):
         return tf.convert_to_tensor(self._initial) if self._scale is None else self._scale()
 
     def get_scaled_loss(self, loss):
-        """The loss times the scale; of a function that returns a loss, such a function."""
+        """Returns the loss times the scale; for a function that returns a loss, returns such a function."""
         if callable(loss):
             return lambda: self.get_scaled_loss(loss())
         return loss * tf.cast(self.loss_scale, loss.dtype.base_dtype)
 
     def get_unscaled_gradients(self, grads):
-        """The gradients divided by the scale; None stays None."""
+        """Returns the gradients divided by the scale; None is kept."""
         back = 1.0 / self.loss_scale
         return [None if g is None else scaled_gradient(g, back) for g in grads]
 
     def _clipped(self, grads):
-        """Gradients are clipped after the scale is taken out."""
+        """Clips gradients after they are divided by the scale."""
         return self.inner_optimizer._clipped(self.get_unscaled_gradients(grads))
 
     def get_gradients(self, loss, params):
@@ -74,18 +74,19 @@ class LossScaleOptimizer(Optimizer):
         return super()._compute_gradients(self.get_scaled_loss(loss), var_list, grad_loss, tape)
 
     def apply_gradients(self, grads_and_vars, name=None, experimental_aggregate_gradients=True):
-        """The op that does a step, and changes the scale."""
+        """Returns the op that does a step, and changes the scale."""
         pairs, inner = list(grads_and_vars), self.inner_optimizer
         if self._scale is None:
             return inner.apply_gradients(pairs, name, experimental_aggregate_gradients)
         if not any(g is not None for g, _ in pairs):
-            return inner.apply_gradients(pairs, name, experimental_aggregate_gradients)  # it names what is missing
+            # The inner optimizer raises the error that names what is missing.
+            return inner.apply_gradients(pairs, name, experimental_aggregate_gradients)
         update, finite = self._scale.update([g for g, _ in pairs])
         applied = tf.cond(finite, lambda: _after(inner.apply_gradients(pairs, name, experimental_aggregate_gradients)),
                           lambda: _after(inner.iterations.assign_add(1, read_value=False)))
         return tf.group(applied, update)
 
-    # ---- what is the other optimizer's ----
+    # ---- attributes of the inner optimizer ----
 
     def __getattr__(self, name):
         if name in _OWN or name.startswith("__"):
@@ -96,7 +97,7 @@ class LossScaleOptimizer(Optimizer):
 
     def __setattr__(self, name, value):
         if name in self.inner_optimizer._hyper or name in ("lr", "clipnorm", "clipvalue", "global_clipnorm", "iterations"):
-            getattr(self.inner_optimizer, name)  # as in Keras, this makes the variables of hyperparameters
+            getattr(self.inner_optimizer, name)  # As in Keras, this makes the variables of hyperparameters.
             setattr(self.inner_optimizer, name, value)
         else:
             object.__setattr__(self, name, value)

@@ -1,4 +1,4 @@
-"""tf.keras.losses: losses of each example as functions, and objects that weight and reduce them."""
+"""tf.keras.losses: functions that return the loss of each example, and objects that weight and reduce them."""
 import weft as tf
 from weft._core.keras import backend as K, serialization as saving
 from weft._core.keras.session import epsilon
@@ -10,7 +10,9 @@ AUTO, NONE, SUM, SUM_OVER_BATCH_SIZE = "auto", "none", "sum", "sum_over_batch_si
 # ---- weighting and reducing ----
 
 def squeezed(y_true, y_pred):
-    """Labels and predictions of one rank: a last axis of one element is removed from the longer one."""
+    """Returns labels and predictions with the same rank; a last axis of one element is removed from the one with more
+    axes.
+    """
     true_rank, rank = y_true.shape.ndims, y_pred.shape.ndims
     if true_rank is None or rank is None:
         return y_true, y_pred
@@ -22,11 +24,11 @@ def squeezed(y_true, y_pred):
 
 
 def fitting_weight(weight, values):
-    """A weight of a rank that goes with values."""
+    """Returns a weight with a rank that broadcasts against the values."""
     rank, weight_rank = values.shape.ndims, weight.shape.ndims
     if weight_rank == 0:
         return weight
-    if rank is None or weight_rank is None:  # each step looks
+    if rank is None or weight_rank is None:  # Each step decides.
         return with_last(without_last(weight, values), values)
     if weight_rank - rank == 1:
         return tf.squeeze(weight, [-1])
@@ -47,7 +49,7 @@ def reduce_weighted_loss(losses, reduction=SUM_OVER_BATCH_SIZE):
 
 
 def compute_weighted_loss(losses, sample_weight=None, reduction=SUM_OVER_BATCH_SIZE, name=None):
-    """Losses times weights, reduced."""
+    """Returns losses times weights, reduced."""
     if reduction == AUTO:
         reduction = SUM_OVER_BATCH_SIZE
     with K.name_scope(name or "weighted_loss"):
@@ -91,7 +93,7 @@ def mean_squared_logarithmic_error(y_true, y_pred):
 
 
 def _signs(y_true):
-    """Labels that are all 0 or 1 as -1 and 1."""
+    """Returns labels that are all 0 or 1 as -1 and 1."""
     binary = tf.reduce_all(tf.logical_or(tf.equal(y_true, 0), tf.equal(y_true, 1)))
     return tf.cond(binary, lambda: 2.0 * y_true - 1.0, lambda: tf.identity(y_true))
 
@@ -128,7 +130,7 @@ def log_cosh(y_true, y_pred):
 
 
 def _smoothed(y_true, label_smoothing, classes):
-    """Labels moved by label_smoothing to the mean of the classes; a tensor may say by how much."""
+    """Moves labels by label_smoothing towards the mean of the classes. The amount may be a tensor."""
     if isinstance(label_smoothing, (int, float)):
         return y_true * (1.0 - label_smoothing) + label_smoothing / classes() if label_smoothing else y_true
     smoothing = tf.convert_to_tensor(label_smoothing, dtype=y_true.dtype)
@@ -185,7 +187,7 @@ def poisson(y_true, y_pred):
 
 
 def cosine_similarity(y_true, y_pred, axis=-1):
-    """Minus the cosine between labels and predictions."""
+    """Returns the negative cosine between labels and predictions."""
     y_true, y_pred = tf.nn.l2_normalize(y_true, axis=axis), tf.nn.l2_normalize(y_pred, axis=axis)
     return -tf.reduce_sum(y_true * y_pred, axis=axis)
 
@@ -202,7 +204,7 @@ cosine = cosine_proximity = cosine_similarity
 # ---- objects ----
 
 class Loss:
-    """A loss: call(y_true, y_pred) gives the losses of examples, which are weighted and reduced."""
+    """The base of losses: call(y_true, y_pred) returns the losses of examples, which are weighted and reduced."""
 
     def __init__(self, reduction=AUTO, name=None):
         if reduction not in (AUTO, NONE, SUM, SUM_OVER_BATCH_SIZE):
@@ -218,7 +220,8 @@ class Loss:
             losses = self.call(y_true, y_pred)
             mask = getattr(losses, "_keras_mask", None)
             mask = getattr(y_pred, "_keras_mask", None) if mask is None else mask
-            if mask is not None and self.reduction in (AUTO, SUM_OVER_BATCH_SIZE):  # the mean is over what the mask leaves
+            # The mean is over the unmasked elements.
+            if mask is not None and self.reduction in (AUTO, SUM_OVER_BATCH_SIZE):
                 mask = tf.cast(mask, losses.dtype)
                 mask = mask * (tf.cast(tf.size(mask), mask.dtype) / tf.reduce_sum(mask))
             return compute_weighted_loss(losses, masked_weight(sample_weight, mask, losses), self.reduction)
@@ -235,7 +238,7 @@ class Loss:
 
 
 def masked_weight(weight, mask, losses):
-    """A weight that is zero where the mask is false."""
+    """Returns a weight that is zero where the mask is false."""
     if mask is None:
         return weight
     mask = tf.cast(mask, losses.dtype)
@@ -246,7 +249,7 @@ def masked_weight(weight, mask, losses):
 
 
 class LossFunctionWrapper(Loss):
-    """A loss that a function computes."""
+    """Computes a loss with a function."""
 
     def __init__(self, fn, reduction=AUTO, name=None, **kwargs):
         super().__init__(reduction=reduction, name=name)
@@ -380,7 +383,7 @@ def deserialize(name, custom_objects=None, use_legacy_format=False):
 
 
 def get(identifier):
-    """The loss that a name, a dictionary of serialize or a callable stands for."""
+    """Returns the loss for a name, a serialized dictionary or a callable."""
     if identifier is None:
         return None
     if isinstance(identifier, (str, dict)):

@@ -107,7 +107,7 @@ class CosineSimilarity(MeanMetricWrapper):
 
 
 class RootMeanSquaredError(Mean):
-    """The root of the mean squared distance of predictions from labels."""
+    """The root of the mean squared error between predictions and labels."""
 
     def __init__(self, name="root_mean_squared_error", dtype=None):
         super().__init__(name, dtype=dtype)
@@ -121,7 +121,7 @@ class RootMeanSquaredError(Mean):
 
 
 class MeanRelativeError(Mean):
-    """The mean distance of predictions from labels, over a normalizer."""
+    """The mean distance of predictions from labels, divided by a normalizer."""
 
     def __init__(self, normalizer, name=None, dtype=None):
         super().__init__(name=name, dtype=dtype)
@@ -138,7 +138,7 @@ class MeanRelativeError(Mean):
 
 
 class _IoUBase(Metric):
-    """A confusion matrix over batches."""
+    """The base of metrics with a confusion matrix over batches."""
 
     def __init__(self, num_classes, name=None, dtype=None, ignore_class=None, sparse_y_true=True, sparse_y_pred=True, axis=-1):
         super().__init__(name=name, dtype=dtype)
@@ -164,7 +164,7 @@ class _IoUBase(Metric):
         K.set_value(self.total_cm, np.zeros((self.num_classes, self.num_classes)))
 
     def _parts(self):
-        """(true positives, rows + columns - true positives) of each class."""
+        """Returns (true positives, rows + columns - true positives) of each class."""
         hits = tf.diag_part(self.total_cm)
         rows, columns = tf.reduce_sum(self.total_cm, axis=0), tf.reduce_sum(self.total_cm, axis=1)
         return tf.cast(hits, self._dtype), tf.cast(rows, self._dtype) + tf.cast(columns, self._dtype) - tf.cast(hits, self._dtype)
@@ -224,7 +224,7 @@ class MeanIoU(IoU):
 
 
 class _OneHotLabels:
-    """The labels are one-hot vectors, so sparse_y_true is no choice."""
+    """Takes one-hot labels, so sparse_y_true is not an option."""
 
     def get_config(self):
         given = super().get_config()
@@ -233,7 +233,7 @@ class _OneHotLabels:
 
 
 class OneHotIoU(_OneHotLabels, IoU):
-    """IoU of labels that are one-hot vectors."""
+    """Computes IoU for one-hot labels."""
 
     def __init__(self, num_classes, target_class_ids, name=None, dtype=None, ignore_class=None, sparse_y_pred=False, axis=-1):
         super().__init__(num_classes, target_class_ids, name=name, dtype=dtype, ignore_class=ignore_class, sparse_y_true=False,
@@ -241,7 +241,7 @@ class OneHotIoU(_OneHotLabels, IoU):
 
 
 class OneHotMeanIoU(_OneHotLabels, MeanIoU):
-    """MeanIoU of labels that are one-hot vectors."""
+    """Computes MeanIoU for one-hot labels."""
 
     def __init__(self, num_classes, name=None, dtype=None, ignore_class=None, sparse_y_pred=False, axis=-1):
         super().__init__(num_classes, name=name, dtype=dtype, ignore_class=ignore_class, sparse_y_true=False,

@@ -1,4 +1,4 @@
-"""tf.keras.metrics: objects that keep a metric over batches, and metrics of each example as functions."""
+"""tf.keras.metrics: objects that compute a metric over batches, and functions that return a metric of each example."""
 import weft as tf
 from weft._core.keras import backend as K, losses, serialization as saving
 from weft._core.nn.base_layer import snake_case, unique_name
@@ -8,7 +8,8 @@ SUM, MEAN, WEIGHTED_MEAN = "sum", "sum_over_batch_size", "weighted_mean"
 
 
 class Metric:
-    """A metric: update_state adds a batch, result is the value so far, reset_state starts anew."""
+    """The base of metrics: update_state adds a batch, result returns the current value, and reset_state starts again.
+    """
 
     stateful, trainable, built = True, True, True
 
@@ -30,7 +31,7 @@ class Metric:
     trainable_weights = trainable_variables = property(lambda self: [])
 
     def add_weight(self, name, shape=(), aggregation=None, synchronization=None, initializer=None, dtype=None):
-        """A variable of the metric, which is in none of the graph's lists."""
+        """Returns a variable of the metric, which is in none of the graph's collections."""
         from weft._core.keras import initializers
         kind = tf.as_dtype(self._dtype if dtype is None else dtype)
         start = initializers.get("zeros" if initializer is None else initializer)
@@ -47,7 +48,7 @@ class Metric:
         raise NotImplementedError("Must be implemented in subclasses.")
 
     def reset_state(self):
-        """Every variable is zero again."""
+        """Sets every variable to zero."""
         K.batch_set_value([(v, 0 * K.get_value(v) if v.shape.ndims else 0) for v in self._weights])
 
     def reset_states(self):
@@ -94,7 +95,7 @@ class Metric:
 
 
 def _updating(method):
-    """update_state returns one op for all that it updates, and the metric remembers it."""
+    """Makes update_state return one op for all its updates, and records it in the metric."""
     def update_state(self, *args, **kwargs):
         made = method(self, *args, **kwargs)
         if isinstance(made, (list, tuple)):
@@ -126,7 +127,7 @@ _METHODS = {"update_state": _updating, "result": _resulting, "reset_states": _re
 
 
 def _broadcast(weight, values):
-    """A weight of the rank of values, if its axes are theirs; None if values have to be reduced to it."""
+    """Returns a weight with the rank of the values if its axes match, or None if the values must be reduced to it."""
     rank, weight_rank = values.shape.ndims, weight.shape.ndims
     if rank is None or weight_rank is None or weight_rank in (0, rank):
         return weight
@@ -134,7 +135,7 @@ def _broadcast(weight, values):
 
 
 class Reduce(Metric):
-    """The sum or the mean of values."""
+    """Computes the sum or the mean of values."""
 
     def __init__(self, reduction, name, dtype=None):
         super().__init__(name=name, dtype=dtype)
@@ -186,7 +187,7 @@ class Mean(Reduce):
 
 
 class MeanMetricWrapper(Mean):
-    """The mean of what a function gives for each example."""
+    """Computes the mean of a function over examples."""
 
     def __init__(self, fn, name=None, dtype=None, **kwargs):
         super().__init__(name=name, dtype=dtype)
@@ -213,7 +214,7 @@ class MeanMetricWrapper(Mean):
 
 
 class MeanTensor(Metric):
-    """The mean of tensors, element by element."""
+    """Computes the mean of tensors element by element."""
 
     def __init__(self, name="mean_tensor", dtype=None, shape=None):
         super().__init__(name=name, dtype=dtype)
@@ -264,7 +265,7 @@ def accuracy(y_true, y_pred):
 
 
 def binary_matches(y_true, y_pred, threshold=0.5):
-    """1 for each prediction on the label's side of the threshold."""
+    """Returns 1 for each prediction that is on the same side of the threshold as the label."""
     y_pred = tf.convert_to_tensor(y_pred)
     y_pred = tf.cast(y_pred > tf.cast(threshold, y_pred.dtype), y_pred.dtype)
     y_true = tf.cast(y_true, y_pred.dtype) if not isinstance(y_true, tf.Tensor) or y_true.dtype != y_pred.dtype else y_true
@@ -276,7 +277,7 @@ def binary_accuracy(y_true, y_pred, threshold=0.5):
 
 
 def _as_rows(y_true, y_pred):
-    """(labels in one row, predictions in rows, the shape to go back to) where predictions have more than two axes."""
+    """Returns (labels as a vector, predictions as rows, the original shape) for predictions with more than two axes."""
     rank, true_rank = y_pred.shape.ndims, y_true.shape.ndims
     shape, back = tf.shape(y_true), False
     if true_rank is not None and rank is not None and rank > 2 and true_rank > 1:
@@ -316,7 +317,7 @@ def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5):
 
 
 def cosine_similarity(y_true, y_pred, axis=-1):
-    """The cosine between labels and predictions."""
+    """Returns the cosine between labels and predictions."""
     y_true, y_pred = tf.nn.l2_normalize(y_true, axis=axis), tf.nn.l2_normalize(y_pred, axis=axis)
     return tf.reduce_sum(y_true * y_pred, axis=axis)
 
@@ -335,7 +336,7 @@ def deserialize(config, custom_objects=None, use_legacy_format=False):
 
 
 def get(identifier):
-    """The metric that a name, a dictionary of serialize or a callable stands for."""
+    """Returns the metric for a name, a serialized dictionary or a callable."""
     if isinstance(identifier, (str, dict)):
         return deserialize(identifier)
     if callable(identifier) or isinstance(identifier, Metric):

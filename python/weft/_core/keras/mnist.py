@@ -7,7 +7,9 @@ from weft._core.run import mnist
 
 
 def load_data(path="mnist.npz"):
-    """((images, labels), (test images, test labels)) from idx files in the folder, in WEFT_DATA, or an npz file."""
+    """Returns ((images, labels), (test images, test labels)) from idx files in the folder or WEFT_DATA, or from an npz
+    file.
+    """
     if os.path.isfile(path):
         with np.load(path) as f:
             return (f["x_train"], f["y_train"]), (f["x_test"], f["y_test"])

@@ -19,7 +19,7 @@ def _is_functional(args, kwargs):
 
 
 class Model(Training, Layer):
-    """A model: Model(inputs, outputs), or a subclass that writes call()."""
+    """A model, made as Model(inputs, outputs) or as a subclass that defines call()."""
 
     _is_graph_network = False
 
@@ -80,7 +80,7 @@ class Model(Training, Layer):
         "_training_state", "optimizer", "loss", "metrics_names", "_compile_metrics"])
 
     def _trackable_children(self):
-        """Layers by their position, and those with variables by their position among these."""
+        """Returns layers by their position, and layers with variables also by their position among these."""
         found = {}
         if not self._is_graph_network and not getattr(self, "_is_sequential", False):
             found.update(super()._trackable_children())
@@ -147,7 +147,7 @@ class Model(Training, Layer):
         return pack_like(self._nested_outputs, made)
 
     def _ordered(self, inputs):
-        """The inputs of a call in the order of the model's; a dictionary is read by the names of the input layers."""
+        """Returns the inputs of a call in the model's order; a dictionary is read by the names of the input layers."""
         if isinstance(inputs, dict) and isinstance(self._nested_inputs, dict):
             return [inputs[k] for k in sorted(self._nested_inputs)]
         if isinstance(inputs, dict):
@@ -160,7 +160,7 @@ class Model(Training, Layer):
         return None
 
     def _set_mask_metadata(self, inputs, outputs, masks):
-        """The last layers have set the masks of the outputs."""
+        """Does nothing, because the last layers have set the masks of the outputs."""
 
     def build(self, input_shape):
         """Calls the model on placeholders, so that its layers make their variables."""
@@ -209,7 +209,7 @@ class Model(Training, Layer):
         return super().output_shape
 
     def compute_output_shape(self, input_shape):
-        """The shapes of the outputs for shapes of inputs, found in a graph of its own."""
+        """Returns the shapes of the outputs for shapes of inputs, computed in a separate graph."""
         if not self._is_graph_network:
             return super().compute_output_shape(input_shape)
         if [tuple(tf.TensorShape(s).as_list()) for s in (input_shape if isinstance(input_shape, list) else [input_shape])] == [
@@ -226,7 +226,7 @@ class Model(Training, Layer):
         return int(sum(v.shape.num_elements() for v in self.weights))
 
     def get_layer(self, name=None, index=None):
-        """The layer of a name or at a position."""
+        """Returns the layer of a name or at a position."""
         if index is not None and name is not None:
             raise ValueError("Provide only a layer name or a layer index. Received: index=%s, name=%s." % (index, name))
         if index is not None:
@@ -251,7 +251,7 @@ class Model(Training, Layer):
 
     @stateful.setter
     def stateful(self, value):
-        """Layers say it."""
+        """Whether any layer is stateful."""
 
     @property
     def state_updates(self):
@@ -276,7 +276,7 @@ class Model(Training, Layer):
             found = [x for x in found if id(x) in kept or getattr(x, "_unconditional_loss", True)]
         return list({id(x): x for x in found}.values())
 
-    # ---- texts and files ----
+    # ---- summaries and files ----
 
     def summary(self, line_length=None, positions=None, print_fn=None, expand_nested=False, show_trainable=False, layer_range=None):
         """Prints a table of the layers."""
@@ -322,7 +322,7 @@ class Model(Training, Layer):
 
 
 class Functional(Model):
-    """What Model(inputs, outputs) is."""
+    """The class of Model(inputs, outputs)."""
 
     def _init_set_name(self, name, zero_based=True):
         super()._init_set_name(unique_name("model", zero_based) if name is None and type(self) is Functional else name, zero_based)

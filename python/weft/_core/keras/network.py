@@ -1,4 +1,4 @@
-"""The graph of layers between two lists of Keras tensors: which calls it has, in which order, and the layers by depth."""
+"""The graph of layers between Keras tensors: its calls in order, and the layers by depth."""
 from weft._core.framework.nest import flatten
 from weft._core.keras.node import is_keras_tensor
 
@@ -63,7 +63,7 @@ class LayerGraph:
         self.node_set = set(self.nodes)
 
     def _check(self):
-        """Every tensor that a layer uses can be computed from the inputs, and no two layers have one name."""
+        """Checks that every tensor can be computed from the inputs, and that the names of layers are unique."""
         known, done = {id(t) for t in self.inputs}, []
         for node in self.nodes:
             if any(id(t) in known for t in flatten(node.outputs)) or node.is_input:
@@ -89,7 +89,7 @@ class LayerGraph:
                     name, names.count(name)))
 
     def run(self, inputs, masks=None, training=None):
-        """The outputs for other inputs: every layer is called again."""
+        """Returns the outputs for other inputs by calling every layer again."""
         values = {}
         for old, new, mask in zip(self.inputs, inputs, masks or [None] * len(inputs)):
             if mask is not None:
@@ -110,7 +110,7 @@ class LayerGraph:
 
 
 def check_tensors(tensors, what, name):
-    """Inputs and outputs of a model are Keras tensors."""
+    """Raises an error unless inputs and outputs of a model are Keras tensors."""
     for x in tensors:
         if not is_keras_tensor(x):
             if what == "inputs":

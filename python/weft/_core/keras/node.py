@@ -1,7 +1,7 @@
-"""How the tensors of Keras remember the layers that made them.
+"""Records which layers made the tensors of Keras.
 
-A tensor that a layer made of Keras tensors carries `_keras_history`: the layer, which of the layer's calls made it
-(an index into layer._inbound_nodes), and which output of that call it is.  A Node is one call of a layer.
+A tensor that a layer made of Keras tensors carries `_keras_history`: the layer, which of the layer's calls made it (an
+index into layer._inbound_nodes), and which output of that call it is.  A Node is one call of a layer.
 """
 import collections
 
@@ -16,12 +16,12 @@ def is_keras_tensor(x):
 
 
 def tensors_of(*structures):
-    """The tensors of nests, in order."""
+    """Returns the tensors of nests, in order."""
     return [x for x in flatten(structures) if isinstance(x, Tensor) or hasattr(x, "_keras_history")]
 
 
 def int_shape(x):
-    """The shape as a tuple of numbers and None; None for an unknown rank."""
+    """Returns the shape as a tuple of numbers and None, or None for an unknown rank."""
     shape = x.shape if hasattr(x, "shape") else x.get_shape()
     return None if shape.ndims is None else tuple(shape.as_list())
 
@@ -77,16 +77,18 @@ class Node:
         return list(dict.fromkeys(found))
 
     def map_arguments(self, values):
-        """(args, kwargs) with every Keras tensor replaced by its entry of `values`, which is keyed by id(tensor)."""
+        """Returns (args, kwargs) with every Keras tensor replaced by its entry of `values`, whose keys are id(tensor).
+        """
         def replaced(x):
             return values.get(id(x), x) if is_keras_tensor(x) else x
         return map_structure(replaced, self.call_args), map_structure(replaced, self.call_kwargs)
 
 
 def uses_history(tensor):
-    """True if the tensor is a Keras tensor or computed from one.
+    """Returns True if the tensor is a Keras tensor or computed from one.
 
-    Nodes that are not are remembered until a tensor becomes the input of a model, so that long graphs are not walked again.
+    Nodes that are not are remembered until a tensor becomes the input of a model, so that long graphs are not walked
+    again.
     """
     graph, seen, front = tensor.graph, set(), [tensor._out]
     if not graph.__dict__.get("_has_keras_tensors"):
@@ -105,6 +107,6 @@ def uses_history(tensor):
 
 
 def needs_history(structure):
-    """True if operations that no layer made lie between Keras tensors and these."""
+    """Returns True if there are ops without a layer between Keras tensors and these."""
     found = [x for x in flatten(structure) if isinstance(x, Tensor)]
     return any(not is_keras_tensor(x) and uses_history(x) for x in found)

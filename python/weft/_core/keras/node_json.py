@@ -1,6 +1,6 @@
 """A NodeDef in the JSON form of protocol buffers, as the configurations of Keras keep it.
 
-64-bit integers are texts, bytes are base64, enums are names, and fields with their default values are left out.
+64-bit integers are strings, bytes are base64, enums are names, and fields with their default values are left out.
 """
 import base64
 

@@ -1,4 +1,4 @@
-"""Operations between Keras tensors that no layer made: each becomes a layer of its own, so that a model can repeat it.
+"""Makes a layer for each op between Keras tensors that no layer made, so that a model can repeat the op.
 
 The inputs of an operation that do not depend on Keras tensors are evaluated once and kept as constants.
 """
@@ -16,7 +16,7 @@ _PREFIX = "tf_op_layer_"
 
 
 class TensorFlowOpLayer(Layer):
-    """A layer of one operation: the node's definition, and the values of the inputs that are constants, by position."""
+    """A layer of one op: its NodeDef, and the values of constant inputs by position."""
 
     def __init__(self, node_def, name, constants=None, trainable=True, dtype=None):
         super().__init__(name=_PREFIX + name, trainable=trainable, dtype=dtype)
@@ -40,7 +40,7 @@ class TensorFlowOpLayer(Layer):
 
 
 def _node_to_dict(node_def):
-    """A node's definition in the JSON form of protocol buffers."""
+    """Returns a NodeDef in the JSON form of protocol buffers."""
     from weft._core.keras.node_json import to_dict
     return to_dict(node_def)
 
@@ -51,7 +51,7 @@ def _node_from_dict(given):
 
 
 def create_history(tensors):
-    """Makes layers of the operations between Keras tensors and these tensors; returns the layers."""
+    """Makes layers for the ops between Keras tensors and these tensors, and returns the layers."""
     made, done = [], set()
     _create(tensors, done, made)
     return made

@@ -1,4 +1,4 @@
-"""tf.keras.optimizers: the optimizers, as the ops of the library that update resource variables."""
+"""tf.keras.optimizers: the optimizers, using the library's ops for resource variables."""
 import weft as tf
 from weft._core.framework.build import op
 from weft._core.keras import serialization as saving, session as K
@@ -53,7 +53,7 @@ class SGD(Optimizer):
 
 
 class _Betas(Optimizer):
-    """What Adam, Adamax and Nadam share."""
+    """The base of Adam, Adamax and Nadam."""
 
     def __init__(self, learning_rate, beta_1, beta_2, epsilon, name, **kwargs):
         super().__init__(name, **kwargs)
@@ -77,7 +77,7 @@ class _Betas(Optimizer):
                            one_minus_beta_1_t=1 - beta_1, beta_2_t=beta_2, beta_2_power=power_2, one_minus_beta_2_t=1 - beta_2)
 
     def _moments(self, grad, var, indices, found):
-        """The slots m and v after the rows of a gradient."""
+        """Returns the slots m and v after an update by the rows of a gradient."""
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         kept = m.assign(m * found["beta_1_t"])
         with tf.control_dependencies([kept.op]):
@@ -89,7 +89,7 @@ class _Betas(Optimizer):
 
     @staticmethod
     def _added(variable, indices, rows):
-        """The value of a variable after rows were added."""
+        """Returns the value of a variable after rows are added."""
         done = op("ResourceScatterAdd", None, resource=variable.handle, indices=indices, updates=rows)
         with tf.control_dependencies([done]):
             return variable.value()
@@ -113,7 +113,7 @@ class Adam(_Betas):
     def set_weights(self, weights):
         params = self.weights
         count = int((len(params) - 1) / 2)
-        if len(weights) == 3 * count + 1:  # of a version that always had vhat
+        if len(weights) == 3 * count + 1:  # The weights are from a version that always had vhat.
             weights = weights[:len(params)]
         super().set_weights(weights)
 
@@ -273,7 +273,7 @@ class RMSprop(Optimizer):
 
     @staticmethod
     def _averaged(slot, values, indices, found):
-        """The rows of a moving average after values."""
+        """Returns the rows of a moving average after an update by values."""
         kept = slot.assign(slot * found["rho"])
         with tf.control_dependencies([kept.op]):
             return tf.gather(_Betas._added(slot, indices, values * found["one_minus_rho"]), indices)
@@ -419,7 +419,7 @@ def deserialize(config, custom_objects=None, use_legacy_format=False, **kwargs):
 
 
 def get(identifier, **kwargs):
-    """The optimizer that a name, a dictionary of serialize or an optimizer of tf.train stands for."""
+    """Returns the optimizer for a name, a serialized dictionary or an optimizer of tf.train."""
     if isinstance(identifier, (Optimizer, TFOptimizer)):
         return identifier
     if isinstance(identifier, tf.train.Optimizer):
@@ -428,6 +428,6 @@ def get(identifier, **kwargs):
         return deserialize(identifier, **kwargs)
     if isinstance(identifier, str):
         return deserialize({"class_name": identifier, "config": {}}, **kwargs)
-    if isinstance(identifier, (list, tuple)):  # of a WideDeepModel
+    if isinstance(identifier, (list, tuple)):  # The model is a WideDeepModel.
         return [get(one, **kwargs) for one in identifier]
     raise ValueError("Could not interpret optimizer identifier: %s" % (identifier,))

@@ -1,4 +1,4 @@
-"""tf.keras.utils.Progbar: the line that shows how far a loop is."""
+"""tf.keras.utils.Progbar: prints the progress of a loop."""
 import sys
 import time
 
@@ -8,13 +8,13 @@ _interactive = True
 
 
 def enable_interactive_logging():
-    """Messages go to the standard output."""
+    """Makes messages go to the standard output."""
     global _interactive
     _interactive = True
 
 
 def disable_interactive_logging():
-    """Messages go to the log."""
+    """Makes messages go to the log."""
     global _interactive
     _interactive = False
 
@@ -24,7 +24,7 @@ def is_interactive_logging_enabled():
 
 
 def print_msg(message, line_break=True):
-    """Prints a message, or logs it where interactive logging is off."""
+    """Prints a message, or logs it if interactive logging is off."""
     if not _interactive:
         import logging
         logging.getLogger("absl").info(message)
@@ -34,7 +34,7 @@ def print_msg(message, line_break=True):
 
 
 class Progbar:
-    """A bar with a target; update(current, values) shows it, with the means of values."""
+    """A progress bar; update(current, values) prints it, with the means of values."""
 
     def __init__(self, target, width=30, verbose=1, interval=0.05, stateful_metrics=None, unit_name="step"):
         self.target, self.width, self.verbose, self.interval, self.unit_name = target, width, verbose, interval, unit_name
@@ -45,7 +45,7 @@ class Progbar:
         self._epoch_start, self._epoch_end = self._start, None
 
     def update(self, current, values=None, finalize=None):
-        """Shows the progress; finalize: this is the last time."""
+        """Prints the progress. finalize: whether this is the last time."""
         if finalize is None:
             finalize = self.target is not None and current >= self.target
         for k, v in values or []:

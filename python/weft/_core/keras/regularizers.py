@@ -14,7 +14,7 @@ def _number(x):
 
 
 class Regularizer:
-    """A function of a tensor that gives a loss; subclasses write __call__ and get_config."""
+    """A function from a tensor to a loss. Subclasses define __call__ and get_config."""
 
     def __call__(self, x):
         return 0.0
@@ -36,7 +36,7 @@ def _squared(rate, x):
 
 
 class L1L2(Regularizer):
-    """l1 * sum(|x|) + l2 * sum(x^2)"""
+    """Computes l1 * sum(|x|) + l2 * sum(x^2)."""
 
     def __init__(self, l1=0.0, l2=0.0):
         self.l1, self.l2 = _number(0.0 if l1 is None else l1), _number(0.0 if l2 is None else l2)
@@ -54,7 +54,7 @@ class L1L2(Regularizer):
 
 
 class L1(Regularizer):
-    """l1 * sum(|x|)"""
+    """Computes l1 * sum(|x|)."""
 
     def __init__(self, l1=0.01, **kwargs):
         l1 = kwargs.pop("l", l1)
@@ -70,7 +70,7 @@ class L1(Regularizer):
 
 
 class L2(Regularizer):
-    """l2 * sum(x^2)"""
+    """Computes l2 * sum(x^2)."""
 
     def __init__(self, l2=0.01, **kwargs):
         l2 = kwargs.pop("l", l2)
@@ -86,7 +86,7 @@ class L2(Regularizer):
 
 
 def l1_l2(l1=0.01, l2=0.01):
-    """l1 * sum(|x|) + l2 * sum(x^2)"""
+    """Returns a regularizer that computes l1 * sum(|x|) + l2 * sum(x^2)."""
     return L1L2(l1=l1, l2=l2)
 
 
@@ -105,7 +105,7 @@ def deserialize(config, custom_objects=None, use_legacy_format=False):
 
 
 def get(identifier):
-    """The regularizer that a name, a dictionary of serialize or a callable stands for."""
+    """Returns the regularizer for a name, a serialized dictionary or a callable."""
     if identifier is None:
         return None
     if isinstance(identifier, (dict, str)):

@@ -1,4 +1,4 @@
-"""Whole models in files: HDF5 files with the configuration, the weights and the state of training; SavedModel folders."""
+"""Reads and writes whole models: HDF5 files with configuration, weights and training state, and SavedModel folders."""
 import json
 import logging
 import os
@@ -13,7 +13,7 @@ _JSON = "saved_model.json"
 
 def save_model(model, filepath, overwrite=True, save_format=None, include_optimizer=True, signatures=None, options=None,
                save_traces=True, **kwargs):
-    """Writes a model: its configuration, weights, and optimizer."""
+    """Writes a model: its configuration, weights and optimizer."""
     if kwargs:
         raise TypeError("Invalid keyword argument(s) in `save_model`: %s" % list(kwargs))
     filepath = os.fspath(filepath) if not hasattr(filepath, "attrs") else filepath
@@ -61,7 +61,7 @@ def _training_config(model):
 
 
 def _named(value):
-    """Losses and metrics by name, in nests too."""
+    """Converts losses and metrics to names, also in nests."""
     if isinstance(value, (list, tuple)):
         return [_named(v) for v in value]
     if isinstance(value, dict):
@@ -79,7 +79,7 @@ def _save_h5(model, f, include_optimizer):
 
 
 def _compiled(model, config, custom_objects):
-    """Compiles a model as its file says."""
+    """Compiles a model as its file specifies."""
     optimizer = optimizers.deserialize(config["optimizer_config"], custom_objects=custom_objects)
     loss = _objects(config.get("loss"), losses.get)
     found = {k: _objects(config.get(k), _metric) for k in ("metrics", "weighted_metrics")}
@@ -143,7 +143,8 @@ def _load_h5(f, compile):
 # ---- folders ----
 
 def _save_folder(model, folder, overwrite, include_optimizer, signatures):
-    """A SavedModel for serving, with the configuration in assets and the weights as a checkpoint of the model."""
+    """Writes a SavedModel for serving, with the configuration in assets and the weights as a checkpoint of the model.
+    """
     if model.inputs is None:
         raise ValueError("Model %s cannot be saved because the input shapes have not been set: call it on data first." % model.name)
     if signatures is not None:
@@ -167,7 +168,7 @@ def _save_folder(model, folder, overwrite, include_optimizer, signatures):
 
 
 def _remove(folder):
-    """Removes what an earlier save left in a folder."""
+    """Removes the files of an earlier save from a folder."""
     import shutil
     for name in ("assets", "variables", "saved_model.pb", "saved_model.pbtxt", "keras_metadata.pb", "fingerprint.pb"):
         path = os.path.join(folder, name)
@@ -199,7 +200,8 @@ def _load_folder(folder, compile):
 
 
 def _tensorflow_metadata(folder):
-    """The configuration that TensorFlow writes beside a SavedModel: a message whose first node is the model."""
+    """Returns the configuration that TensorFlow writes beside a SavedModel, in a message whose first node is the model.
+    """
     with open(os.path.join(folder, "keras_metadata.pb"), "rb") as f:
         data = f.read()
     for node in _fields(data, 1):
@@ -216,7 +218,7 @@ def _tensorflow_metadata(folder):
 
 
 def _fields(data, wanted):
-    """The values of a field of bytes in a message."""
+    """Returns the values of a bytes field in a message."""
     at = 0
 
     def number():

@@ -6,7 +6,7 @@ from weft._core.keras import serialization as saving
 
 
 class LearningRateSchedule:
-    """A function of the step that an optimizer calls; subclasses write __call__ and get_config."""
+    """A function of the step that an optimizer calls. Subclasses define __call__ and get_config."""
 
     def __call__(self, step):
         raise NotImplementedError("Learning rate schedule '%s' must override `__call__(self, step)`." % type(self).__name__)

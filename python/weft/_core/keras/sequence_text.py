@@ -1,4 +1,4 @@
-"""tf.keras.preprocessing.sequence: sequences of one length, windows of series, pairs of words."""
+"""tf.keras.preprocessing.sequence: padding of sequences, windows of series, and pairs of words."""
 import json
 import random
 
@@ -8,7 +8,7 @@ from weft._core.keras.generators import Sequence
 
 
 def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncating="pre", value=0.0):
-    """Lists as the rows of an array: the short ones padded, the long ones cut."""
+    """Returns lists as the rows of an array: short ones are padded, long ones are truncated."""
     if not hasattr(sequences, "__len__"):
         raise ValueError("`sequences` must be iterable.")
     lengths, sample_shape, first = [], (), True
@@ -44,7 +44,7 @@ def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncati
 
 
 def make_sampling_table(size, sampling_factor=1e-5):
-    """The probability that the word of each rank is kept, by Zipf's law."""
+    """Returns the probability with which the word of each rank is kept, by Zipf's law."""
     gamma = 0.577
     rank = np.arange(size)
     rank[0] = 1
@@ -55,7 +55,7 @@ def make_sampling_table(size, sampling_factor=1e-5):
 
 def skipgrams(sequence, vocabulary_size, window_size=4, negative_samples=1.0, shuffle=True, categorical=False, sampling_table=None,
               seed=None):
-    """(pairs of words, labels): words that are near one another, and random pairs."""
+    """Returns (pairs of words, labels): words that are near each other, and random pairs."""
     couples, labels = [], []
     for i, word in enumerate(sequence):
         if not word or (sampling_table is not None and sampling_table[word] < random.random()):
@@ -79,7 +79,7 @@ def skipgrams(sequence, vocabulary_size, window_size=4, negative_samples=1.0, sh
 
 
 class TimeseriesGenerator(Sequence):
-    """Windows of a series with the value that follows, in batches."""
+    """Yields batches of windows of a series, each with the value that follows."""
 
     def __init__(self, data, targets, length, sampling_rate=1, stride=1, start_index=0, end_index=None, shuffle=False, reverse=False,
                  batch_size=128):

@@ -1,4 +1,4 @@
-"""tf.keras.Sequential: layers one after the other."""
+"""tf.keras.Sequential: a model of layers in sequence."""
 import weft as tf
 from weft._core.framework.nest import flatten
 from weft._core.keras.base_layer import Layer
@@ -7,7 +7,7 @@ from weft._core.keras.models import Functional, Model
 
 
 class Sequential(Functional):
-    """A stack of layers.  Its inputs are known from the first layer's shape, or when it first sees data."""
+    """A stack of layers. Its inputs follow from the first layer's shape, or from the first data."""
 
     _is_sequential = True
 
@@ -77,7 +77,7 @@ class Sequential(Functional):
         self.__dict__["outputs"] = flatten(made)
 
     def _finish(self):
-        """The model as a graph of layers, after a layer was added."""
+        """Updates the model's graph of layers after a layer was added."""
         self._set_graph(self.inputs[0] if len(self.inputs) == 1 else self.inputs, self.outputs[0])
 
     def pop(self):
@@ -128,11 +128,11 @@ class Sequential(Functional):
         return shape
 
     def predict_proba(self, x, batch_size=32, verbose=0):
-        """The probabilities that predict gives."""
+        """Returns the probabilities that predict() returns."""
         return self.predict(x, batch_size, verbose)
 
     def predict_classes(self, x, batch_size=32, verbose=0):
-        """The class numbers of the predictions."""
+        """Returns the class numbers of the predictions."""
         found = self.predict(x, batch_size=batch_size, verbose=verbose)
         return found.argmax(axis=-1) if found.shape[-1] > 1 else (found > 0.5).astype("int32")
 
@@ -147,7 +147,7 @@ class Sequential(Functional):
 
 
 def _first_shape(layer):
-    """(the batch shape, the type) that a first layer says, also one inside a model; (None, None) if it says nothing."""
+    """Returns (batch shape, type) of a first layer, which may be inside a model, or (None, None) if unknown."""
     while isinstance(layer, Model) and layer.layers:
         inner = layer._nested_layers()[0]
         if layer._is_graph_network:

@@ -1,12 +1,12 @@
-"""Objects of Keras by name: configurations of objects, and the objects again; names that programs add."""
+"""Converts objects of Keras to names and configurations and back, and keeps names that programs add."""
 import inspect
 
-_custom = {}          # what programs add for good, by name
+_custom = {}          # names that programs added permanently
 _registered = {}      # class or function -> its name with the package
 
 
 class CustomObjectScope:
-    """with tf.keras.utils.CustomObjectScope({"name": object}): names that deserialize knows within."""
+    """A scope of names that deserialize knows: with tf.keras.utils.CustomObjectScope({"name": object})"""
 
     def __init__(self, *args):
         self._given = args
@@ -26,12 +26,12 @@ custom_object_scope = CustomObjectScope
 
 
 def get_custom_objects():
-    """The dictionary of names that programs add; changes to it last."""
+    """Returns the dictionary of names that programs add; changes to it are permanent."""
     return _custom
 
 
 def register_keras_serializable(package="Custom", name=None):
-    """A decorator that makes a class or function known by "package>name"."""
+    """Returns a decorator that registers a class or function as "package>name"."""
     def register(arg):
         known = "%s>%s" % (package, name or arg.__name__)
         if inspect.isclass(arg) and not hasattr(arg, "get_config"):
@@ -57,7 +57,7 @@ def get_registered_object(name, custom_objects=None, module_objects=None):
 
 
 def serialize_keras_object(instance):
-    """{"class_name": ..., "config": ...} of an object that has get_config, and the name of a function."""
+    """Returns {"class_name": ..., "config": ...} of an object with get_config, or the name of a function."""
     if instance is None:
         return None
     if hasattr(instance, "get_config"):
@@ -74,7 +74,7 @@ def _unknown(name, what):
 
 
 def deserialize_keras_object(identifier, module_objects=None, custom_objects=None, printable_module_name="object"):
-    """The object of a configuration or of a name.  A class named alone is made without arguments."""
+    """Returns the object of a configuration or of a name. For the name of a class, calls it without arguments."""
     if identifier is None:
         return None
     if isinstance(identifier, dict):

@@ -1,4 +1,4 @@
-"""The state behind tf.keras.backend: the session that Keras uses, the learning phase, uids, and the values of variables.
+"""The state of tf.keras.backend: the session that Keras uses, the learning phase, uids, and the values of variables.
 
 Everything belongs to a graph, so that programs with several graphs keep them apart.  Keras initializes its variables
 when it first asks for the session; variables that a program or a checkpoint has set already keep their values.
@@ -16,7 +16,7 @@ _manual = False
 
 
 class _Config:
-    """What ~/.keras/keras.json holds in Keras."""
+    """Holds the settings of Keras's ~/.keras/keras.json."""
 
     floatx, epsilon, image_data_format = "float32", 1e-7, "channels_last"
 
@@ -28,12 +28,12 @@ def _of(graph, key, make):
 # ---- settings ----
 
 def backend():
-    """The name of the library below Keras."""
+    """Returns the name of the library that Keras uses."""
     return "tensorflow"
 
 
 def epsilon():
-    """The small number that divisions and logarithms are kept away from zero by."""
+    """Returns the small number that keeps divisions and logarithms away from zero."""
     return _Config.epsilon
 
 
@@ -42,7 +42,7 @@ def set_epsilon(value):
 
 
 def floatx():
-    """The type of numbers that nothing else is said of."""
+    """Returns the default floating-point type."""
     return _Config.floatx
 
 
@@ -54,14 +54,14 @@ def set_floatx(value):
 
 
 def cast_to_floatx(x):
-    """An array or a tensor as numbers of the type floatx()."""
+    """Returns an array or a tensor cast to the type floatx()."""
     if isinstance(x, (tf.Tensor, tf.Variable, tf.SparseTensor)):
         return tf.cast(x, dtype=floatx())
     return np.asarray(x, dtype=floatx())
 
 
 def image_data_format():
-    """Where images have their channels: channels_last or channels_first."""
+    """Returns the default layout of images: channels_last or channels_first."""
     return _Config.image_data_format
 
 
@@ -75,21 +75,21 @@ def set_image_data_format(data_format):
 # ---- names ----
 
 def get_uid(prefix=""):
-    """The next number of a prefix in this graph, from 1."""
+    """Returns the next number of a prefix in this graph, counted from 1."""
     counts = tf.get_default_graph().__dict__.setdefault("_layer_counts", {})
     counts[prefix] = counts.get(prefix, 0) + 1
     return counts[prefix]
 
 
 def reset_uids():
-    """Counts from 1 again."""
+    """Restarts the numbers from 1."""
     tf.get_default_graph().__dict__.pop("_layer_counts", None)
 
 
 # ---- the learning phase ----
 
 def learning_phase():
-    """What was set, or an input that is False unless it is fed."""
+    """Returns the value that was set, or an input that is False unless it is fed."""
     graph = tf.get_default_graph()
     if graph.__dict__.get("_keras_phase") is None:
         with tf.name_scope(None), graph.control_dependencies(None):
@@ -98,7 +98,7 @@ def learning_phase():
 
 
 def set_learning_phase(value):
-    """1 while training, 0 otherwise, for the layers of this graph that are made from now on."""
+    """Sets the phase for layers of this graph made from now on: 1 for training, 0 otherwise."""
     if value not in (0, 1):
         raise ValueError("Expected learning phase to be 0 or 1.")
     tf.get_default_graph()._keras_phase = int(value)
@@ -106,7 +106,7 @@ def set_learning_phase(value):
 
 @contextlib.contextmanager
 def learning_phase_scope(value):
-    """The phase inside a with block; the one before comes back."""
+    """Sets the phase inside a with block, and restores the previous one after it."""
     if value not in (0, 1):
         raise ValueError("Expected learning phase to be 0 or 1.")
     graph = tf.get_default_graph()
@@ -119,7 +119,7 @@ def learning_phase_scope(value):
 
 
 def symbolic_phase():
-    """The input that is fed while training, or None where the phase is a number or was never asked for."""
+    """Returns the input that is fed while training, or None if the phase is a number or was never used."""
     found = tf.get_default_graph().__dict__.get("_keras_phase")
     return found if isinstance(found, tf.Tensor) else None
 
@@ -127,18 +127,18 @@ def symbolic_phase():
 # ---- the session ----
 
 def manual_variable_initialization(value):
-    """True if the program initializes variables itself."""
+    """Sets whether the program initializes variables itself."""
     global _manual
     _manual = value
 
 
 def track_variable(variable):
-    """Remembers a variable that get_session initializes."""
+    """Records a variable that get_session initializes."""
     _of(variable.graph, "variables", dict)[id(variable)] = variable
 
 
 def track_optimizer(optimizer):
-    """Remembers an optimizer of tf.train whose variables get_session initializes."""
+    """Records an optimizer of tf.train whose variables get_session initializes."""
     _of(tf.get_default_graph(), "optimizers", list).append(optimizer)
 
 
@@ -165,14 +165,14 @@ def _initialize(session):
 
 
 def any_initialized(variables):
-    """Whether Keras has given one of the variables its first value."""
+    """Returns whether Keras has initialized any of the variables."""
     session = tf.get_default_session() or getattr(_local, "session", None)
     seen = session.__dict__.get("_keras_initialized", ()) if session is not None else ()
     return any(id(v) in seen for v in variables)
 
 
 def get_session(op_input_list=()):
-    """The default session, the one that was set, or a new one; the variables of Keras have values in it."""
+    """Returns the default session, the one that was set, or a new one, with the variables of Keras initialized."""
     session = tf.get_default_session()
     if session is None:
         session, graph = getattr(_local, "session", None), _graph_of(op_input_list)
@@ -192,12 +192,12 @@ def _graph_of(inputs):
 
 
 def set_session(session):
-    """Keras uses this session from now on."""
+    """Makes Keras use this session from now on."""
     _local.session = session
 
 
 def clear_session():
-    """A new default graph without models, and no session."""
+    """Closes the session and resets the default graph and the uids."""
     tf.reset_default_graph()
     reset_uids()
     session, _local.session = getattr(_local, "session", None), None
@@ -210,24 +210,24 @@ def clear_session():
 # ---- values ----
 
 def eval(x):
-    """The value of a variable or of a tensor that needs no input."""
+    """Returns the value of a variable, or of a tensor that needs no input."""
     return get_value(x)
 
 
 def get_value(x):
-    """The value of a variable, as an array."""
+    """Returns the value of a variable, as an array."""
     if not isinstance(x, (tf.Tensor, tf.Variable, tf.SparseTensor)):
         return x
     return get_session((x,)).run(x)
 
 
 def batch_get_value(tensors):
-    """The values of several variables, in one run."""
+    """Returns the values of several variables, computed in one run."""
     return get_session(tensors).run(tensors) if tensors else []
 
 
 def _assignment(x):
-    """The op that assigns to a variable, and the input that it is fed by; made once for each variable."""
+    """Returns the op that assigns to a variable, and its input. They are made once for each variable."""
     found = _of(x.graph, "assigns", dict)
     if id(x) not in found:
         with x.graph.as_default(), x.graph.control_dependencies(None), tf.name_scope(None):
@@ -242,7 +242,7 @@ def set_value(x, value):
 
 
 def batch_set_value(tuples):
-    """Sets the values of several variables, in one run; tuples: (variable, value)."""
+    """Sets the values of several variables in one run. tuples: (variable, value) pairs."""
     if not tuples:
         return
     feeds, assigned = {}, []
@@ -257,7 +257,7 @@ def batch_set_value(tuples):
 # ---- functions ----
 
 class Function:
-    """What K.function returns: it runs outputs and updates with its inputs fed."""
+    """The result of K.function: a call feeds its inputs and runs outputs and updates."""
 
     def __init__(self, inputs, outputs, updates=None, name=None, **session_kwargs):
         if not isinstance(updates or [], (list, tuple)):
@@ -287,7 +287,7 @@ class Function:
         for key, value in zip(self.inputs, inputs):
             if value is not None:
                 (symbols if isinstance(value, (tf.Tensor, tf.Variable, tf.SparseTensor)) else feeds)[key] = value
-        if symbols:  # they are computed in one run, so that all parts of an element of a data set belong together
+        if symbols:  # All are computed in one run, so that the parts of an element of a data set belong together.
             feeds.update(zip(symbols, session.run(list(symbols.values()))))
         targets = [self.updates_op] if self.updates_op is not None else []
         found, _, more = session.run([self.outputs, targets, self.fetches], feeds, self.run_options, self.run_metadata)
@@ -300,7 +300,7 @@ class Function:
 
 
 def function(inputs, outputs, updates=None, name=None, **kwargs):
-    """A function from the values of inputs to the values of outputs; updates run after them."""
+    """Returns a function from the values of inputs to the values of outputs. Updates run after the outputs."""
     for key in kwargs:
         if key not in ("feed_dict", "fetches", "options", "run_metadata"):
             raise ValueError('Invalid argument "%s" passed to K.function with TensorFlow backend' % key)

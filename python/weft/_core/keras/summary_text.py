@@ -1,4 +1,4 @@
-"""The table that tf.keras.Model.summary prints, and the inputs of a tensor."""
+"""Prints the table of tf.keras.Model.summary, and finds the inputs of a tensor."""
 import math
 import re
 
@@ -19,7 +19,7 @@ def _bytes(weights):
 
 
 def _is_sequential(model):
-    """Whether the layers are one after the other, so that the table needs no connections."""
+    """Returns whether the layers are in sequence, so that the table needs no connections."""
     if getattr(model, "_is_sequential", False) or not model._is_graph_network:
         return True
     for nodes in model._graph_of_layers.nodes_by_depth.values():
@@ -44,7 +44,7 @@ class _Table:
         self.places = [int(self.length * p) for p in places] if places[-1] <= 1 else places
 
     def row(self, fields, depth=0):
-        """Prints fields, over several lines where they are wide; a list has a line for each element."""
+        """Prints a row of fields, on several lines if they are wide; a list has a line for each element."""
         left = [_listed(f) if isinstance(f, list) else str(f) for f in fields]
         while any(left):
             line = "|" * depth + " "
@@ -72,7 +72,7 @@ class _Table:
 
 
 def _listed(names):
-    """The lines that show a list."""
+    """Returns the lines that show a list."""
     if not names:
         return ["[]"]
     lines = ["%r," % n for n in names]
@@ -83,7 +83,7 @@ def _listed(names):
 
 
 def _cut(text, room):
-    """(the part that fits in a field, the rest)"""
+    """Returns (the part that fits in a field, the rest)."""
     return (text, "") if len(text) <= room else (text[:room], text[room:])
 
 
@@ -98,7 +98,7 @@ def _output_shape(layer):
 
 
 def _in_model(model, layer):
-    """Whether the layer was called on Keras tensors, so that its shape is known."""
+    """Returns whether the layer was called on Keras tensors, so that its shape is known."""
     return bool(layer._inbound_nodes)
 
 
@@ -156,7 +156,7 @@ def print_summary(model, line_length=None, positions=None, print_fn=None, expand
 
 
 def get_source_inputs(tensor, layer=None, node_index=None):
-    """The inputs that a Keras tensor is computed from."""
+    """Returns the inputs that a Keras tensor is computed from."""
     if not hasattr(tensor, "_keras_history"):
         return [tensor]
     if layer is None or node_index:

@@ -1,4 +1,4 @@
-"""tf.keras.callbacks.TensorBoard: events of a training."""
+"""tf.keras.callbacks.TensorBoard: writes events of a training."""
 import os
 
 import weft as tf
@@ -53,7 +53,7 @@ class TensorBoard(callbacks.Callback):
         self.merged = tf.summary.merge_all()
 
     def on_epoch_begin(self, epoch, logs=None):
-        """The histograms are computed with the batches of the validation data."""
+        """Prepares the histograms, which are computed with the batches of the validation data."""
         if not self.histogram_freq or epoch % self.histogram_freq:
             return
         if not self.params.get("do_validation"):
@@ -95,7 +95,7 @@ class TensorBoard(callbacks.Callback):
 
 
 def _as_image(weight):
-    """A weight as a batch of images of one channel."""
+    """Returns a weight as a batch of images with one channel."""
     image = tf.squeeze(weight)
     shape = image.shape.as_list()
     if len(shape) == 1:

@@ -1,4 +1,4 @@
-"""tf.keras.preprocessing.text: words of texts, and numbers for them."""
+"""tf.keras.preprocessing.text: splits texts into words and numbers them."""
 import collections
 import hashlib
 import json
@@ -10,7 +10,7 @@ _FILTERS = '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'
 
 
 def text_to_word_sequence(input_text, filters=_FILTERS, lower=True, split=" "):
-    """The words of a text."""
+    """Returns the words of a text."""
     if lower:
         input_text = input_text.lower()
     words = input_text.translate(str.maketrans({c: split for c in filters})).split(split)
@@ -18,12 +18,12 @@ def text_to_word_sequence(input_text, filters=_FILTERS, lower=True, split=" "):
 
 
 def one_hot(input_text, n, filters=_FILTERS, lower=True, split=" ", analyzer=None):
-    """The words of a text as numbers by a hash."""
+    """Returns the words of a text as numbers made by a hash."""
     return hashing_trick(input_text, n, hash_function=hash, filters=filters, lower=lower, split=split, analyzer=analyzer)
 
 
 def hashing_trick(text, n, hash_function=None, filters=_FILTERS, lower=True, split=" ", analyzer=None):
-    """The words of a text as numbers below n by a hash."""
+    """Returns the words of a text as numbers below n made by a hash."""
     if hash_function is None:
         hash_function = hash
     elif hash_function == "md5":
@@ -34,7 +34,7 @@ def hashing_trick(text, n, hash_function=None, filters=_FILTERS, lower=True, spl
 
 
 class Tokenizer:
-    """Numbers for the words of texts, the most frequent words first."""
+    """Numbers the words of texts, the most frequent words first."""
 
     def __init__(self, num_words=None, filters=_FILTERS, lower=True, split=" ", char_level=False, oov_token=None, analyzer=None, **kwargs):
         if "nb_words" in kwargs:
@@ -114,7 +114,7 @@ class Tokenizer:
         return self.sequences_to_matrix(self.texts_to_sequences(texts), mode=mode)
 
     def sequences_to_matrix(self, sequences, mode="binary"):
-        """Sequences as rows with a column for each word: binary, count, freq or tfidf."""
+        """Returns sequences as rows with a column for each word: binary, count, freq or tfidf."""
         if not self.num_words and not self.word_index:
             raise ValueError("Specify a dimension (`num_words` argument), or fit on some text data first.")
         width = self.num_words or len(self.word_index) + 1
@@ -150,7 +150,7 @@ class Tokenizer:
 
 
 def tokenizer_from_json(json_string):
-    """The tokenizer that to_json wrote."""
+    """Returns the tokenizer that to_json wrote."""
     config = json.loads(json_string).get("config")
     tables = {k: json.loads(config.pop(k)) for k in ("word_counts", "word_docs", "index_docs", "index_word", "word_index")}
     for key in ("index_docs", "index_word"):

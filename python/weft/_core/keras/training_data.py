@@ -6,7 +6,7 @@ from weft._core.keras import losses
 
 
 def per_name(given, names, what):
-    """One value for each name, of None, one value, a list or a dictionary."""
+    """Returns one value for each name, of None, one value, a list or a dictionary."""
     if given is None:
         return [None] * len(names)
     if isinstance(given, dict):
@@ -40,7 +40,7 @@ def _sparse(x):
 
 
 def _column(x):
-    """Numbers in one row as a column."""
+    """Returns numbers in one row as a column."""
     if isinstance(x, np.ndarray) and x.ndim == 1:
         return np.expand_dims(x, -1)
     if isinstance(x, tf.Tensor) and x.shape.ndims == 1:
@@ -49,7 +49,7 @@ def _column(x):
 
 
 def arrays(data, names, shapes, prefix, check=True):
-    """Data as a list of arrays in the order of names; shapes: with the batch, or None for any."""
+    """Returns data as a list of arrays in the order of names. shapes: with the batch, or None for any."""
     if not names:
         if data is not None and len(np.atleast_1d(data)):
             raise ValueError("Error when checking model %s: expected no data, but got: %s" % (prefix, data))
@@ -75,7 +75,7 @@ def arrays(data, names, shapes, prefix, check=True):
 
 
 def _is_row(data):
-    """A list of numbers or of rows, which is one array and not a list of arrays."""
+    """Returns a list of numbers or of rows, which is one array and not a list of arrays."""
     return len(data) > 0 and not any(isinstance(x, np.ndarray) or _is_tensor(x) for x in data)
 
 
@@ -124,7 +124,7 @@ _SAME_SHAPE = (losses.mean_squared_error, losses.binary_crossentropy, losses.cat
 
 
 def _check_targets(targets, endpoints):
-    """Targets have the shape that the loss needs."""
+    """Raises an error unless targets have the shape that the loss needs."""
     for y, endpoint in zip(targets, endpoints):
         if not isinstance(y, np.ndarray) or endpoint.shape is None:
             continue
@@ -142,7 +142,7 @@ def _check_targets(targets, endpoints):
 
 
 def standardized(model, x, y, sample_weight, class_weight, check=True):
-    """(inputs, targets, weights) as lists of what is fed."""
+    """Returns (inputs, targets, weights) as lists of the values to feed."""
     state = model._training_state
     shapes = [tuple(t.shape.as_list()) if t.shape.ndims is not None else None for t in model._feed_inputs]
     names = model._feed_input_names
@@ -191,7 +191,7 @@ def class_weight_per(class_weight, names):
 
 
 def weights_of(y, sample_weight, class_weight, mode=None, inputs=()):
-    """The weight of each example: what was given, times that of its class."""
+    """Returns the weight of each example: the given weight times that of its class."""
     if mode is not None and mode not in ("samplewise", "temporal"):
         raise ValueError('sample_weight_mode must be None or "temporal". Received: %s' % mode)
     if sample_weight is not None:
@@ -232,7 +232,7 @@ def _class_weights(y, class_weight):
 
 
 def split(arrays_given, fraction):
-    """(the first part, the last part) of arrays for training and validation."""
+    """Returns (the first part, the last part) of arrays for training and validation."""
     length = next((len(a) for a in arrays_given if a is not None), 0)
     at = int(length * (1.0 - fraction))
     if at == 0 or at == length:
@@ -242,7 +242,7 @@ def split(arrays_given, fraction):
 
 
 def sliced(values, index):
-    """The rows of arrays; tensors stay whole."""
+    """Returns the rows of arrays; tensors stay whole."""
     return [v if v is None or _is_tensor(v) else _rows(v, index) for v in values]
 
 

@@ -11,7 +11,10 @@ from weft._core.platform import logging
 
 @contextlib.contextmanager
 def _batches(data, steps, shuffle, max_queue_size, workers, use_multiprocessing):
-    """(an iterator of batches, the number of steps or None); workers make batches ahead, none: this thread makes them."""
+    """Returns (an iterator of batches, the number of steps or None).
+
+    workers make batches ahead; with none, this thread makes them.
+    """
     if isinstance(data, Sequence):
         steps = len(data) if steps is None else steps
         ahead = OrderedEnqueuer(data, use_multiprocessing, shuffle) if workers else None
@@ -34,7 +37,7 @@ def _batches(data, steps, shuffle, max_queue_size, workers, use_multiprocessing)
 
 
 def _parts(batch):
-    """(x, y, sample_weight) of what a generator yielded."""
+    """Returns (x, y, sample_weight) of a batch that a generator yielded."""
     if not isinstance(batch, tuple):
         return batch, None, None
     if len(batch) not in (1, 2, 3):
@@ -49,7 +52,7 @@ def _size(batch):
 
 
 def _run(model, mode, batches, steps, one, calls, collected):
-    """One pass of some steps, or to the end; returns how many steps there were."""
+    """Returns one pass of some steps, or to the end; returns how many steps there were."""
     number = 0
     while steps is None or number < steps:
         try:

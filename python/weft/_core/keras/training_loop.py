@@ -18,7 +18,7 @@ def is_iterator(x):
 
 
 def is_generator(x):
-    """A generator, a Sequence, or another object that yields batches."""
+    """Returns a generator, a Sequence, or another object that yields batches."""
     if is_dataset(x) or is_iterator(x):
         return False
     return inspect.isgenerator(x) or isinstance(x, Sequence) or (hasattr(x, "__next__") and not isinstance(x, (np.ndarray, tf.Tensor)))
@@ -57,7 +57,12 @@ class Feed:
         self.batch_size = self._chosen_size(batch_size) if self.samples is not None else batch_size
 
     def _chosen_size(self, given):
-        """The size of batches: given, that of the input layer, or 32.  Refuses what a layer with states could not take."""
+        """Returns the size of batches: the given one, that of the input layer, or 32.
+
+        Raises an error if a stateful layer needs another.
+
+        Refuses what a layer with states could not take.
+        """
         fixed = next((t.shape.as_list()[0] for t in getattr(self.model, "inputs", None) or () if t.shape.ndims), None)
         if given and fixed is not None and fixed != given:
             raise ValueError("The `batch_size` argument value %s is incompatible with the specified batch size of your Input Layer: %s"
@@ -69,7 +74,7 @@ class Feed:
         return size
 
     def _count(self, dataset):
-        """How many batches a data set has, if it can be known."""
+        """Returns the number of batches of a data set, if it can be known."""
         if self.steps is not None or not is_dataset(dataset):
             return
         count = _cardinality(dataset)
@@ -78,7 +83,7 @@ class Feed:
         self.steps = count if count >= 0 else None
 
     def _elements(self, dataset):
-        """(x, y, weights) as tensors of the next element."""
+        """Returns (x, y, weights) as tensors of the next element."""
         iterator = dataset
         if is_dataset(dataset):
             iterator = tf.data.make_initializable_iterator(dataset)
@@ -92,12 +97,12 @@ class Feed:
         return (*[list(x) if isinstance(x, tuple) else x for x in found], *[None] * (3 - len(found)))
 
     def start(self):
-        """A data set begins anew."""
+        """Restarts a data set."""
         if self.initializer is not None:
             K.get_session().run(self.initializer)
 
     def batches(self, index):
-        """(values, first, past the last) of each batch, in the order of an index of the examples."""
+        """Yields (values, first, past the last) of each batch, in the order of an index of the examples."""
         for start in range(0, self.samples, self.batch_size):
             end = min(self.samples, start + self.batch_size)
             yield training_data.sliced(self.values, index[start:end]), start, end
@@ -108,7 +113,7 @@ def _length(value):
 
 
 def _cardinality(dataset):
-    """The number of elements; -1 if there is no end, -2 if it is not known."""
+    """Returns the number of elements; -1 if there is no end, -2 if it is not known."""
     try:
         return int(K.get_session().run(tf.data.experimental.cardinality(dataset)))
     except (AttributeError, NotImplementedError):
@@ -151,7 +156,7 @@ class _Rows:
 
 
 def run(model, mode, feed, function, callbacks, shuffle=False, epoch_logs=None):
-    """One pass over the data; returns what its batches gave together."""
+    """Returns one pass over the data; returns what its batches gave together."""
     collected, training = _Rows() if mode == "predict" else _Sums(), mode == "train"
     if feed.samples is None:
         _run_steps(model, mode, feed, function, callbacks, collected, training)
@@ -196,7 +201,7 @@ def _run_steps(model, mode, feed, function, callbacks, collected, training):
 
 
 def _shuffled_batches(index, size):
-    """Whole batches in a random order; what is left stays at the end."""
+    """Returns whole batches in a random order; remaining examples stay at the end."""
     count = int(len(index) / size)
     rest = index[count * size:]
     index = index[:count * size].reshape((count, size))
@@ -213,7 +218,7 @@ def _logged(model, logs, found, mode):
 
 
 def validation_of(model, data, batch_size, steps):
-    """The Feed of validation data: a tuple of arrays, a data set or an iterator."""
+    """Returns the Feed of validation data: a tuple of arrays, a data set or an iterator."""
     if is_dataset(data) or is_iterator(data):
         return Feed(model, data, steps=steps)
     if not isinstance(data, (tuple, list)) or len(data) not in (2, 3):
@@ -224,7 +229,7 @@ def validation_of(model, data, batch_size, steps):
 
 
 def _split_off(model, feed, fraction, batch_size):
-    """A Feed of the last part of another's arrays, which are cut."""
+    """Returns a Feed of the last part of another's arrays, which are cut."""
     if feed.samples is None:
         raise ValueError("`validation_split` is only supported for arrays; got tensors or a data set. Give validation_data.")
     kept, rest = training_data.split(feed.values, fraction)
@@ -235,7 +240,7 @@ def _split_off(model, feed, fraction, batch_size):
 
 
 def wanted(frequency, epoch):
-    """Whether an epoch, from 1, ends with validation."""
+    """Returns whether an epoch, from 1, ends with validation."""
     if isinstance(frequency, int):
         if frequency < 1:
             raise ValueError("`validation_freq` can not be less than 1.")
@@ -283,7 +288,7 @@ def fit(model, x, y, batch_size, epochs, verbose, callbacks, validation_split, v
 
 
 def tested(model, feed, calls):
-    """The loss and the metrics of data, with the callbacks of a test."""
+    """Returns the loss and the metrics of data, with the callbacks of a test."""
     function = model._make_test_function()
     model.reset_metrics()
     feed.start()

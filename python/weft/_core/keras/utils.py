@@ -14,7 +14,7 @@ from weft._core.keras.progbar import Progbar, print_msg
 
 
 def to_categorical(y, num_classes=None, dtype="float32"):
-    """Class numbers as rows with a one."""
+    """Returns class numbers as one-hot rows."""
     y = np.array(y, dtype="int")
     shape = y.shape[:-1] if y.shape and y.shape[-1] == 1 and y.ndim > 1 else y.shape
     y = y.reshape(-1)
@@ -35,21 +35,21 @@ def to_ordinal(y, num_classes=None, dtype="float32"):
 
 
 def normalize(x, axis=-1, order=2):
-    """An array divided by its norms along an axis."""
+    """Returns an array divided by its norms along an axis."""
     norm = np.atleast_1d(np.linalg.norm(x, order, axis))
     norm[norm == 0] = 1
     return x / np.expand_dims(norm, axis)
 
 
 def deserialize_keras_object(config, custom_objects=None, safe_mode=True, **kwargs):
-    """The object that a dictionary of serialize_keras_object, or a name, stands for."""
+    """Returns the object for a dictionary of serialize_keras_object, or for a name."""
     return serialization.deserialize_keras_object(config, kwargs.get("module_objects"), custom_objects,
                                                   kwargs.get("printable_module_name", "object"))
 
 
 def plot_model(model, to_file="model.png", show_shapes=False, show_dtype=False, show_layer_names=True, rankdir="TB",
                expand_nested=False, dpi=96, layer_range=None, show_layer_activations=False, show_trainable=False):
-    """A picture of a model, if pydot and graphviz are there."""
+    """Returns a picture of a model, if pydot and graphviz are there."""
     if not model.built:
         raise ValueError("This model has not yet been built. Build the model first by calling `build()` or by calling the model on a batch "
                          "of data.")
@@ -74,7 +74,7 @@ def _pydot():
 
 def model_to_dot(model, show_shapes=False, show_dtype=False, show_layer_names=True, rankdir="TB", expand_nested=False, dpi=96,
                  subgraph=False, layer_range=None, show_layer_activations=False, show_trainable=False):
-    """A model as a graph of pydot."""
+    """Returns a model as a graph of pydot."""
     pydot = _pydot()
     if pydot is None:
         raise ImportError("You must install pydot (`pip install pydot`) for model_to_dot to work.")
@@ -118,7 +118,7 @@ def _valid(path, file_hash, algorithm):
 
 
 def cache_folder(cache_dir, cache_subdir):
-    """The folder of downloaded files, which is made; /tmp/.keras where the home folder cannot be written."""
+    """Returns the folder of downloaded files, which is made; /tmp/.keras where the home folder cannot be written."""
     base = cache_dir or os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras")
     if not os.access(os.path.dirname(base) if not os.path.exists(base) else base, os.W_OK):
         base = os.path.join("/tmp", ".keras")
@@ -129,7 +129,7 @@ def cache_folder(cache_dir, cache_subdir):
 
 def get_file(fname=None, origin=None, untar=False, md5_hash=None, file_hash=None, cache_subdir="datasets", hash_algorithm="auto",
              extract=False, archive_format="auto", cache_dir=None):
-    """The path of a file in the cache, which is downloaded if it is not there."""
+    """Returns the path of a file in the cache, which is downloaded if it is not there."""
     if origin is None:
         raise ValueError('Please specify the "origin" argument (URL of the file to download).')
     if md5_hash is not None and file_hash is None:
@@ -194,7 +194,7 @@ def _extract(path, folder, archive_format):
 
 
 def warmstart_embedding_matrix(base_vocabulary, new_vocabulary, base_embeddings, new_embeddings_initializer="uniform"):
-    """An embedding for a new vocabulary; rows of words that the old one has are kept."""
+    """Returns an embedding for a new vocabulary; rows of words that the old one has are kept."""
     from weft._core.keras import backend as K, initializers
     base_embeddings = np.asarray(K.get_value(base_embeddings))
 

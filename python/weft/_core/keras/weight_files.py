@@ -12,7 +12,7 @@ _LIMIT = 64512  # bytes of one attribute of an HDF5 file
 
 
 def h5py():
-    """The package, or the error that Keras gives."""
+    """Returns the package, or the error that Keras gives."""
     try:
         import h5py as found
     except ImportError:
@@ -132,7 +132,7 @@ def _load_names(group, key):
 
 
 def _weights_of(layer):
-    """The variables of a layer in the order of its file: first those that are trained."""
+    """Returns the variables of a layer in the order of its file: first those that are trained."""
     return layer.trainable_weights + layer.non_trainable_weights
 
 

@@ -1,4 +1,4 @@
-"""Operators that are composed of operators: adjoints, inverses, products, Kronecker products and blocks."""
+"""Operators that are composed of operators: adjoints, inverses, products, Kronecker products and block matrices."""
 import functools
 import operator as python_operator
 
@@ -18,7 +18,7 @@ from weft._core.ops import array_ops, math_ops, special_math
 # ---- products and solutions of two operators ----
 
 def _common_hints(a, b):
-    """Hints of a product whose factors commute."""
+    """Returns the hints of a product whose factors commute."""
     return dict(is_non_singular=_non_singular(a, b), is_self_adjoint=all_hold(a.is_self_adjoint, b.is_self_adjoint),
                 is_positive_definite=all_hold(a.is_positive_definite, b.is_positive_definite, a.is_self_adjoint, b.is_self_adjoint),
                 is_square=True)
@@ -31,7 +31,7 @@ def _non_singular(*operators):
 
 
 def product(a, b):
-    """The product of two operators, of the most special class that holds it."""
+    """Returns the product of two operators, of the most special class that holds it."""
     if isinstance(a, LinearOperatorIdentity):
         return b
     if isinstance(b, LinearOperatorIdentity):
@@ -53,7 +53,7 @@ def product(a, b):
 
 
 def _factors(a):
-    """What a diagonal operator multiplies by, broadcasting over a last dimension."""
+    """Returns the factors of a diagonal operator in a form that broadcasts over a last dimension."""
     return a.diag if isinstance(a, LinearOperatorDiag) else a.multiplier[..., None]
 
 
@@ -81,7 +81,7 @@ def _circulants(a, b, function):
 
 
 def solution(a, b):
-    """The operator X with A X = B."""
+    """Returns the operator X with A X = B."""
     if isinstance(a, LinearOperatorIdentity):
         return b
     if isinstance(b, LinearOperatorIdentity):
@@ -167,7 +167,7 @@ class LinearOperatorAdjoint(LinearOperator):
 
 
 def _inherited(operator, *given):
-    """The hints given, or those of the operator; a contradiction is an error."""
+    """Returns the hints given, or those of the operator; a contradiction is an error."""
     words = ("is_non_singular", "is_self_adjoint", "is_positive_definite", "is_square")
     found = []
     for word, value in zip(words, given):
@@ -347,12 +347,12 @@ class LinearOperatorKronecker(LinearOperator):
         return array_ops.concat([_broadcast_batch_tensors(self._operators), array_ops.stack([rows, columns])], 0)
 
     def _apply(self, x, method, adjoint):
-        """Each operator in turn works on its own dimension of x, whose rows are all dimensions together."""
+        """Returns each operator in turn works on its own dimension of x, whose rows are all dimensions together."""
         sides = [o.range_dimension_tensor() if (method == "matmul") == adjoint else o.domain_dimension_tensor()
                  for o in self._operators]
         out, batch = array_ops.shape(x)[-1], array_ops.shape(x)[:-2]
         for o, side in zip(self._operators, sides):
-            # The first dimension of what is left is moved to the end once it is done.
+            # The first remaining dimension is moved to the end once it is processed.
             rest = array_ops.shape(x)[-2] // side
             x = array_ops.reshape(x, array_ops.concat([batch, [side, rest * out]], 0))
             x = getattr(o, method)(x, adjoint=adjoint)
@@ -418,7 +418,7 @@ class LinearOperatorKronecker(LinearOperator):
 
 
 def _swap(x):
-    """The third-last and second-last dimensions exchanged."""
+    """Returns the third-last and second-last dimensions exchanged."""
     from weft._core.ops.math_ops import range as range_op
     rank = array_ops.rank(x) if x.shape.ndims is None else x.shape.ndims
     front = range_op(rank - 3)
@@ -438,7 +438,7 @@ def _of_all(operators, what, is_non_singular, is_self_adjoint, is_positive_defin
 
 
 class LinearOperatorBlockDiag(LinearOperator):
-    """Operators along the diagonal, zeros elsewhere.
+    """A block-diagonal matrix of operators.
 
     Args:
       operators: the operators.
@@ -480,7 +480,7 @@ class LinearOperatorBlockDiag(LinearOperator):
         return array_ops.split(x, array_ops.stack(sizes) if None in known else known, axis=-2, num=len(sizes))
 
     def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
-        """The product with a matrix, with a list of blocks, or with another operator."""
+        """Returns the product with a matrix, with a list of blocks, or with another operator."""
         if isinstance(x, (list, tuple)):
             with self._name_scope(name):
                 return [o.matmul(convert_to_tensor(b, name="x"), adjoint=adjoint, adjoint_arg=adjoint_arg)
@@ -488,7 +488,7 @@ class LinearOperatorBlockDiag(LinearOperator):
         return super().matmul(x, adjoint=adjoint, adjoint_arg=adjoint_arg, name=name)
 
     def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
-        """The solution of A X = rhs, which may be a matrix, a list of blocks, or another operator."""
+        """Returns the solution of A X = rhs, which may be a matrix, a list of blocks, or another operator."""
         if isinstance(rhs, (list, tuple)):
             self._must_solve()
             with self._name_scope(name):
@@ -563,7 +563,7 @@ class LinearOperatorBlockDiag(LinearOperator):
 
 
 class LinearOperatorBlockLowerTriangular(LinearOperator):
-    """Rows of operators, of which row i has i + 1; what is above the diagonal of blocks is zero.
+    """A block lower triangular matrix: rows of operators, of which row i has i + 1.
 
     Args:
       operators: a list of the rows, each a list of operators.
@@ -584,7 +584,7 @@ class LinearOperatorBlockLowerTriangular(LinearOperator):
         diagonal = [row[-1] for row in self._operators]
         if any(o.is_square is False for o in diagonal):
             raise ValueError("Matrices on the diagonal must be square.")
-        # Whatever the argument says, as in TensorFlow.
+        # As in TensorFlow, the argument has no effect.
         is_non_singular = True if all(o.is_non_singular for o in diagonal) else None
         super().__init__(diagonal[0].dtype, None, is_non_singular, is_self_adjoint, is_positive_definite,
                          True if is_square is None else is_square, name, given)
@@ -662,7 +662,7 @@ class LinearOperatorBlockLowerTriangular(LinearOperator):
         for i in range(1, len(self._operators)):
             row = []
             for j in range(i):
-                # -D_i^-1 times the sum of what is left of it, through the rows that are done.
+                # -D_i^-1 times the sum of the remaining terms, over the rows that are finished
                 terms = [self._operators[i][k].matmul(rows[k][j].to_dense()) for k in range(j, i)]
                 from weft._core.linear_operators.matrices import LinearOperatorFullMatrix
                 row.append(LinearOperatorFullMatrix(-inverses[i].matmul(functools.reduce(python_operator.add, terms))))

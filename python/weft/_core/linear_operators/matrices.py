@@ -1,4 +1,4 @@
-"""Operators by the structure of one matrix: full, triangular, diagonal, a multiple of the identity, zero."""
+"""Operators with the structure of a single matrix: full, triangular, diagonal, a multiple of the identity, or zero."""
 import numpy as np
 
 from weft._core.framework.build import constant_value, convert_to_tensor
@@ -56,7 +56,7 @@ class LinearOperatorFullMatrix(LinearOperator):
 
 
 class LinearOperatorLowerTriangular(LinearOperator):
-    """A lower triangular matrix; what is above the diagonal is ignored.
+    """A lower triangular matrix; elements above the diagonal are ignored.
 
     Args:
       tril: the matrices.
@@ -221,7 +221,7 @@ class _Sized(LinearOperator):
     """The base of operators whose size is an argument."""
 
     def _checked_size(self, value, name, proper):
-        """(the size as a tensor, its value if known); proper: the graph checks it when it runs."""
+        """Returns (the size as a tensor, its value if known); proper: the graph checks it when it runs."""
         if value is None:
             return None, None
         value = convert_to_tensor(value, int32, name=name) if not hasattr(value, "op") else value
@@ -241,13 +241,13 @@ class _Sized(LinearOperator):
         return None if number is None else int(number)
 
     def _batch_broadcast(self, x):
-        """x, broadcast to the operator's batch."""
+        """Returns x, broadcast to the operator's batch."""
         if self._batch is None:
             return x
         return x + array_ops.zeros(array_ops.concat([self.batch_shape_tensor(), [1, 1]], 0), dtype=self.dtype)
 
     def _sized(self, x):
-        """x, behind the check that it has as many rows as the identity."""
+        """Returns x, behind the check that it has as many rows as the identity."""
         if not self._assert_proper_shapes:
             return x
         return with_dependencies([check_ops.assert_equal(self._rows, array_ops.shape(x)[-2])], x)

@@ -1,7 +1,7 @@
 """tf.linalg.LinearOperator: the base class.
 
-A subclass says its shape, `_matmul`, and what its structure makes cheaper than the dense matrix: `_solve`, `_diag_part`,
-`_determinant` and so on.  What it does not say is computed from the dense matrix.
+A subclass defines its shape, `_matmul`, and the methods that its structure makes cheaper than for a dense matrix:
+`_solve`, `_diag_part`, `_determinant` and so on.  What it does not say is computed from the dense matrix.
 """
 import abc
 import contextlib
@@ -16,7 +16,7 @@ from weft._core.ops import array_ops, check_ops, linalg, linalg_solve, math_ops,
 
 
 def adjoint(x):
-    """The conjugate transpose of matrices."""
+    """Returns the conjugate transpose of matrices."""
     return linalg.adjoint(x)
 
 
@@ -25,7 +25,7 @@ def matmul(a, b, adjoint_a=False, adjoint_b=False):
 
 
 def same_batches(*matrices):
-    """Matrices whose batch dimensions are broadcast to one another."""
+    """Returns matrices whose batch dimensions are broadcast to each other."""
     known = TensorShape([])
     for m in matrices:
         if m.shape.ndims is None:
@@ -56,17 +56,17 @@ def is_real(dtype):
 
 
 def all_hold(*flags):
-    """Whether all hints are True; None where that is not known."""
+    """Returns whether all hints are True, or None where that is not known."""
     return True if all(f is True for f in flags) else None
 
 
 def given_arguments(scope):
-    """The arguments of a constructor, from its locals()."""
+    """Returns the arguments of a constructor, from its locals()."""
     return {k: v for k, v in scope.items() if k not in ("self", "__class__")}
 
 
 class LinearOperator(metaclass=abc.ABCMeta):
-    """A matrix, or a batch of matrices, that may never be written out.
+    """A matrix, or a batch of matrices, that need not be stored as a dense tensor.
 
     Args:
       dtype: the type of its elements.
@@ -109,7 +109,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
     def _tensors(self):
         return [v for v in vars(self).values() if hasattr(v, "op")] + self._graph_parents
 
-    # ---- what is known ----
+    # ---- properties ----
 
     @property
     def parameters(self):
@@ -164,11 +164,11 @@ class LinearOperator(metaclass=abc.ABCMeta):
 
     @abc.abstractmethod
     def _shape(self):
-        """The static shape."""
+        """Returns the static shape."""
 
     @abc.abstractmethod
     def _shape_tensor(self):
-        """The shape as a tensor."""
+        """Returns the shape as a tensor."""
 
     @property
     def shape(self):
@@ -176,7 +176,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return self._shape()
 
     def shape_tensor(self, name="shape_tensor"):
-        """The shape as a tensor."""
+        """Returns the shape as a tensor."""
         with self._name_scope(name):
             if self.shape.is_fully_defined():
                 return convert_to_tensor(np.array(self.shape.as_list(), np.int32), name="shape")
@@ -188,7 +188,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return self.shape[:-2] if self.shape.ndims is not None else TensorShape(None)
 
     def batch_shape_tensor(self, name="batch_shape_tensor"):
-        """The shape of the batch as a tensor."""
+        """Returns the shape of the batch as a tensor."""
         with self._name_scope(name):
             if self.batch_shape.is_fully_defined():
                 return convert_to_tensor(np.array(self.batch_shape.as_list(), np.int32), name="batch_shape")
@@ -200,7 +200,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return self.shape.ndims
 
     def tensor_rank_tensor(self, name="tensor_rank_tensor"):
-        """The number of dimensions as a tensor."""
+        """Returns the number of dimensions as a tensor."""
         with self._name_scope(name):
             if self.tensor_rank is not None:
                 return convert_to_tensor(np.array(self.tensor_rank, np.int32))
@@ -217,14 +217,14 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return special_math.dimension_at_index(self.shape, -2)
 
     def domain_dimension_tensor(self, name="domain_dimension_tensor"):
-        """The number of columns as a tensor."""
+        """Returns the number of columns as a tensor."""
         with self._name_scope(name):
             if self.domain_dimension.value is not None:
                 return convert_to_tensor(np.array(self.domain_dimension.value, np.int32))
             return self.shape_tensor()[-1]
 
     def range_dimension_tensor(self, name="range_dimension_tensor"):
-        """The number of rows as a tensor."""
+        """Returns the number of rows as a tensor."""
         with self._name_scope(name):
             if self.range_dimension.value is not None:
                 return convert_to_tensor(np.array(self.range_dimension.value, np.int32))
@@ -233,7 +233,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
     # ---- assertions ----
 
     def assert_non_singular(self, name="assert_non_singular"):
-        """An op that fails unless the operator has an inverse."""
+        """Returns an op that fails unless the operator has an inverse."""
         with self._name_scope(name):
             return self._assert_non_singular()
 
@@ -249,7 +249,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return max(sizes)
 
     def assert_positive_definite(self, name="assert_positive_definite"):
-        """An op that fails unless the operator is positive definite."""
+        """Returns an op that fails unless the operator is positive definite."""
         with self._name_scope(name):
             return self._assert_positive_definite()
 
@@ -258,7 +258,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return check_ops.assert_positive(math_ops.real(found), message="Matrix was not positive definite.")
 
     def assert_self_adjoint(self, name="assert_self_adjoint"):
-        """An op that fails unless the operator equals its adjoint."""
+        """Returns an op that fails unless the operator equals its adjoint."""
         with self._name_scope(name):
             return self._assert_self_adjoint()
 
@@ -276,10 +276,10 @@ class LinearOperator(metaclass=abc.ABCMeta):
 
     @abc.abstractmethod
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
-        """The product with a dense matrix."""
+        """Returns the product with a dense matrix."""
 
     def matmul(self, x, adjoint=False, adjoint_arg=False, name="matmul"):
-        """The product with a matrix or with another operator."""
+        """Returns the product with a matrix or with another operator."""
         if isinstance(x, LinearOperator):
             left, right = self.adjoint() if adjoint else self, x.adjoint() if adjoint_arg else x
             self._compatible(left.domain_dimension, right.range_dimension)
@@ -299,7 +299,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return self.matmul(other)
 
     def matvec(self, x, adjoint=False, name="matvec"):
-        """The product with a vector."""
+        """Returns the product with a vector."""
         with self._name_scope(name):
             x = self._checked(convert_to_tensor(x, name="x"))
             self._compatible(self.range_dimension if adjoint else self.domain_dimension, x.shape[-1])
@@ -308,7 +308,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
     def _matvec(self, x, adjoint=False):
         return array_ops.squeeze(self.matmul(x[..., None], adjoint=adjoint), axis=-1)
 
-    # ---- solutions ----
+    # ---- solving ----
 
     def _must_solve(self, what="Exact solve"):
         if self.is_non_singular is False:
@@ -324,7 +324,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return solve(self.to_dense(), rhs, adjoint=adjoint)
 
     def solve(self, rhs, adjoint=False, adjoint_arg=False, name="solve"):
-        """The solution X of A X = rhs; rhs may be another operator."""
+        """Returns the solution X of A X = rhs; rhs may be another operator."""
         self._must_solve()
         if isinstance(rhs, LinearOperator):
             left, right = self.adjoint() if adjoint else self, rhs.adjoint() if adjoint_arg else rhs
@@ -338,7 +338,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
             return self._solve(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg)
 
     def solvevec(self, rhs, adjoint=False, name="solve"):
-        """The solution x of A x = rhs, both vectors."""
+        """Returns the solution x of A x = rhs, both vectors."""
         with self._name_scope(name):
             rhs = self._checked(convert_to_tensor(rhs, name="rhs"))
             return self._solvevec(rhs, adjoint=adjoint)
@@ -349,7 +349,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
     # ---- other operators ----
 
     def adjoint(self, name="adjoint"):
-        """The adjoint operator."""
+        """Returns the adjoint operator."""
         if self.is_self_adjoint is True:
             return self
         with self._name_scope(name):
@@ -362,7 +362,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return LinearOperatorAdjoint(self)
 
     def inverse(self, name="inverse"):
-        """The inverse operator."""
+        """Returns the inverse operator."""
         if self.is_square is False:
             raise ValueError("Cannot take the Inverse: This operator represents a non square matrix.")
         if self.is_non_singular is False:
@@ -375,7 +375,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return LinearOperatorInversion(self)
 
     def cholesky(self, name="cholesky"):
-        """The lower triangular operator L with A = L L^H."""
+        """Returns the lower triangular operator L with A = L L^H."""
         if not (self.is_positive_definite and self.is_self_adjoint):
             raise ValueError("Cannot take the Cholesky decomposition: Not a positive definite self adjoint matrix.")
         with self._name_scope(name):
@@ -386,7 +386,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return LinearOperatorLowerTriangular(linalg.cholesky(self.to_dense()), is_non_singular=True, is_self_adjoint=False,
                                              is_square=True)
 
-    # ---- numbers ----
+    # ---- determinants and other numbers ----
 
     def _determinant(self):
         if self.is_self_adjoint and self.is_positive_definite:
@@ -397,7 +397,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return self.to_dense()
 
     def determinant(self, name="det"):
-        """The determinant of each matrix."""
+        """Returns the determinant of each matrix."""
         if self.is_square is False:
             raise NotImplementedError("Determinant not implemented for an operator that is expected to not be square.")
         with self._name_scope(name):
@@ -410,20 +410,20 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return linalg.slogdet(self.to_dense())[1]
 
     def log_abs_determinant(self, name="log_abs_det"):
-        """The logarithm of the absolute value of the determinant of each matrix."""
+        """Returns the logarithm of the absolute value of the determinant of each matrix."""
         if self.is_square is False:
             raise NotImplementedError("Determinant not implemented for an operator that is expected to not be square.")
         with self._name_scope(name):
             return self._log_abs_determinant()
 
     def _to_dense(self):
-        """The product with the identity."""
+        """Returns the product with the identity."""
         n = self.domain_dimension.value
         n = self.domain_dimension_tensor() if n is None else n
         return self.matmul(linalg.eye(n, dtype=self.dtype))
 
     def to_dense(self, name="to_dense"):
-        """The matrices, written out."""
+        """Returns the matrices, written out."""
         with self._name_scope(name):
             return self._to_dense()
 
@@ -431,7 +431,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return linalg.diag_part(self.to_dense())
 
     def diag_part(self, name="diag_part"):
-        """The diagonal of each matrix."""
+        """Returns the diagonal of each matrix."""
         with self._name_scope(name):
             return self._diag_part()
 
@@ -439,7 +439,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return math_ops.reduce_sum(self.diag_part(), axis=-1)
 
     def trace(self, name="trace"):
-        """The sum of the diagonal of each matrix."""
+        """Returns the sum of the diagonal of each matrix."""
         with self._name_scope(name):
             return self._trace()
 
@@ -447,7 +447,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return self.to_dense() + x
 
     def add_to_tensor(self, x, name="add_to_tensor"):
-        """The matrices plus a tensor."""
+        """Returns the matrices plus a tensor."""
         with self._name_scope(name):
             return self._add_to_tensor(self._checked(convert_to_tensor(x, name="x")))
 
@@ -455,7 +455,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return linalg_solve.self_adjoint_eigvals(self.to_dense())
 
     def eigvals(self, name="eigvals"):
-        """The eigenvalues of each matrix."""
+        """Returns the eigenvalues of each matrix."""
         if not self.is_self_adjoint:
             raise NotImplementedError("Only self-adjoint matrices are supported.")
         with self._name_scope(name):
@@ -469,7 +469,7 @@ class LinearOperator(metaclass=abc.ABCMeta):
         return math_ops.reduce_max(found, axis=-1) / math_ops.reduce_min(found, axis=-1)
 
     def cond(self, name="cond"):
-        """The condition number of each matrix."""
+        """Returns the condition number of each matrix."""
         with self._name_scope(name):
             return self._cond()
 

@@ -1,4 +1,4 @@
-"""Operators with a structure of their own: circulant, Toeplitz, tridiagonal, Householder, permutations, low-rank updates."""
+"""Operators with special structures: circulant, Toeplitz, tridiagonal, Householder, permutations, low-rank updates."""
 import numpy as np
 
 from weft._core.framework.build import constant_value, convert_to_tensor
@@ -12,7 +12,7 @@ from weft._core.ops import array_ops, check_ops, linalg, math_ops, signal_ops, s
 
 
 class LinearOperatorHouseholder(LinearOperator):
-    """The reflection I - 2 v v^H at the hyperplane that a vector is normal to.
+    """The reflection I - 2 v v^H at the hyperplane to which v is normal.
 
     Args:
       reflection_axis: the vectors; they are normalized first.
@@ -214,7 +214,7 @@ class LinearOperatorToeplitz(LinearOperator):
         batch = special_math.broadcast_dynamic_shape(array_ops.shape(self._row), array_ops.shape(self._col))
         row, col = array_ops.broadcast_to(self._row, batch), array_ops.broadcast_to(self._col, batch)
         n = self.domain_dimension_tensor()
-        # The diagonals from the lower left to the upper right; element (i, j) is on diagonal n - 1 + j - i.
+        # These are the diagonals from the lower left to the upper right; element (i, j) is on diagonal n - 1 + j - i.
         diagonals = array_ops.concat([array_ops.reverse(col, [-1]), row[..., 1:]], -1)
         steps = math_ops.range(n)
         found = array_ops.gather(diagonals, steps[None, :] - steps[:, None] + (n - 1), axis=-1)
@@ -271,7 +271,7 @@ class LinearOperatorTridiag(LinearOperator):
         return self._format
 
     def _rows(self):
-        """(superdiagonal, diagonal, subdiagonal), each as long as the matrix is wide."""
+        """Returns (superdiagonal, diagonal, subdiagonal), each as long as the matrix is wide."""
         if self._format == "sequence":
             upper, main, lower = self._diagonals
             n = main.shape[-1].value
@@ -324,7 +324,7 @@ class LinearOperatorTridiag(LinearOperator):
 
 
 class _Circulant(LinearOperator):
-    """The base of the circulant operators, which the Fourier transform makes diagonal; `_depth` is its dimensions."""
+    """The base of the circulant operators, which a Fourier transform of `_depth` dimensions diagonalizes."""
 
     def __init__(self, spectrum, depth, input_output_dtype, is_non_singular, is_self_adjoint, is_positive_definite, is_square, given, name):
         with name_scope(name, values=[spectrum]):
@@ -342,7 +342,7 @@ class _Circulant(LinearOperator):
 
     @property
     def spectrum(self):
-        """The eigenvalues, as they lie in the Fourier domain."""
+        """The eigenvalues, in the order of the Fourier domain."""
         return self._spectrum
 
     @property
@@ -356,7 +356,7 @@ class _Circulant(LinearOperator):
         return self._spectrum.shape[-self._depth:]
 
     def block_shape_tensor(self, name="block_shape_tensor"):
-        """The shape of the last dimensions of the spectrum, as a tensor."""
+        """Returns the shape of the last dimensions of the spectrum, as a tensor."""
         with self._name_scope(name):
             return array_ops.shape(self._spectrum)[-self._depth:]
 
@@ -382,7 +382,7 @@ class _Circulant(LinearOperator):
         return (back if inverse else forward)[self._depth](x)
 
     def _times(self, x, factor, adjoint_arg):
-        """The product of the Fourier transform of x with a factor, transformed back."""
+        """Returns the product of the Fourier transform of x with a factor, transformed back."""
         x = math_ops.cast(adjoint_of(x) if adjoint_arg else x, self._complex())
         columns = linalg.transpose(x)
         shape = array_ops.shape(columns)
@@ -446,12 +446,12 @@ class _Circulant(LinearOperator):
                                          message="Not positive definite: Real part of spectrum was not all positive.")
 
     def convolution_kernel(self, name="convolution_kernel"):
-        """The first column of the operator, in the shape of a block."""
+        """Returns the first column of the operator, in the shape of a block."""
         with self._name_scope(name):
             return math_ops.cast(self._fourier(self._factor(False), inverse=True), self.dtype)
 
     def assert_hermitian_spectrum(self, name="assert_hermitian_spectrum"):
-        """An op that fails unless the convolution kernel is real."""
+        """Returns an op that fails unless the convolution kernel is real."""
         with self._name_scope(name):
             limit = np.finfo(self.dtype.real_dtype.as_numpy_dtype).eps
             size = math_ops.abs(math_ops.imag(self._fourier(self._factor(False), inverse=True)))
@@ -473,7 +473,7 @@ class _Circulant(LinearOperator):
 
 
 class LinearOperatorCirculant(_Circulant):
-    """A circulant matrix: each column is the one before it, moved down by one.
+    """A circulant matrix: each column is the previous one, shifted down by one.
 
     Args:
       spectrum: the Fourier transform of the first column.
@@ -492,7 +492,7 @@ class LinearOperatorCirculant(_Circulant):
 
 
 class LinearOperatorCirculant2D(_Circulant):
-    """A matrix of circulant blocks, which are themselves arranged as in a circulant matrix.
+    """A matrix of circulant blocks, which are arranged in a circulant pattern.
 
     Args:
       spectrum: the two-dimensional Fourier transform of the first column.
@@ -614,13 +614,13 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         return self._base.matmul(x, adjoint=adjoint, adjoint_arg=adjoint_arg) + base.matmul(u, inner)
 
     def _capacitance(self):
-        """D^-1 + V^H L^-1 U, which has the size of the update's rank."""
+        """Returns D^-1 + V^H L^-1 U, whose size is the rank of the update."""
         inner = base.matmul(self._v, self._base.solve(self._u), adjoint_a=True)
         return self.diag_operator.inverse().add_to_tensor(inner) if self._diag is not None else linalg.set_diag(
             inner, linalg.diag_part(inner) + 1.0)
 
     def _solve(self, rhs, adjoint=False, adjoint_arg=False):
-        # By Woodbury's identity.
+        # This is Woodbury's identity.
         u, v = (self._v, self._u) if adjoint else (self._u, self._v)
         first = self._base.solve(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg)
         inner = base.matmul(v, first, adjoint_a=True)

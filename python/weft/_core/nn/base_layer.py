@@ -1,8 +1,8 @@
 """tf.layers.Layer: a Keras layer whose variables come from tf.get_variable.
 
-Its variables lie in a variable scope that is chosen in the first call: the one given, or one that is called as the class is.
-Regularization losses and updates go to the collections of the graph.  A layer that is made in keras_style_scope() makes its
-variables as a layer of Keras does instead.
+Its variables are in a variable scope that is chosen in the first call: the given one, or a new one named after the
+class. Regularization losses and updates go to the collections of the graph.  A layer that is made in
+keras_style_scope() makes its variables as a layer of Keras does instead.
 """
 import contextlib
 
@@ -10,18 +10,18 @@ from weft._core.framework.dtypes import as_dtype
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.framework.trackable import Trackable, is_trackable
 from weft._core.keras import base_layer as keras
-from weft._core.keras.base_layer import snake_case, unique_name  # noqa: F401 - for those who look for them here
-from weft._core.keras.input_spec import InputSpec  # noqa: F401 - for those who look for it here
+from weft._core.keras.base_layer import snake_case, unique_name  # noqa: F401 - programs import them from here
+from weft._core.keras.input_spec import InputSpec  # noqa: F401 - programs import it from here
 from weft._core.keras.weights import has
 from weft._core.ops.partitioned import PartitionedVariable
 from weft._core.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 
-_keras_style = False  # whether layers that are made now make their variables as Keras does
+_keras_style = False  # whether layers that are created now make their variables as Keras does
 
 
 @contextlib.contextmanager
 def keras_style_scope():
-    """A scope in which tf.layers and cells make variables of their own, as layers of Keras do: names are never shared."""
+    """Makes tf.layers and cells created inside make their own variables, as Keras layers do; names are never shared."""
     global _keras_style
     before, _keras_style = _keras_style, True
     try:
@@ -31,7 +31,7 @@ def keras_style_scope():
 
 
 def set_keras_style():
-    """All tf.layers and cells that are made from now on make variables as layers of Keras do; it cannot be undone."""
+    """Makes all tf.layers and cells created from now on make variables as Keras layers do. It cannot be undone."""
     global _keras_style
     _keras_style = True
 
@@ -42,9 +42,9 @@ def _refuse(name, value):
 
 
 class Layer(keras.Layer):
-    """A layer; subclasses write build(input_shape), which calls add_weight, and call(inputs)."""
+    """The base of layers. Subclasses define build(input_shape), which calls add_weight, and call(inputs)."""
 
-    # Of a subclass that does not call __init__.
+    # Defaults for a subclass that does not call __init__.
     _reuse = _scope = _graph = _current_scope = None
     _keras_style = False
 
@@ -59,7 +59,7 @@ class Layer(keras.Layer):
             with variable_scope(scope) as captured:
                 self._scope = captured
 
-    # As in TensorFlow, the attributes of these layers are not tracked: what they hold is what add_weight made.
+    # As in TensorFlow, the attributes of these layers are not tracked: a layer has only the variables of add_weight.
 
     def __setattr__(self, name, value):
         object.__setattr__(self, name, value)
@@ -87,7 +87,7 @@ class Layer(keras.Layer):
         return self._scope.name
 
     def _track(self, variable):
-        """Remembers a variable that call() made as the layer's."""
+        """Records a variable that call() made as a variable of the layer."""
         for v in list(variable) if isinstance(variable, PartitionedVariable) else [variable]:
             if not has(self._trainable_weights, v) and not has(self._non_trainable_weights, v):
                 (self._trainable_weights if getattr(v, "trainable", False) else self._non_trainable_weights).append(v)
@@ -107,7 +107,7 @@ class Layer(keras.Layer):
 
     def add_weight(self, name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None,
                    use_resource=None, synchronization=None, aggregation=None, partitioner=None, **kwargs):
-        """A variable of the layer, by tf.get_variable in the layer's scope."""
+        """Returns a variable of the layer, made by tf.get_variable in the layer's scope."""
         if self._keras_style:
             return super().add_weight(name, shape, dtype, initializer, regularizer, trainable, constraint, partitioner, use_resource,
                                       synchronization, aggregation, **kwargs)
@@ -142,7 +142,7 @@ class Layer(keras.Layer):
         raise NotImplementedError("%s has no call(): a subclass of tf.layers.Layer writes it" % type(self).__name__)
 
     def _name_scope(self):
-        """Calls after the first go into the name scope of the first."""
+        """Returns the name scope of a call; later calls use the name scope of the first."""
         if self._keras_style:
             return super()._name_scope()
         return get_default_graph().name_scope(self._current_scope.original_name_scope or None)

@@ -8,7 +8,7 @@ from weft._core.ops.control_flow import smart_cond
 
 
 def compose(scale, offset, then_scale, then_offset):
-    """The scale and offset of two linear functions, one after the other; the second may be missing in parts."""
+    """Returns the scale and offset of two linear functions applied in turn; parts of the second may be None."""
     if then_scale is not None:
         scale, offset = scale * then_scale, offset * then_scale
     return scale, offset if then_offset is None else offset + then_offset
@@ -23,7 +23,7 @@ class Extended:
         self.known = None if known is None else bool(known)
 
     def run(self, inputs):
-        """(normalized inputs, operations that update the moving statistics)"""
+        """Returns (normalized inputs, operations that update the moving statistics)."""
         size, shape = self.layer.virtual_batch_size, None
         if size is None:
             return self._normalized(inputs)
@@ -35,7 +35,7 @@ class Extended:
         return made, updates
 
     def _along(self, v, x):
-        """A statistic so that it broadcasts against x."""
+        """Returns a statistic in a shape that broadcasts against x."""
         rank, axes = x.shape.ndims, self.layer.axis
         if v is None or v.shape.ndims == rank or axes == [rank - 1]:
             return v
@@ -75,7 +75,9 @@ class Extended:
         return smart_cond(self.training, lambda: moving_average(variable, value, momentum), lambda: convert_to_tensor(variable))
 
     def _corrected(self, mean, variance):
-        """The factors of batch renormalization, and the statistics, which wait until its moving averages are updated."""
+        """Returns the factors of batch renormalization, and the statistics, which wait for the update of its moving
+        averages.
+        """
         layer, graph = self.layer, get_default_graph()
         stddev = math_ops.sqrt(variance + layer.epsilon)
         floor = math_ops.maximum(layer.renorm_stddev, math_ops.sqrt(convert_to_tensor(layer.epsilon, stddev.dtype)))

@@ -18,7 +18,7 @@ def _first(data_format):
 # ---- three dimensions ----
 
 def conv3d(input, filter=None, strides=None, padding=None, data_format="NDHWC", dilations=(1, 1, 1, 1, 1), name=None, filters=None):
-    """The product of every window of a volume with a filter.
+    """Returns the product of every window of a volume with a filter.
 
     Args:
       input: volumes, a tensor of five dimensions.
@@ -36,7 +36,7 @@ def conv3d(input, filter=None, strides=None, padding=None, data_format="NDHWC", 
 
 def conv3d_transpose(value, filter=None, output_shape=None, strides=None, padding="SAME", data_format="NDHWC", name=None, input=None,
                      filters=None, dilations=None):
-    """The gradient of a convolution of volumes towards its input, as a layer.
+    """Returns the gradient of a volume convolution with respect to its input, used as a layer.
 
     Args:
       value: volumes, a tensor of five dimensions.
@@ -63,7 +63,7 @@ def _transpose3d(value, filter, output_shape, strides, padding, data_format, dil
 
 
 def conv3d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, data_format="NDHWC", dilations=(1, 1, 1, 1, 1), name=None):
-    """The gradient of a convolution of volumes towards its filter.
+    """Returns the gradient of a volume convolution with respect to its filter.
 
     Args:
       input: volumes, a tensor of five dimensions.
@@ -83,7 +83,7 @@ conv3d_backprop_filter_v2 = conv3d_backprop_filter
 
 
 def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
-    """The maximum of each window of a volume.
+    """Returns the maximum of each window of a volume.
 
     Args:
       input: volumes, a tensor of five dimensions.
@@ -97,7 +97,7 @@ def max_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
 
 
 def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
-    """The mean of each window of a volume.
+    """Returns the mean of each window of a volume.
 
     Args:
       input: volumes, a tensor of five dimensions.
@@ -118,7 +118,7 @@ def _pool3d(kind, input, ksize, strides, padding, data_format, name):
                   strides=pooling._sizes(strides, 3, first, "strides"), padding=padding, data_format=data_format)
 
 
-# ---- pools of any rank ----
+# ---- pools for inputs of any rank ----
 
 def _rank_of_pool(input, data_format):
     shape = input.shape if hasattr(input, "shape") else np.shape(input)
@@ -129,7 +129,7 @@ def _rank_of_pool(input, data_format):
 
 
 def max_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
-    """The maximum of each window of a row, an image or a volume.
+    """Returns the maximum of each window of a row, an image or a volume.
 
     Args:
       input: a tensor of three, four or five dimensions.
@@ -152,7 +152,7 @@ def max_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
 
 
 def avg_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
-    """The mean of each window of a row, an image or a volume.
+    """Returns the mean of each window of a row, an image or a volume.
 
     Args:
       input: a tensor of three, four or five dimensions.
@@ -197,7 +197,7 @@ def _steps(strides, rate, n):
 
 
 def _base_paddings(filter_shape, rate):
-    """What 'SAME' adds before and after each dimension for a window with gaps."""
+    """Returns what 'SAME' adds before and after each dimension for a dilated window."""
     known = constant_value(filter_shape) if hasattr(filter_shape, "op") else np.asarray(filter_shape)
     if known is None:
         reach = (array_ops.cast(filter_shape, dtypes.int32) - 1) * rate
@@ -208,7 +208,7 @@ def _base_paddings(filter_shape, rate):
 
 
 def with_space_to_batch(input, dilation_rate, padding, op, filter_shape=None, spatial_dims=None, data_format=None):
-    """Calls `op` on an input whose space is moved into the batch, so that windows get gaps.
+    """Calls `op` on an input whose spatial dimensions are moved into the batch, which dilates the windows.
 
     Args:
       input: a tensor.
@@ -253,7 +253,7 @@ def _through_batch(input, rate, dims, base, op, n):
         sizes = array_ops.stack([shape[d] for d in dims])
     paddings, crops = array_ops.required_space_to_batch_paddings(input_shape=sizes, base_paddings=base, block_shape=rate)
     first, last = dims[0], dims[-1]
-    if last - first + 1 != len(dims) or first != 1:  # the ops take the dimensions from the second one on
+    if last - first + 1 != len(dims) or first != 1:  # The ops take the dimensions from the second one on.
         rate, paddings, crops = _for_all_dims(rate, paddings, crops, dims)
     moved = array_ops.space_to_batch_nd(input, rate, paddings)
     return array_ops.batch_to_space_nd(op(moved, n, "VALID"), rate, crops)
@@ -273,7 +273,7 @@ def _for_all_dims(rate, paddings, crops, dims):
 # ---- convolutions and pools of any rank ----
 
 def convolution(input, filter, padding, strides=None, dilation_rate=None, name=None, data_format=None, filters=None, dilations=None):
-    """The product of every window of a row, an image or a volume with a filter.
+    """Returns the product of every window of a row, an image or a volume with a filter.
 
     Args:
       input: a tensor of three, four or five dimensions, or of more: the ones before the last of these are batches.
@@ -312,7 +312,7 @@ def convolution(input, filter, padding, strides=None, dilation_rate=None, name=N
 def _convolve(x, filter, steps, padding, data_format, n, scope):
     first = _first(data_format)
     strides = [1, 1, *map(int, steps)] if first else [1, *map(int, steps), 1]
-    if x.shape.ndims is not None and x.shape.ndims > n + 2:  # more batch dimensions
+    if x.shape.ndims is not None and x.shape.ndims > n + 2:  # The input has more batch dimensions.
         sizes = array_ops.shape(x)
         extra = x.shape.ndims - n - 1
         flat = array_ops.reshape(x, array_ops.concat([[-1], sizes[extra:]], 0))
@@ -329,7 +329,7 @@ def _convolve(x, filter, steps, padding, data_format, n, scope):
 
 
 def pool(input, window_shape, pooling_type, padding, dilation_rate=None, strides=None, name=None, data_format=None, dilations=None):
-    """The maximum or the mean of each window of a row, an image or a volume.
+    """Returns the maximum or the mean of each window of a row, an image or a volume.
 
     Args:
       input: a tensor of three, four or five dimensions.
@@ -385,7 +385,7 @@ def _pool_once(pooling_type, x, window, steps, padding, data_format, n, scope):
 # ---- transposed convolutions ----
 
 def conv1d_transpose(input, filters, output_shape, strides, padding="SAME", data_format="NWC", dilations=None, name=None):
-    """The gradient of a convolution of rows towards its input, as a layer.
+    """Returns the gradient of a convolution of rows with respect to its input, used as a layer.
 
     Args:
       input: rows, a tensor of three dimensions.
@@ -417,7 +417,7 @@ def _transpose1d(input, filters, output_shape, strides, padding, data_format, di
 
 
 def conv_transpose(input, filters, output_shape, strides, padding="SAME", data_format=None, dilations=None, name=None):
-    """The gradient of a convolution towards its input, as a layer, for rows, images or volumes.
+    """Returns the gradient of a convolution with respect to its input, used as a layer, for rows, images or volumes.
 
     Args:
       input: a tensor of three, four or five dimensions.
@@ -450,7 +450,7 @@ def conv_transpose(input, filters, output_shape, strides, padding="SAME", data_f
 
 
 def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):
-    """The gradient of `atrous_conv2d` towards its input, as a layer.
+    """Returns the gradient of `atrous_conv2d` with respect to its input, used as a layer.
 
     Args:
       value: images, a tensor of four dimensions with the channels last.
@@ -471,7 +471,7 @@ def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=No
 
 
 def _atrous_transpose(value, filters, output_shape, rate, padding):
-    """The images are cut into rate * rate grids, which an ordinary transposed convolution makes larger."""
+    """Divides the images into rate * rate grids, which an ordinary transposed convolution enlarges."""
     if padding not in ("SAME", "VALID"):
         raise ValueError("`padding` must be either 'VALID' or 'SAME'. Received: padding=%s" % padding)
     window = array_ops.shape(filters)[:2]
@@ -481,7 +481,7 @@ def _atrous_transpose(value, filters, output_shape, rate, padding):
     over = (rate - (wanted + reach) % rate) % rate
     grid = (wanted + reach + over) // rate
     have = array_ops.shape(value)[1:3]
-    # The value lies on the grid from its first element on; what is missing at the end is zero.
+    # The value starts at the first element of the grid; missing elements at the end are zero.
     span = grid * rate - (window - 1) * rate
     into = array_ops.stack([array_ops.zeros_like(have), span - have], axis=1)
     cut = array_ops.stack([before, reach - before + over], axis=1)
@@ -500,7 +500,7 @@ def _atrous_transpose(value, filters, output_shape, rate, padding):
 
 def conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, use_cudnn_on_gpu=True, data_format="NHWC",
                            dilations=(1, 1, 1, 1), name=None):
-    """The gradient of a convolution towards its filter.
+    """Returns the gradient of a convolution with respect to its filter.
 
     Args:
       input: images, a tensor of four dimensions.
@@ -519,7 +519,7 @@ def conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, 
 
 def conv2d_backprop_input(input_sizes, filter=None, out_backprop=None, strides=None, padding=None, use_cudnn_on_gpu=True,
                           data_format="NHWC", dilations=(1, 1, 1, 1), name=None, filters=None):
-    """The gradient of a convolution towards its input.
+    """Returns the gradient of a convolution with respect to its input.
 
     Args:
       input_sizes: the shape of the images.
@@ -540,7 +540,7 @@ def conv2d_backprop_input(input_sizes, filter=None, out_backprop=None, strides=N
 
 def depthwise_conv2d_backprop_filter(input, filter_sizes, out_backprop, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1),
                                      name=None):
-    """The gradient of a depthwise convolution towards its filter.
+    """Returns the gradient of a depthwise convolution with respect to its filter.
 
     Args:
       input: images, a tensor of four dimensions.
@@ -558,7 +558,7 @@ def depthwise_conv2d_backprop_filter(input, filter_sizes, out_backprop, strides,
 
 def depthwise_conv2d_backprop_input(input_sizes, filter, out_backprop, strides, padding, data_format="NHWC", dilations=(1, 1, 1, 1),
                                     name=None):
-    """The gradient of a depthwise convolution towards its input.
+    """Returns the gradient of a depthwise convolution with respect to its input.
 
     Args:
       input_sizes: the shape of the images.

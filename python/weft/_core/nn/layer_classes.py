@@ -1,4 +1,4 @@
-"""tf.layers as classes: the layers of Keras with variables from tf.get_variable."""
+"""tf.layers as classes: Keras layers whose variables come from tf.get_variable."""
 from weft._core.keras import layers as keras
 from weft._core.nn.base_layer import Layer
 from weft._core.ops import init_ops
@@ -181,4 +181,4 @@ class Dropout(keras.Dropout, Layer):
 
 
 class Flatten(keras.Flatten, Layer):
-    """Each example of the batch as one row."""
+    """Reshapes each example of the batch into one row."""

@@ -24,7 +24,7 @@ from weft._core.ops import init_ops
 def dense(inputs, units, activation=None, use_bias=True, kernel_initializer=None, bias_initializer=init_ops.Zeros(),
           kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None,
           trainable=True, name=None, reuse=None):
-    """A layer of units that are all connected to the last axis of the inputs: activation(inputs * kernel + bias)."""
+    """Applies a layer of units that are all connected to the last axis: activation(inputs * kernel + bias)."""
     layer = Dense(units=units, activation=activation, use_bias=use_bias, kernel_initializer=kernel_initializer,
                   bias_initializer=bias_initializer, kernel_regularizer=kernel_regularizer, bias_regularizer=bias_regularizer,
                   activity_regularizer=activity_regularizer, kernel_constraint=kernel_constraint, bias_constraint=bias_constraint,
@@ -36,7 +36,7 @@ def conv1d(inputs, filters, kernel_size, strides=1, padding="valid", data_format
            use_bias=True, kernel_initializer=None, bias_initializer=init_ops.Zeros(), kernel_regularizer=None,
            bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True,
            name=None, reuse=None):
-    """A convolution of sequences with filters that are learnt."""
+    """Applies a convolution with trained filters to sequences."""
     layer = Conv1D(filters=filters, kernel_size=kernel_size, strides=strides, padding=padding, data_format=data_format,
                    dilation_rate=dilation_rate, activation=activation, use_bias=use_bias, kernel_initializer=kernel_initializer,
                    bias_initializer=bias_initializer, kernel_regularizer=kernel_regularizer, bias_regularizer=bias_regularizer,
@@ -49,7 +49,7 @@ def conv2d(inputs, filters, kernel_size, strides=(1, 1), padding="valid", data_f
            activation=None, use_bias=True, kernel_initializer=None, bias_initializer=init_ops.Zeros(), kernel_regularizer=None,
            bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True,
            name=None, reuse=None):
-    """A convolution of images with filters that are learnt."""
+    """Applies a convolution with trained filters to images."""
     layer = Conv2D(filters=filters, kernel_size=kernel_size, strides=strides, padding=padding, data_format=data_format,
                    dilation_rate=dilation_rate, activation=activation, use_bias=use_bias,
                    kernel_initializer=kernel_initializer, bias_initializer=bias_initializer, kernel_regularizer=kernel_regularizer,
@@ -63,7 +63,7 @@ def conv3d(inputs, filters, kernel_size, strides=(1, 1, 1), padding="valid", dat
            activation=None, use_bias=True, kernel_initializer=None, bias_initializer=init_ops.Zeros(), kernel_regularizer=None,
            bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True,
            name=None, reuse=None):
-    """A convolution of volumes with filters that are learnt."""
+    """Applies a convolution with trained filters to volumes."""
     layer = Conv3D(filters=filters, kernel_size=kernel_size, strides=strides, padding=padding, data_format=data_format,
                    dilation_rate=dilation_rate, activation=activation, use_bias=use_bias,
                    kernel_initializer=kernel_initializer, bias_initializer=bias_initializer, kernel_regularizer=kernel_regularizer,
@@ -78,7 +78,7 @@ def separable_conv1d(inputs, filters, kernel_size, strides=1, padding="valid", d
                      bias_initializer=init_ops.Zeros(), depthwise_regularizer=None, pointwise_regularizer=None,
                      bias_regularizer=None, activity_regularizer=None, depthwise_constraint=None, pointwise_constraint=None,
                      bias_constraint=None, trainable=True, name=None, reuse=None):
-    """A convolution of each channel of sequences by itself, followed by one that mixes the channels."""
+    """Applies a convolution to each channel of sequences separately, and then one that mixes the channels."""
     layer = SeparableConv1D(filters=filters, kernel_size=kernel_size, strides=strides, padding=padding, data_format=data_format,
                             dilation_rate=dilation_rate, depth_multiplier=depth_multiplier, activation=activation,
                             use_bias=use_bias, depthwise_initializer=depthwise_initializer,
@@ -95,7 +95,7 @@ def separable_conv2d(inputs, filters, kernel_size, strides=(1, 1), padding="vali
                      bias_initializer=init_ops.Zeros(), depthwise_regularizer=None, pointwise_regularizer=None,
                      bias_regularizer=None, activity_regularizer=None, depthwise_constraint=None, pointwise_constraint=None,
                      bias_constraint=None, trainable=True, name=None, reuse=None):
-    """A convolution of each channel of images by itself, followed by one that mixes the channels."""
+    """Applies a convolution to each channel of images separately, and then one that mixes the channels."""
     layer = SeparableConv2D(filters=filters, kernel_size=kernel_size, strides=strides, padding=padding,
                             data_format=data_format, dilation_rate=dilation_rate, depth_multiplier=depth_multiplier,
                             activation=activation, use_bias=use_bias, depthwise_initializer=depthwise_initializer,
@@ -111,7 +111,7 @@ def conv2d_transpose(inputs, filters, kernel_size, strides=(1, 1), padding="vali
                      use_bias=True, kernel_initializer=None, bias_initializer=init_ops.Zeros(), kernel_regularizer=None,
                      bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True,
                      name=None, reuse=None):
-    """A transposed convolution: it enlarges images where conv2d makes them smaller."""
+    """Applies a transposed convolution, which enlarges images where conv2d makes them smaller."""
     layer = Conv2DTranspose(filters=filters, kernel_size=kernel_size, strides=strides, padding=padding,
                             data_format=data_format, activation=activation, use_bias=use_bias,
                             kernel_initializer=kernel_initializer, bias_initializer=bias_initializer,
@@ -125,7 +125,7 @@ def conv3d_transpose(inputs, filters, kernel_size, strides=(1, 1, 1), padding="v
                      use_bias=True, kernel_initializer=None, bias_initializer=init_ops.Zeros(), kernel_regularizer=None,
                      bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True,
                      name=None, reuse=None):
-    """A transposed convolution: it enlarges volumes where conv3d makes them smaller."""
+    """Applies a transposed convolution, which enlarges volumes where conv3d makes them smaller."""
     layer = Conv3DTranspose(filters=filters, kernel_size=kernel_size, strides=strides, padding=padding,
                             data_format=data_format, activation=activation, use_bias=use_bias,
                             kernel_initializer=kernel_initializer, bias_initializer=bias_initializer,
@@ -136,48 +136,48 @@ def conv3d_transpose(inputs, filters, kernel_size, strides=(1, 1, 1), padding="v
 
 
 def max_pooling1d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
-    """The largest value of each window of a sequence."""
+    """Returns the largest value of each window of a sequence."""
     layer = MaxPooling1D(pool_size=pool_size, strides=strides, padding=padding, data_format=data_format, name=name)
     return layer(inputs)
 
 
 def max_pooling2d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
-    """The largest value of each window of an image."""
+    """Returns the largest value of each window of an image."""
     layer = MaxPooling2D(pool_size=pool_size, strides=strides, padding=padding, data_format=data_format, name=name)
     return layer(inputs)
 
 
 def max_pooling3d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
-    """The largest value of each window of a volume."""
+    """Returns the largest value of each window of a volume."""
     layer = MaxPooling3D(pool_size=pool_size, strides=strides, padding=padding, data_format=data_format, name=name)
     return layer(inputs)
 
 
 def average_pooling1d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
-    """The mean of each window of a sequence."""
+    """Returns the mean of each window of a sequence."""
     layer = AveragePooling1D(pool_size=pool_size, strides=strides, padding=padding, data_format=data_format, name=name)
     return layer(inputs)
 
 
 def average_pooling2d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
-    """The mean of each window of an image."""
+    """Returns the mean of each window of an image."""
     layer = AveragePooling2D(pool_size=pool_size, strides=strides, padding=padding, data_format=data_format, name=name)
     return layer(inputs)
 
 
 def average_pooling3d(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
-    """The mean of each window of a volume."""
+    """Returns the mean of each window of a volume."""
     layer = AveragePooling3D(pool_size=pool_size, strides=strides, padding=padding, data_format=data_format, name=name)
     return layer(inputs)
 
 
 def flatten(inputs, name=None, data_format="channels_last"):
-    """Each example of the batch as one row."""
+    """Reshapes each example of the batch into one row."""
     return Flatten(name=name, data_format=data_format)(inputs)
 
 
 def dropout(inputs, rate=0.5, noise_shape=None, seed=None, training=False, name=None):
-    """Sets a random part of the inputs to zero while training, and scales the rest up."""
+    """Sets a random part of the inputs to zero while training, and scales up the rest."""
     return Dropout(rate, noise_shape=noise_shape, seed=seed, name=name)(inputs, training=training)
 
 

@@ -1,4 +1,4 @@
-"""tf.metrics that are means: of tensors, relative errors and cosine distances, and over classes by a confusion matrix."""
+"""tf.metrics that are means: of tensors, relative errors, cosine distances, and of classes in a confusion matrix."""
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import control_dependencies
@@ -9,7 +9,7 @@ from weft._core.ops.variable_scope import variable_scope
 
 
 def mean_tensor(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """The mean of each element over all batches so far.
+    """Returns the mean of each element over all batches so far.
 
     Args:
       values: a tensor of floating-point numbers.
@@ -34,7 +34,7 @@ def mean_tensor(values, weights=None, metrics_collections=None, updates_collecti
 
 
 def percentage_below(values, threshold, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """The share of values below a threshold, over all batches so far.
+    """Returns the share of values below a threshold, over all batches so far.
 
     Args:
       values: a tensor of numbers.
@@ -49,7 +49,7 @@ def percentage_below(values, threshold, weights=None, metrics_collections=None, 
 
 
 def mean_relative_error(labels, predictions, normalizer, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """The mean of |labels - predictions| / normalizer, over all batches so far.
+    """Returns the mean of |labels - predictions| / normalizer, over all batches so far.
 
     Args:
       labels: the true values.
@@ -68,7 +68,7 @@ def mean_relative_error(labels, predictions, normalizer, weights=None, metrics_c
 
 
 def mean_cosine_distance(labels, predictions, dim, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """One minus the mean of the products of labels and predictions along a dimension, over all batches so far.
+    """Returns one minus the mean of the products of labels and predictions along a dimension, over all batches so far.
 
     Args:
       labels: the true values, of unit length along `dim`.
@@ -86,7 +86,7 @@ def mean_cosine_distance(labels, predictions, dim, weights=None, metrics_collect
 
 
 def _matrix(labels, predictions, num_classes, weights):
-    """The confusion matrix over all batches, in a float64 variable, and its update."""
+    """Returns the confusion matrix over all batches, in a float64 variable, and its update."""
     predictions, labels = (math_ops.cast(convert_to_tensor(x), dtypes.int64) for x in (predictions, labels))
     predictions.shape.assert_is_compatible_with(labels.shape)
     matrix = local("total_confusion_matrix", [num_classes, num_classes], dtypes.float64)
@@ -98,7 +98,9 @@ def _matrix(labels, predictions, num_classes, weights):
 
 
 def mean_iou(labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """The mean over classes of intersection over union, over all batches so far; the update gives the confusion matrix.
+    """Returns the mean over classes of intersection over union, over all batches so far.
+
+    The update returns the confusion matrix.
 
     Args:
       labels: the true classes.
@@ -123,7 +125,9 @@ def mean_iou(labels, predictions, num_classes, weights=None, metrics_collections
 
 
 def mean_per_class_accuracy(labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None):
-    """The accuracy of each class, averaged over the classes, over all batches so far; the update gives them one by one.
+    """Returns the accuracy of each class, averaged over the classes, over all batches so far.
+
+    The update returns each class's.
 
     Args:
       labels: the true classes.

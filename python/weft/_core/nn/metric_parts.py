@@ -1,4 +1,4 @@
-"""Helper functions of the metrics that are built in Python: their variables, and the pair of value and update."""
+"""Helper functions of the metrics that are built in Python: local variables, and pairs of value and update."""
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import GraphKeys, control_dependencies, get_default_graph, name_scope
@@ -10,14 +10,14 @@ from weft._core.ops.variables import Variable
 
 
 def local(name, shape=(), dtype=dtypes.float32):
-    """A local variable of zeros that belongs to a metric."""
+    """Returns a local variable of zeros that belongs to a metric."""
     return Variable(lambda: array_ops.zeros(list(shape), dtype), trainable=False, name=name, dtype=dtype, validate_shape=True,
                     synchronization=VariableSynchronization.ON_READ, aggregation=VariableAggregation.SUM,
                     collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES])
 
 
 def listed(value, update, metrics_collections, updates_collections):
-    """The pair, after it was added to the collections that the caller named."""
+    """Returns (value, update) after adding them to the given collections."""
     graph = get_default_graph()
     graph.add_to_collections(metrics_collections or [], value)
     graph.add_to_collections(updates_collections or [], update)
@@ -25,7 +25,7 @@ def listed(value, update, metrics_collections, updates_collections):
 
 
 def without_last(x, than):
-    """x without a last axis of one element that `than` does not have; where a rank is not known, this is decided in each step."""
+    """Returns x without a last axis of one element that `than` lacks. If a rank is unknown, each step decides."""
     mine, other, last = x.shape.ndims, than.shape.ndims, x.shape[-1:].as_list() if x.shape.ndims else [None]
     if mine is not None and other is not None:
         return array_ops.squeeze(x, [-1]) if mine == other + 1 else x
@@ -35,7 +35,7 @@ def without_last(x, than):
 
 
 def alike(labels, predictions):
-    """Labels and predictions of one shape: the last axis of one element that only one of them has is left out."""
+    """Returns labels and predictions with the same shape; a last axis of one element that only one has is removed."""
     with name_scope("remove_squeezable_dimensions"):
         predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
         if predictions.shape.ndims is not None and predictions.shape.ndims == labels.shape.ndims:
@@ -44,10 +44,10 @@ def alike(labels, predictions):
 
 
 def aligned_weights(weights, values):
-    """Weights of the rank of the values, or a scalar. A weight for each row weighs the whole row.
+    """Returns weights with the rank of the values, or a scalar. A weight for each row applies to the whole row.
 
-    As in TensorFlow, the weights may have one axis less or, with one element, one more than the values; each other axis has the size of
-    the values' one or 1. What is not known while the graph is built is checked in each step.
+    As in TensorFlow, the weights may have one axis less or, with one element, one more than the values; each other axis
+    has the size of the values' one or 1. What is not known while the graph is built is checked in each step.
     """
     weights = convert_to_tensor(weights)
     if weights.shape.ndims == 0:
@@ -63,7 +63,7 @@ def aligned_weights(weights, values):
 
 
 def with_last(weights, values):
-    """Weights with one more axis if they have one less than the values."""
+    """Returns weights with one more axis if they have one less than the values."""
     if weights.shape.ndims is not None and values.shape.ndims is not None:
         return array_ops.expand_dims(weights, -1) if weights.shape.ndims == values.shape.ndims - 1 else weights
     rank = array_ops.rank(weights)
@@ -72,7 +72,7 @@ def with_last(weights, values):
 
 
 def probabilities(predictions):
-    """The predictions as floats; a step in which one of them is below 0 or above 1 fails, as in TensorFlow."""
+    """Returns the predictions as floats, with a check that each is between 0 and 1, as in TensorFlow."""
     with name_scope("probabilities"):
         kind, wrong = predictions.dtype.base_dtype, "predictions must be in [0, 1]"
         checks = [check_ops.assert_greater_equal(predictions, math_ops.cast(0.0, kind), message=wrong),
@@ -85,7 +85,9 @@ _WRONG = "weights can not be broadcast to values."
 
 
 def check_broadcastable(weights, values):
-    """ValueError if weights of known rank are no scalar and do not have, in each axis, the size of the values or 1."""
+    """Raises ValueError if weights of known rank are no scalar and have an axis with neither the size of the values nor
+    1.
+    """
     have, want = weights.shape, values.shape
     if have.ndims == 0:
         return
@@ -99,7 +101,7 @@ def check_broadcastable(weights, values):
 
 
 def broadcastable_in_steps(weights, values):
-    """The weights; a step in which they do not fit the values fails."""
+    """Returns the weights with a check in each step that they fit the values."""
     have, want = array_ops.shape(weights), array_ops.shape(values)
 
     def fit():
@@ -115,12 +117,12 @@ def broadcastable_in_steps(weights, values):
 
 
 def broadcast_weights(weights, values):
-    """Weights of the shape of the values."""
+    """Returns weights with the shape of the values."""
     return math_ops.cast(aligned_weights(weights, values), values.dtype.base_dtype) * array_ops.ones_like(values)
 
 
 def running_mean(values, weights, default_name, name):
-    """The weighted mean of all values so far, and its update, in variables `total` and `count`."""
+    """Returns the weighted mean of all values so far, and its update; the variables are `total` and `count`."""
     with variable_scope(name, default_name, (values, weights)):
         values = math_ops.cast(convert_to_tensor(values), dtypes.float32)
         total, count = local("total"), local("count")

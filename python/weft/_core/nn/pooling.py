@@ -7,7 +7,7 @@ from weft._core.ops.special_math import divide_no_nan
 
 
 def _sizes(value, n, channels_first, what):
-    """A number or a list as the sizes of all dimensions, with 1 for batch and channels."""
+    """Returns a number or a list as the sizes of all dimensions, with 1 for batch and channels."""
     value = [value] if isinstance(value, int) else list(value)
     if len(value) == 1:
         value = value * n
@@ -19,7 +19,7 @@ def _sizes(value, n, channels_first, what):
 
 
 def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
-    """The maximum of each window of an image.
+    """Returns the maximum of each window of an image.
 
     Args:
       input: images, a tensor of four dimensions.
@@ -36,7 +36,7 @@ def max_pool2d(input, ksize, strides, padding, data_format="NHWC", name=None):
 
 
 def avg_pool2d(value, ksize, strides, padding, data_format="NHWC", name=None, input=None):
-    """The mean of each window of an image.
+    """Returns the mean of each window of an image.
 
     Args:
       value: images, a tensor of four dimensions.
@@ -90,7 +90,7 @@ avg_pool1d = _pool1d("AvgPool", "value", "avg_pool1d", "AvgPool1D")
 
 def max_pool_with_argmax(input, ksize, strides, padding, data_format="NHWC", Targmax=None, name=None, output_dtype=None,
                          include_batch_in_index=False):
-    """The maximum of each window of an image, and the flat index of where it is.
+    """Returns the maximum of each window of an image, and its flat index.
 
     Args:
       input: images, a tensor of four dimensions.
@@ -136,7 +136,8 @@ fractional_avg_pool = _fractional_pool("FractionalAvgPool", "fractional_avg_pool
 
 
 def sufficient_statistics(x, axes, shift=None, keep_dims=None, name=None, keepdims=None):
-    """What the mean and variance are computed from: the count, the sum, the sum of squares, and the shift.
+    """Returns the values from which mean and variance are computed: the count, the sum, the sum of squares, and the
+    shift.
 
     Args:
       x: a tensor of numbers.
@@ -168,7 +169,7 @@ def sufficient_statistics(x, axes, shift=None, keep_dims=None, name=None, keepdi
 
 
 def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
-    """The mean and variance of what `sufficient_statistics` gave.
+    """Returns the mean and variance from the results of `sufficient_statistics`.
 
     Args:
       counts: the number of elements.
@@ -190,7 +191,7 @@ def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
 
 
 def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keepdims=None):
-    """The mean and variance of weighted elements.
+    """Returns the mean and variance of weighted elements.
 
     Args:
       x: a tensor of numbers.
@@ -206,7 +207,7 @@ def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keep
         if weights.dtype.base_dtype != x.dtype.base_dtype:
             weights = math_ops.cast(weights, x.dtype.base_dtype)
         weighted = math_ops.reduce_sum(weights * x, axes, name="weighted_input_sum", keepdims=True)
-        # The weights are summed with the shape of x, whose size a broadcast weight stands for.
+        # The weights are summed in the shape of x, because a broadcast weight counts for several elements.
         total = math_ops.reduce_sum(weights + array_ops.zeros_like(x), axes, name="sum_of_weights", keepdims=True)
         mean = divide_no_nan(weighted, total)
         variance = divide_no_nan(math_ops.reduce_sum(weights * math_ops.squared_difference(x, mean), axes, keepdims=True), total)
@@ -216,7 +217,7 @@ def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keep
 
 
 def silu(features, beta=1.0):
-    """features * sigmoid(beta * features), also called swish.
+    """Returns features * sigmoid(beta * features), also called swish.
 
     Args:
       features: a tensor of floating-point numbers.

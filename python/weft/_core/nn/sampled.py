@@ -1,6 +1,6 @@
-"""tf.nn.nce_loss and sampled_softmax_loss: a loss over a few sampled classes instead of all of them; and the samplers.
+"""tf.nn.nce_loss and sampled_softmax_loss: losses over a few sampled classes instead of all classes, and the samplers.
 
-The nodes are TensorFlow's, one by one: an op that draws takes its seed in the order in which the nodes are made.
+The nodes are TensorFlow's, one by one: the seed of a random op depends on the number of nodes before it.
 """
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor, op
@@ -11,7 +11,7 @@ from weft._core.ops import array_ops, math_ops, random_ops, sparse
 
 def _sampler(kind):
     def sampler(true_classes, num_true, num_sampled, unique, range_max, seed=None, name=None):
-        """(sampled classes, how often each true class is expected, how often each sampled one is)"""
+        """Returns (sampled classes, expected count of each true class, expected count of each sampled class)."""
         first, second = random_ops.seeds(seed)
         return op(kind, name, true_classes=true_classes, num_true=num_true, num_sampled=num_sampled, unique=unique,
                   range_max=range_max, seed=first, seed2=second)
@@ -28,7 +28,7 @@ learned_unigram_candidate_sampler.__name__ = learned_unigram_candidate_sampler._
 
 
 def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None, name=None):
-    """Every class once: (classes, how often each true class is expected, how often each sampled one is)
+    """Returns every class once: (classes, expected count of each true class, expected count of each class).
 
     Args:
       true_classes: the true classes, a matrix of `num_true` columns.
@@ -45,7 +45,8 @@ def all_candidate_sampler(true_classes, num_true, num_sampled, unique, seed=None
 
 def fixed_unigram_candidate_sampler(true_classes, num_true, num_sampled, unique, range_max, vocab_file="", distortion=1.0,
                                     num_reserved_ids=0, num_shards=1, shard=0, unigrams=(), seed=None, name=None):
-    """Classes drawn by given frequencies: (classes, how often each true class is expected, how often each sampled one is)
+    """Returns classes drawn by given frequencies: (classes, expected count of each true class, expected count of each
+    sampled class).
 
     Args:
       true_classes: the true classes, a matrix of `num_true` columns.
@@ -69,21 +70,22 @@ def fixed_unigram_candidate_sampler(true_classes, num_true, num_sampled, unique,
 
 
 def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=None, name=None):
-    """(rows, places among the sampled, large negative weights) where a sampled class is a true one"""
+    """Returns (rows, indices among the sampled, large negative weights) where a sampled class is a true one."""
     first, second = random_ops.seeds(seed)
     return op("ComputeAccidentalHits", name, true_classes=true_classes, sampled_candidates=sampled_candidates, num_true=num_true,
               seed=first, seed2=second)
 
 
 def _row_sums(x):
-    """The sum of each row, by a product with ones."""
+    """Returns the sum of each row, by a product with ones."""
     width = array_ops.shape(x)[1]
     ones = array_ops.ones(array_ops.stack([width, 1]), x.dtype.base_dtype)
     return array_ops.reshape(math_ops.matmul(x, ones), [-1])
 
 
 def _true_logits(inputs, weights, biases, num_true):
-    """inputs (rows, width) times the weights (rows * num_true, width) of each row's classes, plus their biases."""
+    """Returns inputs (rows, width) times the weights (rows * num_true, width) of each row's classes, plus their biases.
+    """
     width = array_ops.shape(weights)[1:2]
     shape = array_ops.concat([[-1, num_true], width], 0)
     products = math_ops.multiply(array_ops.expand_dims(inputs, 1), array_ops.reshape(weights, shape), name="Mul")
@@ -93,7 +95,7 @@ def _true_logits(inputs, weights, biases, num_true):
 
 
 def _without_hits(logits, labels, sampled, num_true, num_sampled):
-    """Sampled logits, those of a true class made very small."""
+    """Returns the sampled logits, in which those of a true class are made very small."""
     rows, places, weights = compute_accidental_hits(labels, sampled, num_true)
     rows, places = array_ops.reshape(rows, [-1, 1]), array_ops.reshape(math_ops.cast(places, dtypes.int32), [-1, 1])
     at = array_ops.concat([rows, places], 1, name="sparse_indices")
@@ -103,7 +105,7 @@ def _without_hits(logits, labels, sampled, num_true, num_sampled):
 
 
 def _gathered(weights, biases, ids, flat, sampled, inputs, strategy):
-    """(true weights, sampled logits without bias, true biases, sampled biases)"""
+    """Returns (true weights, sampled logits without bias, true biases, sampled biases)."""
     every = nn.embedding_lookup(weights, ids, partition_strategy=strategy)
     every = every if every.dtype == inputs.dtype else math_ops.cast(every, inputs.dtype.base_dtype)
     true_w = array_ops.slice(every, [0, 0], array_ops.stack([array_ops.shape(flat)[0], -1]))

@@ -1,5 +1,8 @@
 """tf.feature_column: columns of sequences, and columns that share one table of embeddings.
 
+A sequence is a row of a SparseTensor. tf.keras.experimental.SequenceFeatures converts columns of sequences to a tensor
+[batch, steps, numbers] and the lengths of the rows.
+
 A sequence is a row of a SparseTensor.  tf.keras.experimental.SequenceFeatures turns columns of sequences into a tensor
 [batch, steps, numbers] and the lengths of the rows.
 """
@@ -26,7 +29,7 @@ class _SequenceCategoricalColumn(columns._CategoricalColumn, collections.namedtu
         return self.categorical_column.categories(features)
 
     def steps(self, features):
-        """(the categories of all steps as rows, weights or None, batch size, steps, lengths)"""
+        """Returns (the categories of all steps as rows, weights or None, batch size, steps, lengths)."""
         ids, weights = self.categories(features)
         batch, steps = ids.dense_shape[0], ids.dense_shape[1]
         row = ids.indices[:, 0] * steps + ids.indices[:, 1]
@@ -39,7 +42,7 @@ class _SequenceCategoricalColumn(columns._CategoricalColumn, collections.namedtu
 
 
 def lengths(sparse, of=1):
-    """How many steps each row has; `of` numbers are one step."""
+    """Returns the number of steps of each row; a step has `of` numbers."""
     ends = math_ops.unsorted_segment_max(sparse.indices[:, 1] + 1, sparse.indices[:, 0], sparse.dense_shape[0])
     found = math_ops.maximum(ends, convert_to_tensor(0, dtypes.int64))
     return found if of == 1 else math_ops.cast(math_ops.ceil(found / of), dtypes.int64)
@@ -74,7 +77,7 @@ class _SequenceNumericColumn(columns._Column, collections.namedtuple("_SequenceN
         return {self.key: io_ops.VarLenFeature(self.dtype)}
 
     def sequence(self, features):
-        """([batch, steps, numbers], lengths)"""
+        """Returns ([batch, steps, numbers], lengths)."""
         found = columns._feature(features, self.key)
         if not isinstance(found, SparseTensor):
             raise TypeError("the feature %s of a sequence column must be a SparseTensor, given %s" % (self.key, found))
@@ -95,7 +98,7 @@ def sequence_numeric_column(key, shape=(1,), default_value=0., dtype=dtypes.floa
 
 
 def sequence_of(column, features, trainable=True):
-    """([batch, steps, numbers], lengths) of a column of SequenceFeatures."""
+    """Returns ([batch, steps, numbers], lengths) for a column of SequenceFeatures."""
     if isinstance(column, _SequenceNumericColumn):
         return column.sequence(features)
     if not isinstance(column.categorical_column, _SequenceCategoricalColumn):
@@ -112,7 +115,7 @@ def sequence_of(column, features, trainable=True):
 
 
 def check_sequence(column):
-    """Refuses a column that SequenceFeatures cannot take."""
+    """Raises an error for a column that SequenceFeatures does not accept."""
     if isinstance(column, _SequenceNumericColumn):
         return
     if not isinstance(column, (columns._EmbeddingColumn, columns._IndicatorColumn)):
@@ -138,7 +141,7 @@ class _SharedEmbeddingColumn(columns._DenseColumn, collections.namedtuple("_Shar
                                       self.max_norm, self.use_safe_embedding_lookup)
 
     def _table(self, trainable, collections_):
-        """The variable, which the collection of this name holds once it exists."""
+        """Returns the variable, which is in the collection of this name once it exists."""
         graph, shape = get_default_graph(), [self.categorical_column._num_buckets, self.dimension]
         held = graph.get_collection(self.shared_embedding_collection_name)
         if held:
@@ -156,7 +159,7 @@ class _SharedEmbeddingColumn(columns._DenseColumn, collections.namedtuple("_Shar
 
 
 def _kind(column):
-    """The type of the categories below weights and sequences."""
+    """Returns the type of the categories below weighted columns and sequences."""
     while isinstance(column, (columns._WeightedCategoricalColumn, _SequenceCategoricalColumn)):
         column = column.categorical_column
     return type(column)
@@ -178,7 +181,7 @@ def _check_same(categorical_columns):
 def shared_embedding_columns(categorical_columns, dimension, combiner="mean", initializer=None, shared_embedding_collection_name=None,
                              ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None, trainable=True,
                              use_safe_embedding_lookup=True):
-    """Columns, in the order given, whose embeddings come from one variable."""
+    """Returns columns, in the given order, whose embeddings come from one variable."""
     if dimension is None or dimension < 1:
         raise ValueError("Invalid dimension %s." % dimension)
     if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):

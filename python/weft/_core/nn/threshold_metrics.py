@@ -1,4 +1,4 @@
-"""tf.metrics of probabilities against thresholds: counts, precision and recall at each, and the best at a bound."""
+"""tf.metrics of probabilities at thresholds: counts, precision and recall at each, and the best value under a bound."""
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
 from weft._core.nn.metric_parts import alike, broadcast_weights, listed, local, probabilities
@@ -9,7 +9,7 @@ _SMALL = 1e-7
 
 
 def _confusion(labels, predictions, thresholds, weights, kinds):
-    """{kind: (variable, update)} of weighted counts at each threshold; kinds: of tp, fn, tn, fp."""
+    """Returns {kind: (variable, update)} of weighted counts at each threshold. kinds are some of tp, fn, tn, fp."""
     labels, predictions = alike(labels, predictions)
     predictions, labels = probabilities(predictions), math_ops.cast(labels, dtypes.bool)
     n = len(thresholds)
@@ -94,7 +94,7 @@ def _grid(num_thresholds):
 
 def sensitivity_at_specificity(labels, predictions, specificity, weights=None, num_thresholds=200, metrics_collections=None,
                                updates_collections=None, name=None):
-    """The share of positives that are found at the threshold whose specificity is nearest to a given one.
+    """Returns the share of positives that are found at the threshold whose specificity is closest to a given one.
 
     Args:
       labels: the true answers, as booleans or numbers.
@@ -122,7 +122,7 @@ def sensitivity_at_specificity(labels, predictions, specificity, weights=None, n
 
 def specificity_at_sensitivity(labels, predictions, sensitivity, weights=None, num_thresholds=200, metrics_collections=None,
                                updates_collections=None, name=None):
-    """The share of negatives that are called negative at the threshold whose sensitivity is nearest to a given one.
+    """Returns the share of negatives that are recognized at the threshold whose sensitivity is closest to a given one.
 
     Args:
       labels: the true answers, as booleans or numbers.
@@ -143,7 +143,7 @@ def specificity_at_sensitivity(labels, predictions, sensitivity, weights=None, n
             sensitivities = math_ops.div(tp, tp + fn + _SMALL)
             nearest = math_ops.reduce_min(math_ops.abs(sensitivities - sensitivity))
             hits = math_ops.equal(math_ops.abs(sensitivities - sensitivity), nearest)
-            # Of several such thresholds the last one.
+            # Of several such thresholds, the last one is used.
             at = math_ops.cast(math_ops.reduce_max(array_ops.where(hits)), dtypes.int32)
             return math_ops.div(tn[at], tn[at] + fp[at] + _SMALL, name)
         value = found(*[counts[k][0].value() for k in ("tp", "tn", "fp", "fn")], "value")

@@ -1,1 +1,1 @@
-"""Functions that add nodes to a graph, by family."""
+"""Functions that add nodes to a graph, grouped by subject."""

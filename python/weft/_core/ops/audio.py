@@ -1,4 +1,4 @@
-"""tf.audio: sound out of and into WAV files."""
+"""tf.audio: decodes and encodes WAV files."""
 from weft._core.framework import wrap
 
 wrap.functions("""

@@ -1,4 +1,4 @@
-"""tf.nondifferentiable_batch_function: a function that is called once for the rows of several concurrent runs."""
+"""tf.nondifferentiable_batch_function: calls a function once for the rows of several concurrent runs."""
 import functools
 
 from weft._core.framework import nest
@@ -9,16 +9,17 @@ from weft._core.framework.tensor_shape import TensorShape
 
 
 def _rows_unknown(shape):
-    """The shape of a batch of such rows."""
+    """Returns the shape of a batch of such rows."""
     return shape if shape.ndims is None or shape.ndims == 0 else TensorShape([None] + shape.as_list()[1:])
 
 
 def nondifferentiable_batch_function(num_batch_threads, max_batch_size, batch_timeout_micros, allowed_batch_sizes=None,
                                      max_enqueued_batches=10, autograph=True, enable_large_batch_splitting=True):
-    """Decorates a function of tensors, whose dimension 0 is joined over runs that go on at the same time.
+    """Decorates a function of tensors so that concurrent runs share one call, with their tensors joined along dimension
+    0.
 
-    A batch is processed when it has max_batch_size rows or batch_timeout_micros have passed.  It is padded to the next of
-    allowed_batch_sizes.  autograph has no effect: Weft does not convert Python code.
+    A batch is processed when it has max_batch_size rows or batch_timeout_micros have passed.  It is padded to the next
+    of allowed_batch_sizes.  autograph has no effect: Weft does not convert Python code.
     """
     def decorator(fn):
         @functools.wraps(fn)

@@ -1,4 +1,4 @@
-"""tf.batch_scatter_update: rows of a batch of matrices that are written at indices."""
+"""tf.batch_scatter_update: writes rows at given indices in a batch of matrices."""
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import name_scope
 from weft._core.ops import array_ops, math_ops

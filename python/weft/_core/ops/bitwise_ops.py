@@ -1,4 +1,4 @@
-"""tf.bitwise: integers as rows of bits."""
+"""tf.bitwise: operations on the bits of integers."""
 from weft._core.framework import wrap
 
 wrap.functions("""

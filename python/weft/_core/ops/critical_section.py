@@ -1,4 +1,4 @@
-"""tf.CriticalSection: a function whose ops run in one step at a time."""
+"""tf.CriticalSection: runs the ops of a function in only one step at a time."""
 import collections
 
 from weft._core.framework import dtypes, nest
@@ -9,11 +9,11 @@ from weft._core.ops import array_ops, control_flow
 
 _SECTIONS, _EXECUTIONS = "critical_sections", "critical_section_executions"
 _Execution = collections.namedtuple("_ExecutionSignature", "op handle resources exclusive_resource_access")
-_running = []  # the sections whose functions are being called
+_running = []  # the sections that are calling their function now
 
 
 class CriticalSection(metaclass=Named):
-    """A mutex of the graph: what `execute` adds runs in one step, and for one call of it, at a time.
+    """A mutex of the graph: the ops that `execute` adds run for only one step, and one call of it, at a time.
 
     Args:
       name: a name for the operation.
@@ -23,7 +23,7 @@ class CriticalSection(metaclass=Named):
     """
 
     def __init__(self, name=None, shared_name=None, critical_section_def=None, import_scope=None):
-        del import_scope  # TensorFlow uses it for critical_section_def alone
+        del import_scope  # TensorFlow uses it only for critical_section_def.
         if critical_section_def:
             if name is not None or shared_name is not None:
                 raise ValueError("Arguments critical_section_def=%s and shared_name=%s are mutually exclusive. Please only specify one "
@@ -39,7 +39,7 @@ class CriticalSection(metaclass=Named):
         return self._handle.op.name
 
     def execute(self, fn, exclusive_resource_access=True, name=None):
-        """What fn() returns, computed while this section is locked.
+        """Returns what fn() returns, computed while this section is locked.
 
         Args:
           fn: a function without arguments that adds ops.
@@ -69,7 +69,7 @@ class CriticalSection(metaclass=Named):
             _running.pop()
 
     def _resources(self, graph, before):
-        """The resources that the new nodes use, besides the mutex."""
+        """Returns the resources other than the mutex that the new nodes use."""
         found = []
         for i in range(before, graph._c.size()):
             for t in graph._operation(i).inputs:
@@ -89,7 +89,7 @@ class CriticalSection(metaclass=Named):
 
     @staticmethod
     def _after(lock, made):
-        """The results, which others see once the lock is released."""
+        """Returns the results, which become available when the lock is released."""
         flat = nest.flatten(made)
         computed = [t if isinstance(t, Operation) else array_ops.identity(t) for t in flat]
         with control_dependencies(computed):

@@ -10,7 +10,7 @@ from weft._core.ops.tensor_array import TensorArray
 
 
 def _inputs(fn, elems):
-    """Arrays of the rows of each tensor, how many rows there are, and that number where it is known now."""
+    """Returns arrays with the rows of each tensor, the number of rows, and that number if it is known now."""
     if not callable(fn):
         raise TypeError("fn must be callable, not %r" % (fn,))
     flat = [convert_to_tensor(e, name="elem") for e in flatten(elems)]
@@ -26,7 +26,7 @@ def _inputs(fn, elems):
 
 
 class _Loop:
-    """What the loops over rows share: the rows, and the parameters of the loop."""
+    """The base of the loops over rows: the rows, and the parameters of the loop."""
 
     def __init__(self, fn, elems, parallel_iterations, back_prop, swap_memory):
         self.fn, self.elems = fn, elems
@@ -114,7 +114,7 @@ def scan(fn, elems, initializer=None, parallel_iterations=10, back_prop=True, sw
 
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
-    """The results of a function for each row of its inputs, stacked; tf.map_fn does the work.
+    """Returns the stacked results of a function for each row of its inputs; tf.map_fn does the work.
 
     Args:
       fn: a function of a row, or of a structure of rows.

@@ -1,4 +1,4 @@
-"""tf.image: decoding, resizing, flipping, colors."""
+"""tf.image: decodes, resizes and flips images, and adjusts colors."""
 import numpy as np
 
 from weft._core.framework import dtypes, library, wrap
@@ -67,7 +67,7 @@ resize = resize_images
 
 
 def _fitted(images, size):
-    """The largest size within the given one that keeps the ratio of height to width."""
+    """Returns the largest size within the given one that keeps the aspect ratio."""
     height, width = sizes(images)
     wanted = constant_value(convert_to_tensor(size, dtypes.int32))
     if wanted is not None and isinstance(height, int) and isinstance(width, int):
@@ -87,7 +87,7 @@ def convert_image_dtype(image, dtype, saturate=False, name=None):
 
 
 def _adjusted(kind, name, image, by, argument="image", dtype=None):
-    """An image that the library adjusts by a number."""
+    """Returns an image that the library adjusted by a number."""
     with name_scope(name, kind, [image, by]) as scope:
         image = convert_to_tensor(image, name=argument)
         return library.helper(kind, scope, [image, library.operand(by, dtype=dtype)])
@@ -156,7 +156,7 @@ def rgb_to_grayscale(images, name=None):
 
 
 def _checked_grayscale(images):
-    """Images whose last dimension is 1, and which have more: as far as it is unknown, an op checks it."""
+    """Returns images with a last dimension of 1 or an unknown one, which an op checks in each run."""
     dims = images.shape.as_list() if images.shape.ndims is not None else None
     if dims and (len(dims) < 2 or dims[-1] not in (None, 1)):
         raise ValueError("A grayscale image (shape %s) must be at least two-dimensional." % images.shape if len(dims) < 2 else
@@ -179,7 +179,7 @@ def grayscale_to_rgb(images, name=None):
 
 
 def per_image_standardization(image):
-    """A picture, or each of a batch, less its mean and divided by its standard deviation.
+    """Returns a picture, or each of a batch, less its mean and divided by its standard deviation.
 
     Args:
       image: a tensor of three or more dimensions.
@@ -188,13 +188,16 @@ def per_image_standardization(image):
         return library.helper("per_image_standardization", scope, [convert_to_tensor(image, name="image")])
 
 
-per_image_whitening = per_image_standardization  # before 1.0
+per_image_whitening = per_image_standardization  # the name before 1.0
 
 
 def sample_distorted_bounding_box(image_size, bounding_boxes, seed=None, seed2=None, min_object_covered=0.1,
                                   aspect_ratio_range=None, area_range=None, max_attempts=None,
                                   use_image_if_no_bounding_boxes=None, name=None):
-    """(begin, size, box) of a rectangle that holds enough of a box; the seeds are the op's as they are given."""
+    """Returns (begin, size, box) of a random rectangle that contains enough of a box.
+
+    The seeds are passed to the op unchanged.
+    """
     with name_scope(name, "sample_distorted_bounding_box"):
         return op("SampleDistortedBoundingBoxV2", name, image_size=image_size, bounding_boxes=bounding_boxes,
                   min_object_covered=min_object_covered, seed=seed or 0, seed2=seed2 or 0,

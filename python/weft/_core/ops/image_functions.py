@@ -1,4 +1,4 @@
-"""tf.image: pictures turned, compared, cut into windows, and boxes in them."""
+"""tf.image: functions that rotate and compare images, extract windows, and work on boxes in them."""
 import numpy as np
 
 from weft._core.framework import dtypes, library, wrap
@@ -21,7 +21,7 @@ extract_patches ExtractImagePatches@ExtractImagePatches images sizes:ksizes stri
 # ---- files ----
 
 def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_animations=True):
-    """The pixels of a PNG, JPEG, GIF or BMP file.
+    """Returns the pixels of a PNG, JPEG, GIF or BMP file.
 
     Args:
       contents: the bytes of the file, a string.
@@ -39,7 +39,7 @@ def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_
 
 
 def is_jpeg(contents, name=None):
-    """Whether a file begins as a JPEG does.
+    """Returns whether a file begins as a JPEG does.
 
     Args:
       contents: the bytes of the file, a string.
@@ -50,7 +50,7 @@ def is_jpeg(contents, name=None):
 
 
 def adjust_jpeg_quality(image, jpeg_quality, name=None):
-    """A picture as it is after it was written as a JPEG and read again.
+    """Returns an image after it was encoded as a JPEG and decoded again.
 
     Args:
       image: a picture of 1 or 3 channels.
@@ -68,7 +68,7 @@ def adjust_jpeg_quality(image, jpeg_quality, name=None):
 
 
 def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
-    """`adjust_jpeg_quality` with a random quality.
+    """Calls `adjust_jpeg_quality` with a random quality.
 
     Args:
       image: a picture of 1 or 3 channels.
@@ -87,7 +87,7 @@ def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
 # ---- turning and padding ----
 
 def transpose(image, name=None):
-    """A picture or a batch of pictures with rows and columns exchanged.
+    """Returns a picture or a batch of pictures with rows and columns exchanged.
 
     Args:
       image: a tensor of three or four dimensions.
@@ -99,18 +99,18 @@ def transpose(image, name=None):
 
 
 def _picture(image, scope):
-    """The image as a tensor, with checks that it has three or four dimensions and no empty ones."""
+    """Returns the image as a tensor, with checks that it has three or four dimensions, none of them empty."""
     image = library.helper("checked_image", scope, [convert_to_tensor(image, name="image")])
     if image.shape.ndims not in (None, 3, 4):
         raise ValueError("'image' (shape %s) must be three-dimensional or four-dimensional." % image.shape)
-    if image.shape.ndims is None:  # TensorFlow takes it for a batch
+    if image.shape.ndims is None:  # TensorFlow treats it as a batch.
         image = array_ops.identity(image)
         image.set_shape([None] * 4)
     return image
 
 
 def rot90(image, k=1, name=None):
-    """A picture or a batch of pictures turned counterclockwise by quarters.
+    """Returns a picture or a batch of pictures turned counterclockwise by quarters.
 
     Args:
       image: a tensor of three or four dimensions.
@@ -134,7 +134,7 @@ def rot90(image, k=1, name=None):
 
 
 def resize_image_with_pad(image, target_height, target_width, method=pictures.ResizeMethod.BILINEAR, align_corners=False):
-    """A picture resized without changing its ratio, with zeros around it.
+    """Returns an image resized with its aspect ratio, and padded with zeros.
 
     Args:
       image: a tensor of three or four dimensions.
@@ -196,7 +196,7 @@ yuv_to_rgb = _colors("yuv_to_rgb", _FROM_YUV, "Pictures in YUV as RGB.")
 
 
 def adjust_gamma(image, gamma=1, gain=1):
-    """`gain * image ** gamma`.
+    """Returns `gain * image ** gamma`.
 
     Args:
       image: a picture; integers are converted to [0, 1] and back.
@@ -221,7 +221,9 @@ def adjust_gamma(image, gamma=1, gain=1):
 # ---- comparing ----
 
 def _same_sizes(a, b):
-    """Checks that two batches of pictures have equal heights, widths and channels; returns what must run first."""
+    """Checks that two batches of images have equal heights, widths and channels, and returns the ops that must run
+    first.
+    """
     a.shape[-3:].assert_is_compatible_with(b.shape[-3:]) if a.shape.ndims and b.shape.ndims else None
     for one in (a, b):
         if one.shape.ndims is not None and one.shape.ndims < 3:
@@ -230,7 +232,7 @@ def _same_sizes(a, b):
 
 
 def psnr(a, b, max_val, name=None):
-    """The peak signal-to-noise ratio of two batches of pictures, in decibels.
+    """Returns the peak signal-to-noise ratio of two batches of pictures, in decibels.
 
     Args:
       a: pictures.
@@ -257,7 +259,7 @@ def _gaussian(size, sigma):
 
 
 def _per_channel(a, b, max_val, size, sigma, k1, k2, whole=False):
-    """The two factors of structural similarity for each channel: their product, and the second one alone."""
+    """Returns the two factors of structural similarity for each channel: their product, and only the second one."""
     size = convert_to_tensor(size, dtypes.int32)
     kernel = array_ops.tile(_gaussian(size, sigma), [1, 1, array_ops.shape(a)[-1], 1])
     c1, c2 = (k1 * max_val) ** 2, (k2 * max_val) ** 2
@@ -277,7 +279,7 @@ def _per_channel(a, b, max_val, size, sigma, k1, k2, whole=False):
 
 
 def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03, return_index_map=False):
-    """The structural similarity of two batches of pictures.
+    """Returns the structural similarity of two batches of pictures.
 
     Args:
       img1: pictures.
@@ -305,7 +307,7 @@ def _for_similarity(img1, img2, max_val):
 
 def ssim_multiscale(img1, img2, max_val, power_factors=(0.0448, 0.2856, 0.3001, 0.2363, 0.1333), filter_size=11, filter_sigma=1.5,
                     k1=0.01, k2=0.03):
-    """The structural similarity of two batches of pictures over several scales.
+    """Returns the structural similarity of two batches of pictures over several scales.
 
     Args:
       img1: pictures.
@@ -331,7 +333,7 @@ def ssim_multiscale(img1, img2, max_val, power_factors=(0.0448, 0.2856, 0.3001, 
 
 
 def _halved(x):
-    """The means of squares of four pixels; odd sizes get their last row or column twice."""
+    """Returns the mean of each square of four pixels. An odd last row or column is used twice."""
     shape = array_ops.shape(x)
     flat = array_ops.reshape(x, array_ops.concat([[-1], shape[-3:]], 0))
     odd = math_ops.mod(array_ops.shape(flat)[1:3], 2)
@@ -344,7 +346,7 @@ def _halved(x):
 # ---- differences of neighbors ----
 
 def image_gradients(image):
-    """The differences of each pixel to the next one below and to the right.
+    """Returns the differences of each pixel to the next ones below and to the right.
 
     Args:
       image: pictures, a tensor of four dimensions.
@@ -360,7 +362,7 @@ def image_gradients(image):
 
 
 def sobel_edges(image):
-    """The edges of pictures along the height and the width, as a last dimension of length 2.
+    """Returns the edges of pictures along the height and the width, as a last dimension of length 2.
 
     Args:
       image: pictures, a tensor of four dimensions.
@@ -377,7 +379,7 @@ def sobel_edges(image):
 
 
 def total_variation(images, name=None):
-    """The sum of the differences of neighboring pixels, for each picture.
+    """Returns the sum of the differences of neighboring pixels, for each picture.
 
     Args:
       images: a picture, or a batch of them.
@@ -398,7 +400,7 @@ def total_variation(images, name=None):
 # ---- windows and boxes ----
 
 def extract_image_patches(images, ksizes=None, strides=None, rates=None, padding=None, name=None, sizes=None):
-    """The windows of pictures, each laid out along the channels.
+    """Returns the windows of images, each flattened into the channels.
 
     Args:
       images: pictures, a tensor of four dimensions.
@@ -414,7 +416,7 @@ def extract_image_patches(images, ksizes=None, strides=None, rates=None, padding
 
 
 def extract_volume_patches(input, ksizes, strides, padding, name=None):
-    """The windows of volumes, each laid out along the channels.
+    """Returns the windows of volumes, each flattened into the channels.
 
     Args:
       input: volumes, a tensor of five dimensions.
@@ -427,7 +429,7 @@ def extract_volume_patches(input, ksizes, strides, padding, name=None):
 
 
 def draw_bounding_boxes(images, boxes, name=None, colors=None):
-    """Pictures with boxes drawn in.
+    """Returns images in which boxes are drawn.
 
     Args:
       images: pictures, a tensor of four dimensions.
@@ -441,7 +443,7 @@ def draw_bounding_boxes(images, boxes, name=None, colors=None):
 
 
 def crop_and_resize(image, boxes, box_ind=None, crop_size=None, method="bilinear", extrapolation_value=0, name=None, box_indices=None):
-    """Parts of pictures, all resized to one size.
+    """Returns parts of images, all resized to the same size.
 
     Args:
       image: pictures, a tensor of four dimensions.
@@ -458,7 +460,7 @@ def crop_and_resize(image, boxes, box_ind=None, crop_size=None, method="bilinear
 
 
 def extract_glimpse(input, size, offsets, centered=True, normalized=True, uniform_noise=True, name=None):
-    """A part of each picture around a point; what is outside of the picture is noise.
+    """Returns a part of each image around a point; pixels outside of the image are noise.
 
     Args:
       input: pictures, a tensor of four dimensions, floats.
@@ -473,11 +475,12 @@ def extract_glimpse(input, size, offsets, centered=True, normalized=True, unifor
               uniform_noise=uniform_noise)
 
 
-# ---- suppression ----
+# ---- non-maximum suppression ----
 
 def combined_non_max_suppression(boxes, scores, max_output_size_per_class, max_total_size, iou_threshold=0.5,
                                  score_threshold=float("-inf"), pad_per_class=False, clip_boxes=True, name=None):
-    """The best boxes of all classes, for each picture of a batch: boxes, scores, classes and how many are valid.
+    """Returns the best boxes of all classes, for each picture of a batch: boxes, scores, classes and how many are
+    valid.
 
     Args:
       boxes: a tensor of [batch, boxes, 1 or classes, 4].
@@ -498,7 +501,7 @@ def combined_non_max_suppression(boxes, scores, max_output_size_per_class, max_t
 
 
 def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"), name=None):
-    """The numbers of the best boxes that do not overlap much.
+    """Returns the indices of the boxes with the highest scores that do not overlap much.
 
     Args:
       boxes: boxes as [top, left, bottom, right].
@@ -516,7 +519,7 @@ def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5, score
 
 def non_max_suppression_with_scores(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"), soft_nms_sigma=0.0,
                                     name=None):
-    """The numbers of the best boxes that do not overlap much, and their scores.
+    """Returns the indices of the boxes with the highest scores that do not overlap much, and their scores.
 
     Args:
       boxes: boxes as [top, left, bottom, right].
@@ -536,7 +539,7 @@ def non_max_suppression_with_scores(boxes, scores, max_output_size, iou_threshol
 
 
 def non_max_suppression_overlaps(overlaps, scores, max_output_size, overlap_threshold=0.5, score_threshold=float("-inf"), name=None):
-    """The numbers of the best boxes that do not overlap much, given the overlaps.
+    """Returns the indices of the boxes with the highest scores that do not overlap much, for given overlaps.
 
     Args:
       overlaps: a square matrix, the overlap of each box with each other.
@@ -554,7 +557,8 @@ def non_max_suppression_overlaps(overlaps, scores, max_output_size, overlap_thre
 def non_max_suppression_padded(boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=float("-inf"),
                                pad_to_max_output_size=False, name=None, sorted_input=False, canonicalized_coordinates=False,
                                tile_size=512):
-    """The numbers of the best boxes that do not overlap much, padded with zeros, and how many there are.
+    """Returns the indices of the boxes with the highest scores that do not overlap much, padded with zeros, and their
+    number.
 
     Args:
       boxes: boxes as [top, left, bottom, right]; there may be batch dimensions.
@@ -573,7 +577,7 @@ def non_max_suppression_padded(boxes, scores, max_output_size, iou_threshold=0.5
 
         def one(pair, pad):
             rated, lowest = pair[1], score_threshold
-            if sorted_input:  # the order counts, whatever the scores are
+            if sorted_input:  # Then the order decides, whatever the scores are.
                 order = -math_ops.cast(math_ops.range(array_ops.shape(rated)[0]), dtypes.float32)
                 rated = array_ops.where(rated > lowest, order, array_ops.fill(array_ops.shape(rated), np.float32(-3e38)))
                 lowest = -2e38

@@ -1,8 +1,8 @@
-"""tf.image: pictures cut, padded, flipped and turned, alone or in batches.
+"""tf.image: functions that crop, pad, flip and rotate single images or batches.
 
-A picture has three dimensions and a batch of them four.  The library builds all of it and checks it: at once what is known
-while the graph is built, the rest by ops when it runs.  Only what depends on a rank that is unknown is a cond of Python
-functions.
+A picture has three dimensions and a batch of them four.  The library builds and checks all of it: what is known while
+the graph is built is checked at once, the rest by ops in the run. If the rank is unknown, a tf.cond of Python functions
+chooses.
 """
 import numpy as np
 
@@ -14,19 +14,19 @@ from weft._core.ops.control_flow import cond
 
 
 def size_operand(value):
-    """A size for the library: a number, or a tensor."""
+    """Returns a size as an operand for the library: a number or a tensor."""
     return float(value) if isinstance(value, (int, np.integer)) else convert_to_tensor(value)
 
 
 def sizes(images):
-    """(height, width) of pictures, numbers where they are known."""
+    """Returns (height, width) of images, as numbers if they are known."""
     dims = images.shape.as_list()
     shape = None if None not in dims[-3:-1] else array_ops.shape(images)
     return tuple(dims[i] if dims[i] is not None else shape[i] for i in (-3, -2))
 
 
 def _boxed(kind, image, *numbers):
-    """What the library builds of an image and sizes."""
+    """Returns the result of a helper of the library for an image and sizes."""
     with name_scope(None, kind, [image]) as scope:
         return library.helper(kind, scope, [convert_to_tensor(image, name="image"), *map(size_operand, numbers)])
 
@@ -34,7 +34,7 @@ def _boxed(kind, image, *numbers):
 # ---- cutting and padding ----
 
 def central_crop(image, central_fraction):
-    """The middle of a picture or of the pictures of a batch.
+    """Returns the center of an image or of the images of a batch.
 
     Args:
       image: a tensor of three or four dimensions.
@@ -52,7 +52,7 @@ def central_crop(image, central_fraction):
 
 
 def crop_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
-    """A rectangle of a picture or of the pictures of a batch.
+    """Returns a rectangle of an image or of the images of a batch.
 
     Args:
       image: a tensor of three or four dimensions.
@@ -65,7 +65,7 @@ def crop_to_bounding_box(image, offset_height, offset_width, target_height, targ
 
 
 def pad_to_bounding_box(image, offset_height, offset_width, target_height, target_width):
-    """A picture or the pictures of a batch with zeros around them.
+    """Returns an image or the images of a batch padded with zeros.
 
     Args:
       image: a tensor of three or four dimensions.
@@ -78,7 +78,7 @@ def pad_to_bounding_box(image, offset_height, offset_width, target_height, targe
 
 
 def resize_image_with_crop_or_pad(image, target_height, target_width):
-    """A picture or the pictures of a batch, cut or padded around the middle.
+    """Returns an image or the images of a batch, cropped or padded around the center.
 
     Args:
       image: a tensor of three or four dimensions.
@@ -94,7 +94,7 @@ resize_with_crop_or_pad = resize_image_with_crop_or_pad
 # ---- flipping ----
 
 def _flip(image, axis, name):
-    """axis: of the last three."""
+    """Flips an image along an axis, which counts among the last three."""
     with name_scope(None, name, [image]) as scope:
         image = convert_to_tensor(image, name="image")
         if image.shape.ndims is not None:
@@ -113,7 +113,9 @@ def flip_up_down(image):
 
 
 def _perhaps(image, axis, seed, name):
-    """The image turned around along an axis of its last three, or as it is; of a batch each image by itself."""
+    """Returns the image, flipped at random along an axis of its last three; in a batch each image is flipped
+    independently.
+    """
     def turned(each, scope):
         return library.helper("flip_at_random", scope, [image, float(axis), float(each), *random_ops.seed_operand(seed)])
     with name_scope(None, name, [image]) as scope:

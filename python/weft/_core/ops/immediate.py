@@ -1,8 +1,8 @@
 """The tensors with values that tf.py_function passes to its function, and their gradients.
 
-A call has a graph of its own.  The function adds nodes to it, as to any graph, and a node is run when its value is asked
-for; a node that has state runs once.  So the functions of `tf` work on these tensors, Python can look at their values, and
-the gradient is that of the nodes of the call.
+A call has a graph of its own.  The function adds nodes to it, as to any graph, and a node is run when its value is
+asked for; a node that has state runs once.  So the functions of `tf` work on these tensors, Python can read their
+values, and the gradient is that of the nodes of the call.
 """
 import numpy as np
 
@@ -72,7 +72,7 @@ class EagerTensor(Tensor):
 
 
 class CallGraph(Graph):
-    """The graph of one call, with the values that are known of it."""
+    """The graph of one call, with the values that are known in it."""
 
     _TENSOR = EagerTensor
 
@@ -81,7 +81,7 @@ class CallGraph(Graph):
         self._known, self._ran, self._looked, self._session = {}, set(), 0, None
 
     def given(self, value, dtype):
-        """A tensor that has a value."""
+        """Returns a tensor of this graph for a given value."""
         from weft._core.ops.array_ops import placeholder
         tensor = placeholder(dtype, np.shape(value))
         self._known[tensor] = value
@@ -89,11 +89,11 @@ class CallGraph(Graph):
         return tensor
 
     def _waiting(self):
-        """The nodes with state that did not run yet."""
+        """Returns the nodes with state that have not run yet."""
         return [op for op in self.get_operations() if op not in self._ran and opdef.get(op.type).is_stateful]
 
     def values(self, tensors):
-        """The values of tensors; whatever has state and did not run, runs with them."""
+        """Returns the values of tensors, and runs nodes with state that have not run yet."""
         from weft._core.session.client import Session
         waiting = self._waiting()
         also = [t for op in waiting for t in op.outputs if t.dtype.is_numpy_compatible and not t.dtype._is_ref_dtype]
@@ -111,7 +111,7 @@ class CallGraph(Graph):
 
 
 class Call:
-    """A call of a function of tf.py_function: its graph, what it was given and what it gave."""
+    """A call of a function of tf.py_function: its graph, its inputs and its results."""
 
     def __init__(self, function, values, types):
         self.graph = CallGraph()
@@ -121,7 +121,7 @@ class Call:
         self.results = list(made) if isinstance(made, (list, tuple)) else [] if made is None else [made]
 
     def arrays(self, types):
-        """What the function gave, as arrays of the types that were promised."""
+        """Returns the results of the function as arrays of the promised types."""
         if len(self.results) != len(types):
             raise ValueError("the function returned %d values, but %d were promised by Tout" % (len(self.results), len(types)))
         tensors = [r for r in self.results if isinstance(r, EagerTensor)]
@@ -129,7 +129,10 @@ class Call:
         return [_array(r, found, as_dtype(t)) for r, t in zip(self.results, types)]
 
     def gradients(self, grads):
-        """The gradients of the inputs for those of the results: arrays; zeros where a result does not depend on an input."""
+        """Returns the gradients of the inputs as arrays, given those of the results.
+
+        They are zeros where no result depends on an input.
+        """
         from weft._core.ops.gradients import gradients
         with self.graph.as_default():
             pairs = [(r, convert_to_tensor(g)) for r, g in zip(self.results, grads)
@@ -140,7 +143,7 @@ class Call:
         return [np.zeros_like(self.graph.value(x)) if g is None else given.pop(0) for x, g in zip(self.inputs, made)]
 
     def had(self, values):
-        """Whether it was given these values."""
+        """Returns whether the call was made with these values."""
         mine = [self.graph.value(x) for x in self.inputs]
         return all(np.shape(a) == np.shape(b) and np.array_equal(a, b) for a, b in zip(mine, values))
 

@@ -16,7 +16,7 @@ class Initializer(metaclass=Named):
         raise NotImplementedError
 
     def get_config(self):
-        """The arguments that make such an initializer again; types by name."""
+        """Returns the arguments that create an equal initializer, with types by name."""
         given = [p for p in inspect.signature(type(self)).parameters if p != "verify_shape"]
         return {p: getattr(v, "name", v) if p == "dtype" else v for p, v in ((p, vars(self)[p]) for p in given)}
 
@@ -51,7 +51,7 @@ class Constant(Initializer):
     def __call__(self, shape, dtype=None, partition_info=None, verify_shape=None):
         dtype = as_dtype(dtype or self.dtype)
         value = self.value
-        if dtype.is_integer and isinstance(value, float):  # as TensorFlow: numpy converts
+        if dtype.is_integer and isinstance(value, float):  # As in TensorFlow, numpy converts the value.
             value = np.asarray(value).astype(dtype.as_numpy_dtype)
         return constant(value, dtype, shape=shape, verify_shape=bool(verify_shape or self._verify_shape))
 
@@ -141,7 +141,7 @@ class Identity(Initializer):
 
 
 class Orthogonal(Initializer):
-    """An orthogonal matrix: the Q of a matrix of normal numbers, with the signs of R's diagonal."""
+    """Fills a variable with an orthogonal matrix: the Q of a random normal matrix, with the signs of R's diagonal."""
 
     def __init__(self, gain=1.0, seed=None, dtype=dtypes.float32):
         self.gain, self.seed, self.dtype = gain, seed, as_dtype(dtype)
@@ -195,7 +195,7 @@ zeros, ones = Zeros, Ones
 
 
 def default_for(dtype, name):
-    """What get_variable uses when nobody gave an initializer."""
+    """Returns the initializer that get_variable uses if none is given."""
     dtype = as_dtype(dtype)
     if dtype.is_floating:
         return GlorotUniform()

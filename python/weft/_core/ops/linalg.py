@@ -1,4 +1,4 @@
-"""tf.linalg.*: matrices factored, inverted, solved.  `tf.cholesky` and the other old names are the same functions."""
+"""tf.linalg.*: factorizations, inverses and solvers. `tf.cholesky` and the other old names are the same functions."""
 from weft._core.framework import wrap
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.dtypes import float32
@@ -44,7 +44,7 @@ def cholesky_solve(chol, rhs, name=None):
 
 
 def logdet(matrix, name=None):
-    """Of a matrix that is positive definite."""
+    """Returns the logarithm of the determinant of a Hermitian positive definite matrix."""
     with name_scope(name, "logdet"):
         chol = cholesky(matrix)  # noqa: F821
         return 2.0 * math_ops.reduce_sum(math_ops.log(math_ops.real(diag_part(chol))), axis=[-1])

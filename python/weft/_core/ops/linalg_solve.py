@@ -20,7 +20,7 @@ CGState = collections.namedtuple("CGState", ["i", "x", "r", "p", "gamma"])
 
 
 def svd(tensor, full_matrices=False, compute_uv=True, name=None):
-    """The singular values of matrices in descending order, and the left and right singular vectors.
+    """Returns the singular values of matrices in descending order, and the left and right singular vectors.
 
     Args:
       tensor: the matrices.
@@ -33,7 +33,7 @@ def svd(tensor, full_matrices=False, compute_uv=True, name=None):
 
 
 def self_adjoint_eig(tensor, name=None):
-    """The eigenvalues of Hermitian matrices in ascending order, and their eigenvectors as columns.
+    """Returns the eigenvalues of Hermitian matrices in ascending order, and their eigenvectors as columns.
 
     Args:
       tensor: the matrices; their lower halves are read.
@@ -44,7 +44,7 @@ def self_adjoint_eig(tensor, name=None):
 
 
 def self_adjoint_eigvals(tensor, name=None):
-    """The eigenvalues of Hermitian matrices in ascending order.
+    """Returns the eigenvalues of Hermitian matrices in ascending order.
 
     Args:
       tensor: the matrices; their lower halves are read.
@@ -54,7 +54,7 @@ def self_adjoint_eigvals(tensor, name=None):
 
 
 def lu(input, output_idx_type=dtypes.int32, name=None):
-    """The packed triangles of an LU decomposition with exchanged rows, and the order of the rows.
+    """Returns the packed triangles of an LU decomposition with exchanged rows, and the order of the rows.
 
     Args:
       input: square matrices.
@@ -73,7 +73,7 @@ def _gram(matrix, regularizer, wide):
 
 
 def matrix_solve_ls(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
-    """The least-squares solutions of systems of equations.
+    """Returns the least-squares solutions of systems of equations.
 
     Args:
       matrix: the matrices of the systems.
@@ -101,10 +101,10 @@ def matrix_solve_ls(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
 lstsq = matrix_solve_ls
 
 
-# ---- of an LU decomposition ----
+# ---- functions of an LU decomposition ----
 
 def _checks(lower_upper, perm, validate, rhs=None):
-    """Assertions about the arguments; what is known while building raises at once."""
+    """Returns assertions about the arguments; conditions that are known while the graph is built raise at once."""
     if lower_upper.shape.ndims is not None and lower_upper.shape.ndims < 2:
         raise ValueError("Input `lower_upper` must have at least 2 dimensions.")
     if rhs is not None and rhs.shape.ndims is not None and rhs.shape.ndims < 2:
@@ -129,7 +129,7 @@ def _unit_lower(lower_upper):
 
 
 def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
-    """The solutions of systems whose matrices are given by tf.linalg.lu.
+    """Returns the solutions of systems whose matrices are given by tf.linalg.lu.
 
     Args:
       lower_upper: the packed triangles.
@@ -155,7 +155,7 @@ def lu_solve(lower_upper, perm, rhs, validate_args=False, name=None):
 
 
 def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
-    """The inverses of matrices that are given by tf.linalg.lu.
+    """Returns the inverses of matrices that are given by tf.linalg.lu.
 
     Args:
       lower_upper: the packed triangles.
@@ -171,7 +171,7 @@ def lu_matrix_inverse(lower_upper, perm, validate_args=False, name=None):
 
 
 def lu_reconstruct(lower_upper, perm, validate_args=False, name=None):
-    """The matrices that tf.linalg.lu has decomposed.
+    """Returns the matrices that tf.linalg.lu has decomposed.
 
     Args:
       lower_upper: the packed triangles.
@@ -211,7 +211,7 @@ def _longest(a):
 
 
 def matrix_rank(a, tol=None, validate_args=False, name=None):
-    """The number of singular values that are greater than a tolerance.
+    """Returns the number of singular values that are greater than a tolerance.
 
     Args:
       a: the matrices.
@@ -228,7 +228,7 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
 
 
 def pinv(a, rcond=None, validate_args=False, name=None):
-    """The Moore-Penrose pseudo-inverses of matrices.
+    """Returns the Moore-Penrose pseudo-inverses of matrices.
 
     Args:
       a: the matrices.
@@ -262,7 +262,7 @@ _PADE = {3: (120.0, 60.0, 12.0), 5: (30240.0, 15120.0, 3360.0, 420.0, 30.0),
 
 
 def _pade(matrix, order, eye):
-    """(U, V) with exp(matrix) about (V - U)^-1 (V + U)."""
+    """Returns (U, V) so that exp(matrix) is about (V - U)^-1 (V + U)."""
     b = [*_PADE[order], 1.0]
     square = math_ops.matmul(matrix, matrix)
     power, even, odd = eye, b[0] * eye, b[1] * eye
@@ -273,7 +273,7 @@ def _pade(matrix, order, eye):
 
 
 def matrix_exponential(input, name=None):
-    """The exponentials of square matrices, by scaling, Pade approximation and squaring.
+    """Returns the exponentials of square matrices, by scaling, Pade approximation and squaring.
 
     Args:
       input: the matrices.
@@ -308,7 +308,7 @@ expm = matrix_exponential
 # ---- tridiagonal matrices ----
 
 def _diagonals(diagonals, form, what):
-    """The three diagonals as rows of one tensor."""
+    """Returns the three diagonals as rows of one tensor."""
     if form == "compact":
         diagonals = convert_to_tensor(diagonals)
         if diagonals.shape.ndims is not None and diagonals.shape[-2].value not in (None, 3):
@@ -331,7 +331,7 @@ def _diagonals(diagonals, form, what):
 
 def tridiagonal_solve(diagonals, rhs, diagonals_format="compact", transpose_rhs=False, conjugate_rhs=False, name=None,
                       partial_pivoting=True, perturb_singular=False):
-    """The solutions of systems whose matrices have three diagonals.
+    """Returns the solutions of systems of equations with tridiagonal matrices.
 
     Args:
       diagonals: the diagonals, in the form that `diagonals_format` names.
@@ -360,7 +360,7 @@ def tridiagonal_solve(diagonals, rhs, diagonals_format="compact", transpose_rhs=
 
 
 def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
-    """The products of matrices of three diagonals with others.
+    """Returns the products of tridiagonal matrices with other matrices.
 
     Args:
       diagonals: the diagonals, in the form that `diagonals_format` names.
@@ -375,7 +375,7 @@ def tridiagonal_matmul(diagonals, rhs, diagonals_format="compact", name=None):
 
 
 def eigh_tridiagonal(alpha, beta, eigvals_only=True, select="a", select_range=None, tol=None, name=None):
-    """The eigenvalues of a Hermitian matrix of three diagonals.
+    """Returns the eigenvalues of a Hermitian tridiagonal matrix.
 
     Args:
       alpha: the diagonal.
@@ -412,7 +412,7 @@ def eigh_tridiagonal(alpha, beta, eigvals_only=True, select="a", select_range=No
 
 
 def conjugate_gradient(operator, rhs, preconditioner=None, x=None, tol=1e-5, max_iter=20, name="conjugate_gradient"):
-    """The solution of A x = rhs for a positive definite operator A, by the method of conjugate gradients.
+    """Returns the solution of A x = rhs for a positive definite operator A, by the method of conjugate gradients.
 
     Args:
       operator: a LinearOperator that is self-adjoint and positive definite.

@@ -36,11 +36,11 @@ def print(*inputs, **kwargs):
     return op("PrintV2", name, input=text, output_stream=_stream(stream), end=end)
 
 
-_MARK = "{\N{ZERO WIDTH SPACE}}"  # marks a tensor's place in a template; no program's text has it
+_MARK = "{\N{ZERO WIDTH SPACE}}"  # marks the place of a tensor in a template; it does not occur in programs' text
 
 
 def _template(value):
-    """A value as (template, tensors): the tensors that it holds leave a mark in the text."""
+    """Returns a value as (template, tensors); the template has a mark for each tensor."""
     if isinstance(value, SparseTensor):
         return "SparseTensor(indices=%s, values=%s, shape=%s)" % (_MARK, _MARK, _MARK), [value.indices, value.values, value.dense_shape]
     if is_tensor(value) or hasattr(value, "_as_graph_element"):
@@ -60,7 +60,7 @@ def _quoted(value):
 
 
 def _stream(stream):
-    """The name of an output stream as PrintV2 has it."""
+    """Returns the name of an output stream as PrintV2 expects it."""
     known = {sys.stdout: "stdout", sys.stderr: "stderr"}
     try:
         found = known.get(stream)

@@ -12,7 +12,7 @@ from weft._core.ops.sparse import SparseTensor
 
 
 class TextFileIndex(metaclass=Named):
-    """What is taken of a line, besides a column's number."""
+    """The part of a line to use, if it is not a column by number."""
     WHOLE_LINE = -2
     LINE_NUMBER = -1
 
@@ -27,7 +27,7 @@ def StrongHashSpec(key):
     return HasherSpec("stronghash", [int(k) for k in key])
 
 
-# ---- what fills a table ----
+# ---- initializers of tables ----
 
 class TableInitializerBase(metaclass=Named):
     def __init__(self, key_dtype, value_dtype):
@@ -77,7 +77,7 @@ class TextFileInitializer(TableInitializerBase):
         super().__init__(key_dtype, value_dtype)
 
     def _shared_name(self):
-        """Tables over one file are one table."""
+        """Returns a name that tables over the same file share, so that they are one table."""
         parts = ["hash_table", self._filename] + ([str(self._vocab_size)] if self._vocab_size else [])
         return "_".join([str(p) for p in parts] + ["%d_%d" % self._indices] + ([str(self._offset)] if self._offset else []))
 
@@ -140,7 +140,7 @@ class LookupInterface(metaclass=Named):
 
 
 def _like(keys, values):
-    """What was found, with the places of sparse keys."""
+    """Returns the values that were found, as a SparseTensor if the keys are one."""
     return SparseTensor(keys.indices, values, keys.dense_shape) if isinstance(keys, SparseTensor) else values
 
 
@@ -173,7 +173,7 @@ HashTable = StaticHashTable
 
 
 class TableSaveable:
-    """What a Saver saves of a table that may change: its keys and its values."""
+    """The keys and values of a mutable table, which a Saver saves."""
 
     class _Spec:
         def __init__(self, tensor, name):
@@ -189,13 +189,13 @@ class TableSaveable:
         return self.op.device
 
     def restore(self, restored_tensors, restored_shapes, name=None):
-        """The op that fills the table with the keys and values."""
+        """Returns the op that fills the table with the keys and values."""
         with name_scope(name, "%s_table_restore" % self.name):
             return op("LookupTableImportV2", table_handle=self.op, keys=restored_tensors[0], values=restored_tensors[1])
 
 
 class _MutableTable(LookupInterface):
-    """What tables that may change share.  Savers save them, unless they were made with checkpoint=False."""
+    """The base of mutable tables. Savers save them, unless they were made with checkpoint=False."""
 
     def _save(self):
         saveable = TableSaveable(self, self.name)
@@ -220,7 +220,7 @@ class _MutableTable(LookupInterface):
 
 
 class MutableHashTable(_MutableTable):
-    """A table that steps may change; savers save its keys and values."""
+    """A table that steps can change. Savers save its keys and values."""
 
     def __init__(self, key_dtype, value_dtype, default_value, shared_name=None, name="MutableHashTable", checkpoint=True,
                  experimental_is_anonymous=False):
@@ -237,7 +237,7 @@ class MutableHashTable(_MutableTable):
 
 
 class DenseHashTable(_MutableTable):
-    """A table that steps may change, with keys of any shape; two keys that are never used mark empty and deleted entries."""
+    """A table that steps can change, with keys of any shape. Two reserved keys mark empty and deleted entries."""
 
     def __init__(self, key_dtype, value_dtype, default_value, empty_key, deleted_key, initial_num_buckets=None,
                  name="MutableDenseHashTable", checkpoint=True, experimental_is_anonymous=False):
@@ -261,7 +261,7 @@ class DenseHashTable(_MutableTable):
 
 
 class MutableDenseHashTable(DenseHashTable):
-    """contrib's form of DenseHashTable: the deleted key may be left out, and a name may be shared."""
+    """contrib's DenseHashTable: the deleted key is optional, and tables can share a name."""
 
     def __init__(self, key_dtype, value_dtype, default_value, empty_key, initial_num_buckets=None, shared_name=None,
                  name="MutableDenseHashTable", checkpoint=True, deleted_key=None):
@@ -281,7 +281,7 @@ class MutableDenseHashTable(DenseHashTable):
 
 
 class IdTableWithHashBuckets(LookupInterface):
-    """A table's numbers, and behind them those of buckets for words that it has not."""
+    """The ids of a table, followed by ids of hash buckets for words that are not in the table."""
 
     def __init__(self, table, num_oov_buckets, hasher_spec=FastHashSpec, name=None, key_dtype=None):
         self._table, self._num_oov_buckets, self._spec = table, num_oov_buckets, hasher_spec
@@ -334,7 +334,7 @@ class StaticVocabularyTable(IdTableWithHashBuckets):
         super().__init__(table, num_oov_buckets, FastHashSpec, name, lookup_key_dtype)
 
 
-# ---- tables of words and their numbers ----
+# ---- tables of words and their ids ----
 
 def index_table_from_tensor(vocabulary_list, num_oov_buckets=0, default_value=-1, hasher_spec=FastHashSpec, dtype=dtypes.string,
                             name=None, mapping=None):

@@ -31,11 +31,11 @@ class Module(AutoTrackable):
 
     @property
     def name_scope(self):
-        """The module's name scope; entering it does not make a new one."""
+        """The name scope of the module; it can be entered again without getting a new name."""
         return name_scope(self._scope_name)
 
     def _parts(self, wanted, seen, walked):
-        """What of this module and the modules below is wanted: its own attributes first, in the order of their names."""
+        """Yields the wanted objects of this module and the modules below it: its own attributes first, by name."""
         walked.add(id(self))
         below = []
         for key in sorted(vars(self)):
@@ -71,7 +71,7 @@ class Module(AutoTrackable):
 
     @classmethod
     def with_name_scope(cls, method):
-        """A decorator: the method runs in the module's name scope."""
+        """Decorates a method so that it runs in the module's name scope."""
         @functools.wraps(method)
         def scoped(self, *args, **kwargs):
             with self.name_scope:

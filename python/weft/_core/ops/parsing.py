@@ -21,7 +21,7 @@ class SparseFeature(collections.namedtuple("SparseFeature", ["index_key", "value
 
 class RaggedFeature(collections.namedtuple("RaggedFeature", ["dtype", "value_key", "partitions", "row_splits_dtype", "validate"]),
                     metaclass=Named):
-    """A ragged tensor; its partitions may be the values of other features."""
+    """A ragged tensor. Its partitions can be the values of other features."""
 
     RowSplits = collections.namedtuple("RowSplits", ["key"])
     RowLengths = collections.namedtuple("RowLengths", ["key"])
@@ -44,10 +44,10 @@ class RaggedFeature(collections.namedtuple("RaggedFeature", ["dtype", "value_key
         return super().__new__(cls, as_dtype(dtype), value_key, tuple(partitions), splits, validate)
 
 
-# ---- what the op is asked for ----
+# ---- what is passed to the op ----
 
 class _Wanted:
-    """The keys of each form, and for ragged and sparse features what is made of what was read."""
+    """The keys of each kind of feature, and how to make ragged and sparse features from the results of the op."""
 
     def __init__(self, features, in_lists):
         self.sparse, self.dense, self.ragged, self.in_lists = {}, {}, {}, in_lists
@@ -85,7 +85,7 @@ def _keys(kinds):
 
 
 def _defaults(dense):
-    """The default of each dense feature of a context, and its shape."""
+    """Returns the default of each dense feature of a context, and its shape."""
     values, shapes = [], []
     for key in sorted(dense):
         feature = dense[key]
@@ -107,10 +107,10 @@ def _defaults(dense):
     return values, shapes
 
 
-# ---- what is made of what was read ----
+# ---- results of the op ----
 
 def _with_sparse_features(features, found):
-    """SparseFeatures out of their parts; the parts go unless they were asked for."""
+    """Returns the features with SparseFeatures made from their parts. Parts that were not asked for are removed."""
     from weft._core.ops.sparse_more import sparse_merge
     out = dict(found)
     for key, feature in sorted((features or {}).items()):
@@ -128,7 +128,7 @@ def _rows(serialized):
 
 
 def _partitioned(values, feature, ragged, batch):
-    """A ragged feature with the partitions that other features give: the last one cuts the values, the first is the outermost."""
+    """Returns a ragged feature, partitioned by other features from the innermost (last) to the outermost (first)."""
     from weft._core.ragged.ragged_tensor import RaggedTensor
     for p in reversed(feature.partitions):
         if isinstance(p, RaggedFeature.UniformRowLength):
@@ -143,7 +143,10 @@ def _partitioned(values, feature, ragged, batch):
 
 
 def _ragged_features(features, read, batch, rows):
-    """{key: tensor} of the ragged features of a context; read: {key: (values, splits)}; rows: the size of the batch."""
+    """Returns {key: tensor} of the ragged features of a context.
+
+    read: {key: (values, splits)}; rows: the size of the batch.
+    """
     from weft._core.ragged.ragged_tensor import RaggedTensor
     out = {}
     for _, splits in read.values() if batch and rows is not None else ():
@@ -210,7 +213,7 @@ def _sequences(serialized, context_features, sequence_features, names, default, 
 
 
 def parse_sequence_example(serialized, context_features=None, sequence_features=None, example_names=None, name=None):
-    """The features of a batch of SequenceExamples.
+    """Returns the features of a batch of SequenceExamples.
 
     Args:
       serialized: a vector of serialized SequenceExamples.
@@ -226,7 +229,7 @@ def parse_sequence_example(serialized, context_features=None, sequence_features=
 
 
 def parse_single_sequence_example(serialized, context_features=None, sequence_features=None, example_name=None, name=None):
-    """The features of one SequenceExample.
+    """Returns the features of one SequenceExample.
 
     Args:
       serialized: a scalar: the serialized SequenceExample.
@@ -249,7 +252,7 @@ def _ragged_or_sparse(features):
 
 
 def _examples(serialized, features, names, default, name):
-    """Examples with features that the older ops do not have."""
+    """Parses Examples with features that the older ops do not support."""
     io_ops.check_features(features, (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature, RaggedFeature))
     wanted = _Wanted(features, False)
     with name_scope(name, default, [serialized]):
@@ -271,7 +274,7 @@ def _examples(serialized, features, names, default, name):
 
 
 def parse_single_example(serialized, features=None, name=None, example_names=None):
-    """The features of one Example.
+    """Returns the features of one Example.
 
     Args:
       serialized: a scalar: the serialized Example.
@@ -279,13 +282,13 @@ def parse_single_example(serialized, features=None, name=None, example_names=Non
       name: a name for the operation.
       example_names: its name, for error messages.
     """
-    if example_names is not None or _ragged_or_sparse(features):  # the op ParseSingleExample takes no name
+    if example_names is not None or _ragged_or_sparse(features):  # The op ParseSingleExample takes no example names.
         return _examples(serialized, features, example_names, "ParseSingleExample", name)
     return io_ops.parse_single_example(serialized, features, name, example_names)
 
 
 def parse_example(serialized, features=None, name=None, example_names=None):
-    """The features of a batch of Examples.
+    """Returns the features of a batch of Examples.
 
     Args:
       serialized: a vector of serialized Examples.

@@ -1,4 +1,4 @@
-"""tf.quantization.*: floats as small integers, and floats that are rounded as if they were."""
+"""tf.quantization.*: represents floats by small integers, or rounds them as if it did."""
 from weft._core.framework import dtypes, wrap
 from weft._core.framework.build import convert_to_tensor, op
 
@@ -21,7 +21,7 @@ quantized_avg_pool QuantizedAvgPool input min_input max_input ksize strides padd
 
 
 def _axis(input, axis):
-    """The axis from the front; None is -1, which means the whole tensor."""
+    """Returns the axis counted from the front, or -1 for None, which means the whole tensor."""
     if axis is None:
         return -1
     if axis < 0:
@@ -33,7 +33,7 @@ def _axis(input, axis):
 
 def quantize_and_dequantize(input, input_min, input_max, signed_input=True, num_bits=8, range_given=False, round_mode="HALF_TO_EVEN",
                             name=None, narrow_range=False, axis=None):
-    """Floats rounded as if they had been integers of some bits.  The gradient passes through.
+    """Returns floats rounded to the values that num_bits integers can represent. The gradient passes through.
 
     Args:
       input: a tensor of floats.
@@ -53,7 +53,7 @@ def quantize_and_dequantize(input, input_min, input_max, signed_input=True, num_
 
 def quantize_and_dequantize_v2(input, input_min, input_max, signed_input=True, num_bits=8, range_given=False, round_mode="HALF_TO_EVEN",
                                name=None, narrow_range=False, axis=None):
-    """As `quantize_and_dequantize`; the gradient is zero outside of the range.
+    """Rounds as `quantize_and_dequantize` does, but with a gradient of zero outside of the range.
 
     Args:
       input: a tensor of floats.
@@ -73,7 +73,7 @@ def quantize_and_dequantize_v2(input, input_min, input_max, signed_input=True, n
 
 def quantized_conv2d(input, filter, min_input, max_input, min_filter, max_filter, strides, padding, out_type=dtypes.qint32,
                      dilations=[1, 1, 1, 1], name=None):  # noqa: B006
-    """A convolution of quantized integers.  Returns 32-bit integers and the ends of the range that they stand for.
+    """Returns a convolution of quantized integers: 32-bit integers, and the ends of the range that they represent.
 
     Args:
       input: images of type quint8.

@@ -1,7 +1,7 @@
 """Resource variables: a VarHandleOp, and a ReadVariableOp wherever the value is used.
 
-A read sees the value at the time it runs, so control dependencies order reads and updates.  An update gives back a
-variable that reads after the update (_UnreadVariable); running it gives the new value.
+A read sees the value at the time it runs, so control dependencies order reads and updates.  An update returns a
+variable that reads after the update (_UnreadVariable); running it returns the new value.
 """
 from weft._core.framework import protos, tensor_shape
 from weft._core.framework.build import convert_to_tensor, op
@@ -46,7 +46,7 @@ class ResourceVariable(Variable):
         return asked
 
     def _take(self, graph, variable_def, import_scope=None):
-        """From a VariableDef whose nodes are in the graph."""
+        """Initializes the object from a VariableDef whose nodes are in the graph."""
         prefix = import_scope + "/" if import_scope else ""
 
         def element(name):
@@ -58,7 +58,7 @@ class ResourceVariable(Variable):
         snapshot, read = element(variable_def.snapshot_name), self._handle.op.name + "/Read/ReadVariableOp:0"
         self._cached, self._caching_device = None, None
         self._element = snapshot
-        if snapshot.op.type != "ReadVariableOp":  # the snapshot is a copy on the caching device
+        if snapshot.op.type != "ReadVariableOp":  # The snapshot is a copy on the caching device.
             self._element, self._cached, self._caching_device = graph.as_graph_element(read), snapshot, snapshot.device
         self._is_initialized = element(variable_def.variable_name.rpartition(":")[0] + "/IsInitialized/VarIsInitializedOp:0") \
             if graph._c.find("^" + self._handle.op.name + "/IsInitialized/VarIsInitializedOp") >= 0 else None
@@ -74,7 +74,7 @@ class ResourceVariable(Variable):
         dims = None if given.unknown_rank else [d.size if d.size >= 0 else None for d in given.dim]
         return as_dtype(attr["dtype"].type), tensor_shape.TensorShape(dims)
 
-    # ---- what it is ----
+    # ---- properties ----
 
     @property
     def handle(self):
@@ -115,7 +115,7 @@ class ResourceVariable(Variable):
         return self._initializer_op
 
     def _ref(self):
-        """What the library knows the variable by."""
+        """Returns the output by which the library identifies the variable."""
         return self._handle
 
     def _as_graph_element(self):
@@ -175,7 +175,7 @@ class ResourceVariable(Variable):
         made = op("ResourceGatherNd", name or "GatherNd", resource=self._handle, indices=indices, dtype=self._dtype)
         return op("Identity", input=made)
 
-    # ---- changing ----
+    # ---- updates ----
 
     def _lazy_read(self, operation):
         return _UnreadVariable(self, operation)
@@ -246,7 +246,7 @@ class _UnreadVariable(ResourceVariable):
 
 
 def _ordered(method):
-    """A method whose nodes wait for the update that gave the variable."""
+    """Returns a method whose nodes wait for the update that returned the variable."""
     whole = getattr(ResourceVariable, method)
 
     def call(self, *args, **kwargs):

@@ -1,4 +1,4 @@
-"""The state of an iterator that a Saver saves: how many elements were read from its data set."""
+"""Saves the state of an iterator: how many elements were read from its data set."""
 from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.build import op
 
@@ -26,6 +26,6 @@ class IteratorSaveable:
         return self.op.device
 
     def restore(self, restored_tensors, restored_shapes, name=None):
-        """The op that sets the iterator at the position."""
+        """Returns the op that sets the iterator to the saved position."""
         state = op("OptionalFromValue", components=[restored_tensors[0]])
         return op("DeserializeIterator", resource_handle=self.op, serialized=state)

@@ -1,4 +1,4 @@
-"""Writing at indices into a copy of a tensor."""
+"""Functions that write at indices into a copy of a tensor."""
 from weft._core.framework import wrap
 
 wrap.functions("""

@@ -1,4 +1,4 @@
-"""tf.py_func and tf.py_function: the library calls back into Python by token."""
+"""tf.py_func and tf.py_function: the library calls Python functions by a token."""
 import threading
 
 import numpy as np
@@ -12,25 +12,28 @@ from weft._core.framework.graph import Operation, get_default_graph
 from weft._core.ops.array_ops import zeros_like
 from weft._core.ops.immediate import Call
 
-_C_NAMES = {"float32": "float", "float64": "double", "float16": "half"}  # others are called as in Python
+_C_NAMES = {"float32": "float", "float64": "double", "float16": "half"}  # Other types have the same name as in Python.
 
 _functions, _lock = {}, threading.Lock()
 
 
-interrupted = []  # Ctrl-C in a function that the library called: the run that it was for raises it
+interrupted = []  # Ctrl-C in a function that the library called; the run that it belonged to raises it.
 
 
-# The codes of exceptions, as TensorFlow has them; any other is UNKNOWN, and those of tf.errors keep their own.
+# The error codes of exceptions, as in TensorFlow. Other exceptions are UNKNOWN; those of tf.errors keep their own.
 _CODES = {ValueError: errors.INVALID_ARGUMENT, TypeError: errors.INVALID_ARGUMENT, StopIteration: errors.OUT_OF_RANGE,
           NotImplementedError: errors.UNIMPLEMENTED, MemoryError: errors.RESOURCE_EXHAUSTED}
 
 
 class WrongResult(errors.InvalidArgumentError):
-    """A function did not return what was promised.  The library shows the message without the name of the class."""
+    """The error for a function that did not return what was promised.
+
+    The library omits the class name from its message.
+    """
 
 
 def _call(token, inputs):
-    """What the library calls: the results of a function as it takes them."""
+    """Calls a function for the library, and returns its results in the form that the library takes."""
     try:
         return _results(token, inputs)
     except KeyboardInterrupt as e:
@@ -54,7 +57,10 @@ def _results(token, inputs):
 
 
 def _typed(token, i, value, dtype):
-    """Result i of a function.  It has to be of the type that was promised: a Python float is a double, as in numpy."""
+    """Returns result i of a function as an array.
+
+    It must have the promised type; a Python float is a double, as in numpy.
+    """
     array = np.asarray(value, order="C")
     text = array.dtype.kind in "SUO"
     if text != (dtype == dtypes.string) or not text and array.dtype != np.dtype(dtype.as_numpy_dtype):
@@ -71,7 +77,7 @@ def _node(kind, func, inp, types, name, **more):
     get_default_graph()._functions.append(token)
     inputs = [x.value() if hasattr(x, "handle") else x for x in inp]
     made = add_op(kind, name, input=inputs, token=token, Tout=types, **more)
-    return list(made.outputs) if types else made  # without results there is only the op to run
+    return list(made.outputs) if types else made  # Without results only the op can be run.
 
 
 def py_func(func, inp, Tout, stateful=True, name=None):
@@ -81,7 +87,7 @@ def py_func(func, inp, Tout, stateful=True, name=None):
 
 
 class _Differentiable:
-    """A function of tf.py_function, and its last call if a gradient was asked for."""
+    """A function of tf.py_function, with its last call if a gradient is needed."""
 
     def __init__(self, function, types):
         self.function, self.types = function, types
@@ -97,17 +103,20 @@ class _Differentiable:
         return made
 
     def gradient(self, *values):
-        """The gradients of the inputs: values has them first, and then the gradients of the results."""
+        """Returns the gradients of the inputs; values holds the inputs, then the gradients of the results."""
         inputs, grads = values[:len(self.input_types)], values[len(self.input_types):]
         call, self.last = self.last, None
         if call is None or not call.had(inputs):
-            call = self._called(inputs)  # of another iteration or step: the function is called again
+            # The kept call is of another iteration or step, so the function is called again.
+            call = self._called(inputs)
             call.arrays(self.types)
         return call.gradients(grads)
 
 
 def py_function(func=None, inp=None, Tout=None, name=None):
-    """The function sees tensors that have numpy(), can be used in Python, and may be given to the functions of tf."""
+    """Returns the results of a function whose tensors have numpy(), can be used in Python, and can be passed to tf
+    functions.
+    """
     single = not isinstance(Tout, (list, tuple))
     types = [] if Tout is None else [as_dtype(t) for t in ([Tout] if single else Tout)]
     function = _Differentiable(func, types)
@@ -118,7 +127,7 @@ def py_function(func=None, inp=None, Tout=None, name=None):
 
 
 def _python_gradient(node, *grads):
-    """The gradient of EagerPyFunc: the call of its function is differentiated by the nodes that it made."""
+    """Returns the gradient of EagerPyFunc, which differentiates the nodes that the call made."""
     function = _functions[node.get_attr("token").decode()][0]
     function.keep = True
     inputs = list(node.inputs)

@@ -1,10 +1,11 @@
-"""tf.sets: sets in the rows of dense and sparse tensors."""
+"""tf.sets: set operations on the rows of dense and sparse tensors."""
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.ops.sparse import SparseTensor
 
 
 def _operate(a, b, kind, validate_indices):
-    """TensorFlow has no op for a sparse and a dense set in this order: the two are exchanged."""
+    """Applies a set operation. TensorFlow has no op for a sparse set followed by a dense one, so the two are swapped.
+    """
     if isinstance(b, SparseTensor) or not isinstance(a, SparseTensor):
         given = {"set_operation": kind, "validate_indices": validate_indices}
     else:

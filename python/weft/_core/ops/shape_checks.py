@@ -1,4 +1,4 @@
-"""tf.debugging.assert_shapes: the shapes of several tensors, in terms of each other."""
+"""tf.debugging.assert_shapes: checks the shapes of several tensors against each other."""
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import control_dependencies, name_scope
 from weft._core.ops import array_ops, math_ops
@@ -10,18 +10,19 @@ _ANY, _ANY_NUMBER = (None, "."), ("*", Ellipsis)
 
 
 def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
-    """Checks that tensors have shapes whose sizes agree: a size is a number, or a text that stands for the same size everywhere.
+    """Checks that tensors have shapes with matching sizes: a size is a number, or a text that means the same size
+    everywhere.
 
     Args:
       shapes: a dict or a list of pairs: a tensor, and its shape.  None or '.' stands for any size, and '*' or ... at the beginning
         for any number of dimensions.
-      data: tensors that are shown if it is not so.
+      data: tensors that are shown if the check fails.
       summarize: how many numbers of each are shown.
       message: a text for the error.
       name: the name of the scope.
 
     Returns:
-      The operation that checks what the graph does not tell, or what it does.
+      The operation that checks, in each run, the sizes that are not known when the graph is built.
     """
     pairs = list(shapes.items() if isinstance(shapes, dict) else shapes)
     prefix = "%s.  " % message.rstrip(".") if message else ""
@@ -59,19 +60,19 @@ class _Row:
         rank, dense = len(self.wanted), self.x if not isinstance(self.x, SparseTensor) else self.x.dense_shape
         if isinstance(self.x, SparseTensor):
             return []
-        if rank <= 1:  # a scalar may stand for a vector of one number
+        if rank <= 1:  # A scalar can stand for a vector of one number.
             return [assert_rank_in(dense, [0, 1], data, summarize, message, name)]
         return [assert_rank(dense, rank, data, summarize, message, name)]
 
     def sizes(self):
-        """The known sizes, from the last backwards, or None where the graph does not tell; and the tensor of the sizes."""
+        """Returns the known sizes from the last to the first, or None if they are unknown."""
         shape = self.x.get_shape()
         if shape.ndims is None:
             return None
         return [1] if shape.ndims == 0 and len(self.wanted) == 1 else shape.as_list()
 
     def size(self, back):
-        """A size as a tensor; `back` counts from the end."""
+        """Returns a size as a tensor; `back` counts from the end."""
         sizes = array_ops.shape(self.x) if not isinstance(self.x, SparseTensor) else self.x.dense_shape
         if len(self.wanted) == 1 and self.sizes() is None:
             sizes = cond(math_ops.equal(array_ops.size(sizes), 0), lambda: array_ops.ones([1], sizes.dtype), lambda: sizes)

@@ -28,7 +28,7 @@ def _real_of(dtype):
 
 
 def _fit(x, axes, wanted):
-    """x with zeros behind its last dimensions where they are shorter than wanted; wanted: a list of numbers or tensors."""
+    """Returns x padded with zeros where its last dimensions are shorter than wanted, which lists numbers or tensors."""
     known = x.shape.as_list() if x.shape.ndims is not None else None
     lengths = [constant_value(w) if not isinstance(w, int) else w for w in wanted]
     if known is None:
@@ -131,7 +131,7 @@ def _raised_cosine(public, a, b, doc):
             n = int(n)
             if n == 1:
                 return array_ops.ones([1], dtype)
-            # A periodic window of even length is a symmetric one that is longer by one, without its last element.
+            # A periodic window of even length is a symmetric one of one more element, without the last.
             whole = n if periodic and n % 2 == 0 else n - 1
             values = a - b * np.cos(2 * np.pi * np.arange(n) / whole)
             return convert_to_tensor(values.astype(dtype.as_numpy_dtype))
@@ -153,7 +153,7 @@ hamming_window = _raised_cosine("hamming_window", 0.54, 0.46, "The Hamming windo
 
 
 def vorbis_window(window_length, dtype=dtypes.float32, name=None):
-    """The window of the Vorbis format.
+    """Returns the window of the Vorbis format.
 
     Args:
       window_length: the number of elements.
@@ -169,7 +169,7 @@ def vorbis_window(window_length, dtype=dtypes.float32, name=None):
 # ---- frames ----
 
 def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1, name=None):
-    """A signal cut into frames that may overlap.
+    """Returns a signal divided into frames that may overlap.
 
     Args:
       signal: the signals.
@@ -205,7 +205,7 @@ def frame(signal, frame_length, frame_step, pad_end=False, pad_value=0, axis=-1,
 
 
 def overlap_and_add(signal, frame_step, name=None):
-    """The signal of which these frames are, summed where they overlap.
+    """Returns the signal that these frames form, summed where they overlap.
 
     Args:
       signal: the frames: a tensor [..., frames, frame_length] of known rank.
@@ -239,7 +239,7 @@ def _enclosing_power_of_two(n):
 
 
 def stft(signals, frame_length, frame_step, fft_length=None, window_fn=hann_window, pad_end=False, name=None):
-    """The short-time Fourier transform: the spectrum of each frame of a signal.
+    """Returns the short-time Fourier transform: the spectrum of each frame of a signal.
 
     Args:
       signals: the signals, along the last dimension.
@@ -261,7 +261,7 @@ def stft(signals, frame_length, frame_step, fft_length=None, window_fn=hann_wind
 
 
 def inverse_stft_window_fn(frame_step, forward_window_fn=hann_window, name=None):
-    """A function that makes the window with which inverse_stft undoes stft.
+    """Returns a function that makes the window with which inverse_stft undoes stft.
 
     Args:
       frame_step: the distance of the starts of frames.
@@ -281,7 +281,7 @@ def inverse_stft_window_fn(frame_step, forward_window_fn=hann_window, name=None)
 
 
 def inverse_stft(stfts, frame_length, frame_step, fft_length=None, window_fn=hann_window, name=None):
-    """The signal whose short-time Fourier transform this is.
+    """Returns the signal of a short-time Fourier transform.
 
     Args:
       stfts: what stft gave: a complex tensor [..., frames, fft_length / 2 + 1].
@@ -306,7 +306,7 @@ def inverse_stft(stfts, frame_length, frame_step, fft_length=None, window_fn=han
 
 def linear_to_mel_weight_matrix(num_mel_bins=20, num_spectrogram_bins=129, sample_rate=8000, lower_edge_hertz=125.0,
                                 upper_edge_hertz=3800.0, dtype=dtypes.float32, name=None):
-    """A matrix that turns spectra of linear frequency into spectra of the mel scale.
+    """Returns a matrix that turns spectra of linear frequency into spectra of the mel scale.
 
     Args:
       num_mel_bins: the number of columns.
@@ -339,7 +339,7 @@ def linear_to_mel_weight_matrix(num_mel_bins=20, num_spectrogram_bins=129, sampl
 # ---- cosine transforms ----
 
 def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
-    """The discrete cosine transform of type 1, 2, 3 or 4 over the last dimension.
+    """Returns the discrete cosine transform of type 1, 2, 3 or 4 over the last dimension.
 
     Args:
       input: a tensor of floating-point numbers.
@@ -361,7 +361,7 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
 
 
 def idct(input, type=2, n=None, axis=-1, norm=None, name=None):
-    """The inverse discrete cosine transform, up to a factor: type 2 undoes type 3 and the other way round.
+    """Returns the inverse discrete cosine transform, up to a factor: types 2 and 3 are inverse to each other.
 
     Args:
       input: a tensor of floating-point numbers.
@@ -391,7 +391,10 @@ def _check_dct(kind, axis, n, norm, what):
 
 
 def _dct(x, kind, norm):
-    """By a matrix of cosines: transforms of signals are short, and a product with a matrix is exact and fast."""
+    """Multiplies by a matrix of cosines.
+
+    Transforms of signals are short, and a product with a matrix is exact and fast.
+    """
     n = x.shape[-1].value
     k, j = np.arange(n)[None, :], np.arange(n)[:, None]
     if kind == 1:
@@ -416,7 +419,7 @@ def _dct(x, kind, norm):
 
 
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
-    """The mel-frequency cepstral coefficients of log mel spectrograms.
+    """Returns the mel-frequency cepstral coefficients of log mel spectrograms.
 
     Args:
       log_mel_spectrograms: the spectrograms, along the last dimension.

@@ -1,4 +1,4 @@
-"""tf.signal: windows of Kaiser and Bessel, and the modified cosine transform."""
+"""tf.signal: Kaiser and Kaiser-Bessel-derived windows, and the modified discrete cosine transform."""
 import numpy as np
 
 from weft._core.framework import dtypes
@@ -16,7 +16,7 @@ def _window_type(window_length, dtype):
 
 
 def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
-    """A window of Kaiser.
+    """Returns a Kaiser window.
 
     Args:
       window_length: its length.
@@ -29,7 +29,7 @@ def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
         half = math_ops.cast(length - 1, dtype) / 2
         beta = convert_to_tensor(beta, dtype)
         place = math_ops.cast(math_ops.range(length), dtype)
-        # A window of length 1 has its only element in the middle.
+        # A window of length 1 has only its center.
         away = math_ops.div_no_nan(place - half, half)
         arg = beta * math_ops.sqrt(math_ops.maximum(1 - math_ops.square(away), convert_to_tensor(0, dtype)))
         i0e = lambda x: op("BesselI0e", x=x)  # noqa: E731
@@ -37,7 +37,7 @@ def kaiser_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
 
 
 def kaiser_bessel_derived_window(window_length, beta=12.0, dtype=dtypes.float32, name=None):
-    """The window that follows from the sums of a window of Kaiser.
+    """Returns the Kaiser-Bessel-derived window, made from the running sums of a Kaiser window.
 
     Args:
       window_length: its length, which is even.
@@ -58,14 +58,14 @@ def _check_norm(norm):
 
 
 def _weighted(frames, window_fn, length):
-    """Frames times the window, or what makes a window of ones invertible."""
+    """Returns the frames times the window, or without one times the factor that makes the transform invertible."""
     if window_fn is None:
         return frames * constant(1.0 / np.sqrt(2.0), frames.dtype)
     return frames * window_fn(length, dtype=frames.dtype)
 
 
 def mdct(signals, frame_length, window_fn=signal_ops.vorbis_window, pad_end=False, norm=None, name=None):
-    """The modified discrete cosine transform of frames that overlap by half.
+    """Returns the modified discrete cosine transform of frames that overlap by half.
 
     Args:
       signals: a tensor whose last dimension is time.
@@ -89,7 +89,7 @@ def mdct(signals, frame_length, window_fn=signal_ops.vorbis_window, pad_end=Fals
 
 
 def inverse_mdct(mdcts, window_fn=signal_ops.vorbis_window, norm=None, name=None):
-    """The signals whose modified discrete cosine transforms are given.
+    """Returns the signals of given modified discrete cosine transforms.
 
     Args:
       mdcts: a tensor whose last two dimensions are frames and half the length of a frame.

@@ -1,4 +1,4 @@
-"""Sorting and searching in sorted rows, on TopKV2, LowerBound and UpperBound."""
+"""Sorting, and searching in sorted rows, with TopKV2, LowerBound and UpperBound."""
 import numpy as np
 
 from weft._core.framework import dtypes
@@ -8,7 +8,7 @@ from weft._core.ops import array_ops, math_ops
 
 
 def sort(values, axis=-1, direction="ASCENDING", name=None):
-    """The values in order along an axis.
+    """Returns the values sorted along an axis.
 
     Args:
       values: a tensor of numbers, of one dimension or more.
@@ -21,7 +21,7 @@ def sort(values, axis=-1, direction="ASCENDING", name=None):
 
 
 def argsort(values, axis=-1, direction="ASCENDING", stable=False, name=None):
-    """The indices that put the values in order along an axis, as int32; equal values keep their order.
+    """Returns the int32 indices that sort the values along an axis; equal values keep their order.
 
     Args:
       values: a tensor of numbers, of one dimension or more.
@@ -43,7 +43,7 @@ def _sort_or_argsort(values, axis, direction, want_indices):
     axis_value = int(axis_value)
     values = convert_to_tensor(values, name="values")
     keys = _reflected(values) if direction == "ASCENDING" else values
-    # The length first and the rank after it, which is TensorFlow's order of nodes.
+    # TensorFlow adds the node of the length before that of the rank.
     length = array_ops.shape(keys)[axis_value]
     rank = array_ops.rank(keys)
     known = keys.shape.ndims
@@ -67,17 +67,17 @@ def _top_k(keys, k, want_indices):
 
 
 def _reflected(values):
-    """The values with their order reversed, which the same function undoes."""
+    """Returns values that sort in the reverse order; applying the function again restores them."""
     if values.dtype.base_dtype.is_integer:
         if values.dtype.base_dtype in (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64):
             return values.dtype.max - values
-        # -1 - x, since the smallest integer has no negative.
+        # -1 - x is used because the negative of the smallest integer does not exist.
         return -values - 1
     return -values
 
 
 def searchsorted(sorted_sequence, values, side="left", out_type=dtypes.int32, name=None):
-    """Where each value would be inserted into sorted rows, so that they stay sorted.
+    """Returns the position at which each value would be inserted into sorted rows.
 
     Args:
       sorted_sequence: sorted values; the last dimension is searched.

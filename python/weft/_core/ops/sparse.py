@@ -1,4 +1,4 @@
-"""SparseTensor, and the functions that take one apart."""
+"""SparseTensor, and functions of one or several of them."""
 import collections
 
 import numpy as np
@@ -7,9 +7,9 @@ from weft._core.framework import tensor_shape
 
 
 class SparseTensor:
-    """Where the values are (n, rank), the values (n), and the shape of the whole (rank)."""
+    """A sparse tensor: indices (n, rank), values (n) and the dense shape (rank)."""
 
-    _declared = None  # of a placeholder: the shape that it was given
+    _declared = None  # the shape that was given to a placeholder
 
     def __init__(self, indices, values, dense_shape=None, shape=None):
         from weft._core.framework import dtypes
@@ -57,7 +57,7 @@ class SparseTensor:
         return constant_value_as_shape(self._shape) if self._declared is None else self._declared
 
     def set_shape(self, shape):
-        """Says what is known of the shape of the whole."""
+        """Adds information about the dense shape."""
         known, more = self.get_shape(), tensor_shape.as_shape(shape)
         if not known.is_compatible_with(more):
             raise ValueError("Shapes %s and %s are not compatible" % (known, more))
@@ -78,7 +78,7 @@ class SparseTensor:
         return cls(value.indices, value.values, value.dense_shape)
 
     def with_values(self, new_values):
-        """The same places with other values."""
+        """Returns a sparse tensor with the same indices and other values."""
         return SparseTensor(self._indices, new_values, self._shape)
 
     def consumers(self):
@@ -91,7 +91,7 @@ class SparseTensor:
         return SparseTensor(*parts)
 
     def _part_shapes(self, shape):
-        """The shapes of the parts, of a tensor that would have this shape."""
+        """Returns the shapes of the parts of a tensor that would have this shape."""
         rank = shape.ndims
         return [tensor_shape.TensorShape(s) for s in ([None, rank], [None], [rank])]
 
@@ -147,7 +147,7 @@ def sparse_reshape(sp_input, shape, name=None):
 
 
 def _known_sizes(before, asked, dims):
-    """The sizes after a reshape as a constant, where all are known."""
+    """Returns the sizes after a reshape as a constant if all are known."""
     from weft._core.framework.build import constant, constant_value
     before, asked = constant_value(before), constant_value(asked)
     if before is None or asked is None:
@@ -162,7 +162,7 @@ def _known_sizes(before, asked, dims):
 
 
 def sparse_fill_empty_rows(sp_input, default_value, name=None):
-    """The tensor with a default in every empty row, and which rows those were."""
+    """Returns the tensor with a default in every empty row, and which rows were empty."""
     from weft._core.framework.build import convert_to_tensor, op
     from weft._core.framework.graph import name_scope
     with name_scope(name, "SparseFillEmptyRows", [sp_input.indices]):
@@ -172,7 +172,7 @@ def sparse_fill_empty_rows(sp_input, default_value, name=None):
         return SparseTensor(indices, values, sp_input.dense_shape), empty
 
 
-# ---- put together, cut, added up ----
+# ---- concatenation, slices and sums ----
 
 def _axes(axis, reduction_axes):
     from weft._core.framework.build import either
@@ -205,7 +205,7 @@ def sparse_concat(axis=None, sp_inputs=None, name=None, expand_nonconcat_dim=Fal
 
 
 def _check_axis(axis, sp_inputs):
-    """Refuses an axis that is no integer, or that the inputs do not have."""
+    """Raises an error for an axis that is not an integer, or that the inputs do not have."""
     if isinstance(axis, float):
         raise TypeError("list indices must be integers or slices, not float: sparse_concat has the axis %s" % axis)
     if not isinstance(axis, (int, np.integer)):
@@ -216,7 +216,7 @@ def _check_axis(axis, sp_inputs):
 
 
 def _concat_shape(shapes, axis):
-    """The shape of a concatenation of shapes; None if one of them is not known."""
+    """Returns the shape of a concatenation, or None if one of the shapes is not known."""
     if any(s is None for s in shapes):
         return None
     made = np.max(shapes, 0)
@@ -225,9 +225,9 @@ def _concat_shape(shapes, axis):
 
 
 def _concat_declared(shapes, axis, expand):
-    """The static shape of a concatenation, or None if a rank is not known.
+    """Returns the static shape of a concatenation, or None if a rank is not known.
 
-    As in TensorFlow, dimensions other than the axis are those of the first, or with expand the largest of those known.
+    As in TensorFlow, other dimensions are those of the first tensor, or with `expand` the largest known ones.
     """
     if len({s.ndims for s in shapes}) != 1 or shapes[0].ndims is None or not -shapes[0].ndims <= axis < shapes[0].ndims:
         return None
@@ -238,7 +238,7 @@ def _concat_declared(shapes, axis, expand):
 
 
 def _expanded(sp_inputs, axis):
-    """All with the largest of their shapes, but for the axis."""
+    """Returns the tensors enlarged to the largest of their shapes, except along the axis."""
     from weft._core.framework import dtypes
     from weft._core.ops import array_ops, math_ops
     shapes = array_ops.stack([s.dense_shape for s in sp_inputs])
@@ -250,7 +250,7 @@ def _expanded(sp_inputs, axis):
 
 
 def sparse_add(a, b, threshold=None, thresh=None):
-    """The sum of two, of which one may be dense: then the sum is."""
+    """Returns the sum of two tensors, of which one may be dense; then the sum is dense."""
     from weft._core.framework.build import convert_to_tensor, either, op
     from weft._core.ops import array_ops, math_ops
     threshold = either("threshold", threshold, "thresh", thresh)

@@ -4,7 +4,7 @@ from weft._core.framework.build import convert_to_tensor, op
 from weft._core.ops import math_ops
 from weft._core.ops.sparse import SparseTensor
 
-_KEY = 956888297470  # of the hash, where none is given
+_KEY = 956888297470  # the hash key if none is given
 
 
 def _columns(inputs):
@@ -18,19 +18,19 @@ def _columns(inputs):
 
 
 def sparse_cross(inputs, name=None, separator=None):
-    """All combinations of the features of each example, as text.
+    """Returns all combinations of the features of each example, as text.
 
     Args:
       inputs: sparse tensors and matrices with a row for each example.
       name: a name for the operation.
-      separator: what stands between features; '_X_' by default.
+      separator: the text between features; '_X_' by default.
     """
     separator = convert_to_tensor("_X_" if separator is None else separator, dtypes.string)
     return SparseTensor(*op("SparseCrossV2", name, sep=separator, **_columns(inputs)))
 
 
 def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
-    """All combinations of the features of each example, as hashes.
+    """Returns all combinations of the features of each example, as hashes.
 
     Args:
       inputs: sparse tensors and matrices with a row for each example.

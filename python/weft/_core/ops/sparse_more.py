@@ -1,4 +1,5 @@
-"""Functions on sparse tensors that came after TensorFlow 1.0 or are rarely used: masks, merges, serialized forms, counts."""
+"""Functions on sparse tensors that are newer than TensorFlow 1.0 or rarely used: masks, merges, serialization, counts.
+"""
 import numpy as np
 
 from weft._core.framework import dtypes
@@ -17,7 +18,7 @@ def _sparse(value):
 
 
 def sparse_mask(a, mask_indices, name=None):
-    """IndexedSlices without the rows of some indices.
+    """Returns IndexedSlices without the rows of some indices.
 
     Args:
       a: IndexedSlices.
@@ -54,7 +55,7 @@ sparse_minimum.__doc__ = sparse_maximum.__doc__.replace("larger", "smaller")
 
 
 def sparse_merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False):
-    """Values at places that ids name: the last dimension of the result is that of the vocabulary.
+    """Returns a SparseTensor with the values at positions given by ids; its last dimension is the vocabulary.
 
     Args:
       sp_ids: a SparseTensor of ids, or a list of them.
@@ -88,7 +89,7 @@ def sparse_merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False)
 
 
 def sparse_reset_shape(sp_input, new_shape=None):
-    """A sparse tensor with another shape around the same values.
+    """Returns a sparse tensor with another dense shape and the same values.
 
     Args:
       sp_input: a SparseTensor.
@@ -117,7 +118,7 @@ def sparse_reset_shape(sp_input, new_shape=None):
 
 
 def sparse_to_indicator(sp_input, vocab_size, name=None):
-    """Whether each row has an id: booleans [..., vocab_size].
+    """Returns a boolean tensor [..., vocab_size] that says whether each row has an id.
 
     Args:
       sp_input: a SparseTensor of ids.
@@ -132,7 +133,7 @@ def sparse_to_indicator(sp_input, vocab_size, name=None):
 
 
 def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
-    """A sparse matrix with ones on its diagonal.
+    """Returns a sparse matrix with ones on its diagonal.
 
     Args:
       num_rows: the number of rows.
@@ -152,7 +153,7 @@ def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
 
 
 def expand_dims(sp_input, axis=None, name=None):
-    """A sparse tensor with a new dimension of size 1.
+    """Returns a sparse tensor with a new dimension of size 1.
 
     Args:
       sp_input: a SparseTensor.
@@ -177,7 +178,7 @@ def expand_dims(sp_input, axis=None, name=None):
 
 
 def from_dense(tensor, name=None):
-    """The elements of a tensor that are not zero.
+    """Returns the elements of a tensor that are not zero.
 
     Args:
       tensor: a tensor.
@@ -190,10 +191,10 @@ def from_dense(tensor, name=None):
         return SparseTensor(indices, array_ops.gather_nd(tensor, indices), array_ops.shape(tensor, out_type=dtypes.int64))
 
 
-# ---- serialized ----
+# ---- serialization ----
 
 def serialize_sparse(sp_input, name=None, out_type=dtypes.string):
-    """A sparse tensor as three strings.
+    """Returns a sparse tensor serialized as three strings.
 
     Args:
       sp_input: a SparseTensor.
@@ -206,7 +207,7 @@ def serialize_sparse(sp_input, name=None, out_type=dtypes.string):
 
 
 def serialize_many_sparse(sp_input, name=None, out_type=dtypes.string):
-    """Each row of a sparse tensor as three strings.
+    """Returns each row of a sparse tensor serialized as three strings.
 
     Args:
       sp_input: a SparseTensor of rank 2 or more.
@@ -219,7 +220,7 @@ def serialize_many_sparse(sp_input, name=None, out_type=dtypes.string):
 
 
 def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None):
-    """A batch of sparse tensors out of serialize_many_sparse.
+    """Returns the batch of sparse tensors that serialize_many_sparse wrote.
 
     Args:
       serialized_sparse: strings [batch, 3].
@@ -236,7 +237,7 @@ def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None):
 # ---- counts ----
 
 def bincount(values, weights=None, axis=0, minlength=None, maxlength=None, binary_output=False, name=None):
-    """How often each number occurs, as a sparse tensor.
+    """Returns how often each number occurs, as a sparse tensor.
 
     Args:
       values: integers: a tensor of rank 1 or 2, a SparseTensor or a RaggedTensor.
@@ -284,10 +285,10 @@ def _counted(values, weights, options):
     return op("DenseCountSparseOutput", values=values, weights=none if weights is None else weights, **options)
 
 
-# ---- edits ----
+# ---- edit distances and hashes ----
 
 def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
-    """How many edits make each sequence of one sparse tensor of that of another.
+    """Returns the number of edits that turn each sequence of one sparse tensor into that of another.
 
     Args:
       hypothesis: a SparseTensor; its last dimension is that of the sequences.
@@ -305,7 +306,7 @@ def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
 
 
 def fingerprint(data, method="farmhash64", name=None):
-    """A hash of each row as eight bytes.
+    """Returns a hash of each row as eight bytes.
 
     Args:
       data: a tensor of rank 1 or more.
@@ -327,7 +328,7 @@ def _segments(kind, data, indices, segment_ids, name, num_segments, sparse_gradi
 
 
 def segment_sum(data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False):
-    """Rows of a tensor, chosen by indices and added up by segment.
+    """Returns the sums by segment of rows that are selected by indices.
 
     Args:
       data: a tensor.
@@ -341,7 +342,7 @@ def segment_sum(data, indices, segment_ids, name=None, num_segments=None, sparse
 
 
 def segment_mean(data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False):
-    """Rows of a tensor, chosen by indices, and their mean by segment.
+    """Returns the means by segment of rows that are selected by indices.
 
     Args:
       data: a tensor.
@@ -355,7 +356,7 @@ def segment_mean(data, indices, segment_ids, name=None, num_segments=None, spars
 
 
 def segment_sqrt_n(data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False):
-    """Rows of a tensor, chosen by indices, their sum by segment divided by the root of their number.
+    """Returns the sums by segment of rows that are selected by indices, divided by the square root of their number.
 
     Args:
       data: a tensor.

@@ -1,4 +1,4 @@
-"""tf.contrib.staging: areas where tensors wait between two parts of a graph."""
+"""tf.contrib.staging: areas that hold tensors between two parts of a graph."""
 from weft._core.framework import dtypes, tensor_shape
 from weft._core.framework.absent import Named
 from weft._core.framework.build import convert_to_tensor, op
@@ -8,7 +8,7 @@ from weft._core.ops.control_flow import no_op
 
 
 class _BaseStagingArea(metaclass=Named):
-    """What both kinds share: types, shapes and names of the tensors, and the limits."""
+    """The base of both kinds: types, shapes and names of the tensors, and the limits."""
 
     def __init__(self, dtypes, shapes, names, shared_name, capacity, memory_limit):
         kind = type(self).__name__
@@ -39,7 +39,7 @@ class _BaseStagingArea(metaclass=Named):
                     memory_limit=self._memory_limit)
 
     def _given(self, values, indices=None):
-        """(tensors, their places) of what is put: a dictionary by name, a list, or one tensor."""
+        """Returns (tensors, their indices) of the values to put: a dictionary by name, a list, or one tensor."""
         if isinstance(values, dict):
             if not self._names:
                 raise ValueError("Staging areas must have names to enqueue a dictionary")
@@ -83,7 +83,7 @@ class StagingArea(_BaseStagingArea):
         super().__init__(dtypes, shapes, names, shared_name, capacity, memory_limit)
 
     def put(self, values, name=None):
-        """Puts a tuple, waiting for room."""
+        """Puts a tuple, and waits until there is room."""
         with name_scope(name, "%s_put" % self._name, [None]) as scope:
             tensors, indices = self._given(values)
             if indices != list(range(len(self._dtypes))):
@@ -92,19 +92,19 @@ class StagingArea(_BaseStagingArea):
                 return op("Stage", scope, values=tensors, **self._limits())
 
     def get(self, name=None):
-        """Takes the first tuple, waiting for one."""
+        """Takes the first tuple, and waits until there is one."""
         with colocate_with(self._coloc_op):
             made = op("Unstage", name or "%s_get" % self._name, **self._limits())
         return self._returned(_tensors(made), range(len(self._dtypes)))
 
     def peek(self, index, name=None):
-        """The tuple of a number, waiting until there are so many."""
+        """Returns the tuple at an index without removing it, and waits until there is one."""
         with colocate_with(self._coloc_op):
             made = op("StagePeek", name or "%s_peek" % self._name, index=index, **self._limits())
         return self._returned(_tensors(made), range(len(self._dtypes)))
 
     def size(self, name=None):
-        """The number of tuples."""
+        """Returns the number of tuples."""
         return op("StageSize", name or "%s_size" % self._name, **self._limits())
 
     def clear(self, name=None):
@@ -113,7 +113,7 @@ class StagingArea(_BaseStagingArea):
 
 
 class MapStagingArea(_BaseStagingArea):
-    """Tuples of tensors that are taken by key; their tensors may be put and taken one by one."""
+    """Tuples of tensors that are taken by key. The tensors of a tuple can be put and taken separately."""
 
     def __init__(self, dtypes, shapes=None, names=None, shared_name=None, ordered=False, capacity=0, memory_limit=0):
         super().__init__(dtypes, shapes, names, shared_name, capacity, memory_limit)
@@ -127,7 +127,7 @@ class MapStagingArea(_BaseStagingArea):
         return list(indices)
 
     def put(self, key, vals, indices=None, name=None):
-        """Puts tensors of the tuple of a key, waiting for room."""
+        """Puts tensors of the tuple of a key, and waits until there is room."""
         with name_scope(name, "%s_put" % self._name, [None]) as scope:
             tensors, indices = self._given(vals, indices)
             with colocate_with(self._coloc_op):
@@ -135,7 +135,7 @@ class MapStagingArea(_BaseStagingArea):
                     indices, dtypes.int32, name="indices"), values=tensors, **self._limits())
 
     def get(self, key=None, indices=None, name=None):
-        """Takes (key, tuple): that of a key, waiting for it, or of any."""
+        """Takes (key, tuple): the tuple of a key, for which it waits, or any complete one."""
         places = self._places(indices)
         types = [self._dtypes[i] for i in places]
         if key is None:
@@ -153,15 +153,15 @@ class MapStagingArea(_BaseStagingArea):
         return self._returned(_tensors(made), places)
 
     def peek(self, key, indices=None, name=None):
-        """The tuple of a key, waiting for it."""
+        """Returns the tuple of a key without removing it, and waits for it."""
         return self._asked("Peek", "pop", key, self._places(indices), name)
 
     def size(self, name=None):
-        """The number of complete tuples."""
+        """Returns the number of complete tuples."""
         return op(self._kind + "Size", name or "%s_size" % self._name, **self._limits())
 
     def incomplete_size(self, name=None):
-        """The number of tuples that are not complete."""
+        """Returns the number of tuples that are not complete."""
         return op(self._kind + "IncompleteSize", name or "%s_incomplete_size" % self._name, **self._limits())
 
     def clear(self, name=None):

@@ -1,4 +1,4 @@
-"""tf.strings: functions of text under the names that came after TensorFlow 1.4."""
+"""tf.strings: functions of text under the names that are newer than TensorFlow 1.4."""
 from weft._core.framework import wrap
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.dtypes import string
@@ -17,7 +17,7 @@ to_hash_bucket_fast, to_hash_bucket_strong = string_to_hash_bucket_fast, string_
 
 
 def length(input, name=None, unit="BYTE"):
-    """The length of each string.
+    """Returns the length of each string.
 
     Args:
       input: a tensor of text.
@@ -28,7 +28,7 @@ def length(input, name=None, unit="BYTE"):
 
 
 def regex_full_match(input, pattern, name=None):
-    """Whether the whole of each string matches a regular expression in the syntax of RE2.
+    """Returns whether the whole of each string matches a regular expression in the syntax of RE2.
 
     Args:
       input: a tensor of text.
@@ -41,11 +41,11 @@ def regex_full_match(input, pattern, name=None):
 
 
 def split(input=None, sep=None, maxsplit=-1, result_type="SparseTensor", source=None, name=None):
-    """The words of each string, with a row for each string.
+    """Returns the words of each string, with a row for each string.
 
     Args:
       input: a vector of text; for ragged results a tensor of any rank, or a ragged tensor.
-      sep: what stands between words; by default any white space.
+      sep: the separator of words; by default any white space.
       maxsplit: how often to split at most; -1 is no limit.
       result_type: 'SparseTensor' or 'RaggedTensor'.
       source: another name of `input`.
@@ -88,7 +88,8 @@ def _split_ragged(given, sep, maxsplit):
 
 
 def of_vectors(given, function):
-    """A function from a vector to ragged rows, for a scalar, a tensor of any rank or a ragged tensor of text."""
+    """Makes a function from a vector to ragged rows work on a scalar, a tensor of any rank or a ragged tensor of text.
+    """
     from weft._core.ops import array_ops
     from weft._core.ragged.ragged_tensor import RaggedTensor, convert
     text = convert(given, string)
@@ -106,7 +107,7 @@ def of_vectors(given, function):
 
 
 def format(template, inputs, placeholder="{}", summarize=3, name=None):
-    """A text with tensors printed into it.
+    """Returns a text with tensors printed into it.
 
     Args:
       template: the text, with a place for each tensor.

@@ -1,4 +1,4 @@
-"""tf.make_template: a function whose variables are made at its first call and shared by all later ones."""
+"""tf.make_template: wraps a function whose variables are made at the first call and shared by all later calls."""
 import functools
 
 from weft._core.framework.graph import GraphKeys, get_collection
@@ -12,7 +12,7 @@ def make_template(name_, func_, create_scope_now_=False, unique_name_=None, cust
       name_: the name of the variable scope, made unique.
       func_: the function; it makes its variables by tf.get_variable.
       create_scope_now_: whether the scope is that of this call, instead of that of the first call of the template.
-      unique_name_: the name of the scope as it stands; two templates of one such name are an error.
+      unique_name_: the exact name of the scope; two templates with the same one are an error.
       custom_getter_: a custom getter for the scope, or None.
       **kwargs: arguments that every call of the function gets.
     """
@@ -21,7 +21,7 @@ def make_template(name_, func_, create_scope_now_=False, unique_name_=None, cust
 
 
 class Template:
-    """What make_template gives: call it as the function."""
+    """The result of make_template, which is called like the function."""
 
     def __init__(self, name, func, create_scope_now=False, unique_name=None, custom_getter=None):
         if name is None:
@@ -32,7 +32,7 @@ class Template:
             self._open_first()
 
     def _open_first(self):
-        """Makes the scope: opened once here, so that its name is taken, and entered again by each call."""
+        """Opens the scope once so that its name is reserved; each call enters it again."""
         with variable_scope(self._unique_name, self._name, custom_getter=self._getter, auxiliary_name_scope=False) as scope:
             self._scope = scope
 
@@ -41,7 +41,7 @@ class Template:
             with variable_scope(self._scope, reuse=True):
                 return self._func(*args, **kwargs)
         if self._scope is not None:
-            # The scope was made before; its name scope is free until now.
+            # The scope exists already, but its name scope has not been used yet.
             with variable_scope(self._scope):
                 made = self._func(*args, **kwargs)
         else:

@@ -1,4 +1,4 @@
-"""tf.TensorArray: tensors by number, written once each."""
+"""tf.TensorArray: an array of tensors, each of which is written once."""
 import contextlib
 
 from weft._core.framework import tensor_shape
@@ -10,9 +10,9 @@ from weft._core.ops import array_ops
 
 
 class TensorArray(metaclass=Named):
-    """Tensors by number, written once each; `flow` orders what is done with them.
+    """An array of tensors, each of which is written once; `flow` orders the operations on it.
 
-    An update gives an array with another flow.  All of them share what is known of the shape of the elements.
+    An update returns an array with another flow. All these arrays share the known shape of the elements.
     """
 
     def __init__(self, dtype, size=None, dynamic_size=None, clear_after_read=None, tensor_array_name=None, handle=None,
@@ -24,7 +24,8 @@ class TensorArray(metaclass=Named):
         self._dtype, self._infer_shape = as_dtype(dtype), bool(infer_shape)
         self._known = [tensor_shape.TensorShape(element_shape)]  # shared by the arrays that updates give
         self._dynamic_size, self._size = bool(dynamic_size), size
-        self._first_written = [] if colocate_with_first_write_call else None  # shared; updates run where its op does
+        # shared; updates run on the device of its op
+        self._first_written = [] if colocate_with_first_write_call else None
         if handle is not None:
             self._handle, self._flow = handle, flow
             return
@@ -77,7 +78,9 @@ class TensorArray(metaclass=Named):
         return value
 
     def _beside(self, value):
-        """The scope of an op that writes: colocated with the first value that was written, unless the program says no."""
+        """Returns the scope of an op that writes: colocated with the first written value, unless the program turned
+        that off.
+        """
         if self._first_written is None:
             return contextlib.nullcontext()
         if not self._first_written:
@@ -88,7 +91,7 @@ class TensorArray(metaclass=Named):
         return self._with(array_ops.identity(self._flow))
 
     def grad(self, source, flow=None, name=None):
-        """The array that holds the gradients of this one, for one call of tf.gradients."""
+        """Returns the array that holds the gradients of this one, for one call of tf.gradients."""
         flow = self._flow if flow is None else flow
         with name_scope(name, "TensorArrayGrad", [self._handle]):
             handle, _ = op("TensorArrayGradV3", name, handle=self._handle, source=source, flow_in=flow)
@@ -137,7 +140,7 @@ class TensorArray(metaclass=Named):
     unpack, pack = unstack, stack
 
     def split(self, value, lengths, name=None):
-        """Sets the elements from parts of a tensor that have these lengths."""
+        """Writes parts of a tensor, which have these lengths, as the elements."""
         from weft._core.framework import dtypes
         from weft._core.ops.math_ops import cast
         with name_scope(name, "TensorArraySplit", [self._handle, value, lengths]):

@@ -1,4 +1,4 @@
-"""tf.strings: characters of text, n-grams, bytes."""
+"""tf.strings: functions on characters, n-grams and bytes of text."""
 from weft._core.framework import dtypes, wrap
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.graph import name_scope
@@ -10,7 +10,7 @@ wrap.functions("unicode_script UnicodeScript input", globals())
 
 def unicode_transcode(input, input_encoding, output_encoding, errors="replace", replacement_char=0xFFFD,
                       replace_control_characters=False, name=None):
-    """Strings in another encoding.
+    """Returns strings converted to another encoding.
 
     Args:
       input: a tensor or a ragged tensor of text.
@@ -26,7 +26,7 @@ def unicode_transcode(input, input_encoding, output_encoding, errors="replace", 
 
 
 def bytes_split(input, name=None):
-    """The bytes of each string.
+    """Returns the bytes of each string.
 
     Args:
       input: a tensor or a ragged tensor of text.
@@ -41,7 +41,7 @@ def bytes_split(input, name=None):
 
 
 def _decoded(text, encoding, errors, replacement, control, offsets):
-    """The characters of a vector of text as ragged rows, and their offsets."""
+    """Returns the characters of a vector of text as ragged rows, and their offsets."""
     from weft._core.ragged.ragged_tensor import RaggedTensor
     kind = "UnicodeDecodeWithOffsets" if offsets else "UnicodeDecode"
     made = op(kind, input=text, input_encoding=encoding, errors=errors, replacement_char=replacement,
@@ -51,7 +51,7 @@ def _decoded(text, encoding, errors, replacement, control, offsets):
 
 
 def _of_any_rank(input, function, count):
-    """A function from a vector to `count` ragged rows, for text of any rank."""
+    """Applies a function from a vector to `count` ragged rows to text of any rank."""
     from weft._core.ragged.ragged_tensor import RaggedTensor, convert
     text = convert(input, dtypes.string)
     if isinstance(text, RaggedTensor):
@@ -68,7 +68,7 @@ def _of_any_rank(input, function, count):
 
 
 def unicode_decode(input, input_encoding, errors="replace", replacement_char=0xFFFD, replace_control_characters=False, name=None):
-    """The characters of each string as numbers.
+    """Returns the characters of each string as numbers.
 
     Args:
       input: a tensor or a ragged tensor of text.
@@ -85,7 +85,7 @@ def unicode_decode(input, input_encoding, errors="replace", replacement_char=0xF
 
 def unicode_decode_with_offsets(input, input_encoding, errors="replace", replacement_char=0xFFFD, replace_control_characters=False,
                                 name=None):
-    """The characters of each string as numbers, and the byte where each begins.
+    """Returns the characters of each string as numbers, and the byte where each begins.
 
     Args:
       input: a tensor or a ragged tensor of text.
@@ -101,7 +101,7 @@ def unicode_decode_with_offsets(input, input_encoding, errors="replace", replace
 
 
 def unicode_encode(input, output_encoding, errors="replace", replacement_char=0xFFFD, name=None):
-    """Text of characters that are given as numbers.
+    """Returns the text of characters that are given as numbers.
 
     Args:
       input: a tensor or a ragged tensor of numbers; the last dimension is that of a string.
@@ -137,7 +137,7 @@ def unicode_encode(input, output_encoding, errors="replace", replacement_char=0x
 
 
 def unicode_split(input, input_encoding, errors="replace", replacement_char=0xFFFD, name=None):
-    """The characters of each string as strings.
+    """Returns the characters of each string as strings.
 
     Args:
       input: a tensor or a ragged tensor of text.
@@ -158,7 +158,7 @@ def _encoded(rows, encoding):
 
 
 def unicode_split_with_offsets(input, input_encoding, errors="replace", replacement_char=0xFFFD, name=None):
-    """The characters of each string as strings, and the byte where each begins.
+    """Returns the characters of each string as strings, and the byte where each begins.
 
     Args:
       input: a tensor or a ragged tensor of text.
@@ -173,12 +173,12 @@ def unicode_split_with_offsets(input, input_encoding, errors="replace", replacem
 
 
 def ngrams(data, ngram_width, separator=" ", pad_values=None, padding_width=None, preserve_short_sequences=False, name=None):
-    """Words that stand together in each row.
+    """Returns the n-grams of words in each row.
 
     Args:
       data: a tensor or a ragged tensor of words.
       ngram_width: how many words stand together: a number, or several.
-      separator: what stands between them.
+      separator: the text between them.
       pad_values: a word, or two, that stand before and after each row.
       padding_width: how often they do; as often as the width allows by default.
       preserve_short_sequences: whether a row that is shorter than the width stays as it is.
@@ -222,13 +222,13 @@ def ngrams(data, ngram_width, separator=" ", pad_values=None, padding_width=None
 
 
 def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None):
-    """Strings of equal segments joined.
+    """Returns the strings of each segment joined.
 
     Args:
       inputs: strings.
       segment_ids: the segment of each; their shape is the beginning of that of the inputs.
       num_segments: how many segments there are.
-      separator: what stands between joined strings.
+      separator: the text between joined strings.
       name: a name for the operation.
     """
     return op("UnsortedSegmentJoin", name, inputs=inputs, segment_ids=segment_ids, num_segments=num_segments, separator=separator)

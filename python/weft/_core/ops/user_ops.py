@@ -1,7 +1,7 @@
-"""tf.user_ops: the op that shows how to add one."""
+"""tf.user_ops: an op that shows how to add one."""
 from weft._core.framework.build import op
 
 
 def my_fact():
-    """A fact about factorials, as a string."""
+    """Returns a fact about factorials, as a string."""
     return op("Fact")

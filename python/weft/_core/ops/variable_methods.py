@@ -1,5 +1,6 @@
-"""Methods of a variable beside its value: updates of parts of it, slices that can be assigned to, and attributes that
-programs use although they are not TensorFlow's public API."""
+"""Methods of variables other than their value: updates of parts, assignable slices, and attributes that programs use
+although they are not in TensorFlow's public API.
+"""
 import enum
 
 from weft._core.framework.build import convert_to_tensor, op
@@ -8,7 +9,7 @@ from weft._core.framework.trackable import Trackable
 
 
 class VariableSynchronization(enum.Enum):
-    """When the copies of a variable, one for each replica of a strategy, become equal."""
+    """When the copies of a variable, one for each replica of a strategy, are synchronized."""
 
     AUTO = 0
     NONE = 1
@@ -17,7 +18,7 @@ class VariableSynchronization(enum.Enum):
 
 
 class VariableAggregation(enum.Enum):
-    """How the updates that replicas make become one."""
+    """How the updates of replicas are combined."""
 
     NONE = 0
     SUM = 1
@@ -33,7 +34,8 @@ class VariableAggregation(enum.Enum):
 
 
 def distributed_use(synchronization, aggregation, trainable, name):
-    """(synchronization, aggregation, trainable) as TensorFlow takes them: a variable that is read together is not trained."""
+    """Returns (synchronization, aggregation, trainable) by TensorFlow's rules: a variable with ON_READ is not trained.
+    """
     synchronization = VariableSynchronization.AUTO if synchronization is None else synchronization
     aggregation = VariableAggregation.NONE if aggregation is None else aggregation
     for kind, value, what in ((VariableSynchronization, synchronization, "synchronization"),
@@ -49,7 +51,7 @@ def distributed_use(synchronization, aggregation, trainable, name):
 
 
 class VariableMethods(Trackable):
-    """What Variable has from here; a subclass may have its own."""
+    """The methods that Variable gets from this module. A subclass may override them."""
 
     OVERLOADABLE_OPERATORS = OVERLOADABLE_OPERATORS
     _use = (VariableSynchronization.AUTO, VariableAggregation.NONE)
@@ -61,7 +63,7 @@ class VariableMethods(Trackable):
     _in_graph_mode = property(lambda self: True)
 
     def _use_numbers(self):
-        """The fields of a VariableDef that are not zero."""
+        """Returns the fields of a VariableDef that are not zero."""
         numbers = dict(synchronization=self.synchronization.value, aggregation=self.aggregation.value)
         return {name: value for name, value in numbers.items() if value}
 
@@ -111,7 +113,7 @@ for _kind in ("Add", "Sub", "Min", "Max", "Update"):
 
 
 def sliced_assign(variable, made, where):
-    """The method `assign` of a slice of a variable: it writes to that part of the variable."""
+    """Returns the method `assign` of a slice of a variable, which writes to that part of the variable."""
     def assign(val, name=None):
         return variable._strided_slice_assign(value=val, name=name or made.op.name + "/_assign", **where)
     return assign

@@ -1,7 +1,7 @@
 """tf.Variable: the nodes of a variable (VariableV2, Assign, read) and the object that represents them.
 
-This class is the ref variable.  tf.Variable(use_resource=True), or a scope or default that says so, gives its subclass
-ResourceVariable.
+Variable is the reference variable. With use_resource=True, as an argument, in a scope or by default, tf.Variable
+returns its subclass ResourceVariable.
 """
 import abc
 import functools
@@ -15,7 +15,8 @@ from weft._core.ops.variable_methods import VariableMethods, distributed_use
 
 
 class VariableType(abc.ABCMeta):
-    """The class of Variable: a call goes through the functions of tf.variable_creator_scope, the innermost first."""
+    """The metaclass of Variable: a call goes through the functions of tf.variable_creator_scope, the innermost first.
+    """
 
     __instancecheck__, __subclasscheck__ = type.__instancecheck__, type.__subclasscheck__
 
@@ -33,7 +34,7 @@ class VariableType(abc.ABCMeta):
 
 
 class Variable(VariableMethods, metaclass=VariableType):
-    """A value that lives between steps."""
+    """A value that persists between steps."""
 
     __array_priority__ = 100
 
@@ -96,7 +97,7 @@ class Variable(VariableMethods, metaclass=VariableType):
         return op("VariableV2", scope, shape=shape, dtype=initial.dtype.base_dtype)
 
     def _take(self, graph, variable_def, import_scope=None):
-        """From a VariableDef whose nodes are in the graph."""
+        """Initializes the object from a VariableDef whose nodes are in the graph."""
         prefix = import_scope + "/" if import_scope else ""
         self._variable = graph.as_graph_element(prefix + variable_def.variable_name)
         self._initializer_op = graph.as_graph_element(prefix + variable_def.initializer_name) \
@@ -109,7 +110,7 @@ class Variable(VariableMethods, metaclass=VariableType):
             self._save_slice_info = Variable.SaveSliceInfo(save_slice_info_def=variable_def.save_slice_info_def)
         graph._variables[self.name] = self
 
-    # ---- what it is ----
+    # ---- properties ----
 
     @property
     def name(self):
@@ -194,7 +195,7 @@ class Variable(VariableMethods, metaclass=VariableType):
     def from_proto(variable_def, import_scope=None):
         return Variable(variable_def=variable_def, import_scope=import_scope)
 
-    # ---- what is done with it ----
+    # ---- operations ----
 
     def eval(self, session=None):
         return self._variable.eval(session=session)
@@ -243,7 +244,7 @@ class Variable(VariableMethods, metaclass=VariableType):
     __repr__ = __str__
 
     class SaveSliceInfo:
-        """Where this piece lies in a variable that was cut."""
+        """Describes which part of a partitioned variable a piece is."""
 
         def __init__(self, full_name=None, full_shape=None, var_offset=None, var_shape=None, save_slice_info_def=None,
                      import_scope=None):
@@ -267,20 +268,22 @@ RefVariable = Variable
 Variable.__signature__ = inspect.signature(Variable.__init__)
 Variable.__signature__ = Variable.__signature__.replace(parameters=list(Variable.__signature__.parameters.values())[1:-2])
 _DEFAULTS = {name: p.default for name, p in Variable.__signature__.parameters.items()}
-_by_default = False  # tf.enable_resource_variables()
+_by_default = False  # set by tf.enable_resource_variables()
 
 
 def _asks_resource(initial_value=None, trainable=None, collections=None, validate_shape=True, caching_device=None,
                    name=None, variable_def=None, dtype=None, expected_shape=None, import_scope=None, constraint=None,
                    use_resource=None, *args, **kwargs):
-    """Is the variable of these arguments a resource: asked for, its definition's, the scope's or the default?"""
+    """Returns whether a variable of these arguments is a resource, by request, by its VariableDef, by the scope or by
+    default.
+    """
     if variable_def is not None:
         return variable_def.is_resource
     return resource_wanted(use_resource)
 
 
 def resource_wanted(use_resource):
-    """What a use_resource that may be None means here."""
+    """Returns whether use_resource, which may be None for the default, means a resource variable here."""
     if use_resource is None:
         from weft._core.ops.variable_scope import get_variable_scope
         use_resource = get_variable_scope().use_resource
@@ -288,13 +291,13 @@ def resource_wanted(use_resource):
 
 
 def enable_resource_variables():
-    """New variables are resources unless use_resource=False is said."""
+    """Makes new variables resource variables unless use_resource=False is given."""
     global _by_default
     _by_default = True
 
 
 def disable_resource_variables():
-    """New variables are refs unless use_resource=True is said."""
+    """Makes new variables reference variables unless use_resource=True is given."""
     global _by_default
     _by_default = False
 
@@ -304,7 +307,7 @@ def resource_variables_enabled():
 
 
 def variable_from_def(graph, variable_def):
-    """The object for a VariableDef of the library's lists: the one there is, or a new one."""
+    """Returns the variable for a VariableDef of the library's lists: the existing object, or a new one."""
     found = graph._variables.get(variable_def.variable_name)
     if found is None:
         from weft._core.ops.resource_variables import ResourceVariable
@@ -315,7 +318,7 @@ def variable_from_def(graph, variable_def):
 
 
 def variable_of(graph, tensor_name):
-    """The Variable whose output has this name; made if the library made the nodes."""
+    """Returns the Variable whose output has this name; it is made if the library added the nodes."""
     found = graph._variables.get(tensor_name)
     if found is None:
         for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES):
@@ -336,7 +339,7 @@ def _to_tensor(value, dtype=None, name=None, as_ref=False):
 register_tensor_conversion_function(Variable, _to_tensor)
 
 
-# ---- all of them ----
+# ---- lists of variables ----
 
 def global_variables(scope=None):
     return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
@@ -421,7 +424,8 @@ def report_uninitialized_variables(var_list=None, name="report_uninitialized_var
 
 
 def assign(ref, value, validate_shape=None, use_locking=None, name=None):
-    if hasattr(ref, "handle") or not _is_ref(ref):  # or a slice of a variable; what cannot be assigned has no method
+    # This can be a slice of a variable; objects that cannot be assigned to lack the method.
+    if hasattr(ref, "handle") or not _is_ref(ref):
         return ref.assign(value, name=name)
     return op("Assign", name, ref=_ref(ref), value=value, validate_shape=validate_shape,
               use_locking=use_locking)

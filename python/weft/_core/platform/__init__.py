@@ -1,1 +1,1 @@
-"""The program around a graph: flags, the log, tests."""
+"""The environment of a program: flags, logging, tests and profiling."""

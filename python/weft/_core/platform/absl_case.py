@@ -15,7 +15,9 @@ _ABSENT = object()
 
 
 def _first_difference(a, b, path):
-    """The path of the first place where two structures differ, with what is there; None if they are equal."""
+    """Returns the path of the first difference between two structures, with the values there, or None if they are
+    equal.
+    """
     if isinstance(a, collections.abc.Mapping) and isinstance(b, collections.abc.Mapping):
         pairs = [("[%r]" % (k,), a.get(k, _ABSENT), b.get(k, _ABSENT)) for k in [*a, *(k for k in b if k not in a)]]
     elif all(isinstance(x, collections.abc.Sequence) and not isinstance(x, (str, bytes)) for x in (a, b)):
@@ -35,22 +37,22 @@ class TempFile:
         return self.full_path
 
     def read_text(self, encoding="utf8", errors="strict"):
-        """The text in the file."""
+        """Returns the text in the file."""
         with self.open_text("r", encoding, errors) as f:
             return f.read()
 
     def read_bytes(self):
-        """The bytes in the file."""
+        """Returns the bytes in the file."""
         with self.open_bytes() as f:
             return f.read()
 
     def write_text(self, text, mode="w", encoding="utf8", errors="strict"):
-        """Stores a text in the file."""
+        """Writes a text to the file."""
         with self.open_text(mode, encoding, errors) as f:
             f.write(text)
 
     def write_bytes(self, data, mode="wb"):
-        """Stores bytes in the file."""
+        """Writes bytes to the file."""
         with self.open_bytes(mode) as f:
             f.write(data)
 
@@ -73,7 +75,7 @@ class TempDir:
         return self.full_path
 
     def create_file(self, file_path=None, content=None, mode="w", encoding="utf8", errors="strict"):
-        """A new file in the folder."""
+        """Returns a new file in the folder."""
         path = os.path.join(self.full_path, file_path or next(tempfile._get_candidate_names()))
         os.makedirs(os.path.dirname(path), exist_ok=True)
         made = TempFile(path)
@@ -84,7 +86,7 @@ class TempDir:
         return made
 
     def mkdir(self, dir_path=None):
-        """A new folder in the folder."""
+        """Returns a new folder in the folder."""
         path = os.path.join(self.full_path, dir_path or next(tempfile._get_candidate_names()))
         os.makedirs(path, exist_ok=True)
         return TempDir(path)
@@ -94,25 +96,25 @@ class Containers(unittest.TestCase):
     """Assertions on containers and the order of their elements."""
 
     def assertContainsSubset(self, expected_subset, actual_set, msg=None):
-        """All elements of the first container are in the second."""
+        """Asserts that all elements of the first container are in the second."""
         missing = set(expected_subset) - set(actual_set)
         if missing:
             self.fail(self._formatMessage(msg, "Missing elements %s\nExpected: %s\nActual: %s" % (missing, expected_subset, actual_set)))
 
     def assertNoCommonElements(self, expected_seq, actual_seq, msg=None):
-        """No element is in both containers."""
+        """Asserts that no element is in both containers."""
         common = set(expected_seq) & set(actual_seq)
         if common:
             self.fail(self._formatMessage(msg, "Common elements %s\nExpected: %s\nActual: %s" % (common, expected_seq, actual_seq)))
 
     def assertSequenceStartsWith(self, prefix, whole, msg=None):
-        """A sequence starts with these elements."""
+        """Asserts that a sequence starts with these elements."""
         if not len(prefix):
             self.fail(self._formatMessage(msg, "Prefix length is 0."))
         self.assertSequenceEqual(prefix, whole[:len(prefix)], msg)
 
     def assertContainsSubsequence(self, container, subsequence, msg=None):
-        """The elements are in the container in this order, perhaps with others between them."""
+        """Asserts that the elements are in the container in this order, perhaps with others between them."""
         rest = iter(container)
         for i, wanted in enumerate(subsequence):
             if not any(wanted == found for found in rest):
@@ -120,14 +122,14 @@ class Containers(unittest.TestCase):
                     subsequence, container, subsequence[i])))
 
     def assertContainsExactSubsequence(self, container, subsequence, msg=None):
-        """The elements are in the container in this order, one directly after the other."""
+        """Asserts that the elements are in the container in this order, one directly after the other."""
         container, subsequence = list(container), list(subsequence)
         n = len(subsequence)
         if not any(container[i:i + n] == subsequence for i in range(len(container) - n + 1)):
             self.fail(self._formatMessage(msg, "%s not an exact subsequence of %s" % (subsequence, container)))
 
     def assertTotallyOrdered(self, *groups, **kwargs):
-        """The elements of a group are equal, and less than those of the groups after it, by all comparisons."""
+        """Asserts that the elements of a group are equal, and less than those of later groups, by all comparisons."""
         msg = kwargs.get("msg")
         for at, group in enumerate(groups):
             for a, b in itertools.combinations_with_replacement(group, 2):
@@ -140,14 +142,14 @@ class Containers(unittest.TestCase):
                          self._formatMessage(msg, "%r and %r are not ordered" % (a, b)))
 
     def assertSameStructure(self, a, b, aname="a", bname="b", msg=None):
-        """Two structures of lists and dictionaries are equal; the error names the first place where they are not."""
+        """Asserts that two structures of lists and dictionaries are equal; the error names the first difference."""
         found = _first_difference(a, b, "")
         if found is not None:
             said = ["is absent" if v is _ABSENT else repr(v) for v in found[1:]]
             self.fail(self._formatMessage(msg, "%s%s is %s but %s%s is %s" % (aname, found[0], said[0], bname, found[0], said[1])))
 
     def assertMappingEqual(self, a, b, msg=None, mapping_type=collections.abc.Mapping, check_values_equality=lambda a, b: a == b):
-        """Two mappings have the same keys, and values that a function calls equal."""
+        """Asserts that two mappings have the same keys, and values that a function considers equal."""
         self.assertIsInstance(a, mapping_type, msg)
         self.assertIsInstance(b, mapping_type, msg)
         wrong = [k for k in [*a, *b] if k not in a or k not in b or not check_values_equality(a[k], b[k])]
@@ -155,19 +157,19 @@ class Containers(unittest.TestCase):
             self.fail(self._formatMessage(msg, "%r != %r: the entries of %s differ" % (a, b, wrong)))
 
     def assertDictAlmostEqual(self, a, b, places=None, msg=None, delta=None):
-        """Two dictionaries have the same keys, and numbers that differ little."""
+        """Asserts that two dictionaries have the same keys and nearly equal numbers."""
         self.assertEqual(set(a), set(b), msg)
         for key in a:
             self.assertAlmostEqual(a[key], b[key], places=places, msg=msg, delta=delta)
 
     def assertSequenceAlmostEqual(self, expected_seq, actual_seq, places=None, msg=None, delta=None):
-        """Two sequences have the same length, and numbers that differ little."""
+        """Asserts that two sequences have the same length and nearly equal numbers."""
         self.assertEqual(len(expected_seq), len(actual_seq), msg)
         for a, b in zip(expected_seq, actual_seq):
             self.assertAlmostEqual(a, b, places=places, msg=msg, delta=delta)
 
     def assertDataclassEqual(self, first, second, msg=None):
-        """Two objects of one dataclass have equal fields."""
+        """Asserts that two objects of one dataclass have equal fields."""
         self.assertTrue(dataclasses.is_dataclass(first) and not isinstance(first, type), "First argument is not a dataclass instance.")
         self.assertTrue(dataclasses.is_dataclass(second) and not isinstance(second, type), "Second argument is not a dataclass instance.")
         self.assertIs(type(first), type(second), msg)
@@ -178,22 +180,22 @@ class Texts(unittest.TestCase):
     """Assertions on texts, classes and errors."""
 
     def assertNotStartsWith(self, actual, unexpected_start, msg=None):
-        """A text does not start so."""
+        """Asserts that a text does not start with a prefix."""
         if actual.startswith(unexpected_start):
             self.fail(self._formatMessage(msg, "%r does start with %r" % (actual, unexpected_start)))
 
     def assertEndsWith(self, actual, expected_end, msg=None):
-        """A text ends so."""
+        """Asserts that a text ends with a suffix."""
         if not actual.endswith(expected_end):
             self.fail(self._formatMessage(msg, "%r does not end with %r" % (actual, expected_end)))
 
     def assertNotEndsWith(self, actual, unexpected_end, msg=None):
-        """A text does not end so."""
+        """Asserts that a text does not end with a suffix."""
         if actual.endswith(unexpected_end):
             self.fail(self._formatMessage(msg, "%r does end with %r" % (actual, unexpected_end)))
 
     def assertContainsInOrder(self, strings, target, msg=None):
-        """These texts are in the text, one after the other."""
+        """Asserts that these texts occur in the text in this order."""
         at = 0
         for wanted in [strings] if isinstance(strings, (str, bytes)) else strings:
             found = target.find(wanted, at)
@@ -202,7 +204,7 @@ class Texts(unittest.TestCase):
             at = found + len(wanted)
 
     def assertRegexMatch(self, actual_str, regexes, message=None):
-        """One of the regular expressions is found in the text."""
+        """Asserts that one of the regular expressions matches somewhere in the text."""
         if isinstance(regexes, (str, bytes)):
             self.fail("regexes is a string; use assertRegex instead.")
         if not regexes:
@@ -211,15 +213,15 @@ class Texts(unittest.TestCase):
             self.fail(self._formatMessage(message, "%r does not match any of %r" % (actual_str, regexes)))
 
     def assertIsSubclass(self, cls, superclass, msg=None):
-        """A class is another one or is derived from it."""
+        """Asserts that a class is another one or is derived from it."""
         self.assertTrue(issubclass(cls, superclass), msg or "%r is not a subclass of %r" % (cls, superclass))
 
     def assertNotIsSubclass(self, cls, superclass, msg=None):
-        """A class is neither another one nor derived from it."""
+        """Asserts that a class is neither another one nor derived from it."""
         self.assertFalse(issubclass(cls, superclass), msg or "%r is a subclass of %r" % (cls, superclass))
 
     def assertJsonEqual(self, first, second, msg=None):
-        """Two texts are the same JSON."""
+        """Asserts that two texts contain equal JSON."""
         parts = []
         for which, text in (("First", first), ("Second", second)):
             try:
@@ -229,7 +231,7 @@ class Texts(unittest.TestCase):
         self.assertSameStructure(parts[0], parts[1], "first", "second", msg)
 
     def assertUrlEqual(self, a, b, msg=None):
-        """Two addresses are the same; the order of their parameters does not count."""
+        """Asserts that two URLs are equal; the order of their parameters does not matter."""
         a, b = urllib.parse.urlparse(a), urllib.parse.urlparse(b)
         for part in ("scheme", "netloc", "path", "fragment"):
             self.assertEqual(getattr(a, part), getattr(b, part), msg)
@@ -237,7 +239,7 @@ class Texts(unittest.TestCase):
         self.assertEqual(urllib.parse.parse_qs(a.query, True), urllib.parse.parse_qs(b.query, True), msg)
 
     def assertRaisesWithLiteralMatch(self, expected_exception, expected_exception_message, callable_obj=None, *args, **kwargs):
-        """The block or the call raises an error with exactly this text."""
+        """Returns the block or the call raises an error with exactly this text."""
         @contextlib.contextmanager
         def block():
             try:
@@ -253,7 +255,7 @@ class Texts(unittest.TestCase):
 
 
 class AbslCase(Containers, Texts):
-    """What tf.test.TestCase has from absl."""
+    """The methods that tf.test.TestCase inherits from absl."""
 
     def _run_command(self, command, env, close_fds):
         done = subprocess.run(command, env=env, close_fds=close_fds, shell=isinstance(command, str), stdout=subprocess.PIPE,
@@ -266,21 +268,21 @@ class AbslCase(Containers, Texts):
             self.fail(self._formatMessage(msg, "The output %r does not match any of %r" % (output, regexes)))
 
     def assertCommandSucceeds(self, command, regexes=(b"",), env=None, close_fds=True, msg=None):
-        """A command ends with 0, and its output matches."""
+        """Asserts that a command exits with 0, and that its output matches."""
         code, output = self._run_command(command, env, close_fds)
         if code != 0:
             self.fail(self._formatMessage(msg, "%r ended with %d: %r" % (command, code, output)))
         self._check_output(output, regexes, msg)
 
     def assertCommandFails(self, command, regexes, env=None, close_fds=True, msg=None):
-        """A command does not end with 0, and its output matches."""
+        """Asserts that a command does not exit with 0, and that its output matches."""
         code, output = self._run_command(command, env, close_fds)
         if code == 0:
             self.fail(self._formatMessage(msg, "%r was expected to fail: %r" % (command, output)))
         self._check_output(output, regexes, msg)
 
     def create_tempdir(self, name=None, cleanup=None):
-        """A folder that is there until the test ends."""
+        """Returns a folder that is there until the test ends."""
         self._refuse_cleanup("create_tempdir", cleanup)
         root = tempfile.TemporaryDirectory()
         self.addCleanup(root.cleanup)
@@ -289,7 +291,7 @@ class AbslCase(Containers, Texts):
         return TempDir(path)
 
     def create_tempfile(self, file_path=None, content=None, mode="w", encoding="utf8", errors="strict", cleanup=None):
-        """A file that is there until the test ends."""
+        """Returns a file that is there until the test ends."""
         self._refuse_cleanup("create_tempfile", cleanup)
         return self.create_tempdir().create_file(file_path, content, mode, encoding, errors)
 
@@ -299,15 +301,15 @@ class AbslCase(Containers, Texts):
             raise NotImplementedError("TestCase.%s: cleanup=%r: files are always removed when the test ends" % (what, cleanup))
 
     def enter_context(self, manager):
-        """Enters a context manager until the test ends, and gives what it gives."""
+        """Enters a context manager until the test ends, and returns its value."""
         value = manager.__enter__()
         self.addCleanup(manager.__exit__, None, None, None)
         return value
 
     def record_property(self, property_name, property_value):
-        """Keeps a value with the test's result."""
+        """Stores a value with the test's result."""
         self.__dict__.setdefault("_properties", {})[property_name] = property_value
 
     def get_recorded_properties(self, subtest=None):
-        """The values that were kept; those of the whole test."""
+        """Returns the values that were kept; those of the whole test."""
         return dict(self.__dict__.get("_properties", {}))

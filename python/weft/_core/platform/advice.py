@@ -1,4 +1,4 @@
-"""tf.profiler.advise: what of a measured run costs most, and what to change on accelerators."""
+"""tf.profiler.advise: reports what costs most in a measured run, and what to change on accelerators."""
 import collections
 import os
 
@@ -6,9 +6,9 @@ import weft as tf
 from weft._core.platform.profiler import AdviceProto, _figures, _short_time
 
 ALL_ADVICE = {"ExpensiveOperationChecker": {}, "AcceleratorUtilizationChecker": {}, "JobChecker": {}, "OperationChecker": {}}
-_SHOWN = 3  # types and nodes that a report names
-_LINES = 2  # lines of code that a report names
-_IDLE = 0.5  # an accelerator that is busy for a smaller part of a step is named
+_SHOWN = 3  # the number of types and nodes that a report names
+_LINES = 2  # the number of lines of code that a report names
+_IDLE = 0.5  # An accelerator that is busy for a smaller fraction of a step is reported.
 
 
 def _cost(own):
@@ -17,7 +17,8 @@ def _cost(own):
 
 
 def _sums(groups):
-    """{name: the summed times of its members}, the most expensive first; those that took no time are left out."""
+    """Returns {name: the summed times of its members}, the most expensive first; those that took no time are left out.
+    """
     keys = ("cpu_exec_micros", "accelerator_exec_micros", "exec_micros")
     found = {name: {k: sum(own[k] for own in members) for k in keys} for name, members in groups.items()}
     return sorted(((n, own) for n, own in found.items() if own["exec_micros"]), key=lambda pair: (-pair[1]["exec_micros"], pair[0]))
@@ -31,12 +32,12 @@ def _grouped(pairs):
 
 
 def _frames(op):
-    """FILE:LINE:FUNCTION of the calls that made an op, the outermost first."""
+    """Returns FILE:LINE:FUNCTION of the calls that made an op, the outermost first."""
     return ["%s:%d:%s" % (os.path.basename(frame[0]), frame[1], frame[2]) for frame in op.traceback or ()]
 
 
 def _by_line(graph, figures):
-    """The most expensive lines of the program, each with the most expensive call inside it."""
+    """Returns the most expensive lines of the program, each with the most expensive call inside it."""
     of = [(_frames(op), figures[op.name][1]) for op in graph.get_operations()]
     of = [(frames, own) for frames, own in of if frames and own["exec_micros"]]
     lines = []
@@ -62,7 +63,7 @@ def _expensive(graph, run_meta, figures):
 
 
 def _on_accelerators(run_meta):
-    """{device: (microseconds in which it computed, microseconds of the step)}"""
+    """Returns {device: (microseconds in which it computed, microseconds of the step)}"""
     found = {}
     for device in run_meta.step_stats.dev_stats if run_meta is not None else ():
         stats = device.node_stats
@@ -87,7 +88,7 @@ _CHECKERS = {"ExpensiveOperationChecker": _expensive, "OperationChecker": _opera
 
 
 def advise(graph=None, run_meta=None, options=0):
-    """Finds what is worth a change in a graph and prints it.
+    """Finds what to improve in a graph, and prints it.
 
     Args:
       graph: a tf.Graph; None is the default one.

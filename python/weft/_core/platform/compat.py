@@ -1,4 +1,4 @@
-"""tf.compat: text and bytes, dimensions, days."""
+"""tf.compat: conversions of text, bytes and dimensions, and forward compatibility dates."""
 import contextlib
 import numbers
 
@@ -39,16 +39,16 @@ bytes_or_text_types = (bytes, str)
 
 
 def dimension_value(dimension):
-    """The number of a tf.Dimension; a number or None as it is."""
+    """Returns the number of a tf.Dimension; a number or None is returned unchanged."""
     return getattr(dimension, "value", dimension)
 
 
 def forward_compatible(year, month, day):
-    """Whether what TensorFlow added by that day may be used: it may."""
+    """Returns whether what TensorFlow added by that day may be used: it may."""
     return True
 
 
 @contextlib.contextmanager
 def forward_compatibility_horizon(year, month, day):
-    """What is built inside is built as ever: there is one form of each node."""
+    """Has no effect on what is built inside, because there is only one form of each node."""
     yield

@@ -2,19 +2,19 @@
 
 
 class Error(Exception):
-    """What is wrong with flags."""
+    """The base of errors about flags."""
 
 
 class IllegalFlagValueError(Error):
-    """A value that a flag does not take."""
+    """The error for a value that a flag does not accept."""
 
 
 class DuplicateFlagError(Error):
-    """A flag that is defined twice."""
+    """The error for a flag that is defined twice."""
 
 
 class UnrecognizedFlagError(Error):
-    """A flag that nobody defined."""
+    """The error for a flag that is not defined."""
 
     def __init__(self, flagname, flagvalue="", suggestions=()):
         super().__init__("Unknown command line flag '%s'%s" % (
@@ -23,16 +23,16 @@ class UnrecognizedFlagError(Error):
 
 
 class UnparsedFlagAccessError(Error):
-    """A flag that is read before the command line."""
+    """The error for a flag that is read before the command line is parsed."""
 
 
 class CantOpenFlagFileError(Error):
-    """A flag file that cannot be read."""
+    """The error for a flag file that cannot be read."""
 
 
 class FlagNameConflictsWithMethodError(Error):
-    """A flag that is named like a method of FLAGS."""
+    """The error for a flag with the name of a method of FLAGS."""
 
 
 class ValidationError(Error):
-    """A value that a validator refuses."""
+    """The error for a value that a validator refuses."""

@@ -1,15 +1,16 @@
-"""Which module defined a flag, and which modules show it in their help: the part of FLAGS that asks for modules.
+"""The part of FLAGS about modules: which module defined a flag, and which modules show it in their help.
 
-A module is known by its name, the program itself by sys.argv[0].  The key flags of a module are those that it defines and
-those that it declared as its own.
+A module is known by its name, the program itself by sys.argv[0].  The key flags of a module are those that it defines
+and those that it declared as its own.
 """
 import sys
 
-_disclaimed = set()  # ids of modules whose definitions count for the modules that call them
+_disclaimed = set()  # the ids of modules whose definitions count as made by the calling module
 
 
 def calling_module():
-    """(name, id) of the nearest module on the stack that is not the flags' own and did not disclaim its flags."""
+    """Returns (name, id) of the nearest module on the stack that is not the flags' own and did not disclaim its flags.
+    """
     frame, package = sys._getframe(1), __name__.rpartition(".")[0]
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
@@ -21,7 +22,7 @@ def calling_module():
 
 
 def disclaim_key_flags():
-    """Lets the flags that the calling module defines count for the modules that call it."""
+    """Makes the flags that the calling module defines count as defined by the modules that call it."""
     space = sys._getframe(1).f_globals
     _disclaimed.add(id(sys.modules.get(space.get("__name__"))))
 
@@ -38,13 +39,13 @@ def _add(table, key, flag):
 
 
 class ByModule:
-    """A base of FlagValues; the flags themselves are in _flags()."""
+    """The base of FlagValues with the methods about modules. The flags themselves are in _flags()."""
 
     def _start(self):
         self.__dict__.update(__modules={}, __module_ids={}, __keys={}, __gnu=True)
 
     def _defined(self, flag, module_name):
-        """Notes the module that defines a flag."""
+        """Records the module that defines a flag."""
         if module_name:
             name, number = module_name, id(sys.modules.get(module_name))
         else:
@@ -59,27 +60,27 @@ class ByModule:
                 table[key] = [f for f in table[key] if f.name != flag_name]
 
     def flags_by_module_dict(self):
-        """{module: the flags that it defines}"""
+        """Returns {module: the flags that it defines}"""
         return self.__dict__["__modules"]
 
     def flags_by_module_id_dict(self):
-        """{id of a module: the flags that it defines}"""
+        """Returns {id of a module: the flags that it defines}"""
         return self.__dict__["__module_ids"]
 
     def key_flags_by_module_dict(self):
-        """{module: the flags that it declared as its own}"""
+        """Returns {module: the flags that it declared as its own}"""
         return self.__dict__["__keys"]
 
     def register_flag_by_module(self, module_name, flag):
-        """Notes that a module defines a flag."""
+        """Records that a module defines a flag."""
         _add(self.flags_by_module_dict(), module_name, flag)
 
     def register_flag_by_module_id(self, module_id, flag):
-        """Notes that the module of this id defines a flag."""
+        """Records that the module of this id defines a flag."""
         _add(self.flags_by_module_id_dict(), module_id, flag)
 
     def register_key_flag_for_module(self, module_name, flag):
-        """Notes that a module shows a flag as its own."""
+        """Records that a module shows a flag as its own."""
         _add(self.key_flags_by_module_dict(), module_name, flag)
 
     def _definer(self, table, flagname, default):
@@ -87,32 +88,32 @@ class ByModule:
         return next((key for key, flags in table.items() for f in flags if wanted is not None and f.name == wanted.name), default)
 
     def find_module_defining_flag(self, flagname, default=None):
-        """The module that defines a flag."""
+        """Returns the module that defines a flag."""
         return self._definer(self.flags_by_module_dict(), flagname, default)
 
     def find_module_id_defining_flag(self, flagname, default=None):
-        """The id of the module that defines a flag."""
+        """Returns the id of the module that defines a flag."""
         return self._definer(self.flags_by_module_id_dict(), flagname, default)
 
     def get_flags_for_module(self, module):
-        """The flags that a module defines."""
+        """Returns the flags that a module defines."""
         return list(self.flags_by_module_dict().get(_name_of(module), []))
 
     def get_key_flags_for_module(self, module):
-        """The flags that a module defines or declared as its own."""
+        """Returns the flags that a module defines or declared as its own."""
         found = self.get_flags_for_module(module)
         return found + [f for f in self.key_flags_by_module_dict().get(_name_of(module), []) if f not in found]
 
     def is_gnu_getopt(self):
-        """Whether flags may stand behind arguments that are none."""
+        """Returns whether flags may follow other arguments."""
         return self.__dict__["__gnu"]
 
     def set_gnu_getopt(self, gnu_getopt=True):
-        """Says whether flags may stand behind arguments that are none."""
+        """Sets whether flags may follow other arguments."""
         self.__dict__["__gnu"] = gnu_getopt
 
     def read_flags_from_files(self, argv, force_gnu=True):
-        """A command line with the lines of its flag files in place of --flagfile."""
+        """Returns a command line with the lines of its flag files in place of --flagfile."""
         out, rest = [], list(argv)
         while rest:
             word = rest.pop(0)
@@ -135,15 +136,15 @@ class ByModule:
         return "\n%s:\n%s" % (name, "\n".join(f._help_lines() for f in sorted({id(f): f for f in flags}.values(), key=lambda f: f.name)))
 
     def module_help(self, module):
-        """The help of the key flags of a module."""
+        """Returns the help of the key flags of a module."""
         return self._module_help(_name_of(module), self.get_key_flags_for_module(module))
 
     def main_module_help(self):
-        """The help of the key flags of the program itself."""
+        """Returns the help of the key flags of the program itself."""
         return self.module_help(sys.argv[0])
 
     def get_help(self, prefix="", include_special_flags=True):
-        """The help of all flags, the program's own first."""
+        """Returns the help of all flags, the program's own first."""
         names = sorted(self.flags_by_module_dict(), key=lambda n: (n != sys.argv[0], n))
         parts = [self._module_help(n, self.flags_by_module_dict()[n]) for n in names]
         if include_special_flags:

@@ -1,4 +1,4 @@
-"""The parsers and serializers of tf.flags: how the text of a flag becomes its value, and how a value becomes text.
+"""The parsers and serializers of tf.flags, which convert the text of a flag to its value and back.
 
 A program passes them to tf.flags.DEFINE, or derives its own from ArgumentParser and ArgumentSerializer.
 """
@@ -21,13 +21,13 @@ class ArgumentParser(metaclass=Named):
     syntactic_help = ""
 
     def parse(self, argument):
-        """The value of a text."""
+        """Returns the value of a text."""
         if not isinstance(argument, str):
             raise TypeError('flag value must be a string, found "%s"' % type(argument))
         return argument
 
     def flag_type(self):
-        """The kind of value, for listings of flags."""
+        """Returns the kind of value, for listings of flags."""
         return "string"
 
 
@@ -35,12 +35,12 @@ class ArgumentSerializer(metaclass=Named):
     """Writes a value as str() does."""
 
     def serialize(self, value):
-        """The text of a value."""
+        """Returns the text of a value."""
         return str(value)
 
 
 class _NumberParser(ArgumentParser):
-    """A number within bounds."""
+    """The base of parsers of numbers with bounds."""
 
     def __init__(self, lower_bound, upper_bound):
         self.lower_bound, self.upper_bound = lower_bound, upper_bound
@@ -60,12 +60,12 @@ class _NumberParser(ArgumentParser):
         return "%s %s %s" % (name, "<=" if lower is None else ">=", upper if lower is None else lower)
 
     def is_outside_bounds(self, val):
-        """Whether a number is not between the bounds."""
+        """Returns whether a number is not between the bounds."""
         return (self.lower_bound is not None and val < self.lower_bound) or \
             (self.upper_bound is not None and val > self.upper_bound)
 
     def parse(self, argument):
-        """The number of a text."""
+        """Returns the number of a text."""
         made = self.convert(argument)
         if self.is_outside_bounds(made):
             raise ValueError("%s is not %s" % (made, self.syntactic_help))
@@ -81,13 +81,13 @@ class FloatParser(_NumberParser):
         super().__init__(lower_bound, upper_bound)
 
     def convert(self, argument):
-        """The number of a text, whatever the bounds."""
+        """Returns the number of a text, whatever the bounds."""
         if isinstance(argument, bool) or not isinstance(argument, (str, int, float)):
             raise TypeError("Expect argument to be a string, int, or float, found %s" % type(argument))
         return float(argument)
 
     def flag_type(self):
-        """The kind of value, for listings of flags."""
+        """Returns the kind of value, for listings of flags."""
         return "float"
 
 
@@ -100,7 +100,7 @@ class IntegerParser(_NumberParser):
         super().__init__(lower_bound, upper_bound)
 
     def convert(self, argument):
-        """The integer of a text, whatever the bounds."""
+        """Returns the integer of a text, whatever the bounds."""
         if isinstance(argument, str):
             return int(argument, {"0x": 16, "0o": 8}.get(argument[:2], 10))
         if isinstance(argument, bool) or not isinstance(argument, int):
@@ -108,15 +108,15 @@ class IntegerParser(_NumberParser):
         return argument
 
     def flag_type(self):
-        """The kind of value, for listings of flags."""
+        """Returns the kind of value, for listings of flags."""
         return "int"
 
 
 class BooleanParser(ArgumentParser):
-    """Reads true, t, 1 and false, f, 0."""
+    """Parses true, t, 1 and false, f, 0."""
 
     def parse(self, argument):
-        """The truth of a text, or of 0 or 1."""
+        """Returns the truth of a text, or of 0 or 1."""
         if isinstance(argument, str):
             if argument.lower() in ("true", "t", "1"):
                 return True
@@ -130,12 +130,12 @@ class BooleanParser(ArgumentParser):
         raise TypeError("Non-boolean argument to boolean flag", argument)
 
     def flag_type(self):
-        """The kind of value, for listings of flags."""
+        """Returns the kind of value, for listings of flags."""
         return "bool"
 
 
 class EnumParser(ArgumentParser):
-    """Reads one of some texts."""
+    """Parses one of several allowed texts."""
 
     def __init__(self, enum_values, case_sensitive=True):
         if not enum_values:
@@ -145,14 +145,14 @@ class EnumParser(ArgumentParser):
         self.enum_values, self.case_sensitive = list(enum_values), case_sensitive
 
     def parse(self, argument):
-        """The one of the texts that the argument is."""
+        """Returns the one of the texts that the argument is."""
         for value in self.enum_values:
             if argument == value or (not self.case_sensitive and argument.upper() == value.upper()):
                 return value
         raise ValueError("value should be one of <%s>" % "|".join(self.enum_values))
 
     def flag_type(self):
-        """The kind of value, for listings of flags."""
+        """Returns the kind of value, for listings of flags."""
         return "string enum"
 
 
@@ -176,7 +176,7 @@ class EnumClassParser(ArgumentParser):
         return tuple(self._names)
 
     def parse(self, argument):
-        """The member of that name; a member is taken as it is."""
+        """Returns the member of that name; a member is returned unchanged."""
         if isinstance(argument, self.enum_class):
             return argument
         text = argument if self._case_sensitive else argument.lower()
@@ -185,12 +185,12 @@ class EnumClassParser(ArgumentParser):
         return list(self.enum_class.__members__.values())[self._names.index(text)]
 
     def flag_type(self):
-        """The kind of value, for listings of flags."""
+        """Returns the kind of value, for listings of flags."""
         return "enum class"
 
 
 class BaseListParser(ArgumentParser):
-    """Reads a list of texts with a token between them."""
+    """Parses a list of texts with a separator between them."""
 
     def __init__(self, token=None, name=None):
         assert name
@@ -198,24 +198,24 @@ class BaseListParser(ArgumentParser):
         self.syntactic_help = "a %s separated list" % name
 
     def parse(self, argument):
-        """The texts; a list is taken as it is."""
+        """Returns the texts; a list is returned unchanged."""
         if isinstance(argument, (list, tuple)):
             return list(argument)
         return [part.strip() for part in argument.split(self._token)] if argument else []
 
     def flag_type(self):
-        """The kind of value, for listings of flags."""
+        """Returns the kind of value, for listings of flags."""
         return "%s separated list of strings" % self._name
 
 
 class ListParser(BaseListParser):
-    """Reads a list of texts with commas between them; quotes keep a comma."""
+    """Parses a list of texts with commas between them. A comma in quotes does not separate."""
 
     def __init__(self):
         super().__init__(",", "comma")
 
     def parse(self, argument):
-        """The texts; a list is taken as it is."""
+        """Returns the texts; a list is returned unchanged."""
         if isinstance(argument, (list, tuple)):
             return list(argument)
         if not argument:
@@ -227,14 +227,14 @@ class ListParser(BaseListParser):
 
 
 class WhitespaceSeparatedListParser(BaseListParser):
-    """Reads a list of texts with spaces between them; with comma_compat, commas separate them too."""
+    """Parses a list of texts with spaces between them; with comma_compat, commas separate them, too."""
 
     def __init__(self, comma_compat=False):
         self._comma_compat = comma_compat
         super().__init__(None, "whitespace or comma" if comma_compat else "whitespace")
 
     def parse(self, argument):
-        """The texts; a list is taken as it is."""
+        """Returns the texts; a list is returned unchanged."""
         if isinstance(argument, (list, tuple)):
             return list(argument)
         return (argument.replace(",", " ") if self._comma_compat else argument).split()
@@ -247,7 +247,7 @@ class ListSerializer(ArgumentSerializer):
         self.list_sep = list_sep
 
     def serialize(self, value):
-        """The text of a list."""
+        """Returns the text of a list."""
         return self.list_sep.join(str(v) for v in value)
 
 
@@ -255,7 +255,7 @@ class CsvListSerializer(ListSerializer):
     """Writes a list as a line of a CSV file."""
 
     def serialize(self, value):
-        """The text of a list."""
+        """Returns the text of a list."""
         out = io.StringIO()
         csv.writer(out, delimiter=self.list_sep).writerow([str(v) for v in value])
         return out.getvalue().strip()
@@ -268,7 +268,7 @@ class EnumClassSerializer(ArgumentSerializer):
         self._lowercase = lowercase
 
     def serialize(self, value):
-        """The name of a member."""
+        """Returns the name of a member."""
         return value.name.lower() if self._lowercase else value.name
 
 
@@ -280,15 +280,15 @@ class EnumClassListSerializer(ListSerializer):
         self._element_serializer = EnumClassSerializer(**kwargs)
 
     def serialize(self, value):
-        """The names of one member or of several."""
+        """Returns the names of one member or of several."""
         members = value if isinstance(value, list) else [value]
         return self.list_sep.join(self._element_serializer.serialize(m) for m in members)
 
 
-# ---- texts of help ----
+# ---- help texts ----
 
 def get_help_width():
-    """The width of the terminal, in which help is shown; 80 where there is none."""
+    """Returns the width of the terminal, in which help is shown; 80 where there is none."""
     if not sys.stdout.isatty() and not os.environ.get("COLUMNS"):
         return 80
     columns = shutil.get_terminal_size().columns
@@ -296,7 +296,7 @@ def get_help_width():
 
 
 def text_wrap(text, length=None, indent="", firstline_indent=None):
-    """A text in lines of at most `length` characters, each behind the indent."""
+    """Returns a text in lines of at most `length` characters, each behind the indent."""
     length = get_help_width() if length is None else length
     indent = "" if indent is None else indent
     first = indent if firstline_indent is None else firstline_indent
@@ -312,7 +312,7 @@ def text_wrap(text, length=None, indent="", firstline_indent=None):
 
 
 def doc_to_help(doc):
-    """A docstring as the text of help: the lines of a paragraph become one."""
+    """Returns a docstring as the text of help: the lines of a paragraph become one."""
     doc = doc.strip()
     doc = re.sub(r"^[ \t]+$", "", doc, flags=re.M)
     head, _, rest = doc.partition("\n")
@@ -321,7 +321,7 @@ def doc_to_help(doc):
 
 
 def print_usage(flags, asked):
-    """What --help prints: the program's docstring, in which %s is the name of the program, and its flags."""
+    """Prints the text of --help: the program's docstring, with %s replaced by the program's name, and its flags."""
     doc = getattr(sys.modules.get("__main__"), "__doc__", None)
     if doc:
         count = doc.count("%") - 2 * doc.count("%%")

@@ -1,4 +1,4 @@
-"""tf.flags: flags of a program, read when they are first asked for, as absl reads them.
+"""tf.flags: flags of a program, parsed as absl does when one is first read.
 
 Both spellings (--name value, --name=value, one dash or two) are understood; --flag and --noflag set booleans.  Unlike
 absl, `--flag false` sets a boolean to false, as TensorFlow before 1.5 did.
@@ -66,29 +66,29 @@ class Flag(metaclass=Named):
         return repr(("true" if self.default else "false") if self.boolean else str(self.default))
 
     def _parse(self, argument):
-        """The value of an argument."""
+        """Returns the value of an argument."""
         try:
             return self.parser.parse(argument)
         except (TypeError, ValueError, OverflowError) as e:
             raise IllegalFlagValueError("flag --%s=%s: %s" % (self.name, argument, e)) from None
 
     def parse(self, argument):
-        """Takes the value that a command line gives."""
+        """Sets the value that a command line gives."""
         if self.present and not self.allow_overwrite:
             raise IllegalFlagValueError("flag --%s=%s: already defined as %s" % (self.name, argument, self.value))
         self.value = self._parse(argument)
         self.present += 1
 
     def unparse(self):
-        """Goes back to the default."""
+        """Resets the value to the default."""
         self.value, self.using_default_value, self.present = self.default, True, 0
 
     def flag_type(self):
-        """The kind of value, for listings of flags."""
+        """Returns the kind of value, for listings of flags."""
         return self.parser.flag_type()
 
     def serialize(self):
-        """The flag as a command line gives it."""
+        """Returns the flag as a command line gives it."""
         return self._serialize(self.value)
 
     def _serialize(self, value):
@@ -101,7 +101,7 @@ class Flag(metaclass=Named):
         return "--%s=%s" % (self.name, self.serializer.serialize(value))
 
     def _help_lines(self):
-        """The flag in the text of --help."""
+        """Returns the flag in the text of --help."""
         names = "%s--%s%s: " % ("-%s," % self.short_name if self.short_name else "", "[no]" if self.boolean else "", self.name)
         out = text_wrap(names + self.help.strip(), indent="    ", firstline_indent="  ")
         if self.default_as_str is not None:
@@ -123,7 +123,7 @@ class BooleanFlag(Flag):
 
 
 class EnumFlag(Flag):
-    """A flag whose value is one of some texts."""
+    """A flag whose value is one of several allowed texts."""
 
     def __init__(self, name, default, help, enum_values, short_name=None, case_sensitive=True, **args):
         parser = EnumParser(enum_values, case_sensitive)
@@ -141,7 +141,7 @@ class EnumClassFlag(Flag):
 
 
 class MultiFlag(Flag):
-    """A flag that may be given several times: the list of its values."""
+    """A flag that can be given several times; its value is a list."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -152,7 +152,7 @@ class MultiFlag(Flag):
         return [super(MultiFlag, self)._parse(v) for v in values]
 
     def parse(self, argument):
-        """Adds the value that a command line gives."""
+        """Appends the value that a command line gives."""
         made = self._parse(argument)
         self.value = self.value + made if self.present else made
         self.present += len(made)
@@ -163,12 +163,12 @@ class MultiFlag(Flag):
         return "\n".join("--%s=%s" % (self.name, self.serializer.serialize(v)) for v in value or ())
 
     def flag_type(self):
-        """The kind of value, for listings of flags."""
+        """Returns the kind of value, for listings of flags."""
         return "multi " + self.parser.flag_type()
 
 
 class MultiEnumClassFlag(MultiFlag):
-    """A flag that may be given several times: the list of its members of an enum."""
+    """A flag that can be given several times; its value is a list of members of an enum."""
 
     def __init__(self, name, default, help, enum_class, case_sensitive=False, **args):
         parser = EnumClassParser(enum_class, case_sensitive)
@@ -188,7 +188,7 @@ def _hold(ok, what, message):
 
 
 class FlagHolder(metaclass=Named):
-    """What a DEFINE function returns: the flag, whatever FLAGS holds."""
+    """The result of a DEFINE function: the flag, independent of later changes of FLAGS."""
 
     def __init__(self, flag_values, flag, ensure_non_none_value=False):
         self._values, self._flag, self._ensure = flag_values, flag, ensure_non_none_value
@@ -206,7 +206,7 @@ class FlagHolder(metaclass=Named):
 
 
 def _where():
-    """The line of the program that defines a flag."""
+    """Returns the line of the program that defines a flag."""
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back
@@ -228,7 +228,7 @@ class _FlagValues(ByModule, metaclass=Named):
                 "the flag value." % (name, name, name))
         old = self._flags().get(name)
         overrides = old is not None and (flag.allow_override or old.allow_override)
-        if overrides and not old.using_default_value:  # the user's value stays
+        if overrides and not old.using_default_value:  # The user's value is kept.
             return
         if old is not None and places.get(name) != where and not overrides:
             raise DuplicateFlagError("The flag '%s' is defined twice. First from %s, second from %s.  Description from first "
@@ -242,10 +242,10 @@ class _FlagValues(ByModule, metaclass=Named):
         return self.__dict__["__flags"]
 
     def __getattr__(self, name):
-        if name.startswith("_") and name not in self._flags():  # what Python's own modules ask of any object
+        if name.startswith("_") and name not in self._flags():  # Python's own modules look up such names on any object.
             raise AttributeError(name)
         if not self.__dict__["__parsed"]:
-            # A cluster's flags may have other names in this program: `weft run` fills them in afterwards.
+            # The flags of a cluster may have other names in this program; `weft run` fills them in afterwards.
             self(sys.argv, known_only=self.__dict__["__fill"] is not None)
         try:
             return self._flags()[name].value
@@ -293,7 +293,7 @@ class _FlagValues(ByModule, metaclass=Named):
         return sorted(self._flags())
 
     def __call__(self, argv, known_only=False):
-        """Reads a command line; gives what is left of it, the program's name first."""
+        """Parses a command line, and returns the remaining arguments after the program's name."""
         if isinstance(argv, (str, bytes)) or not argv:
             raise TypeError("argv should be a list of strings, not %r" % (argv,))
         for flag in self._flags().values():
@@ -323,23 +323,26 @@ class _FlagValues(ByModule, metaclass=Named):
                 _hold(functools.partial(ok, values), "flags " + ", ".join("%s=%s" % pair for pair in values.items()), message)
 
     def _fill_with(self, fn):
-        """fn(flags, argv) is called after each reading of a command line."""
+        """Makes fn(flags, argv) be called after each parsing of a command line."""
         self.__dict__["__fill"] = fn
 
     def _defines(self, name):
         return name in self._flags()
 
     def _is_text(self, name):
-        """Does the program define a flag of that name whose value is text?  A number has another meaning than hosts."""
+        """Returns whether the program defines a flag of that name with a text value.
+
+        A number means something other than hosts.
+        """
         return name in self._flags() and type(self._flags()[name].parser) is ArgumentParser
 
     def _is_number(self, name):
-        """Does the program define a flag of that name that may be a number, as text too?"""
+        """Returns whether the program defines a flag of that name whose value may be a number, also as text."""
         flag = self._flags().get(name)
         return flag is not None and (not self._is_text(name) or str(flag.default or 0).isdigit())
 
     def _fill(self, name, value):
-        """Sets a flag that the program defines and the user left alone."""
+        """Sets a flag that the program defines and the user did not set."""
         flag = self._flags().get(name)
         if flag is not None and not flag.present:
             flag.value = flag._parse(value)
@@ -387,7 +390,7 @@ class _FlagValues(ByModule, metaclass=Named):
             self.__delattr__(name)
 
     def flag_values_dict(self):
-        """The value of each flag, under its short name, too."""
+        """Returns the value of each flag, under its short name, too."""
         return {n: f.value for f in self._flags().values() for n in (f.name, f.short_name) if n}
 
     def flags_into_string(self):
@@ -398,7 +401,7 @@ class _FlagValues(ByModule, metaclass=Named):
             f.write(self.flags_into_string())
 
     @property
-    def __flags(self):  # FLAGS.__flags of programs outside of classes
+    def __flags(self):  # Programs use FLAGS.__flags outside of classes.
         return self._flags()
 
     def _find(self, word):
@@ -408,7 +411,7 @@ class _FlagValues(ByModule, metaclass=Named):
         return next((f for f in flags.values() if f.short_name == word), None)
 
     def _words(self, words):
-        """The command line with the lines of flag files in their places, and the names that may be unknown."""
+        """Returns the command line with the lines of flag files in their places, and the names that may be unknown."""
         out, allowed = [], set()
         words = iter(words)
         for word in words:
@@ -496,10 +499,10 @@ FlagValues = _FlagValues
 FLAGS = _FlagValues()
 
 
-# ---- an absl that is installed ----
+# ---- an installed absl ----
 
 def _of_absl(flags):
-    """The flags of an installed absl that the program imported; in TensorFlow they are the same as tf.flags."""
+    """Returns the flags of an installed absl that the program imported; in TensorFlow they are the same as tf.flags."""
     found = getattr(sys.modules.get("absl.flags"), "FLAGS", None)
     return found if flags is FLAGS and found is not FLAGS else None
 
@@ -520,7 +523,7 @@ def _tell_absl(flag, flag_values):
 # ---- definitions ----
 
 def DEFINE_flag(flag, flag_values=FLAGS, module_name=None, required=False):
-    """Adds a flag that the caller made; it returns the flag's holder."""
+    """Adds a flag that the caller made, and returns its holder."""
     if required and flag.default is not None:
         raise ValueError("Required flag --%s needs to have None as default" % flag.name)
     flag_values._define(flag, module_name)
@@ -531,28 +534,28 @@ def DEFINE_flag(flag, flag_values=FLAGS, module_name=None, required=False):
 
 
 def DEFINE(parser, name, default, help, flag_values=FLAGS, serializer=None, module_name=None, required=False, **args):
-    """A flag whose text a parser reads."""
+    """Returns a flag whose text a parser reads."""
     return DEFINE_flag(Flag(parser, serializer, name, default, help, **args), flag_values, module_name, required)
 
 
 def DEFINE_multi(parser, serializer, name, default, help, flag_values=FLAGS, module_name=None, required=False, **args):
-    """A flag that may be given several times: the list of what a parser reads."""
+    """Returns a flag that may be given several times; its value is the list of parsed values."""
     return DEFINE_flag(MultiFlag(parser, serializer, name, default, help, **args), flag_values, module_name, required)
 
 
 def DEFINE_string(name, default=None, help="", flag_values=FLAGS, required=False, **args):
-    """A flag whose value is text; numbers as defaults are taken as text."""
+    """Returns a flag whose value is text; numbers as defaults are taken as text."""
     return DEFINE(ArgumentParser(), name, default if default is None else str(default), help, flag_values,
                   ArgumentSerializer(), required=required, **args)
 
 
 def _whole(default):
-    """The default of an integer flag: programs from before TensorFlow 1.5 write 1e3."""
+    """Returns the default of an integer flag: programs from before TensorFlow 1.5 write 1e3."""
     return int(default) if isinstance(default, float) and default.is_integer() else default
 
 
 def _bounded(holder, parser):
-    """Has FLAGS.name = value check the bounds, too."""
+    """Makes assignments FLAGS.name = value check the bounds, too."""
     def within(value):
         if value is not None and parser.is_outside_bounds(value):
             raise ValidationError("%s is not %s" % (value, parser.syntactic_help))
@@ -563,20 +566,20 @@ def _bounded(holder, parser):
 
 
 def DEFINE_integer(name, default=None, help="", lower_bound=None, upper_bound=None, flag_values=FLAGS, required=False, **args):
-    """A flag whose value is an integer, between the bounds if there are any."""
+    """Returns a flag whose value is an integer, between the bounds if there are any."""
     parser = IntegerParser(lower_bound, upper_bound)
     made = DEFINE(parser, name, _whole(default), help, flag_values, ArgumentSerializer(), required=required, **args)
     return _bounded(made, parser)
 
 
 def DEFINE_float(name, default=None, help="", lower_bound=None, upper_bound=None, flag_values=FLAGS, required=False, **args):
-    """A flag whose value is a number, between the bounds if there are any."""
+    """Returns a flag whose value is a number, between the bounds if there are any."""
     parser = FloatParser(lower_bound, upper_bound)
     return _bounded(DEFINE(parser, name, default, help, flag_values, ArgumentSerializer(), required=required, **args), parser)
 
 
 def DEFINE_boolean(name, default=None, help="", flag_values=FLAGS, module_name=None, required=False, **args):
-    """A flag that is on (--name) or off (--noname)."""
+    """Returns a flag that is on (--name) or off (--noname)."""
     return DEFINE_flag(BooleanFlag(name, default, help, **args), flag_values, module_name, required)
 
 
@@ -584,49 +587,49 @@ DEFINE_bool = DEFINE_boolean
 
 
 def DEFINE_list(name, default=None, help="", flag_values=FLAGS, required=False, **args):
-    """A flag whose value is a list of texts with commas between them."""
+    """Returns a flag whose value is a list of texts with commas between them."""
     return DEFINE(ListParser(), name, default, help, flag_values, CsvListSerializer(","), required=required, **args)
 
 
 def DEFINE_spaceseplist(name, default=None, help="", comma_compat=False, flag_values=FLAGS, required=False, **args):
-    """A flag whose value is a list of texts with spaces between them."""
+    """Returns a flag whose value is a list of texts with spaces between them."""
     return DEFINE(WhitespaceSeparatedListParser(comma_compat), name, default, help, flag_values, ListSerializer(" "),
                   required=required, **args)
 
 
 def DEFINE_enum(name, default, enum_values, help="", flag_values=FLAGS, module_name=None, required=False, **args):
-    """A flag whose value is one of some texts."""
+    """Returns a flag whose value is one of some texts."""
     return DEFINE_flag(EnumFlag(name, default, help, enum_values, **args), flag_values, module_name, required)
 
 
 def DEFINE_enum_class(name, default, enum_class, help="", flag_values=FLAGS, module_name=None, case_sensitive=False,
                       required=False, **args):
-    """A flag whose value is a member of an enum."""
+    """Returns a flag whose value is a member of an enum."""
     return DEFINE_flag(EnumClassFlag(name, default, help, enum_class, case_sensitive=case_sensitive, **args), flag_values,
                        module_name, required)
 
 
 def DEFINE_multi_string(name, default=None, help="", flag_values=FLAGS, required=False, **args):
-    """A flag that may be given several times: the list of its values."""
+    """Returns a flag that may be given several times: the list of its values."""
     return DEFINE_multi(ArgumentParser(), ArgumentSerializer(), name, default, help, flag_values, required=required, **args)
 
 
 def DEFINE_multi_integer(name, default=None, help="", lower_bound=None, upper_bound=None, flag_values=FLAGS, required=False,
                          **args):
-    """A flag that may be given several times: the list of its integers."""
+    """Returns a flag that may be given several times: the list of its integers."""
     return DEFINE_multi(IntegerParser(lower_bound, upper_bound), ArgumentSerializer(), name, default, help, flag_values,
                         required=required, **args)
 
 
 def DEFINE_multi_float(name, default=None, help="", lower_bound=None, upper_bound=None, flag_values=FLAGS, required=False,
                        **args):
-    """A flag that may be given several times: the list of its numbers."""
+    """Returns a flag that may be given several times: the list of its numbers."""
     return DEFINE_multi(FloatParser(lower_bound, upper_bound), ArgumentSerializer(), name, default, help, flag_values,
                         required=required, **args)
 
 
 def DEFINE_multi_enum(name, default, enum_values, help="", flag_values=FLAGS, case_sensitive=True, required=False, **args):
-    """A flag that may be given several times: the list of its values, each one of some texts."""
+    """Returns a flag that may be given several times: the list of its values, each one of some texts."""
     parser = EnumParser(enum_values, case_sensitive)
     return DEFINE_multi(parser, ArgumentSerializer(), name, default, "<%s>: %s" % ("|".join(parser.enum_values), help),
                         flag_values, required=required, **args)
@@ -634,7 +637,7 @@ def DEFINE_multi_enum(name, default, enum_values, help="", flag_values=FLAGS, ca
 
 def DEFINE_multi_enum_class(name, default, enum_class, help="", flag_values=FLAGS, module_name=None, case_sensitive=False,
                             required=False, **args):
-    """A flag that may be given several times: the list of its members of an enum."""
+    """Returns a flag that may be given several times: the list of its members of an enum."""
     return DEFINE_flag(MultiEnumClassFlag(name, default, help, enum_class, case_sensitive, **args), flag_values, module_name,
                        required)
 
@@ -662,7 +665,7 @@ class _Alias(Flag):
 
 
 def DEFINE_alias(name, original_name, flag_values=FLAGS, module_name=None):
-    """Another name of a flag."""
+    """Returns another name of a flag."""
     if original_name not in flag_values:
         raise UnrecognizedFlagError(original_name)
     flag = flag_values._flags()[name] = _Alias(name, flag_values[original_name])
@@ -670,19 +673,19 @@ def DEFINE_alias(name, original_name, flag_values=FLAGS, module_name=None):
     return FlagHolder(flag_values, flag)
 
 
-# ---- conditions ----
+# ---- validators ----
 
 def _name(flag):
     return flag.name if isinstance(flag, FlagHolder) else flag
 
 
 def register_validator(flag_name, checker, message="Flag validation failed", flag_values=FLAGS):
-    """checker(value) is asked whenever the flag gets a value."""
+    """Makes checker(value) be called whenever the flag gets a value."""
     flag_values[_name(flag_name)].validators.append((checker, message))
 
 
 def validator(flag_name, message="Flag validation failed", flag_values=FLAGS):
-    """register_validator as a decorator."""
+    """Returns a decorator that calls register_validator."""
     def decorate(function):
         register_validator(flag_name, function, message, flag_values)
         return function
@@ -690,14 +693,14 @@ def validator(flag_name, message="Flag validation failed", flag_values=FLAGS):
 
 
 def register_multi_flags_validator(flag_names, multi_flags_checker, message="Flags validation failed", flag_values=FLAGS):
-    """multi_flags_checker(values by name) is asked whenever one of the flags gets a value."""
+    """Makes multi_flags_checker(values by name) be called whenever one of the flags gets a value."""
     flag_values.__dict__["__checks"].append(([_name(n) for n in flag_names], multi_flags_checker, message))
     if flag_values.is_parsed():
         flag_values._check_together(_name(flag_names[0]))
 
 
 def multi_flags_validator(flag_names, message="Flag validation failed", flag_values=FLAGS):
-    """register_multi_flags_validator as a decorator."""
+    """Returns a decorator that calls register_multi_flags_validator."""
     def decorate(function):
         register_multi_flags_validator(flag_names, function, message, flag_values)
         return function
@@ -705,7 +708,7 @@ def multi_flags_validator(flag_names, message="Flag validation failed", flag_val
 
 
 def mark_flag_as_required(flag_name, flag_values=FLAGS):
-    """The flag must have a value."""
+    """Requires the flag to have a value."""
     flag = flag_values[_name(flag_name)]
     if flag.default is not None:
         warnings.warn("Flag --%s has a non-None default value; therefore, mark_flag_as_required will pass even if flag is not "
@@ -715,7 +718,7 @@ def mark_flag_as_required(flag_name, flag_values=FLAGS):
 
 
 def mark_flags_as_required(flag_names, flag_values=FLAGS):
-    """All the flags must have values."""
+    """Requires all the flags to have values."""
     for name in flag_names:
         mark_flag_as_required(name, flag_values)
 
@@ -731,27 +734,27 @@ def _exclusive(names, required, is_set, what, flag_values):
 
 
 def mark_flags_as_mutual_exclusive(flag_names, required=False, flag_values=FLAGS):
-    """At most one of the flags may have a value; with required, exactly one."""
+    """Allows at most one of the flags to have a value; with required, exactly one."""
     _exclusive(flag_names, required, lambda v: v is not None, "have a value other than None", flag_values)
 
 
 def mark_bool_flags_as_mutual_exclusive(flag_names, required=False, flag_values=FLAGS):
-    """At most one of the flags may be true; with required, exactly one."""
+    """Allows at most one of the flags to be true; with required, exactly one."""
     _exclusive(flag_names, required, bool, "be True", flag_values)
 
 
 def set_default(flag_holder, value):
-    """Another default for a flag."""
+    """Changes the default of a flag."""
     flag_holder._values.set_default(flag_holder.name, value)
 
 
 def override_value(flag_holder, value):
-    """Another value for a flag."""
+    """Changes the value of a flag."""
     setattr(flag_holder._values, flag_holder.name, flag_holder._flag._parse(value))
 
 
 def flag_dict_to_args(flag_map, multi_flags=None):
-    """The words of a command line for values by name."""
+    """Yields the words of a command line for values by name."""
     for key, value in flag_map.items():
         if value is None:
             yield "--%s" % key
@@ -770,7 +773,7 @@ def flag_dict_to_args(flag_map, multi_flags=None):
 
 
 def adopt_module_key_flags(module, flag_values=FLAGS):
-    """Makes the key flags of a module key flags of the module that calls."""
+    """Makes the key flags of a module also key flags of the calling module."""
     if isinstance(module, str):
         raise Error("Expected a module object, not %r." % (module,))
     for flag in flag_values.get_key_flags_for_module(module):
@@ -778,7 +781,7 @@ def adopt_module_key_flags(module, flag_values=FLAGS):
 
 
 def declare_key_flag(flag_name, flag_values=FLAGS):
-    """Makes a flag that another module defines a key flag of the module that calls."""
+    """Makes a flag that another module defines a key flag of the calling module."""
     if _name(flag_name) not in flag_values:
         raise UnrecognizedFlagError(_name(flag_name))
     flag_values.register_key_flag_for_module(calling_module()[0], flag_values[_name(flag_name)])

@@ -1,4 +1,4 @@
-"""tf.test.compute_gradient: the derivatives that tf.gradients gives, and those that small steps of the input show."""
+"""tf.test.compute_gradient: computes derivatives by tf.gradients and by small steps of the input."""
 import numpy as np
 
 from weft._core.framework.build import constant
@@ -17,13 +17,13 @@ def _run(tensors, feeds):
 
 
 def _parts(value):
-    """A value as a flat list of real numbers, two for each complex one."""
+    """Returns a value as a flat list of real numbers, two for each complex one."""
     value = np.ascontiguousarray(value)
     return value.view(value.real.dtype).ravel() if np.iscomplexobj(value) else value.ravel()
 
 
 def _theoretical(x, x_shape, x_data, y, y_shape, dy, dx, extra):
-    """One column for each number of y: the gradient of that number."""
+    """Returns one column for each number of y: the gradient of that number."""
     is_complex = y.dtype.is_complex
     width = int(np.prod(y_shape)) * (2 if is_complex else 1)
     found = np.zeros((_parts(x_data).size, width), x.dtype.real_dtype.as_numpy_dtype)
@@ -42,7 +42,7 @@ def _theoretical(x, x_shape, x_data, y, y_shape, dy, dx, extra):
 
 
 def _numeric(x, x_data, y, y_shape, delta, extra):
-    """The change of y by a small step of each number of x, both ways."""
+    """Returns the change of y by a small step of each number of x, both ways."""
     width = int(np.prod(y_shape)) * (2 if y.dtype.is_complex else 1)
     flat = _parts(np.array(x_data))
     found = np.zeros((flat.size, width), x.dtype.real_dtype.as_numpy_dtype)
@@ -72,7 +72,9 @@ def _one(x, x_shape, y, y_shape, x_init_value, delta, extra):
 
 
 def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None):
-    """(matrix of tf.gradients, matrix of finite differences), [numbers of x, numbers of y]; for a list of x a list of pairs."""
+    """Returns (matrix of tf.gradients, matrix of finite differences), [numbers of x, numbers of y]; for a list of x a
+    list of pairs.
+    """
     if init_targets is not None:
         _run(group(*init_targets) if isinstance(init_targets, (list, tuple)) else init_targets, None)
     extra = extra_feed_dict or {}
@@ -84,7 +86,7 @@ def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init
 
 
 def compute_gradient_error(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None):
-    """The largest difference between the two matrices of compute_gradient."""
+    """Returns the largest difference between the two matrices of compute_gradient."""
     found = compute_gradient(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)
     pairs = [found] if isinstance(found, tuple) else found
     return np.float64(max(np.abs(a - b).max() if a.size else 0.0 for a, b in pairs))

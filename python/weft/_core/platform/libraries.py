@@ -1,4 +1,4 @@
-"""tf.load_op_library and similar functions: errors that say what to do instead of loading a plug-in."""
+"""tf.load_op_library and similar functions raise errors that say what to do instead of loading a plug-in."""
 import errno
 import os
 
@@ -12,23 +12,23 @@ def _error(name, path):
 
 
 def load_op_library(library_filename):
-    """Loads ops from a shared library; Weft cannot load TensorFlow's."""
+    """Raises an error, because Weft cannot load ops from TensorFlow's shared libraries."""
     raise _error("load_op_library", library_filename)
 
 
 def load_library(library_location):
-    """Loads ops from a shared library; Weft cannot load TensorFlow's."""
+    """Raises an error, because Weft cannot load ops from TensorFlow's shared libraries."""
     raise _error("load_library", library_location)
 
 
 def load_file_system_library(library_filename):
-    """Loads a file system from a shared library; Weft cannot load TensorFlow's."""
+    """Raises an error, because Weft cannot load file systems from TensorFlow's shared libraries."""
     raise NotImplementedError("tf.load_file_system_library(%r) is not in Weft%s: copy the files to a local or mounted file system"
                               % (library_filename, absent.where()))
 
 
 def register_filesystem_plugin(plugin_location):
-    """Loads a file system from a shared library; Weft cannot load TensorFlow's.
+    """Raises an error, because Weft cannot load file systems from TensorFlow's shared libraries.
 
     Args:
       plugin_location: the path of the library.  FileNotFoundError if it is not there.
@@ -40,6 +40,6 @@ def register_filesystem_plugin(plugin_location):
 
 
 def do_quantize_training_on_graphdef(input_graph, num_bits):
-    """Rewrites a graph for training with quantized values; Weft does not."""
+    """Raises an error, because Weft does not rewrite graphs for quantized training."""
     raise NotImplementedError("tf.train.do_quantize_training_on_graphdef is not in Weft%s: put "
                               "tf.fake_quant_with_min_max_vars into the model" % absent.where())

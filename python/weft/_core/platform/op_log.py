@@ -1,4 +1,5 @@
-"""tf.profiler.write_op_log: float operations, types and lines of code of a graph's ops, in a file for profilers."""
+"""tf.profiler.write_op_log: writes float operations, types and lines of code of a graph's ops to a file for profilers.
+"""
 import os
 
 from weft._core.files import gfile
@@ -8,7 +9,7 @@ from weft._core.platform.profiler import OpLogProto, _float_ops
 
 
 def _set_shapes(graph, run_meta):
-    """Gives the outputs of the graph the shapes that they had in a run."""
+    """Sets the shapes of the graph's outputs to those of a run."""
     held = {op.name: op.outputs for op in graph.get_operations()}
     for device in run_meta.step_stats.dev_stats:
         for node in device.node_stats:
@@ -19,7 +20,7 @@ def _set_shapes(graph, run_meta):
 
 
 class _Strings:
-    """Numbers for strings, as the file has them."""
+    """Numbers strings, as the file format requires."""
 
     def __init__(self, table):
         self._table, self._ids = table, {}
@@ -38,7 +39,7 @@ def _trace(entry, op, number):
 
 
 def _merge(into, given):
-    """Adds what the caller's log has and the graph's does not."""
+    """Adds entries of the caller's log that the graph's log lacks."""
     held = {e.name: e for e in into.log_entries}
     for entry in given.log_entries:
         mine = held.get(entry.name)
@@ -50,7 +51,7 @@ def _merge(into, given):
 
 
 def write_op_log(graph, log_dir, op_log=None, run_meta=None, add_trace=True):
-    """Writes the file tfprof_log to a folder: an OpLogProto of the graph, and of op_log where it says more."""
+    """Writes the file tfprof_log to a folder: an OpLogProto of the graph, with the additional data of op_log."""
     graph = get_default_graph() if graph is None else graph
     if run_meta is not None:
         _set_shapes(graph, run_meta)

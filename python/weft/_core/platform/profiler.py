@@ -47,7 +47,7 @@ def _reduced(op):
 
 
 def _product(op):
-    _size(op.inputs[0])  # TensorFlow counts nothing where its shape is not known, even if the output's is
+    _size(op.inputs[0])  # TensorFlow counts nothing if this shape is unknown, even if the output's is known.
     a = op.inputs[0].shape.as_list()
     transposed = any(op.node_def.attr[n].b for n in ("transpose_a", "adj_x") if n in op.node_def.attr)
     return 2 * a[-2 if transposed else -1] * _size(op.outputs[0])
@@ -63,7 +63,9 @@ def _depthwise(op):
 
 
 def _backward(op):
-    """Of a convolution: as many as the forward one, whose output is the last input."""
+    """Returns the operations of a gradient of a convolution, as many as of the convolution, whose output is the last
+    input.
+    """
     of = op.outputs[0] if op.type.endswith("Filter") else op.inputs[1]
     return 2 * _size(of) // of.shape.as_list()[-1] * _size(op.inputs[2])
 
@@ -89,7 +91,7 @@ _FLOPS = {
 def _float_ops(op):
     try:
         return int(_FLOPS[op.type](op)) if op.type in _FLOPS else 0
-    except (ValueError, TypeError, IndexError):  # a shape that is not known
+    except (ValueError, TypeError, IndexError):  # The shape is not known.
         return 0
 
 
@@ -114,25 +116,25 @@ class ProfileOptionBuilder(metaclass=Named):
 
     @staticmethod
     def trainable_variables_parameter():
-        """Options for the sizes of the trainable variables."""
+        """Returns options for the sizes of the trainable variables."""
         return ProfileOptionBuilder._preset(account_type_regexes=["_trainable_variables"], select=["params"])
 
     @staticmethod
     def float_operation():
-        """Options for the numbers of float operations."""
+        """Returns options for the numbers of float operations."""
         return ProfileOptionBuilder._preset(min_float_ops=1, order_by="float_ops", select=["float_ops"])
 
     @staticmethod
     def time_and_memory(min_micros=1, min_bytes=1, min_accelerator_micros=0, min_cpu_micros=0, min_peak_bytes=0, min_residual_bytes=0,
                         min_output_bytes=0):
-        """Options for times and bytes, which need the RunMetadata of a run."""
+        """Returns options for times and bytes, which need the RunMetadata of a run."""
         return ProfileOptionBuilder._preset(
             min_micros=min_micros, min_bytes=min_bytes, min_accelerator_micros=min_accelerator_micros, min_cpu_micros=min_cpu_micros,
             min_peak_bytes=min_peak_bytes, min_residual_bytes=min_residual_bytes, min_output_bytes=min_output_bytes, order_by="micros",
             select=["micros", "bytes"])
 
     def build(self):
-        """The options."""
+        """Returns the options."""
         return dict(self._options)
 
     def _with(self, **changes):
@@ -206,7 +208,7 @@ _ORDERS = {"micros": "exec_micros", "bytes": "requested_bytes", "params": "param
 
 
 def _measured(run_meta):
-    """{node: (runs, microseconds, bytes asked for, bytes of outputs, on an accelerator)}"""
+    """Returns {node: (runs, microseconds, bytes asked for, bytes of outputs, on an accelerator)}"""
     found = {}
     for device in run_meta.step_stats.dev_stats if run_meta is not None else ():
         for node in device.node_stats:
@@ -219,7 +221,7 @@ def _measured(run_meta):
 
 
 def _figures(graph, run_meta):
-    """{operation's name: (types, figures)}"""
+    """Returns {operation's name: (types, figures)}"""
     measured, found = _measured(run_meta), {}
     trainable = {v.op.name for v in graph.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES)}
     for op in graph.get_operations():
@@ -234,7 +236,7 @@ def _figures(graph, run_meta):
 
 
 def _shapes(graph):
-    """{variable's operation: its shape}"""
+    """Returns {variable's operation: its shape}"""
     return {v.op.name: v.shape.as_list() for v in graph.get_collection(tf.GraphKeys.GLOBAL_VARIABLES) if v.shape.is_fully_defined()}
 
 
@@ -248,7 +250,7 @@ def _sorted(nodes, options):
 
 
 def _scope_view(figures, options, shapes):
-    """The tree of name scopes, with what is not shown left out and what is below it moved up."""
+    """Returns the tree of name scopes without the nodes that are not shown, whose children move up."""
     tree = {}
     for name in figures:
         at = tree
@@ -284,7 +286,7 @@ def _node(kind, name, own, children, options):
 
 
 def _op_view(figures, options):
-    """The figures of each type of op, the largest first; a node holds those after it."""
+    """Returns the figures of each type of op, the largest first; a node holds those after it."""
     groups = {}
     for types, own in figures.values():
         if _matches(options["account_type_regexes"], types[0]) or any(_matches(options["account_type_regexes"], t) for t in types[1:]):
@@ -306,7 +308,7 @@ def _short(n):
 
 
 def _short_time(micros):
-    """Microseconds as a text of two decimals at most."""
+    """Formats microseconds as a text with at most two decimals."""
     for size, unit in ((1e6, "sec"), (1e3, "ms")):
         if micros >= size:
             return "%.2f%s" % (micros / size, unit)
@@ -375,7 +377,7 @@ class Profiler(metaclass=Named):
         self._graph, self._steps = graph or tf.get_default_graph(), {}
 
     def add_step(self, step, run_meta):
-        """Adds what a run measured."""
+        """Adds the measurements of a run."""
         self._steps[step] = run_meta
 
     def _meta(self, options):
@@ -383,23 +385,23 @@ class Profiler(metaclass=Named):
         return self._steps.get(step) or (self._steps[max(self._steps)] if self._steps else None)
 
     def profile_name_scope(self, options):
-        """The tree of name scopes."""
+        """Returns the tree of name scopes."""
         return profile(self._graph, self._meta(options), cmd="scope", options=options)
 
     def profile_graph(self, options):
-        """The tree of name scopes."""
+        """Returns the tree of name scopes."""
         return profile(self._graph, self._meta(options), cmd="graph", options=options)
 
     def profile_operations(self, options):
-        """The figures of each type of op."""
+        """Returns the figures of each type of op."""
         return profile(self._graph, self._meta(options), cmd="op", options=options)
 
     def profile_python(self, options):
-        """By lines of code; Weft does not."""
+        """Raises an error: profiles by lines of code are not available."""
         raise NotImplementedError("tf.profiler.Profiler.profile_python is not in Weft: use profile_name_scope or profile_operations")
 
     def advise(self, options):
-        """What of the measured steps costs most; options: {name of a checker: {}}."""
+        """Reports what costs most in the measured steps. options: {name of a checker: {}}."""
         from weft._core.platform.advice import advise
         return advise(self._graph, self._meta({}), options)
 
@@ -411,7 +413,7 @@ FLOAT_OPS_OPTIONS = ProfileOptionBuilder.float_operation()
 
 
 def print_model_analysis(graph, run_meta=None, op_log=None, tfprof_cmd="scope", tfprof_options=TRAINABLE_VARS_PARAMS_STAT_OPTIONS):
-    """profile() under its older name."""
+    """Calls profile(), under its older name."""
     if tfprof_cmd not in ("scope", "graph", "op"):
         raise NotImplementedError("print_model_analysis(tfprof_cmd=%r) is not in Weft%s: use 'scope' or 'op'" % (
             tfprof_cmd, absent.where()))

@@ -1,4 +1,4 @@
-"""tf.sysconfig: where the headers and the library are, and the flags that compile against them."""
+"""tf.sysconfig: returns where the headers and the library are, and the flags for compiling with them."""
 import os
 
 from weft import _weft
@@ -7,7 +7,9 @@ from weft._core.framework.versions import CXX11_ABI_FLAG, CXX_VERSION, MONOLITHI
 
 
 def _first(found, default):
-    """The first folder above the package in which `found` is true; it may be installed, in a wheel, or in a build folder."""
+    """Returns the first folder above the package in which `found` is true; it may be installed, in a wheel, or in a
+    build folder.
+    """
     folder = PACKAGE.rstrip(os.sep)
     while True:
         for part in ("", "include", "lib"):
@@ -23,7 +25,7 @@ def get_include():
 
 
 def get_lib():
-    """The folder of libweft."""
+    """Returns the folder of libweft."""
     return _first(lambda d: os.path.isdir(d) and any(f.startswith("libweft.so") for f in os.listdir(d)), PACKAGE.rstrip(os.sep))
 
 

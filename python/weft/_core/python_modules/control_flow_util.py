@@ -1,20 +1,20 @@
-"""tensorflow.python.ops.control_flow_util: which part an op has in a conditional or a loop."""
+"""tensorflow.python.ops.control_flow_util: tells the role of an op in a conditional or a loop."""
 
 ENABLE_CONTROL_FLOW_V2 = ENABLE_CONTROL_FLOW_V2_IN_GRAPH = False
 
 
 def EnableControlFlowV2(graph):
-    """False: tf.cond and tf.while_loop make TensorFlow 1's nodes."""
+    """Returns False: tf.cond and tf.while_loop make TensorFlow 1's nodes."""
     return False
 
 
 def IsInXLAContext(op):
-    """False: there is no XLA."""
+    """Returns False: there is no XLA."""
     return False
 
 
 def GraphOrParentsInXlaContext(graph):
-    """False: there is no XLA."""
+    """Returns False: there is no XLA."""
     return False
 
 
@@ -22,25 +22,25 @@ InXlaContext = GraphOrParentsInXlaContext
 
 
 def IsSwitch(op):
-    """Whether an op sends its input one of two ways."""
+    """Returns whether an op sends its input one of two ways."""
     return op.type in ("Switch", "RefSwitch")
 
 
 def IsMerge(op):
-    """Whether an op passes on the one of its inputs that comes."""
+    """Returns whether an op passes on the one of its inputs that comes."""
     return op.type in ("Merge", "RefMerge")
 
 
 def IsLoopEnter(op):
-    """Whether an op passes a value into a loop."""
+    """Returns whether an op passes a value into a loop."""
     return op.type in ("Enter", "RefEnter")
 
 
 def IsLoopExit(op):
-    """Whether an op passes a value out of a loop."""
+    """Returns whether an op passes a value out of a loop."""
     return op.type in ("Exit", "RefExit")
 
 
 def IsLoopConstantEnter(op):
-    """Whether an op passes a value into a loop that does not change there."""
+    """Returns whether an op passes a value into a loop that does not change there."""
     return IsLoopEnter(op) and op.get_attr("is_constant")

@@ -3,7 +3,7 @@ import functools
 
 
 def keyword_args_only(func):
-    """A function that takes keywords only."""
+    """Returns a function that takes keywords only."""
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
         if args:
@@ -14,12 +14,12 @@ def keyword_args_only(func):
 
 
 def add_dispatch_support(target=None, iterable_parameters=None):
-    """A decorator that changes nothing: functions take any value that converts to a tensor."""
+    """Returns a decorator that changes nothing: functions take any value that converts to a tensor."""
     return (lambda f: f) if target is None else target
 
 
 def _as_it_is(target):
-    """A decorator that changes nothing: it says how a name is documented."""
+    """Returns a decorator that changes nothing; its arguments tell how a name is documented."""
     return target
 
 
@@ -28,5 +28,5 @@ add_dispatch_list = add_fallback_dispatch_list = _as_it_is
 
 
 def get_qualified_name(function):
-    """The name of a function with its classes."""
+    """Returns the name of a function with its classes."""
     return getattr(function, "__qualname__", function.__name__)

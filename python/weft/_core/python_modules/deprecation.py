@@ -1,4 +1,4 @@
-"""tensorflow.python.util.deprecation: decorators that say that something will go."""
+"""tensorflow.python.util.deprecation: decorators that mark functions and arguments as deprecated."""
 import contextlib
 import functools
 import inspect
@@ -11,7 +11,7 @@ _told = set()
 
 
 def _printing():
-    """Programs set the name in their copy of this module: tensorflow.python.util.deprecation."""
+    """Returns whether warnings are printed; programs set the variable in tensorflow.python.util.deprecation."""
     import sys
     seen = sys.modules.get("tensorflow.python.util.deprecation")
     return getattr(seen, "_PRINT_DEPRECATION_WARNINGS", True) and _PRINT_DEPRECATION_WARNINGS
@@ -29,7 +29,7 @@ def _when(date):
 
 
 def _noted(doc, word, notice, instructions):
-    """A docstring with the notice behind its first line."""
+    """Returns a docstring with the notice behind its first line."""
     lines = inspect.cleandoc(doc).splitlines() if doc else ["DEPRECATED FUNCTION"]
     head = "%s (%s)" % (lines[0], word) if doc else lines[0]
     rest = "\n".join(lines[1:]).strip()
@@ -44,7 +44,7 @@ def _warn(key, once, text, *args):
 
 
 def deprecated(date, instructions, warn_once=True):
-    """A decorator: calls of the function log a warning."""
+    """Returns a decorator: calls of the function log a warning."""
     _check(date, instructions)
 
     def decorate(function):
@@ -68,13 +68,13 @@ def _caller():
 
 
 def _given(function, names, args, kwargs, allowed):
-    """The deprecated arguments of a call, without those that have a value that is allowed."""
+    """Returns the deprecated arguments of a call, without those that have a value that is allowed."""
     bound = inspect.signature(function).bind_partial(*args, **kwargs).arguments
     return [n for n in names if n in bound and not (n in allowed and bound[n] == allowed[n])]
 
 
 def deprecated_args(date, instructions, *deprecated_arg_names_or_tuples, **kwargs):
-    """A decorator: calls with one of these arguments log a warning; (name, value) allows that value."""
+    """Returns a decorator: calls with one of these arguments log a warning; (name, value) allows that value."""
     _check(date, instructions)
     if not deprecated_arg_names_or_tuples:
         raise ValueError("Specify which argument is deprecated.")
@@ -105,7 +105,7 @@ def deprecated_args(date, instructions, *deprecated_arg_names_or_tuples, **kwarg
 
 
 def deprecated_arg_values(date, instructions, warn_once=True, **deprecated_kwargs):
-    """A decorator: calls with one of these values log a warning."""
+    """Returns a decorator: calls with one of these values log a warning."""
     _check(date, instructions)
     if not deprecated_kwargs:
         raise ValueError("Specify which argument values are deprecated.")
@@ -128,7 +128,7 @@ def deprecated_arg_values(date, instructions, warn_once=True, **deprecated_kwarg
 
 
 def deprecated_alias(deprecated_name, name, func_or_class, warn_once=True):
-    """The function under an old name, which logs a warning."""
+    """Returns the function under an old name, which logs a warning."""
     if isinstance(func_or_class, type):
         return func_or_class
 
@@ -141,12 +141,12 @@ def deprecated_alias(deprecated_name, name, func_or_class, warn_once=True):
 
 
 def deprecated_endpoints(*args):
-    """A decorator that changes nothing: which names of a function are old."""
+    """Returns a decorator that changes nothing: which names of a function are old."""
     return lambda function: function
 
 
 def deprecated_argument_lookup(new_name, new_value, old_name, old_value):
-    """The value of an argument that has a new name."""
+    """Returns the value of an argument that has a new name."""
     if old_value is None:
         return new_value
     if new_value is not None:
@@ -155,13 +155,13 @@ def deprecated_argument_lookup(new_name, new_value, old_name, old_value):
 
 
 def rewrite_argument_docstring(old_doc, old_argument, new_argument):
-    """A docstring in which an argument has another name."""
+    """Returns a docstring in which an argument has another name."""
     return old_doc.replace("`%s`" % old_argument, "`%s`" % new_argument).replace("%s:" % old_argument, "%s:" % new_argument)
 
 
 @contextlib.contextmanager
 def silence():
-    """Within it nothing is logged."""
+    """Turns off these warnings inside the block."""
     global _PRINT_DEPRECATION_WARNINGS
     before, _PRINT_DEPRECATION_WARNINGS = _PRINT_DEPRECATION_WARNINGS, False
     try:

@@ -1,4 +1,4 @@
-"""tensorflow.python.eager.context: always a graph."""
+"""tensorflow.python.eager.context, for programs that always build graphs."""
 import contextlib
 
 from weft._core.framework import absent
@@ -9,57 +9,57 @@ GRAPH_MODE, EAGER_MODE = 0, 1
 
 
 def in_graph_mode():
-    """True: graphs are all there is."""
+    """Returns True: graphs are all there is."""
     return True
 
 
 def in_eager_mode():
-    """False: graphs are all there is."""
+    """Returns False: graphs are all there is."""
     return False
 
 
 @contextlib.contextmanager
 def graph_mode():
-    """Within it ops are nodes of a graph, as they are everywhere."""
+    """Has no effect, because ops always are nodes of a graph."""
     yield
 
 
 def eager_mode():
-    """Not in Weft."""
+    """Raises an error, because Weft has no eager mode."""
     raise NotImplementedError("tf.python.eager.context.eager_mode is not in Weft%s: build a graph and run it in a tf.Session"
                               % absent.where())
 
 
 def device(name):
-    """Ops made within it run on that device."""
+    """Returns a context in which new ops are placed on the device."""
     return get_default_graph().device(name)
 
 
 def num_gpus():
-    """The number of GPUs."""
+    """Returns the number of GPUs."""
     from weft._core.session.device_config import list_physical_devices
     return len(list_physical_devices("GPU"))
 
 
 class Context:
-    """The state of the program: graphs are all there is."""
+    """The context object of a program, which always builds graphs."""
 
     def executing_eagerly(self):
-        """False."""
+        """Returns False."""
         return False
 
     in_eager_mode = executing_eagerly
 
     def in_graph_mode(self):
-        """True."""
+        """Returns True."""
         return True
 
     def num_gpus(self):
-        """The number of GPUs."""
+        """Returns the number of GPUs."""
         return num_gpus()
 
     def mode(self):
-        """Not in Weft."""
+        """Raises an error, because Weft has no eager mode."""
         return eager_mode()
 
 
@@ -67,7 +67,7 @@ _context = Context()
 
 
 def context():
-    """The state of the program."""
+    """Returns the state of the program."""
     return _context
 
 
@@ -76,5 +76,5 @@ def context():
 
 
 def shared_name(name=None):
-    """The shared name of a resource."""
+    """Returns the shared name of a resource."""
     return name

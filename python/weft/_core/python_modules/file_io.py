@@ -1,4 +1,4 @@
-"""tensorflow.python.lib.io.file_io: whole files read and written."""
+"""tensorflow.python.lib.io.file_io: reads and writes whole files."""
 import os
 import uuid
 import zlib
@@ -8,7 +8,7 @@ from weft._core.platform.compat import as_bytes
 
 
 def read_file_to_string(filename, binary_mode=False):
-    """What a file has, as text or as bytes."""
+    """Returns the contents of a file, as text or as bytes."""
     with gfile.GFile(filename, "rb" if binary_mode else "r") as f:
         return f.read()
 
@@ -20,7 +20,7 @@ def write_string_to_file(filename, file_content):
 
 
 def atomic_write_string_to_file(filename, contents, overwrite=True):
-    """Writes a file beside its place and moves it there, so that no reader sees a part of it."""
+    """Writes a temporary file and moves it into place, so that no reader sees a part of it."""
     if not has_atomic_move(filename):
         write_string_to_file(filename, contents)
         return
@@ -34,19 +34,19 @@ def atomic_write_string_to_file(filename, contents, overwrite=True):
 
 
 def has_atomic_move(path):
-    """Whether a file system moves files in one step."""
+    """Returns whether a file system moves files in one step."""
     return True
 
 
 def filecmp(filename_a, filename_b):
-    """Whether two files have the same bytes."""
+    """Returns whether two files have the same bytes."""
     if gfile.Stat(filename_a).length != gfile.Stat(filename_b).length:
         return False
     return read_file_to_string(filename_a, True) == read_file_to_string(filename_b, True)
 
 
 def file_crc32(filename, block_size=1 << 24):
-    """The CRC-32 of a file, as hexadecimal text."""
+    """Returns the CRC-32 of a file, as hexadecimal text."""
     crc = 0
     with gfile.GFile(filename, "rb") as f:
         while chunk := f.read(block_size):

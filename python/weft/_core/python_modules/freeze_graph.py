@@ -1,4 +1,4 @@
-"""tensorflow.python.tools.freeze_graph: a graph and its checkpoint as one graph of constants."""
+"""tensorflow.python.tools.freeze_graph: combines a graph and its checkpoint to a graph of constants."""
 import os
 import re
 
@@ -46,7 +46,7 @@ def freeze_graph_with_def_protos(input_graph_def, input_saver_def, input_checkpo
 
 
 def _restore(sess, saver_def, checkpoint, restore_op_name, filename_tensor_name, meta, saved_model_dir, tags):
-    """Gives the variables of the session's graph their values."""
+    """Restores the values of the variables in the session's graph."""
     if saver_def is not None:
         Saver(saver_def=saver_def).restore(sess, checkpoint)
     elif meta is not None:
@@ -58,7 +58,9 @@ def _restore(sess, saver_def, checkpoint, restore_op_name, filename_tensor_name,
 
 
 def _restore_from(sess, checkpoint):
-    """Of a graph without a saver: the variables whose names the checkpoint has, pieces of a variable together."""
+    """Restores variables of a graph without a saver by their names in the checkpoint; pieces of a variable are
+    combined.
+    """
     reader = NewCheckpointReader(checkpoint)
     saved = reader.get_variable_to_shape_map()
     kinds = {n.name: n.op for n in sess.graph.as_graph_def().node}

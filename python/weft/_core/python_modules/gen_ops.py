@@ -1,4 +1,4 @@
-"""tensorflow.python.ops.gen_*_ops and training_ops: a function for each op, by the name that TensorFlow's wrappers have.
+"""tensorflow.python.ops.gen_*_ops and training_ops: a function for each op, under the name of TensorFlow's wrapper.
 
 The arguments are the inputs, then the attributes without a default, then those with one, then `name`.
 """
@@ -9,7 +9,7 @@ _KINDS = {kind.lower(): kind for kind in raw_ops.NAMES}
 
 
 def __getattr__(name):
-    kind = _KINDS.get(name.replace("_", "").lower())  # before TensorFlow 1.8 many began with an underscore
+    kind = _KINDS.get(name.replace("_", "").lower())  # Before TensorFlow 1.8 many names began with an underscore.
     if kind is None or name.startswith("__"):
         if name.startswith("__"):
             raise AttributeError("module '%s' has no attribute '%s'" % (__name__, name))

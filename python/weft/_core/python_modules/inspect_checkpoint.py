@@ -7,7 +7,7 @@ from weft._core.train.saver import NewCheckpointReader
 
 
 def _count(shapes, pattern):
-    """Prints how many numbers the tensors have, without those whose names match a pattern."""
+    """Prints how many numbers the tensors have, excluding those whose names match a pattern."""
     left_out = {n for n in shapes if pattern and re.match(pattern, n)}
     sizes = {n: int(np.prod(shape, dtype=np.int64)) for n, shape in shapes.items()}
     if left_out:
@@ -43,7 +43,7 @@ def print_tensors_in_checkpoint_file(file_name, tensor_name, all_tensors, all_te
             print("tensor: %s (%s) %s" % (tensor_name, types[tensor_name].name, shapes[tensor_name]))
             print(reader.get_tensor(tensor_name))
         _count(shapes, count_exclude_pattern)
-    except Exception as e:  # noqa: BLE001 - a tool prints what is wrong
+    except Exception as e:  # noqa: BLE001 - the tool prints the error
         print(str(e))
         if "corrupted compressed block contents" in str(e):
             print("It's likely that your checkpoint file has been compressed with SNAPPY.")

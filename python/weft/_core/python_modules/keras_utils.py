@@ -1,4 +1,6 @@
-"""Modules of tensorflow.python.keras.utils: shapes, arguments and lists, as layers and callbacks of programs use them."""
+"""Modules of tensorflow.python.keras.utils: functions on shapes, arguments and lists for layers and callbacks of
+programs.
+"""
 import codecs
 import inspect
 import marshal
@@ -14,7 +16,7 @@ from weft._core.platform import logging
 # ---- tf_utils ----
 
 def convert_shapes(input_shape, to_tuples=True):
-    """The shapes of a structure as tuples, or as TensorShapes."""
+    """Returns the shapes of a structure as tuples, or as TensorShapes."""
     if _is_shape(input_shape):
         shape = tf.TensorShape(input_shape)
         return tuple(shape.as_list()) if to_tuples else shape
@@ -30,7 +32,9 @@ def _is_shape(given):
 
 
 def shape_type_conversion(fn):
-    """A method of a layer that gets shapes as tuples and whose result is a TensorShape: build or compute_output_shape."""
+    """Returns a method of a layer that gets shapes as tuples and whose result is a TensorShape: build or
+    compute_output_shape.
+    """
     def wrapper(instance, input_shape):
         output = fn(instance, input_shape if input_shape is None else convert_shapes(input_shape))
         return output if output is None else convert_shapes(output, to_tuples=False)
@@ -38,18 +42,18 @@ def shape_type_conversion(fn):
 
 
 def is_symbolic_tensor(tensor):
-    """True of a tensor of a graph, which every tensor of Weft is."""
+    """Returns True of a tensor of a graph, which every tensor of Weft is."""
     return isinstance(tensor, (tf.Tensor, tf.SparseTensor, tf.Variable, tf.RaggedTensor))
 
 
 def is_tensor_or_tensor_list(v):
-    """True of a tensor, and of a structure that begins with one."""
+    """Returns True of a tensor, and of a structure that begins with one."""
     found = flatten(v)
     return bool(found) and isinstance(found[0], tf.Tensor)
 
 
 def map_structure_with_atomic(is_atomic_fn, map_fn, nested):
-    """The structure with map_fn of each element; is_atomic_fn says what an element is."""
+    """Returns the structure with map_fn applied to each element. is_atomic_fn returns whether a value is an element."""
     if is_atomic_fn(nested):
         return map_fn(nested)
     if not isinstance(nested, (list, tuple, dict)):
@@ -62,29 +66,32 @@ def map_structure_with_atomic(is_atomic_fn, map_fn, nested):
 # ---- generic_utils ----
 
 def has_arg(fn, name, accept_all=False):
-    """Whether a function takes an argument of that name; accept_all: or any keyword."""
+    """Returns whether a function takes an argument of that name; accept_all: or any keyword."""
     found = inspect.getfullargspec(fn)
     return bool(accept_all and found.varkw is not None) or name in found.args or name in found.kwonlyargs
 
 
 def to_list(x):
-    """A list as it is; else a list of it."""
+    """Returns a list unchanged, and any other value as a list of one element."""
     return x if isinstance(x, list) else [x]
 
 
 def is_all_none(structure):
-    """Whether a structure has only None in it."""
+    """Returns whether a structure has only None in it."""
     return all(x is None for x in flatten(structure))
 
 
 def slice_arrays(arrays, start=None, stop=None):
-    """The rows from start to stop of each of a list of arrays; start may be a list of rows, and then arrays an array."""
+    """Returns the rows from start to stop of each of a list of arrays; start may be a list of rows, and then arrays an
+    array.
+    """
     if arrays is None:
         return [None]
     if isinstance(start, list) and stop is not None:
         raise ValueError("The stop argument has to be None if the value of start is a list. Received start=%s, stop=%s" % (start, stop))
     if not isinstance(arrays, list):
-        return arrays[start] if hasattr(start, "__len__") else [None]  # as in TensorFlow, a range is of lists only
+        # As in TensorFlow, a range applies only to lists.
+        return arrays[start] if hasattr(start, "__len__") else [None]
     if hasattr(start, "__len__"):
         rows = start.tolist() if hasattr(start, "shape") else start
         return [None if x is None else x[rows] for x in arrays]
@@ -92,14 +99,14 @@ def slice_arrays(arrays, start=None, stop=None):
 
 
 def func_dump(func):
-    """(code, defaults, closure) of a function, as Keras stores a lambda."""
+    """Returns (code, defaults, closure) of a function, as Keras stores a lambda."""
     code = codecs.encode(marshal.dumps(func.__code__), "base64").decode("ascii")
     closure = tuple(c.cell_contents for c in func.__closure__) if func.__closure__ else None
     return code, func.__defaults__, closure
 
 
 def func_load(code, defaults=None, closure=None, globs=None):
-    """The function that func_dump gave; it must be of the same version of Python."""
+    """Returns the function that func_dump gave; it must be of the same version of Python."""
     if isinstance(code, (tuple, list)):
         code, defaults, closure = code
         defaults = tuple(defaults) if isinstance(defaults, list) else defaults
@@ -111,17 +118,17 @@ def func_load(code, defaults=None, closure=None, globs=None):
 # ---- layer_utils and io_utils ----
 
 def count_params(weights):
-    """The number of numbers in weights; one that is listed twice counts once."""
+    """Returns the number of numbers in weights; one that is listed twice counts once."""
     return int(count(list({id(w): w for w in weights}.values())))
 
 
 def path_to_string(path):
-    """A path object as text; anything else as it is."""
+    """Returns a path object as text; other values are returned unchanged."""
     return os.fspath(path) if isinstance(path, os.PathLike) else path
 
 
 def ask_to_proceed_with_overwrite(filepath):
-    """Asks at the terminal whether to write over a file."""
+    """Asks at the terminal whether to overwrite a file."""
     answer = ""
     while answer not in ("y", "n"):
         answer = input("[WARNING] %s already exists - overwrite? [y/n]" % filepath if not answer else 'Enter "y" (overwrite) or "n" '

@@ -1,11 +1,11 @@
-"""tensorflow.python.layers.utils: the arguments of layers, checked and normalized."""
+"""tensorflow.python.layers.utils: checks and normalizes arguments of layers."""
 from weft._core.framework.graph import Tensor
 from weft._core.framework.shape_values import constant_value as _constant
 from weft._core.ops.control_flow import smart_cond  # noqa: F401
 
 
 def convert_data_format(data_format, ndim):
-    """'channels_last' or 'channels_first' as the data_format of an op on inputs of that rank."""
+    """Returns the data_format of an op for 'channels_last' or 'channels_first' and inputs of that rank."""
     if data_format not in ("channels_last", "channels_first"):
         raise ValueError('Invalid data_format: %s. We only support "channels_first" or "channels_last"' % data_format)
     if ndim not in (3, 4, 5):
@@ -15,7 +15,7 @@ def convert_data_format(data_format, ndim):
 
 
 def normalize_tuple(value, n, name):
-    """An integer, or a sequence of n integers, as a tuple of n integers."""
+    """Returns an integer, or a sequence of n integers, as a tuple of n integers."""
     if isinstance(value, int):
         return (value,) * n
     said = "Argument `%s` must be a tuple of %d integers. Received: %s" % (name, n, value)
@@ -34,7 +34,7 @@ def normalize_tuple(value, n, name):
 
 
 def normalize_data_format(value):
-    """A data format in small letters."""
+    """Returns a data format in small letters."""
     found = value.lower()
     if found not in ("channels_first", "channels_last"):
         raise ValueError('The `data_format` argument must be one of "channels_first", "channels_last". Received: %s.' % value)
@@ -42,7 +42,7 @@ def normalize_data_format(value):
 
 
 def normalize_padding(value):
-    """A padding in small letters."""
+    """Returns a padding in small letters."""
     found = value.lower()
     if found not in ("valid", "same"):
         raise ValueError('The `padding` argument must be one of "valid", "same". Received: %s.' % found)
@@ -50,7 +50,7 @@ def normalize_padding(value):
 
 
 def conv_output_length(input_length, filter_size, padding, stride, dilation=1):
-    """The length of a convolution's output."""
+    """Returns the length of a convolution's output."""
     if input_length is None:
         return None
     assert padding in ("same", "valid", "full")
@@ -60,7 +60,7 @@ def conv_output_length(input_length, filter_size, padding, stride, dilation=1):
 
 
 def conv_input_length(output_length, filter_size, padding, stride):
-    """The length of the input whose convolution has that length."""
+    """Returns the length of the input whose convolution has that length."""
     if output_length is None:
         return None
     assert padding in ("same", "valid", "full")
@@ -69,7 +69,7 @@ def conv_input_length(output_length, filter_size, padding, stride):
 
 
 def deconv_output_length(input_length, filter_size, padding, stride):
-    """The length of a transposed convolution's output."""
+    """Returns the length of a transposed convolution's output."""
     if input_length is None:
         return None
     length = input_length * stride
@@ -79,7 +79,7 @@ def deconv_output_length(input_length, filter_size, padding, stride):
 
 
 def constant_value(pred):
-    """The truth of a predicate, or None if the graph decides it."""
+    """Returns the truth of a predicate, or None if the graph decides it."""
     if isinstance(pred, bool):
         return pred
     if isinstance(pred, int) and pred in (0, 1):

@@ -1,4 +1,4 @@
-"""Names of tensorflow.python.ops.metrics_impl that metrics of programs are built of."""
+"""Names of tensorflow.python.ops.metrics_impl that programs use in their own metrics."""
 from weft._core.contrib.framework import remove_squeezable_dimensions
 from weft._core.framework.build import convert_to_tensor
 from weft._core.framework.graph import GraphKeys, get_default_graph
@@ -10,14 +10,14 @@ from weft._core.ops.variables import Variable
 
 
 def metric_variable(shape, dtype, validate_shape=True, name=None):
-    """A local variable of zeros in the collections LOCAL_VARIABLES and METRIC_VARIABLES."""
+    """Returns a local variable of zeros in the collections LOCAL_VARIABLES and METRIC_VARIABLES."""
     return Variable(lambda: array_ops.zeros(shape, dtype), trainable=False, name=name, dtype=dtype, validate_shape=validate_shape,
                     synchronization=VariableSynchronization.ON_READ, aggregation=VariableAggregation.SUM,
                     collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES])
 
 
 def _streaming_confusion_matrix(labels, predictions, num_classes, weights=None):
-    """(variable of the confusion matrix over all batches, its update)"""
+    """Returns (variable of the confusion matrix over all batches, its update)"""
     return _matrix(labels, predictions, num_classes, weights)
 
 
@@ -25,7 +25,7 @@ _KINDS = ("tp", "fn", "tn", "fp")
 
 
 def _confusion_matrix_at_thresholds(labels, predictions, thresholds, weights=None, includes=None):
-    """({kind: counts at each threshold}, {kind: update}) of the kinds tp, fn, tn and fp."""
+    """Returns ({kind: counts at each threshold}, {kind: update}) of the kinds tp, fn, tn and fp."""
     kinds = _KINDS if includes is None else includes
     for kind in kinds:
         if kind not in _KINDS:
@@ -35,7 +35,7 @@ def _confusion_matrix_at_thresholds(labels, predictions, thresholds, weights=Non
 
 
 def _remove_squeezable_dimensions(predictions, labels, weights):
-    """Predictions, labels and weights, without a last axis of one element that only some of them have."""
+    """Returns predictions, labels and weights without a last axis of one element that only some of them have."""
     predictions = convert_to_tensor(predictions)
     if labels is not None:
         labels, predictions = remove_squeezable_dimensions(labels, predictions)
@@ -54,12 +54,12 @@ def _remove_squeezable_dimensions(predictions, labels, weights):
 
 
 def _aggregate_across_replicas(metrics_collections, metric_value_fn, *args):
-    """metric_value_fn(None, *args), added to the collections: a session has one replica."""
+    """Returns metric_value_fn(None, *args) and adds it to the collections; a session has one replica."""
     value = metric_value_fn(None, *args)
     get_default_graph().add_to_collections(metrics_collections or [], value)
     return value
 
 
 def _aggregate_variable(v, collections):
-    """The value of a variable, added to the collections."""
+    """Returns the value of a variable, added to the collections."""
     return _aggregate_across_replicas(collections, lambda _, variable: variable, v)

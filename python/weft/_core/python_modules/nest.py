@@ -1,14 +1,14 @@
-"""tensorflow.python.util.nest: functions on the upper part of a nest and on the paths of its leaves."""
+"""tensorflow.python.util.nest: functions on the upper part of a nest and on paths to its leaves."""
 from weft._core.framework.nest import flatten, is_nested, pack_like
 
 
 def is_mapping(x):
-    """Whether x is a dict."""
+    """Returns whether x is a dict."""
     return isinstance(x, dict)
 
 
 def is_namedtuple(instance, strict=False):
-    """Whether an object is a named tuple; `strict`: of a class that derives from tuple alone."""
+    """Returns whether an object is a named tuple; `strict`: of a class that derives from tuple alone."""
     found = isinstance(instance, tuple) and hasattr(instance, "_fields")
     return found and (not strict or type(instance).__base__ is tuple)
 
@@ -18,12 +18,12 @@ _is_mapping = is_mapping
 
 
 def _yield_value(iterable):
-    """The values of one nest, those of a dict by their sorted keys."""
+    """Yields the values of one nest, those of a dict by their sorted keys."""
     yield from (iterable[k] for k in sorted(iterable)) if isinstance(iterable, dict) else iterable
 
 
 def _sequence_like(instance, args):
-    """The items as one nest of the type of another."""
+    """Returns the items as one nest of the type of another."""
     if isinstance(instance, dict):
         made = dict(zip(sorted(instance), args))
         return type(instance)((k, made[k]) for k in instance)
@@ -31,7 +31,7 @@ def _sequence_like(instance, args):
 
 
 def _keyed(x):
-    """(key, value) of one nest: the keys of a dict, the fields of a named tuple, or numbers."""
+    """Returns (key, value) of one nest: the keys of a dict, the fields of a named tuple, or numbers."""
     if isinstance(x, dict):
         return [(k, x[k]) for k in sorted(x)]
     return list(zip(x._fields, x)) if is_namedtuple(x) else list(enumerate(x))
@@ -54,7 +54,7 @@ def _check_level(shallow, deep, check_types):
 
 
 def _pairs(shallow, deep, check_types, path=()):
-    """(path, what `deep` has where `shallow` has a leaf)."""
+    """Returns (path, what `deep` has where `shallow` has a leaf)."""
     if not is_nested(shallow):
         return [(path, deep)]
     _check_level(shallow, deep, check_types)
@@ -63,27 +63,27 @@ def _pairs(shallow, deep, check_types, path=()):
 
 
 def assert_shallow_structure(shallow_tree, input_tree, check_types=True, expand_composites=False):
-    """TypeError or ValueError if the upper part of a nest is not as another one."""
+    """Raises TypeError or ValueError if the upper part of a nest does not match another nest."""
     _pairs(shallow_tree, input_tree, check_types)
 
 
 def flatten_with_tuple_paths_up_to(shallow_tree, input_tree, check_types=True, expand_composites=False):
-    """(path as a tuple, value) for each leaf of the upper part."""
+    """Returns (path as a tuple, value) for each leaf of the upper part."""
     return _pairs(shallow_tree, input_tree, check_types)
 
 
 def flatten_up_to(shallow_tree, input_tree, check_types=True, expand_composites=False):
-    """What a nest has where another one has leaves."""
+    """Returns the parts of a nest at the leaves of another one."""
     return [value for _, value in _pairs(shallow_tree, input_tree, check_types)]
 
 
 def yield_flattened_up_to(shallow_tree, input_tree):
-    """As flatten_up_to, one by one."""
+    """Yields the results of flatten_up_to one by one."""
     yield from flatten_up_to(shallow_tree, input_tree)
 
 
 def map_structure_with_tuple_paths_up_to(shallow_tree, func, *inputs, **kwargs):
-    """The upper part with what a function of the path and of the values there gives."""
+    """Returns the upper part with the results of a function of the path and the values there."""
     check_types = kwargs.pop("check_types", True)
     if not inputs:
         raise ValueError("Cannot map over no sequences")
@@ -92,38 +92,38 @@ def map_structure_with_tuple_paths_up_to(shallow_tree, func, *inputs, **kwargs):
 
 
 def map_structure_up_to(shallow_tree, func, *inputs, **kwargs):
-    """The upper part with what a function of the values there gives."""
+    """Returns the upper part with the results of a function of the values there."""
     return map_structure_with_tuple_paths_up_to(shallow_tree, lambda _, *values, **more: func(*values, **more), *inputs, **kwargs)
 
 
 def flatten_with_tuple_paths(structure, expand_composites=False):
-    """(path as a tuple, leaf) of a nest."""
+    """Returns (path as a tuple, leaf) of a nest."""
     return _pairs(structure, structure, True)
 
 
 def flatten_with_joined_string_paths(structure, separator="/", expand_composites=False):
-    """(path as a text, leaf) of a nest."""
+    """Returns (path as a text, leaf) of a nest."""
     return [(separator.join(map(str, path)), leaf) for path, leaf in flatten_with_tuple_paths(structure)]
 
 
 def yield_flattened_paths(nest, expand_composites=False):
-    """The paths of the leaves, one by one."""
+    """Yields the paths of the leaves, one by one."""
     yield from (path for path, _ in flatten_with_tuple_paths(nest))
 
 
 def map_structure_with_tuple_paths(func, *structure, **kwargs):
-    """A nest with what a function of the path and of the leaves gives."""
+    """Returns a nest with the results of a function of the path and the leaves."""
     return map_structure_with_tuple_paths_up_to(structure[0], func, *structure, **kwargs)
 
 
 def map_structure_with_paths(func, *structure, **kwargs):
-    """As map_structure_with_tuple_paths, the path being a text with slashes."""
+    """Works as map_structure_with_tuple_paths, but the path is a text with slashes."""
     return map_structure_with_tuple_paths(lambda path, *leaves, **more: func("/".join(map(str, path)), *leaves, **more), *structure,
                                           **kwargs)
 
 
 def get_traverse_shallow_structure(traverse_fn, structure, expand_composites=False):
-    """The upper part of a nest that a function of its parts says to enter: True for leaves, False for parts not entered."""
+    """Returns the upper part of a nest: True for leaves, False for parts that the given function does not enter."""
     enter = traverse_fn(structure)
     if not is_nested(structure):
         if not isinstance(enter, bool):
@@ -140,7 +140,7 @@ def get_traverse_shallow_structure(traverse_fn, structure, expand_composites=Fal
 
 
 def flatten_dict_items(dictionary):
-    """A dict whose keys and values are nests as a dict of their leaves."""
+    """Returns a dict whose keys and values are nests as a dict of their leaves."""
     if not isinstance(dictionary, dict):
         raise TypeError("FlattenDictItems: 'dict' must be a dictionary or collection.Mapping type object, instead of '%s'." %
                         type(dictionary).__name__)
@@ -158,7 +158,7 @@ def flatten_dict_items(dictionary):
 
 
 def list_to_tuple(structure):
-    """A nest with tuples for its lists."""
+    """Returns a nest with tuples for its lists."""
     if isinstance(structure, list):
         return tuple(list_to_tuple(part) for part in structure)
     return _sequence_like(structure, [list_to_tuple(part) for part in _yield_value(structure)]) if is_nested(structure) else structure

@@ -17,7 +17,7 @@ class Reference:
         return self._wrapped
 
     def deref(self):
-        """The object."""
+        """Returns the object."""
         return self._wrapped
 
     def __eq__(self, other):
@@ -59,7 +59,7 @@ class ObjectIdentityDictionary(collections.abc.MutableMapping):
 
 
 class ObjectIdentityWeakKeyDictionary(ObjectIdentityDictionary):
-    """As ObjectIdentityDictionary, without keeping its keys alive."""
+    """An ObjectIdentityDictionary that does not keep its keys alive."""
 
     def __setitem__(self, key, value):
         number, storage = id(key), self._storage
@@ -70,7 +70,7 @@ class ObjectIdentityWeakKeyDictionary(ObjectIdentityDictionary):
 
 
 class ObjectIdentitySet(collections.abc.MutableSet):
-    """A set whose members are compared by identity, in the order they came."""
+    """A set whose members are compared by identity, in insertion order."""
 
     _KIND = ObjectIdentityDictionary
 
@@ -83,28 +83,28 @@ class ObjectIdentitySet(collections.abc.MutableSet):
         return key in self._members
 
     def add(self, key):
-        """Puts an object into the set."""
+        """Adds an object to the set."""
         self._members[key] = None
 
     def discard(self, key):
-        """Takes an object out of the set."""
+        """Removes an object from the set, if it is there."""
         self._members.pop(key, None)
 
     def update(self, items):
-        """Puts objects into the set."""
+        """Adds objects to the set."""
         for member in items:
             self.add(member)
 
     def clear(self):
-        """Takes all objects out of the set."""
+        """Removes all objects from the set."""
         self._members.clear()
 
     def intersection(self, items):
-        """The objects that are in both."""
+        """Returns the objects that are in both."""
         return type(self)([member for member in items if member in self])
 
     def difference(self, items):
-        """The objects that are not among the items."""
+        """Returns the objects that are not among the items."""
         other = type(self)(items)
         return type(self)([member for member in self if member not in other])
 
@@ -116,6 +116,6 @@ class ObjectIdentitySet(collections.abc.MutableSet):
 
 
 class ObjectIdentityWeakSet(ObjectIdentitySet):
-    """As ObjectIdentitySet, without keeping its members alive."""
+    """An ObjectIdentitySet that does not keep its members alive."""
 
     _KIND = ObjectIdentityWeakKeyDictionary

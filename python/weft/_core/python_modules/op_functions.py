@@ -1,4 +1,4 @@
-"""Functions of single ops that modules of tensorflow.python have and no public name shows."""
+"""Functions of single ops that are in modules of tensorflow.python and have no public name."""
 import numpy as np
 
 from weft._core.framework import dtypes, wrap
@@ -22,22 +22,22 @@ mat_mul MatMul a b transpose_a=False transpose_b=False
 
 
 def expand_dims_v2(input, axis, name=None):
-    """tf.expand_dims of TensorFlow 2."""
+    """Adds tf.expand_dims with the arguments of TensorFlow 2."""
     return array_ops.expand_dims(input, axis, name)
 
 
 def shape_v2(input, out_type=None, name=None):
-    """tf.shape of TensorFlow 2."""
+    """Adds tf.shape with the arguments of TensorFlow 2."""
     return array_ops.shape(input, name, dtypes.int32 if out_type is None else out_type)
 
 
 def shape_internal(input, name=None, optimize=True, out_type=None):
-    """The shape of a tensor: a constant if it is known and optimize is true."""
+    """Returns the shape of a tensor: a constant if it is known and optimize is true."""
     return _known_or(input, name, optimize, out_type or dtypes.int32, "Shape", lambda shape: shape)
 
 
 def size_internal(input, name=None, optimize=True, out_type=dtypes.int32):
-    """The number of elements of a tensor: a constant if it is known and optimize is true."""
+    """Returns the number of elements of a tensor: a constant if it is known and optimize is true."""
     return _known_or(input, name, optimize, out_type, "Size", lambda shape: _product(shape))
 
 
@@ -61,7 +61,7 @@ def _known_or(input, name, optimize, out_type, kind, value):
 
 
 def reduced_shape(input_shape, axes):
-    """The shape after a reduction over the axes that keeps their dimensions."""
+    """Returns the shape after a reduction over the axes that keeps their dimensions."""
     known, over = (constant_value(x) if isinstance(x, Tensor) else np.array(x) for x in (input_shape, axes))
     if known is not None and over is not None:
         made = known.copy()
@@ -74,25 +74,25 @@ def reduced_shape(input_shape, axes):
 
 
 def is_constant(tensor_or_op):
-    """Whether it is the tensor or the op of a constant."""
+    """Returns whether it is the tensor or the op of a constant."""
     if isinstance(tensor_or_op, Tensor):
         tensor_or_op = tensor_or_op.op
     return isinstance(tensor_or_op, Operation) and tensor_or_op.type == "Const"
 
 
 def variable_op_v2(shape, dtype, name="Variable", container="", shared_name=""):
-    """The reference of a variable that has no initial value yet."""
+    """Returns the reference of a variable that has no initial value yet."""
     return op("VariableV2", name, shape=TensorShape(shape), dtype=dtype, container=container, shared_name=shared_name)
 
 
 def string_split_v2(source, sep=None, maxsplit=-1):
-    """The words of each string of a vector, as a SparseTensor."""
+    """Returns the words of each string of a vector, as a SparseTensor."""
     source = convert_to_tensor(source, dtypes.string)
     made = op("StringSplitV2", input=source, sep=convert_to_tensor("" if sep is None else sep, dtypes.string), maxsplit=maxsplit)
     return SparseTensor(*made)
 
 
 def random_poisson_v2(shape, lam, dtype=dtypes.float32, seed=None, name=None):
-    """tf.random.poisson of TensorFlow 2."""
+    """Adds tf.random.poisson with the arguments of TensorFlow 2."""
     from weft._core.ops.random_ops import random_poisson
     return random_poisson(lam, shape, dtype, seed, name)

@@ -1,4 +1,4 @@
-"""tensorflow.python.tools.optimize_for_inference_lib: a frozen graph with batch normalization folded into convolutions."""
+"""tensorflow.python.tools.optimize_for_inference_lib: folds batch normalization of a frozen graph into convolutions."""
 import numpy as np
 
 from weft._core.framework import protos
@@ -7,14 +7,14 @@ from weft._core.framework.tensor_util import make_ndarray
 from weft._core.platform import logging
 from weft._core.python_modules.strip_unused import strip_unused
 
-# Where the inputs of a normalization are: image, mean, variance, offset, scale; and the name of its epsilon.
+# The positions of a normalization's inputs (image, mean, variance, offset, scale), and the name of its epsilon.
 _PARTS = {"BatchNormWithGlobalNormalization": ((0, 1, 2, 3, 4), "variance_epsilon"),
           "FusedBatchNorm": ((0, 3, 4, 2, 1), "epsilon"), "FusedBatchNormV2": ((0, 3, 4, 2, 1), "epsilon"),
           "FusedBatchNormV3": ((0, 3, 4, 2, 1), "epsilon")}
 
 
 def optimize_for_inference(input_graph_def, input_node_names, output_node_names, placeholder_type_enum, toco_compatible=False):
-    """The part of a frozen graph between inputs and outputs, without what only training needs.
+    """Returns the part of a frozen graph between inputs and outputs, without what only training needs.
 
     Args:
       input_graph_def: the GraphDef, whose variables are constants.
@@ -43,7 +43,7 @@ def _scaled(node):
 
 
 class _Folded:
-    """A normalization whose statistics are constants, and the convolution before it."""
+    """A normalization with constant statistics, and the convolution before it."""
 
     def __init__(self, node, nodes):
         (image, mean, variance, offset, scale), epsilon = _PARTS[node.op]
@@ -64,7 +64,7 @@ class _Folded:
         self.why = "" if self.ok else "%s has other channels than its convolution" % node.name
 
     def made(self):
-        """The nodes that stand for the two."""
+        """Returns the nodes that replace the two."""
         weights, conv = _values(self.weights), protos.NodeDef()
         shape = (1, 1, 1, -1) if self.conv.op == "Conv2D" else (1, 1, *weights.shape[2:])
         factor = self.factor.reshape(shape)
@@ -80,7 +80,7 @@ class _Folded:
 
 
 def fold_batch_norms(input_graph_def):
-    """A graph whose normalizations behind convolutions have become part of the convolutions."""
+    """Returns a graph whose normalizations behind convolutions have become part of the convolutions."""
     nodes = {n.name: n for n in input_graph_def.node}
     users = {}
     for node in input_graph_def.node:

@@ -1,10 +1,10 @@
-"""tensorflow.python.ops.parallel_for: a function of each index, and Jacobians by it."""
+"""tensorflow.python.ops.parallel_for: applies a function to each index, and computes Jacobians with it."""
 import weft as tf
 from weft._core.framework.nest import flatten, pack_sequence_as
 
 
 def for_loop(loop_fn, loop_fn_dtypes, iters, parallel_iterations=None):
-    """The outputs of loop_fn(i) for i of range(iters), each stacked; loop_fn_dtypes has their types."""
+    """Returns the outputs of loop_fn(i) for i of range(iters), each stacked; loop_fn_dtypes has their types."""
     kinds = flatten(loop_fn_dtypes)
 
     def body(i):
@@ -18,7 +18,9 @@ def for_loop(loop_fn, loop_fn_dtypes, iters, parallel_iterations=None):
 
 
 def jacobian(output, inputs, use_pfor=True, parallel_iterations=None):
-    """The derivative of each element of output by each of inputs: shape(output) + shape(input); None where there is none."""
+    """Returns the derivative of each element of output by each of inputs: shape(output) + shape(input), or None where
+    there is none.
+    """
     flat, rows = flatten(inputs), tf.reshape(output, [-1])
     there = [g is not None for g in tf.gradients(rows, flat)]
     kinds = [x.dtype.base_dtype if yes else None for x, yes in zip(flat, there)]
@@ -32,7 +34,9 @@ def jacobian(output, inputs, use_pfor=True, parallel_iterations=None):
 
 
 def batch_jacobian(output, inp, use_pfor=True, parallel_iterations=None):
-    """The derivative of output[b] by inp[b] for each row b, where no row depends on another: [b, output's, input's]."""
+    """Returns the derivative of output[b] by inp[b] for each row b, where no row depends on another: [b, output's,
+    input's].
+    """
     if not output.shape[:1].is_compatible_with(inp.shape[:1]):
         raise ValueError("Need first dimension of output shape (%s) and inp shape (%s) to match." % (output.shape, inp.shape))
     batch = inp.shape[:1].concatenate(output.shape[1:]).concatenate(inp.shape[1:])

@@ -8,7 +8,7 @@ from weft._core.ops import array_ops, math_ops
 
 
 def _transpose_batch_time(x):
-    """(batch, time, ...) as (time, batch, ...); a tensor of less than two dimensions as it is."""
+    """Returns (batch, time, ...) as (time, batch, ...); a tensor of fewer than two dimensions is returned unchanged."""
     if x.shape.ndims is not None and x.shape.ndims < 2:
         return x
     made = array_ops.transpose(x, array_ops.concat([[1, 0], math_ops.range(2, array_ops.rank(x))], 0))
@@ -18,7 +18,7 @@ def _transpose_batch_time(x):
 
 
 def _best_effort_input_batch_size(flat_input):
-    """The rows of inputs of the form (time, batch, ...): a number if one of them knows it, else a tensor."""
+    """Returns the rows of inputs of the form (time, batch, ...): a number if one of them knows it, else a tensor."""
     for each in flat_input:
         shape = each.shape
         if shape.rank is None:
@@ -31,7 +31,7 @@ def _best_effort_input_batch_size(flat_input):
 
 
 def _infer_state_dtype(explicit_dtype, state):
-    """The type that is given, or the one that all tensors of a state have."""
+    """Returns the type that is given, or the one that all tensors of a state have."""
     from weft._core.framework import nest
     if explicit_dtype is not None:
         return explicit_dtype
@@ -47,12 +47,12 @@ def _infer_state_dtype(explicit_dtype, state):
 
 
 def _maybe_tensor_shape_from_tensor(shape):
-    """A shape that is given as a tensor, as far as it is known."""
+    """Returns a shape that is given as a tensor, as far as it is known."""
     return constant_value_as_shape(shape) if isinstance(shape, Tensor) else shape
 
 
 def _part(given, what):
-    """(as a tensor of one dimension or None, as a list or None) of one of the two that _concat joins."""
+    """Returns (as a tensor of one dimension or None, as a list or None) of one of the two that _concat joins."""
     if isinstance(given, Tensor):
         if given.shape.ndims not in (0, 1):
             raise ValueError("Argument %s must be either a scalar or vector tensor. Received: %s" % (what, given))
@@ -66,7 +66,7 @@ def _part(given, what):
 
 
 def _concat(prefix, suffix, static=False):
-    """The shape that begins with one and ends with another: a list if `static`, else a tensor."""
+    """Returns the shape that begins with one and ends with another: a list if `static`, else a tensor."""
     first, first_dims = _part(prefix, "prefix")
     last, last_dims = _part(suffix, "suffix")
     if static:

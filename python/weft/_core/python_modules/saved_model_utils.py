@@ -6,7 +6,7 @@ from weft._core.framework import protos, text_format
 
 
 def read_saved_model(saved_model_dir):
-    """The SavedModel message of a folder."""
+    """Returns the SavedModel message of a folder."""
     base = os.path.join(os.fspath(saved_model_dir), "saved_model.pb")
     if os.path.exists(local(base)):
         with open(local(base), "rb") as f:
@@ -18,12 +18,12 @@ def read_saved_model(saved_model_dir):
 
 
 def get_saved_model_tag_sets(saved_model_dir):
-    """The tags of each graph of a SavedModel."""
+    """Returns the tags of each graph of a SavedModel."""
     return [list(m.meta_info_def.tags) for m in read_saved_model(saved_model_dir).meta_graphs]
 
 
 def get_meta_graph_def(saved_model_dir, tag_set):
-    """The graph of a SavedModel that has these tags, a text with commas."""
+    """Returns the graph of a SavedModel that has these tags, a text with commas."""
     found, wanted = read_saved_model(saved_model_dir).meta_graphs, set(tag_set.split(","))
     for meta in found:
         if set(meta.meta_info_def.tags) == wanted:

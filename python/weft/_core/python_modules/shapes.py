@@ -4,16 +4,16 @@ from weft._core.framework.tensor_shape import TensorShape
 
 
 def vector(length):
-    """The shape of a vector."""
+    """Returns the shape of a vector."""
     return TensorShape([length])
 
 
 def matrix(rows, cols):
-    """The shape of a matrix."""
+    """Returns the shape of a matrix."""
     return TensorShape([rows, cols])
 
 
 def ShapeEquals(tensor_proto, shape):
-    """Whether the tensor of a TensorProto has a shape, which is a TensorShapeProto or a list."""
+    """Returns whether the tensor of a TensorProto has a shape, which is a TensorShapeProto or a list."""
     dims = [d.size for d in shape.dim] if hasattr(shape, "dim") else list(shape)
     return [d.size for d in tensor_proto.tensor_shape.dim] == dims

@@ -1,4 +1,4 @@
-"""Private functions of modules of tensorflow.python.ops and framework that programs copied parts of use."""
+"""Private functions of tensorflow.python.ops and framework, for programs that contain copied parts of TensorFlow."""
 import collections
 import os
 
@@ -12,7 +12,7 @@ from weft._core.ops.init_ops import fans as _compute_fans  # noqa: F401
 # ---- init_ops ----
 
 def _assert_float_dtype(dtype):
-    """The type, which must be one of floating-point numbers."""
+    """Returns the type, which must be one of floating-point numbers."""
     if not dtype.is_floating:
         raise ValueError("Expected floating point type, got %s." % dtype)
     return dtype
@@ -21,12 +21,12 @@ def _assert_float_dtype(dtype):
 # ---- losses ----
 
 def _safe_mean(losses, num_present):
-    """The sum of losses by their number; 0 if there are none."""
+    """Returns the sum of losses by their number; 0 if there are none."""
     return tf.div_no_nan(tf.reduce_sum(losses), num_present, name="value")
 
 
 def _num_present(losses, weights, per_batch=False):
-    """The number of losses whose weights are not 0; per_batch: of each row."""
+    """Returns the number of losses whose weights are not 0; per_batch: of each row."""
     present = broadcast_weights(tf.cast(tf.not_equal(weights, 0), tf.float32), losses)
     axes = list(range(1, present.shape.ndims)) if per_batch else None
     return tf.reduce_sum(present, axis=axes, keepdims=per_batch) if axes != [] else present
@@ -35,14 +35,14 @@ def _num_present(losses, weights, per_batch=False):
 # ---- image_ops_impl ----
 
 def _image_dimensions(image, rank):
-    """The sizes of an image: numbers where they are known, else tensors."""
+    """Returns the sizes of an image: numbers where they are known, else tensors."""
     static = image.shape.with_rank(rank).as_list()
     dynamic = tf.unstack(tf.shape(image), rank) if None in static else static
     return [d if s is None else s for s, d in zip(static, dynamic)]
 
 
 def _check_image(image, require_static=True):
-    """The checks that an image has three dimensions, none of which is 0."""
+    """Returns the checks that an image has three dimensions, none of which is 0."""
     try:
         shape = image.shape.with_rank(3)
     except ValueError:
@@ -57,7 +57,7 @@ def _check_image(image, require_static=True):
 
 
 def _assert_image(image):
-    """The image, checked to have three dimensions."""
+    """Returns the image, checked to have three dimensions."""
     checks = _check_image(image, require_static=False)
     if not checks:
         return image
@@ -73,7 +73,7 @@ _ImageDimensions, _Check3DImage, _Assert3DImage = _image_dimensions, _check_imag
 def _inplace(kind):
     def function(x, i, v):
         x, v = tf.convert_to_tensor(x), tf.convert_to_tensor(v)
-        if i is None:  # the whole of x
+        if i is None:  # The whole of x is replaced.
             return tf.reshape(op(kind, None, x=tf.reshape(x, [1, -1]), i=[0], v=tf.reshape(v, [1, -1])), tf.shape(x))
         i = tf.convert_to_tensor(i, tf.int32)
         if i.shape.ndims == 0:
@@ -95,29 +95,30 @@ inplace_update, inplace_add, inplace_sub = (_of_copy(f) for f in (alias_inplace_
 # ---- framework ----
 
 def is_sparse(x):
-    """True of a SparseTensor or its value."""
+    """Returns True of a SparseTensor or its value."""
     return isinstance(x, (tf.SparseTensor, tf.SparseTensorValue))
 
 
 def _permuted(input_tensor, orders):
-    """A tensor, its shape or a list of sizes in another order."""
+    """Returns a tensor, its shape or a list of sizes in another order."""
     if isinstance(input_tensor, tf.Tensor) and input_tensor.shape.ndims != 1:
         return tf.transpose(input_tensor, orders[input_tensor.shape.ndims])
     return [input_tensor[i] for i in orders[len(input_tensor)]]
 
 
 def NHWCToNCHW(input_tensor):  # noqa: N802 - TensorFlow's name
-    """A tensor or a list of sizes with the channels second."""
+    """Returns a tensor or a list of sizes with the channels second."""
     return _permuted(input_tensor, {4: [0, 3, 1, 2], 5: [0, 4, 1, 2, 3]})
 
 
 def NCHWToNHWC(input_tensor):  # noqa: N802 - TensorFlow's name
-    """A tensor or a list of sizes with the channels last."""
+    """Returns a tensor or a list of sizes with the channels last."""
     return _permuted(input_tensor, {4: [0, 2, 3, 1], 5: [0, 2, 3, 4, 1]})
 
 
 def assert_ops_in_graph(expected_ops, graph):
-    """{name: node} of the ops that are expected, {name: type}; ValueError if one is missing or of another type."""
+    """Returns {name: node} of the ops that are expected, {name: type}; ValueError if one is missing or of another type.
+    """
     found = {node.name: node for node in graph.as_graph_def().node if node.name in expected_ops}
     for name, node in found.items():
         if node.op != expected_ops[name]:
@@ -130,18 +131,18 @@ def assert_ops_in_graph(expected_ops, graph):
 # ---- saved_model.model_utils, training.device_setter, platform.build_info, ops.rnn_cell_impl ----
 
 def get_timestamped_export_dir(export_dir_base):
-    """The path, as bytes, of a folder below the base that is named by the second and not there yet."""
+    """Returns the path, as bytes, of a folder below the base that is named by the second and not there yet."""
     return timestamped(tf.compat.as_str_any(export_dir_base)).encode()
 
 
 def get_temp_export_dir(timestamped_export_dir):
-    """The path of the folder beside it that an export is written to first."""
+    """Returns the path of the folder beside it that an export is written to first."""
     folder, name = os.path.split(tf.compat.as_bytes(timestamped_export_dir))
     return os.path.join(folder, b"temp-" + name)
 
 
 class _RoundRobinStrategy:
-    """The number of the next ps task; calling it with an op takes that task."""
+    """Returns the number of the next ps task. Each call with an op uses one task."""
 
     def __init__(self, num_tasks):
         self._tasks, self._next = num_tasks, 0
@@ -155,7 +156,7 @@ build_info = collections.OrderedDict(is_cuda_build=tf.test.is_built_with_cuda(),
 
 
 def _hasattr(obj, attr_name):
-    """Whether an object has an attribute; its property may raise any error."""
+    """Returns whether an object has an attribute; its property may raise any error."""
     try:
         getattr(obj, attr_name)
     except AttributeError:

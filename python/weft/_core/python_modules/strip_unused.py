@@ -1,11 +1,11 @@
-"""tensorflow.python.tools.strip_unused_lib: the part of a graph between some nodes."""
+"""tensorflow.python.tools.strip_unused_lib: extracts the part of a graph between given nodes."""
 from weft._core.files.gfile import local
 from weft._core.framework import protos, text_format
 from weft._core.framework.graph_util import extract_sub_graph
 
 
 def strip_unused(input_graph_def, input_node_names, output_node_names, placeholder_type_enum):
-    """The nodes that the outputs need, with placeholders in the place of the inputs.
+    """Returns the nodes that the outputs need, with placeholders in the place of the inputs.
 
     Args:
       input_graph_def: the GraphDef.
@@ -38,7 +38,7 @@ def strip_unused(input_graph_def, input_node_names, output_node_names, placehold
 
 def strip_unused_from_files(input_graph, input_binary, output_graph, output_binary, input_node_names, output_node_names,
                             placeholder_type_enum):
-    """strip_unused of the graph in a file; the names are a text with commas."""
+    """Applies strip_unused to the graph in a file; the names are separated by commas."""
     from weft._core.python_modules.freeze_graph import _read
     if not output_node_names:
         raise ValueError("You need to supply the name of a node to --output_node_names.")

@@ -3,12 +3,12 @@ from weft._core.framework import eager
 
 
 def enabled():
-    """False."""
+    """Returns False."""
     return False
 
 
 def disable():
-    """Nothing: it is the behavior that there is."""
+    """Does nothing, because the behavior of TensorFlow 2 is never on."""
 
 
 def enable():

@@ -1,4 +1,4 @@
-"""tensorflow.python.training.training_util: reading and raising the global step in a graph."""
+"""tensorflow.python.training.training_util: reads and increments the global step in a graph."""
 from weft._core.framework.graph import control_dependencies, get_default_graph
 from weft._core.ops.variables import assign_add
 from weft._core.train.training_util import get_global_step
@@ -7,7 +7,7 @@ GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
 
 
 def _get_global_step_read(graph=None):
-    """The tensor that reads the global step, if one was made; RuntimeError if there are several."""
+    """Returns the tensor that reads the global step, if one was made; RuntimeError if there are several."""
     found = (graph or get_default_graph()).get_collection(GLOBAL_STEP_READ_KEY)
     if len(found) > 1:
         raise RuntimeError("There are multiple items in collection %s. There should be only one." % GLOBAL_STEP_READ_KEY)
@@ -15,7 +15,7 @@ def _get_global_step_read(graph=None):
 
 
 def _get_or_create_global_step_read(graph=None):
-    """The tensor that reads the global step; None without a global step."""
+    """Returns the tensor that reads the global step, or None without a global step."""
     graph = graph or get_default_graph()
     found = _get_global_step_read(graph)
     if found is not None:
@@ -30,7 +30,7 @@ def _get_or_create_global_step_read(graph=None):
 
 
 def _increment_global_step(increment, graph=None):
-    """The op that adds to the global step, once it was read."""
+    """Returns the op that adds to the global step, once it was read."""
     graph = graph or get_default_graph()
     step = get_global_step(graph)
     if step is None:

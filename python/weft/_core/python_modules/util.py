@@ -12,10 +12,10 @@ import types
 contextmanager = contextlib.contextmanager
 
 
-# ---- tf_export: the marks of public names ----
+# ---- tf_export: marks public names ----
 
 class tf_export:  # noqa: N801 - TensorFlow's name
-    """A decorator that changes nothing: the public name of a function."""
+    """A decorator that returns the function unchanged; its argument is the public name."""
 
     def __init__(self, *args, **kwargs):
         self._names = args
@@ -24,14 +24,14 @@ class tf_export:  # noqa: N801 - TensorFlow's name
         return func
 
     def export_constant(self, module_name, name):
-        """The public name of a constant."""
+        """Does nothing; the arguments are the public name of a constant."""
 
 
 keras_export = estimator_export = tf_export
 
 
 def kwarg_only(f):
-    """A function that takes keywords only."""
+    """Returns a function that takes keywords only."""
     @functools.wraps(f)
     def wrapper(**kwargs):
         return f(**kwargs)
@@ -41,14 +41,14 @@ def kwarg_only(f):
 # ---- tf_decorator ----
 
 def make_decorator(target, decorator_func, decorator_name=None, decorator_doc="", decorator_argspec=None):
-    """The function that calls a target, with the target's name and docstring."""
+    """Returns the function that calls a target, with the target's name and docstring."""
     made = functools.wraps(target)(decorator_func)
     made.__wrapped__ = target
     return made
 
 
 def unwrap(maybe_tf_decorator):
-    """The decorators of a function, and the function inside all of them."""
+    """Returns the decorators of a function, and the function inside all of them."""
     found = []
     while hasattr(maybe_tf_decorator, "__wrapped__"):
         found.append(maybe_tf_decorator)
@@ -59,7 +59,7 @@ def unwrap(maybe_tf_decorator):
 # ---- function_utils ----
 
 def fn_args(fn):
-    """The names of the arguments that a call of a function, method or object still takes."""
+    """Returns the names of the arguments that a call of a function, method or object still takes."""
     if isinstance(fn, functools.partial):
         left = list(fn_args(fn.func))[len(fn.args):]
         return tuple(a for a in left if a not in set(fn.keywords or ()))
@@ -70,7 +70,7 @@ def fn_args(fn):
 
 
 def has_kwargs(fn):
-    """Whether a function takes any keyword."""
+    """Returns whether a function takes any keyword."""
     if isinstance(fn, functools.partial):
         return has_kwargs(fn.func)
     if not callable(fn):
@@ -79,7 +79,7 @@ def has_kwargs(fn):
 
 
 def get_func_name(func):
-    """The name of a function."""
+    """Returns the name of a function."""
     _, func = unwrap(func)
     if not callable(func):
         raise ValueError("Argument `func` must be a callable. Received func=%s (of type %s)" % (func, type(func)))
@@ -91,7 +91,7 @@ def get_func_name(func):
 
 
 def get_func_code(func):
-    """The code of a function, or None for an object that is called."""
+    """Returns the code of a function, or None for an object that is called."""
     _, func = unwrap(func)
     if not callable(func):
         raise ValueError("Argument `func` must be a callable. Received func=%s (of type %s)" % (func, type(func)))
@@ -101,7 +101,7 @@ def get_func_code(func):
 # ---- others ----
 
 class LazyLoader(types.ModuleType):
-    """A module that is imported when one of its names is first asked for."""
+    """A module that is imported when one of its names is first read."""
 
     def __init__(self, local_name, parent_module_globals, name, warning=None):
         super().__init__(name)
@@ -125,21 +125,21 @@ class LazyLoader(types.ModuleType):
 
 
 def make_all(module_name, doc_string_modules=None):
-    """The public names of a module."""
+    """Returns the public names of a module."""
     return [n for n, v in vars(sys.modules[module_name]).items() if not n.startswith("_") and not inspect.ismodule(v)]
 
 
 def remove_undocumented(module_name, allowed_exception_list=None, doc_string_modules=None):
-    """Removes names that a module imported; here modules keep them."""
+    """Does nothing: names that a module imported are kept here."""
 
 
 def should_use_result(fn=None, warn_in_eager=False, error_in_function=False):
-    """A decorator that changes nothing: the result of the function should be used."""
+    """Returns a decorator that changes nothing: the result of the function should be used."""
     return (lambda f: f) if fn is None else fn
 
 
 def is_in_graph_mode():
-    """True: graphs are all there is."""
+    """Returns True: graphs are all there is."""
     return True
 
 

@@ -1,4 +1,4 @@
-"""Ragged tensors from and to tensors and sparse tensors, and dimensions merged."""
+"""Converts ragged tensors from and to tensors and sparse tensors, and merges dimensions."""
 import numpy as np
 
 from weft._core.framework import dtypes, tensor_shape
@@ -9,7 +9,7 @@ from weft._core.ragged.ragged_tensor import RaggedTensor, _splits
 
 
 def to_tensor(ragged, default_value, shape):
-    """The padded tensor of RaggedTensorToTensor."""
+    """Returns the padded tensor of RaggedTensorToTensor."""
     if default_value is None:
         default_value = array_ops.zeros((), ragged.dtype.base_dtype) if ragged.dtype.base_dtype != dtypes.string else ""
     default_value = convert_to_tensor(default_value, ragged.dtype.base_dtype, name="default_value")
@@ -70,7 +70,7 @@ def _product(dims):
 
 
 def _uniform(cls, flat, tensor, rows, columns, dtype):
-    """A tensor whose second dimension becomes a ragged one of equal rows."""
+    """Returns a tensor whose second dimension becomes a ragged one of equal rows."""
     made = cls.from_row_splits(flat, math_ops.range(rows + 1) * columns, validate=False)
     known = tensor.shape.as_list()
     if known[0] is not None:
@@ -88,7 +88,7 @@ def _from_nested_lengths(cls, tensor, lengths, dtype):
 
 
 def _from_rank(cls, tensor, lengths, padding, ragged_rank, dtype):
-    """The outer dimensions flattened, and the last ragged one cut."""
+    """Flattens the outer dimensions, and splits the last ragged one."""
     sizes = array_ops.shape(tensor, out_type=dtype)
     if lengths is not None:
         flat = array_ops.reshape(tensor, array_ops.concat([[-1], array_ops.shape(tensor)[ragged_rank:]], 0))
@@ -109,7 +109,7 @@ def _from_rank(cls, tensor, lengths, padding, ragged_rank, dtype):
 
 
 def _lengths_without(tensor, padding, dtype):
-    """The length of each row without the padding at its end."""
+    """Returns the length of each row without the padding at its end."""
     padding = convert_to_tensor(padding, tensor.dtype.base_dtype, name="padding")
     is_padding = math_ops.equal(tensor, padding)
     for _ in range(tensor.shape.ndims - 2):
@@ -135,7 +135,7 @@ def from_sparse(cls, st_input, dtype):
 
 
 def merge_dims(values, outer, inner):
-    """The dimensions outer..inner of a tensor or a ragged tensor as one."""
+    """Returns the dimensions outer..inner of a tensor or a ragged tensor as one."""
     while outer < inner:
         values = _merged_with_next(values, outer)
         inner -= 1
@@ -143,7 +143,7 @@ def merge_dims(values, outer, inner):
 
 
 def _merged_with_next(values, axis):
-    """Dimension `axis` and the one after it as one."""
+    """Merges dimension `axis` with the one after it."""
     if not isinstance(values, RaggedTensor):
         shape = array_ops.shape(values)
         made = array_ops.reshape(values, array_ops.concat([shape[:axis], [-1], shape[axis + 2:]], 0))

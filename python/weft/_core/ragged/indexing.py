@@ -1,4 +1,4 @@
-"""ragged[key]: rows, slices of rows, and slices inside of rows."""
+"""Indexing of ragged tensors: rows, slices of rows, and slices inside of rows."""
 import numpy as np
 
 from weft._core.framework import dtypes
@@ -15,7 +15,7 @@ def get_item(ragged, key):
 
 
 def _outer(value, keys):
-    """The keys applied to a tensor or a ragged tensor from its first dimension on."""
+    """Returns the keys applied to a tensor or a ragged tensor from its first dimension on."""
     if not keys:
         return value
     if not isinstance(value, RaggedTensor):
@@ -33,7 +33,7 @@ def _outer(value, keys):
 
 
 def _expanded(keys, rank):
-    """The keys with their first Ellipsis as full slices."""
+    """Returns the keys with their first Ellipsis as full slices."""
     if rank is None:
         raise ValueError("Ellipsis not supported for unknown shape RaggedTensors")
     rest = keys[1:]
@@ -42,9 +42,9 @@ def _expanded(keys, rank):
 
 
 def _row(ragged, key):
-    """One row: by a number from either end."""
+    """Returns one row: by a number from either end."""
     if isinstance(key, (int, np.integer)):
-        # The last row ends at the last split, which a slice of 0 would miss.
+        # The last row ends at the last split, which a slice up to 0 would miss.
         at = int(key)
         known = ragged.row_splits.shape.as_list()[0]
         if known is not None and not -(known - 1) <= at < known - 1:
@@ -58,7 +58,7 @@ def _row(ragged, key):
 
 
 def _slice_of(ragged, start, limit):
-    """Rows [start, limit) with bounds that are tensors."""
+    """Returns rows [start, limit), where the bounds are tensors."""
     splits = ragged.row_splits[start:limit + 1]
     first, last = splits[0], splits[-1]
     values = ragged.values
@@ -85,7 +85,7 @@ def _gathered(values, rows):
 
 
 def _inner(value, keys):
-    """The keys applied inside of the rows: to the second dimension and those after it."""
+    """Returns the keys applied inside of the rows: to the second dimension and those after it."""
     if not keys:
         return value
     if not isinstance(value, RaggedTensor):
@@ -110,7 +110,7 @@ def _inner(value, keys):
 
 
 def _bound(offset, starts, limits, otherwise):
-    """Where a bound of a slice lies in each row; below 0 it counts from the end of the row."""
+    """Returns the position of a slice's bound in each row; negative bounds count from the end of the row."""
     if offset is None:
         return otherwise
     offset = math_ops.cast(convert_to_tensor(offset, name="offset"), starts.dtype.base_dtype)
@@ -120,7 +120,7 @@ def _bound(offset, starts, limits, otherwise):
 
 
 def _sliced_columns(ragged, key):
-    """Each row sliced."""
+    """Returns each row sliced."""
     if key.step is not None and isinstance(key.step, (int, np.integer)) and key.step == 0:
         raise ValueError("slice step cannot be zero")
     starts, limits = ragged.row_splits[:-1], ragged.row_splits[1:]
@@ -139,7 +139,9 @@ def _sliced_columns(ragged, key):
 
 
 def _offset_back(offset, starts, limits):
-    """A bound of a slice with a negative step as a place in each row: at most the last one, at least one before the first."""
+    """Returns a bound of a slice with a negative step as a place in each row: at most the last one, at least one before
+    the first.
+    """
     offset = math_ops.cast(convert_to_tensor(offset), starts.dtype.base_dtype)
     lengths = limits - starts
     place = array_ops.where(array_ops.ones_like(starts, dtypes.bool) & (offset >= 0), starts * 0 + offset, lengths + offset)

@@ -11,7 +11,7 @@ from weft._core.ragged.ragged_value import RaggedTensorValue, nested
 
 
 def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype=dtypes.int64):
-    """A ragged tensor of nested lists.
+    """Returns a ragged tensor of nested lists.
 
     Args:
       pylist: lists of lists of values.
@@ -30,7 +30,7 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, 
 
 
 def _python(flat, pylist, dtype):
-    """Values that stand in no type become float32 and int32, as those of tf.constant."""
+    """Converts values without a type to float32 and int32, as tf.constant does."""
     if dtype is None and isinstance(flat, np.ndarray) and flat.dtype == np.float64 and not _has_numpy(pylist):
         return flat.astype(np.float32)
     if dtype is None and isinstance(flat, np.ndarray) and flat.dtype == np.int64 and not _has_numpy(pylist):
@@ -43,7 +43,7 @@ def _has_numpy(values):
 
 
 def constant_value(pylist, dtype=None, ragged_rank=None, inner_shape=None, row_splits_dtype="int64"):
-    """A RaggedTensorValue of nested lists.
+    """Returns a RaggedTensorValue of nested lists.
 
     Args:
       pylist: lists of lists of values.
@@ -62,7 +62,7 @@ def _listed(value):
 
 
 def _depths(value):
-    """How deep scalars lie, or None; and how deep lists are nested at most."""
+    """Returns the nesting depth of scalars, or None, and the largest nesting depth of lists."""
     if not _listed(value):
         return 0, 0
     below = [_depths(v) for v in value]
@@ -77,7 +77,7 @@ def _depths(value):
 
 
 def _uniform_shape(rows):
-    """The shape that every item of a list of values has, or None where they differ."""
+    """Returns the shape that every item of a list of values has, or None where they differ."""
     if not rows or not _listed(rows[0]):
         return ()
     sizes = {len(r) if _listed(r) else None for r in rows}
@@ -133,7 +133,7 @@ def _is_text(items):
 
 
 def placeholder(dtype, ragged_rank, value_shape=None, name=None):
-    """A ragged tensor that is fed.
+    """Returns a ragged tensor that is fed.
 
     Args:
       dtype: the type of the values.
@@ -152,7 +152,7 @@ def placeholder(dtype, ragged_rank, value_shape=None, name=None):
 
 
 def ragged_range(starts, limits=None, deltas=1, dtype=None, name=None, row_splits_dtype=dtypes.int64):
-    """A range of numbers in each row.
+    """Returns a range of numbers in each row.
 
     Args:
       starts: the first number of each row, or its limit where no limits are given.

@@ -19,7 +19,7 @@ def is_ragged(value):
 # ---- elementwise ----
 
 def map_flat_values(op, *args, **kwargs):
-    """A function of the values of ragged tensors that have the same rows.
+    """Returns a function of the values of ragged tensors that have the same rows.
 
     Args:
       op: the function.
@@ -72,7 +72,7 @@ def _alike(a, b):
 
 
 def elementwise(function, x, y, *args, **kwargs):
-    """A function of two arguments of which at least one is ragged; the other is broadcast to its rows."""
+    """Returns a function of two arguments of which at least one is ragged; the other is broadcast to its rows."""
     x, y = convert(x) if is_ragged(x) else x, convert(y) if is_ragged(y) else y
     ragged = x if isinstance(x, RaggedTensor) else y
     if not (isinstance(x, RaggedTensor) and isinstance(y, RaggedTensor)):
@@ -86,12 +86,12 @@ def elementwise(function, x, y, *args, **kwargs):
 
 
 def _spread(dense, ragged):
-    """A tensor that is broadcast to a ragged one, as its flat values."""
+    """Returns a tensor that is broadcast to a ragged one, as its flat values."""
     rank, depth = dense.shape.ndims, ragged.shape.ndims
     if rank is None or depth is None or rank > depth:
         raise ValueError("a tensor of shape %s cannot be broadcast to a ragged tensor of shape %s" % (dense.shape, ragged.shape))
     levels = ragged.ragged_rank + 1
-    outer = levels - (depth - rank)  # how many of its dimensions lie in the ragged ones
+    outer = levels - (depth - rank)  # the number of its dimensions that are ragged
     if outer <= 0:
         return dense
     rows = _places(ragged)[depth - rank:levels]
@@ -101,7 +101,7 @@ def _spread(dense, ragged):
 
 
 def _places(ragged):
-    """For each flat value its place in every dimension up to the last ragged one."""
+    """Returns for each flat value its index in every dimension up to the last ragged one."""
     ids = ragged.nested_value_rowids()
     numbers = []
     item = math_ops.range(nrows_of(ragged.flat_values, ragged.row_splits.dtype.base_dtype))
@@ -115,7 +115,7 @@ def _places(ragged):
 # ---- rows ----
 
 def row_splits_to_segment_ids(splits, name=None, out_type=None):
-    """The row of each value.
+    """Returns the row of each value.
 
     Args:
       splits: row splits.
@@ -142,7 +142,7 @@ def _index(value, name):
 
 
 def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, name=None):
-    """Row splits from the row of each value.
+    """Returns row splits for the row number of each value.
 
     Args:
       segment_ids: the rows, which never fall.
@@ -161,7 +161,7 @@ def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, nam
 
 
 def gather(params, indices, validate_indices=None, name=None, axis=None, batch_dims=0, options=None):
-    """Rows of a ragged tensor by number, or rows of a tensor by ragged numbers."""
+    """Returns rows of a ragged tensor by number, or rows of a tensor by ragged numbers."""
     params = convert(params)
     if axis not in (None, 0) or batch_dims:
         raise NotImplementedError("tf.gather of ragged tensors with axis=%r, batch_dims=%r is not in Weft: gather along the first "
@@ -186,7 +186,7 @@ def _plain_index(indices):
 
 
 def gather_nd(params, indices, batch_dims=0, name=None):
-    """Items of a ragged tensor by rows of indices."""
+    """Returns items of a ragged tensor by rows of indices."""
     if batch_dims:
         raise NotImplementedError("tf.gather_nd of ragged tensors with batch_dims=%r is not in Weft" % (batch_dims,))
     params = convert(params)
@@ -215,7 +215,7 @@ def gather_nd(params, indices, batch_dims=0, name=None):
 
 
 def boolean_mask(data, mask, name=None):
-    """The values where the mask is true; dimensions after the first of the mask become ragged.
+    """Returns the values where the mask is true; dimensions after the first of the mask become ragged.
 
     Args:
       data: a tensor or a ragged tensor.
@@ -252,10 +252,10 @@ def _masked(data, mask):
     return RaggedTensor.from_row_lengths(kept, lengths, validate=False)
 
 
-# ---- put together ----
+# ---- concatenation and stacking ----
 
 def concat(values, axis=0, name="concat"):
-    """Ragged tensors one after the other along an axis."""
+    """Concatenates ragged tensors along an axis."""
     if not isinstance(values, (list, tuple)):
         values = [values]
     with name_scope(name, "RaggedConcat", list(values)):
@@ -263,7 +263,7 @@ def concat(values, axis=0, name="concat"):
 
 
 def stack(values, axis=0, name=None):
-    """Tensors and ragged tensors as the rows of one ragged tensor.
+    """Stacks tensors and ragged tensors along a new dimension.
 
     Args:
       values: the tensors, of one rank.
@@ -321,7 +321,7 @@ def _joined_values(values, axis):
 
 
 def _same_ragged_rank(values):
-    """All with as many ragged dimensions as the one with most."""
+    """Returns all with as many ragged dimensions as the one with most."""
     most = max(v.ragged_rank for v in values)
 
     def raised(value, rank):
@@ -344,7 +344,7 @@ def _joined_rows(values):
 
 
 def _joined_columns(values):
-    """Row i of the result is row i of each, one after the other: the rows of all, in an order that interleaves them."""
+    """Returns rows that are the concatenated rows of all values, made by interleaving them."""
     dtype, n = values[0].row_splits.dtype.base_dtype, len(values)
     rows = values[0].nrows()
     checks = [check_ops.assert_equal(v.nrows(), rows, message="Input tensors have incompatible shapes.") for v in values[1:]]
@@ -360,7 +360,7 @@ def _joined_columns(values):
 
 
 def _stacked_rows(values):
-    """Matrices, ragged or not, as the items of a new first dimension."""
+    """Stacks matrices, ragged or not, as the items of a new first dimension."""
     values = [v if isinstance(v, RaggedTensor) else RaggedTensor.from_tensor(v) for v in values]
     dtype = dtypes.int64 if any(v.row_splits.dtype.base_dtype == dtypes.int64 for v in values) else dtypes.int32
     values = _same_ragged_rank([v.with_row_splits_dtype(dtype) for v in values])
@@ -369,7 +369,7 @@ def _stacked_rows(values):
 
 
 def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
-    """The values of each partition as a row.
+    """Returns the values of each partition as a row.
 
     Args:
       data: a tensor or a ragged tensor.
@@ -401,7 +401,7 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
 
 
 def expand_dims(input, axis=None, name=None, dim=None):
-    """A ragged tensor with a new dimension of size 1."""
+    """Returns a ragged tensor with a new dimension of size 1."""
     from weft._core.framework.build import either
     axis = either("axis", axis, "dim", dim)
     input = convert(input)
@@ -420,7 +420,7 @@ def expand_dims(input, axis=None, name=None, dim=None):
 
 
 def tile(input, multiples, name=None):
-    """A ragged tensor repeated along its dimensions."""
+    """Returns a ragged tensor repeated along its dimensions."""
     input = convert(input)
     from weft._core.framework.build import constant_value
     known = constant_value(multiples)
@@ -442,7 +442,8 @@ def _none_of(value, axis):
 
 
 def where(condition, x=None, y=None, name=None):
-    """tf.where with ragged arguments: places where the condition is true, or values chosen by it."""
+    """Works as tf.where does with ragged arguments: returns positions where the condition is true, or selected values.
+    """
     condition = convert(condition, dtypes.bool)
     if x is None and y is None:
         if not isinstance(condition, RaggedTensor):
@@ -465,7 +466,8 @@ def where(condition, x=None, y=None, name=None):
 
 # ---- reductions ----
 
-_Kind = collections.namedtuple("_Kind", "dense segments")  # how the values of a tensor are combined, and those of rows
+# how the values of a tensor are combined, and how those of rows are
+_Kind = collections.namedtuple("_Kind", "dense segments")
 _SUM = _Kind(math_ops.reduce_sum, math_ops.unsorted_segment_sum)
 _PRODUCT = _Kind(math_ops.reduce_prod, special_math.unsorted_segment_prod)
 _MIN = _Kind(math_ops.reduce_min, special_math.unsorted_segment_min)
@@ -473,7 +475,7 @@ _MAX = _Kind(math_ops.reduce_max, math_ops.unsorted_segment_max)
 
 
 def _segments(kind, data, ids, count):
-    """Values with equal ids combined; ragged rows are combined place by place."""
+    """Combines values with equal ids; ragged rows are combined element by element."""
     if not isinstance(data, RaggedTensor):
         return kind.segments(data, ids, count)
     lengths = data.row_lengths()
@@ -565,7 +567,7 @@ reduce_all = _reduction("reduce_all", _whether(_MIN))
 
 
 def reduce_join(inputs=None, axis=None, keep_dims=None, separator="", name=None, reduction_indices=None, keepdims=None):
-    """The strings of rows, joined."""
+    """Returns the strings of rows, joined."""
     kind = _Kind(functools.partial(io_ops.reduce_join, separator=separator),
                  functools.partial(unicode_ops.unsorted_segment_join, separator=separator))
     return _reduction("reduce_join", lambda r, a, k: _reduced(kind, r, a, k))(
@@ -573,19 +575,19 @@ def reduce_join(inputs=None, axis=None, keep_dims=None, separator="", name=None,
 
 
 def size(input, name=None, out_type=dtypes.int32):
-    """The number of values."""
+    """Returns the number of values."""
     return array_ops.size(convert(input).flat_values, name, out_type)
 
 
 def rank(input, name=None):
-    """The number of dimensions."""
+    """Returns the number of dimensions."""
     input = convert(input)
     with name_scope(name, "RaggedRank", [input]):
         return array_ops.rank(input.flat_values) + input.ragged_rank
 
 
 def reverse(tensor, axis, name=None):
-    """The order of items reversed along axes."""
+    """Returns the order of items reversed along axes."""
     tensor = convert(tensor)
     axes = [axis] if isinstance(axis, (int, np.integer)) else list(axis)
     with name_scope(name, "Reverse", [tensor]):
@@ -596,7 +598,7 @@ def reverse(tensor, axis, name=None):
 
 
 def squeeze(input, axis=None, name=None, squeeze_dims=None):
-    """A ragged tensor without dimensions of size 1."""
+    """Returns a ragged tensor without dimensions of size 1."""
     from weft._core.framework.build import either
     axis = either("axis", axis, "squeeze_dims", squeeze_dims)
     if axis is None:
@@ -621,7 +623,7 @@ def _squeezed(value, axis):
 # ---- crosses ----
 
 def cross(inputs, name=None):
-    """All combinations of the features of each example, as text.
+    """Returns all combinations of the features of each example, as text.
 
     Args:
       inputs: ragged tensors, sparse tensors and matrices.
@@ -631,7 +633,7 @@ def cross(inputs, name=None):
 
 
 def cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
-    """All combinations of the features of each example, as hashes.
+    """Returns all combinations of the features of each example, as hashes.
 
     Args:
       inputs: ragged tensors, sparse tensors and matrices.

@@ -1,4 +1,4 @@
-"""tf.RaggedTensor: values, and splits that cut them into rows of different lengths."""
+"""tf.RaggedTensor: values, and splits that divide them into rows of different lengths."""
 import numpy as np
 
 from weft._core.framework import dtypes, tensor_shape
@@ -10,7 +10,7 @@ from weft._core.ragged.ragged_value import RaggedTensorValue
 
 
 def _splits(splits, dtype=None, name="row_splits"):
-    """Row splits, lengths or row numbers as a tensor of int32 or int64."""
+    """Returns row splits, lengths or row numbers as a tensor of int32 or int64."""
     if isinstance(splits, (list, tuple)) or (isinstance(splits, np.ndarray) and splits.dtype not in (np.int32, np.int64)):
         splits = convert_to_tensor(np.asarray(splits, np.int64) if not _has_tensor(splits) else splits, dtype or dtypes.int64, name=name)
     splits = convert_to_tensor(splits, dtype, preferred_dtype=dtypes.int64, name=name)
@@ -24,14 +24,14 @@ def _has_tensor(values):
 
 
 def _values_of(values):
-    """The values of a ragged tensor: a tensor or a ragged tensor."""
+    """Returns the values of a ragged tensor: a tensor or a ragged tensor."""
     if isinstance(values, RaggedTensorValue):
         return convert(values)
     return values if isinstance(values, RaggedTensor) else convert_to_tensor(values, name="values")
 
 
 def _checked(tensor, checks, validate):
-    """The tensor, computed after the checks if they are wanted."""
+    """Returns the tensor, computed after the checks if they are wanted."""
     if not validate:
         return tensor
     with control_dependencies([c for c in (check() for check in checks) if c is not None]):
@@ -39,7 +39,7 @@ def _checked(tensor, checks, validate):
 
 
 def nrows_of(values, out_type=dtypes.int64):
-    """How many items a tensor or a ragged tensor has in its first dimension."""
+    """Returns the number of items in the first dimension of a tensor or a ragged tensor."""
     if isinstance(values, RaggedTensor):
         return values.nrows(out_type)
     return array_ops.shape(values, out_type=out_type)[0]
@@ -60,11 +60,11 @@ class RaggedTensor:
         self._values, self._row_splits = values, row_splits
         self._value_rowids, self._nrows, self._uniform = value_rowids, nrows, uniform_row_length
 
-    # ---- making ----
+    # ---- construction ----
 
     @classmethod
     def from_row_splits(cls, values, row_splits, name=None, validate=True):
-        """A ragged tensor from its values and where each row begins and ends."""
+        """Returns a ragged tensor from its values and where each row begins and ends."""
         if isinstance(row_splits, (list, tuple)) and not row_splits:
             raise ValueError("row_splits tensor may not be empty.")
         with name_scope(name, "RaggedFromRowSplits", [values, row_splits]):
@@ -82,7 +82,7 @@ class RaggedTensor:
 
     @classmethod
     def from_row_lengths(cls, values, row_lengths, name=None, validate=True):
-        """A ragged tensor from its values and the length of each row."""
+        """Returns a ragged tensor from its values and the length of each row."""
         with name_scope(name, "RaggedFromRowLengths", [values, row_lengths]):
             values = _values_of(values)
             row_lengths = _splits(row_lengths, _dtype_of(values), "row_lengths")
@@ -98,7 +98,7 @@ class RaggedTensor:
 
     @classmethod
     def from_row_starts(cls, values, row_starts, name=None, validate=True):
-        """A ragged tensor from its values and where each row begins."""
+        """Returns a ragged tensor from its values and where each row begins."""
         with name_scope(name, "RaggedFromRowStarts", [values, row_starts]):
             values = _values_of(values)
             starts = _splits(row_starts, _dtype_of(values), "row_starts")
@@ -107,7 +107,7 @@ class RaggedTensor:
 
     @classmethod
     def from_row_limits(cls, values, row_limits, name=None, validate=True):
-        """A ragged tensor from its values and where each row ends."""
+        """Returns a ragged tensor from its values and where each row ends."""
         with name_scope(name, "RaggedFromRowLimits", [values, row_limits]):
             values = _values_of(values)
             limits = _splits(row_limits, _dtype_of(values), "row_limits")
@@ -116,7 +116,7 @@ class RaggedTensor:
 
     @classmethod
     def from_value_rowids(cls, values, value_rowids, nrows=None, name=None, validate=True):
-        """A ragged tensor from its values and the row of each, which never falls."""
+        """Returns a ragged tensor from its values and the row of each, which never falls."""
         with name_scope(name, "RaggedFromValueRowIds", [values, value_rowids, nrows]):
             values = _values_of(values)
             ids = _splits(value_rowids, _dtype_of(values), "value_rowids")
@@ -147,7 +147,7 @@ class RaggedTensor:
 
     @classmethod
     def from_uniform_row_length(cls, values, uniform_row_length, nrows=None, validate=True, name=None):
-        """A ragged tensor whose rows all have one length."""
+        """Returns a ragged tensor whose rows all have one length."""
         with name_scope(name, "RaggedFromUniformRowLength", [values, uniform_row_length, nrows]):
             values = _values_of(values)
             dtype = _dtype_of(values) or (uniform_row_length.dtype.base_dtype if is_tensor(uniform_row_length) else dtypes.int64)
@@ -171,7 +171,7 @@ class RaggedTensor:
 
     @classmethod
     def from_nested_value_rowids(cls, flat_values, nested_value_rowids, nested_nrows=None, name=None, validate=True):
-        """A ragged tensor with several ragged dimensions from the rows of each; the outermost first."""
+        """Returns a ragged tensor with several ragged dimensions from the rows of each; the outermost first."""
         if is_tensor(nested_value_rowids):
             raise TypeError("Argument `nested_value_rowids` must be a list of Tensors. Received %s." % nested_value_rowids)
         if nested_nrows is None:
@@ -187,7 +187,7 @@ class RaggedTensor:
 
     @classmethod
     def from_nested_row_splits(cls, flat_values, nested_row_splits, name=None, validate=True):
-        """A ragged tensor with several ragged dimensions from the splits of each; the outermost first."""
+        """Returns a ragged tensor with several ragged dimensions from the splits of each; the outermost first."""
         if is_tensor(nested_row_splits):
             raise TypeError("Argument `nested_row_splits` must be a list of Tensors. Received %s." % nested_row_splits)
         with name_scope(name, "RaggedFromNestedRowSplits", [flat_values, *nested_row_splits]):
@@ -198,7 +198,7 @@ class RaggedTensor:
 
     @classmethod
     def from_nested_row_lengths(cls, flat_values, nested_row_lengths, name=None, validate=True):
-        """A ragged tensor with several ragged dimensions from the row lengths of each; the outermost first."""
+        """Returns a ragged tensor with several ragged dimensions from the row lengths of each; the outermost first."""
         if is_tensor(nested_row_lengths):
             raise TypeError("Argument `nested_row_lengths` must be a list of Tensors. Received %s." % nested_row_lengths)
         with name_scope(name, "RaggedFromNestedRowlengths", [flat_values, *nested_row_lengths]):
@@ -209,21 +209,21 @@ class RaggedTensor:
 
     @classmethod
     def from_tensor(cls, tensor, lengths=None, padding=None, ragged_rank=1, name=None, row_splits_dtype=dtypes.int64):
-        """A tensor as a ragged one; `lengths` cuts rows, `padding` leaves out such values at their ends."""
+        """Returns a tensor as a ragged one; `lengths` cuts rows, `padding` leaves out such values at their ends."""
         from weft._core.ragged import conversion
         with name_scope(name, "RaggedFromTensor", [tensor, lengths, padding]):
             return conversion.from_tensor(cls, tensor, lengths, padding, ragged_rank, dtypes.as_dtype(row_splits_dtype))
 
     @classmethod
     def from_sparse(cls, st_input, name=None, row_splits_dtype=dtypes.int64):
-        """A sparse matrix without gaps in its rows as a ragged tensor."""
+        """Returns a sparse matrix without gaps in its rows as a ragged tensor."""
         from weft._core.ragged import conversion
         if not isinstance(st_input, SparseTensor) and not hasattr(st_input, "dense_shape"):
             raise TypeError("Argument `st_input` must be of type SparseTensor, but is of type %s." % type(st_input).__name__)
         with name_scope(name, "RaggedFromSparse", [st_input.indices, st_input.values]):
             return conversion.from_sparse(cls, st_input, dtypes.as_dtype(row_splits_dtype))
 
-    # ---- what it is ----
+    # ---- properties ----
 
     @property
     def values(self):
@@ -275,7 +275,7 @@ class RaggedTensor:
         return self.shape
 
     def nrows(self, out_type=None, name=None):
-        """The number of rows."""
+        """Returns the number of rows."""
         out_type = self._row_splits.dtype.base_dtype if out_type is None else dtypes.as_dtype(out_type)
         with name_scope(name, "RaggedNRows", [self._row_splits]):
             if self._nrows is not None:
@@ -283,7 +283,7 @@ class RaggedTensor:
             return array_ops.shape(self._row_splits, out_type=out_type)[0] - 1
 
     def value_rowids(self, name=None):
-        """The row of each value."""
+        """Returns the row of each value."""
         if self._value_rowids is not None:
             return self._value_rowids
         with name_scope(name, "RaggedValueRowIds", [self._row_splits]):
@@ -291,23 +291,23 @@ class RaggedTensor:
             return special_math.repeat(math_ops.range(self.nrows()), lengths)
 
     def nested_value_rowids(self, name=None):
-        """The rows of the values of every ragged dimension."""
+        """Returns the rows of the values of every ragged dimension."""
         with name_scope(name, "RaggedNestedValueRowIds", [self._row_splits]):
             inner = self._values.nested_value_rowids() if isinstance(self._values, RaggedTensor) else ()
             return (self.value_rowids(), *inner)
 
     def row_starts(self, name=None):
-        """Where each row begins."""
+        """Returns the start of each row."""
         with name_scope(name, "RaggedRowStarts", [self._row_splits]):
             return self._row_splits[:-1]
 
     def row_limits(self, name=None):
-        """Where each row ends."""
+        """Returns the end of each row."""
         with name_scope(name, "RaggedRowLimits", [self._row_splits]):
             return self._row_splits[1:]
 
     def row_lengths(self, axis=1, name=None):
-        """The lengths of the rows of a dimension."""
+        """Returns the lengths of the rows of a dimension."""
         axis = wrapped_axis(axis, self.shape.ndims)
         if axis == 0:
             return self.nrows()
@@ -320,13 +320,13 @@ class RaggedTensor:
             return self.with_values(array_ops.ones(shape[:axis - 1], shape.dtype.base_dtype) * shape[axis - 1])
 
     def nested_row_lengths(self, name=None):
-        """The lengths of the rows of every ragged dimension."""
+        """Returns the lengths of the rows of every ragged dimension."""
         with name_scope(name, "RaggedNestedRowLengths", [self._row_splits]):
             inner = self._values.nested_row_lengths() if isinstance(self._values, RaggedTensor) else ()
             return (self.row_lengths(), *inner)
 
     def bounding_shape(self, axis=None, name=None, out_type=None):
-        """The shape of the smallest tensor that holds all rows."""
+        """Returns the shape of the smallest tensor that holds all rows."""
         out_type = self._row_splits.dtype.base_dtype if out_type is None else dtypes.as_dtype(out_type)
         with name_scope(name, "RaggedBoundingBox", [self._row_splits]):
             if isinstance(axis, int) and axis == 0:
@@ -337,21 +337,21 @@ class RaggedTensor:
             whole = array_ops.concat([array_ops.stack([self.nrows(out_type), *most]), inner], 0)
             return whole if axis is None else array_ops.gather(whole, axis)
 
-    # ---- changed ----
+    # ---- conversions ----
 
     def with_values(self, new_values):
-        """The same rows with other values."""
+        """Returns the same rows with other values."""
         new_values = _values_of(new_values)
         return RaggedTensor(new_values, self._row_splits, True, self._value_rowids, self._nrows, self._uniform)
 
     def with_flat_values(self, new_values):
-        """The same rows of every dimension with other values."""
+        """Returns the same rows of every dimension with other values."""
         if isinstance(self._values, RaggedTensor):
             return self.with_values(self._values.with_flat_values(new_values))
         return self.with_values(new_values)
 
     def with_row_splits_dtype(self, dtype):
-        """The same with row splits of another type."""
+        """Returns the same with row splits of another type."""
         dtype = dtypes.as_dtype(dtype)
         if dtype not in (dtypes.int32, dtypes.int64):
             raise ValueError("Argument `row_splits` dtype must be int32 or int64. Received %s." % dtype)
@@ -362,7 +362,7 @@ class RaggedTensor:
                             uniform_row_length=None if self._uniform is None else math_ops.cast(self._uniform, dtype))
 
     def merge_dims(self, outer_axis, inner_axis):
-        """The dimensions from outer_axis to inner_axis as one."""
+        """Returns the dimensions from outer_axis to inner_axis as one."""
         from weft._core.ragged import conversion
         outer, inner = (wrapped_axis(a, self.shape.ndims) for a in (outer_axis, inner_axis))
         if outer > inner:
@@ -370,32 +370,32 @@ class RaggedTensor:
         return self if outer == inner else conversion.merge_dims(self, outer, inner)
 
     def to_tensor(self, default_value=None, name=None, shape=None):
-        """A tensor of the same values, padded with the default value; `shape` cuts or pads dimensions."""
+        """Returns a tensor of the same values, padded with the default value; `shape` cuts or pads dimensions."""
         from weft._core.ragged import conversion
         with name_scope(name, "RaggedToTensor", [self.flat_values, default_value, *self.nested_row_splits]):
             return conversion.to_tensor(self, default_value, shape)
 
     def to_sparse(self, name=None):
-        """A SparseTensor of the same values."""
+        """Returns a SparseTensor of the same values."""
         with name_scope(name, "RaggedToSparse", [self.flat_values, *self.nested_row_splits]):
             made = op("RaggedTensorToSparse", rt_nested_splits=list(self.nested_row_splits), rt_dense_values=self.flat_values)
             return SparseTensor(*made)
 
     def to_list(self):
-        """Needs eager execution, which graphs do not have."""
+        """Raises ValueError, because it needs eager execution."""
         raise ValueError("RaggedTensor.to_list() is only supported in eager mode; in graph mode, evaluate the RaggedTensor first and "
                          "then use RaggedTensorValue.to_list().")
 
     def numpy(self):
-        """Needs eager execution, which graphs do not have."""
+        """Raises ValueError, because it needs eager execution."""
         raise ValueError("RaggedTensor.numpy() is only supported in eager mode.")
 
     def consumers(self):
-        """The ops that use a part of it."""
+        """Returns the ops that use a part of it."""
         return list(dict.fromkeys(c for t in self._parts() for c in t.consumers()))
 
     def eval(self, feed_dict=None, session=None):
-        """The value, computed in a session."""
+        """Returns the value, computed in a session."""
         from weft._core.framework.graph import _session
         return _session(session, self.graph, "evaluate tensor", "eval").run(self, feed_dict)
 
@@ -443,7 +443,7 @@ def _from_lengths(lengths):
 
 
 def wrapped_axis(axis, rank):
-    """An axis counted from the front."""
+    """Returns an axis counted from the front."""
     if axis >= 0:
         return axis
     if rank is None:
@@ -454,7 +454,8 @@ def wrapped_axis(axis, rank):
 
 
 def convert(value, dtype=None, row_splits_dtype=None, name=None):
-    """A RaggedTensor or a tensor of a value: a ragged one, one that a session gave, nested lists or an array."""
+    """Returns a RaggedTensor or a tensor of a value: a ragged one, one that a session gave, nested lists or an array.
+    """
     if isinstance(value, RaggedTensor):
         return value if row_splits_dtype is None else value.with_row_splits_dtype(row_splits_dtype)
     if isinstance(value, RaggedTensorValue):

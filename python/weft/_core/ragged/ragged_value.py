@@ -42,7 +42,7 @@ class RaggedTensorValue:
         return (self._row_splits.shape[0] - 1, None) + tuple(self._values.shape[1:])
 
     def to_list(self):
-        """The rows as nested lists."""
+        """Returns the rows as nested lists."""
         values = self._values.to_list() if isinstance(self._values, RaggedTensorValue) else self._values.tolist()
         return [values[a:b] for a, b in zip(self._row_splits[:-1], self._row_splits[1:])]
 
@@ -54,7 +54,7 @@ class RaggedTensorValue:
 
 
 def nested(flat, splits):
-    """A RaggedTensorValue from flat values and splits, the outermost first."""
+    """Returns a RaggedTensorValue from flat values and splits, the outermost first."""
     for s in reversed(splits):
         flat = RaggedTensorValue(flat, s)
     return flat

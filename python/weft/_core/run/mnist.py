@@ -1,4 +1,4 @@
-"""MNIST's idx files as TensorFlow's tutorials read them: splits, scaling, order of batches, lines printed."""
+"""Reads MNIST's idx files as TensorFlow's tutorials do, with the same splits, scaling, order of batches and output."""
 import collections
 import os
 
@@ -19,7 +19,7 @@ def dense_to_one_hot(labels_dense, num_classes):
 
 
 class DataSet(metaclass=Named):
-    """Images and labels, handed out in batches: shuffled anew for each epoch."""
+    """Images and labels in batches, which are shuffled for each epoch."""
 
     def __init__(self, images, labels, fake_data=False, one_hot=False, dtype=dtypes.float32, reshape=True, seed=None):
         from weft._core.framework.graph import get_default_graph
@@ -73,7 +73,7 @@ class DataSet(metaclass=Named):
 
 
 def _folders(train_dir):
-    """Where files may be: the folder, WEFT_DATA, or Fashion-MNIST's where the folder is named so."""
+    """Returns the folders to search: the given one, WEFT_DATA, and Fashion-MNIST's folder if the name says so."""
     folders = [str(train_dir)]
     if os.environ.get("WEFT_DATA"):
         folders += [os.environ["WEFT_DATA"], os.path.join(os.environ["WEFT_DATA"], "MNIST_data")]
@@ -83,7 +83,7 @@ def _folders(train_dir):
 
 
 def _path(train_dir, name):
-    """The path of a file, plain or gz; None if it is nowhere."""
+    """Returns the path of a file, plain or gz, or None if it is in no folder."""
     paths = [os.path.join(folder, name + end) for folder in _folders(train_dir) for end in (".gz", "")]
     return next(filter(os.path.exists, paths), None)
 

@@ -1,4 +1,4 @@
-"""StringIO and cStringIO of Python 2: a file in memory; the first write decides between text and bytes."""
+"""StringIO and cStringIO of Python 2: a file in memory, for which the first write chooses text or bytes."""
 import io
 
 

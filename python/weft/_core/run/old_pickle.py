@@ -1,4 +1,6 @@
-"""pickle and cPickle as Python 2 programs use them: text in files that Python 2 wrote is str, and files may be open as text."""
+"""pickle and cPickle as Python 2 programs use them: text of Python 2 is loaded as str, and files may be open in text
+mode.
+"""
 import pickle
 from pickle import *  # noqa: F403
 from pickle import HIGHEST_PROTOCOL, PickleError, Pickler, PicklingError, UnpicklingError  # noqa: F401

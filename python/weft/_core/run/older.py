@@ -12,7 +12,7 @@ _NUMPY = {"bool": bool, "complex": complex, "float": float, "int": int, "long": 
 
 
 def _getargspec(func):
-    """inspect.getargspec, which Python 3.11 dropped."""
+    """Implements inspect.getargspec, which Python 3.11 removed."""
     found = inspect.getfullargspec(func)
     return collections.namedtuple("ArgSpec", "args varargs keywords defaults")(found.args, found.varargs, found.varkw, found.defaults)
 
@@ -23,7 +23,7 @@ def _give(module, name, value):
 
 
 def restore():
-    """np.int is int again, time.clock counts the seconds of the processor, and so on."""
+    """Restores the removed names: np.int is int, time.clock returns the processor time, and so on."""
     for name, kind in _NUMPY.items():
         _give(np, name, kind)
     _give(time, "clock", time.process_time)

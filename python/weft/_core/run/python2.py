@@ -1,8 +1,8 @@
-"""Programs in Python 2: translated in memory when they do not parse, with their line numbers kept.
+"""Translates Python 2 programs in memory if they do not parse, and keeps their line numbers.
 
-lib2to3 (in Python up to 3.12; fissix from PyPI after that) does the syntax.  What it cannot see, python2_tree.py does: a
-division of ints stays an int, for one; and text that a session fetched is str.  --python2, or a first line that names
-python2, asks for all this where a program parses.
+lib2to3 (in Python up to 3.12; fissix from PyPI after that) translates the syntax. python2_tree.py translates what
+depends on values, such as the division of ints. Text that a session fetched is str.  --python2, or a first line that
+names python2, asks for all this where a program parses.
 """
 import functools
 import importlib
@@ -21,7 +21,7 @@ _FIXERS = ("apply", "basestring", "dict", "except", "exec", "execfile", "funcatt
            "next", "nonzero", "numliterals", "paren", "print", "raise", "raw_input", "repr",
            "standarderror", "sys_exc", "throw", "tuple_params", "types", "unicode", "urllib", "xrange", "xreadlines",
            "methodattrs", "metaclass", "getcwdu", "input")
-# Modules whose meaning changed, and that lib2to3 would take for Python 3's.
+# Modules whose meaning changed; lib2to3 would treat them as Python 3's.
 _MODULES = {"cPickle": "weft._core.run.old_pickle", "StringIO": "weft._core.run.old_io", "cStringIO": "weft._core.run.old_io"}
 _said = set()
 
@@ -31,7 +31,7 @@ class NoTranslator(SyntaxError):
 
 
 def _package():
-    """The package that translates: lib2to3, or fissix where Python has none."""
+    """Returns the package that translates: lib2to3, or fissix for a Python without it."""
     for name in ("lib2to3", "fissix"):
         try:
             importlib.import_module(name + ".refactor")
@@ -44,7 +44,7 @@ def _package():
 
 @functools.lru_cache(None)
 def _tool():
-    """The refactoring tool, with the fixers that change no lines' numbers."""
+    """Returns the refactoring tool with the fixers that keep line numbers."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         package = _package()
@@ -56,7 +56,7 @@ def _tool():
 
 
 def _detab(source):
-    """Python 2 took a tab as up to the next multiple of eight."""
+    """Expands tabs of the indentation as Python 2 did, to multiples of eight."""
     lines = []
     for line in source.splitlines(True):
         body = line.lstrip(" \t")
@@ -66,7 +66,7 @@ def _detab(source):
 
 
 def translate(source, path, say=True):
-    """Python 3 of Python 2, line by line; says so once on stderr."""
+    """Translates Python 2 to Python 3 line by line, and reports the translation once on stderr."""
     source = _detab(source)
     if not source.endswith("\n"):
         source += "\n"
@@ -83,7 +83,7 @@ def translate(source, path, say=True):
 
 
 def _compile_old(text, path):
-    """Code of translated source, in which names and operators mean what they meant."""
+    """Compiles translated source so that names and operators keep their Python 2 meaning."""
     python2_names.install()
     from weft._core.session import client
     client.text_results = True
@@ -91,7 +91,7 @@ def _compile_old(text, path):
 
 
 def is_asked_for(path):
-    """Whether the first line of a script names the interpreter python2."""
+    """Returns whether the first line of a script names the interpreter python2."""
     try:
         with open(path, "rb") as f:
             first = f.readline(200)
@@ -106,7 +106,7 @@ def read(path):
 
 
 def compile_source(source, path, python2=False):
-    """Code of a file; python2: what is beside a Python 2 program is Python 2 as well, whether it parses or not."""
+    """Compiles a file. With python2, files beside a Python 2 program count as Python 2 even if they parse."""
     first = None
     try:
         code = compile(source, path, "exec", dont_inherit=True)
@@ -132,7 +132,7 @@ def compile_file(path, python2=False):
 
 
 class _Loader(importlib.abc.SourceLoader):
-    """Modules beside the script, translated where they need it."""
+    """Loads modules beside the script, translated if necessary."""
 
     def __init__(self, path, python2):
         self._path, self._python2 = path, python2
@@ -145,7 +145,7 @@ class _Loader(importlib.abc.SourceLoader):
             return f.read()
 
     def path_stats(self, path):
-        raise OSError  # no caching of what may be translated
+        raise OSError  # A module that may be translated must not be cached.
 
     def source_to_code(self, data, path, *, _optimize=-1):
         source = importlib.util.decode_source(data)
@@ -173,7 +173,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 class _Same(importlib.abc.Loader):
-    """Gives a module that is already there another name."""
+    """Gives an existing module another name."""
 
     def __init__(self, module):
         self._module, self._spec = module, module.__spec__
@@ -186,7 +186,9 @@ class _Same(importlib.abc.Loader):
 
 
 class _Beside(importlib.abc.MetaPathFinder):
-    """`import x` in a module of one of the program's packages means the x beside it, where nothing else is called so."""
+    """Resolves `import x` in a module of the program's packages to the x beside it, unless a top-level module has that
+    name.
+    """
 
     def __init__(self, folder):
         self._folder = folder

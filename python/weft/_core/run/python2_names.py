@@ -1,4 +1,4 @@
-"""The meaning of names and operators in Python 2; python2_tree.py inserts calls of these into a translated program."""
+"""Implements names and operators with their Python 2 meaning; python2_tree.py inserts calls of these functions."""
 import builtins
 import csv
 import functools
@@ -18,7 +18,7 @@ def _whole(x):
 
 
 def divide(a, b):
-    """Python 2's `/`: of whole numbers the whole number below; a class may write __div__."""
+    """Divides as Python 2's `/`: integers round down, and a class can define __div__."""
     if _whole(a) and _whole(b):
         return a // b
     for x, method, y in ((a, "__div__", b), (b, "__rdiv__", a)):
@@ -31,7 +31,7 @@ def divide(a, b):
 
 
 def divide_into(a, b):
-    """What `a /= b` gives a; arrays are divided in place."""
+    """Returns the result of `a /= b`; arrays are divided in place."""
     if isinstance(a, np.ndarray):
         if _whole(a) and _whole(b):
             a //= b
@@ -50,11 +50,11 @@ def divide_attribute(owner, name, value):
     setattr(owner, name, divide_into(getattr(owner, name), value))
 
 
-_waiting = set()  # files on whose line a print statement that ended in a comma goes on
+_waiting = set()  # files whose last print statement ended in a comma, so that the line continues
 
 
 def show(*values, sep=" ", end="\n", file=None):
-    """The print statement: after a comma at its end the next one begins with a space."""
+    """Implements the print statement; after one that ended in a comma, the next begins with a space."""
     file = sys.stdout if file is None else file
     text = sep.join(map(str, values))
     if id(file) in _waiting and values:
@@ -66,7 +66,7 @@ def show(*values, sep=" ", end="\n", file=None):
 
 
 def _watch(stream):
-    """What is written beside the print statement ends the wait for the next one."""
+    """Makes other writes to the stream clear the pending space of a print statement."""
     write = stream.write
 
     def written(text):
@@ -74,12 +74,12 @@ def _watch(stream):
         return write(text)
     try:
         stream.write = written
-    except AttributeError:  # a stream that takes no attributes
+    except AttributeError:  # The stream does not allow new attributes.
         pass
 
 
 def round_away(number, ndigits=0):
-    """round(2.5) is 3.0."""
+    """Rounds halves away from zero, as Python 2 does: round(2.5) is 3.0."""
     if not isinstance(number, (int, float)):
         return round(number, ndigits)
     scale = 10.0 ** ndigits
@@ -91,7 +91,7 @@ def round_away(number, ndigits=0):
 
 
 def _by(args, kwargs):
-    """cmp, key and reverse of a sort, by position or by name, as Python 3 takes them."""
+    """Returns cmp, key and reverse of a sort, given by position or name, as keyword arguments of Python 3."""
     given = dict(zip(("cmp", "key", "reverse"), args), **kwargs)
     compare, key = given.pop("cmp", None), given.pop("key", None)
     if compare is not None:
@@ -111,7 +111,7 @@ def sort(owner, *args, **kwargs):
 
 
 def decode(owner, *args, **kwargs):
-    """Text is text already; what a codec of bytes makes of it is text again."""
+    """Decodes text. A str is returned unchanged, unless the codec works on bytes; its result is text again."""
     if not isinstance(owner, str):
         return owner.decode(*args, **kwargs)
     codec = str(args[0] if args else kwargs.get("encoding", "ascii")).lower().replace("-", "_")
@@ -125,13 +125,13 @@ def decode(owner, *args, **kwargs):
 
 
 def message(error):
-    """error.message"""
+    """Returns error.message, which Python 3 dropped."""
     found = getattr(error, "message", None)
     return found if found is not None else error.args[0] if len(error.args) == 1 else ""
 
 
 class _Binary:
-    """A file of bytes that takes text: what is beyond latin1 is written as UTF-8."""
+    """A binary file that accepts text; characters beyond latin1 are written as UTF-8."""
 
     def write(self, data):
         if isinstance(data, str):
@@ -151,7 +151,7 @@ class _Random(_Binary, io.BufferedRandom):
 
 
 def open_file(name, mode="r", buffering=-1, **kwargs):
-    """open() and file(): bytes that are no text are kept as they are, and files of bytes take text."""
+    """Implements open() and file(): bytes that are not text are kept, and binary files accept text."""
     mode = mode.replace("U", "") or "r"
     if "r" not in mode and "w" not in mode and "a" not in mode and "x" not in mode:
         mode = "r" + mode
@@ -193,7 +193,7 @@ def compare(a, b):
 
 
 def install():
-    """Names that lib2to3 leaves, or would import in a line of its own; once."""
+    """Adds the names to the builtins that lib2to3 leaves, or would import in an extra line. It does so only once."""
     if hasattr(builtins, "__weft_div__"):
         return
     names = {"cmp": compare, "intern": sys.intern, "raw_input": input, "reduce": functools.reduce,
@@ -204,7 +204,7 @@ def install():
     for name, value in names.items():
         setattr(builtins, name, value)
     sys.maxint = sys.maxsize
-    sys.setdefaultencoding = lambda name: None  # text is Unicode
+    sys.setdefaultencoding = lambda name: None  # Text is always Unicode, so this does nothing.
     string.letters, string.lowercase, string.uppercase = string.ascii_letters, string.ascii_lowercase, string.ascii_uppercase
     string.join = string.joinfields = lambda words, sep=" ": sep.join(words)
     string.maketrans = str.maketrans

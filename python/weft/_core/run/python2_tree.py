@@ -1,4 +1,4 @@
-"""Rewrites the syntax tree of a translated program where Python 3 differs from Python 2; line numbers stay."""
+"""Rewrites the syntax tree of a translated program where Python 3 differs from Python 2, and keeps line numbers."""
 import ast
 import copy
 
@@ -10,7 +10,7 @@ def _future(tree, name):
 
 
 def _bound(tree):
-    """The names that the program gives a meaning of its own."""
+    """Returns the names to which the program assigns a meaning of its own."""
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -53,7 +53,7 @@ class _Meanings(ast.NodeTransformer):
         if not isinstance(node.op, ast.Div) or not self._division:
             return node
         target = node.target
-        if any(isinstance(n, ast.Call) for n in ast.walk(target)):  # a call in `f().x /= 2` is made once only
+        if any(isinstance(n, ast.Call) for n in ast.walk(target)):  # A call in `f().x /= 2` must be made only once.
             if isinstance(target, ast.Attribute):
                 made = _call("__weft_idiv_attribute__", [target.value, ast.Constant(target.attr), node.value], node)
             else:
@@ -96,7 +96,7 @@ class _Meanings(ast.NodeTransformer):
 
 
 def _key(part):
-    """What is in the brackets, as a value: a slice is a call."""
+    """Returns the content of the brackets as a value; a slice becomes a call."""
     if not isinstance(part, ast.Slice):
         return part
     return ast.copy_location(ast.Call(ast.Name("slice", ast.Load()), [
@@ -104,6 +104,6 @@ def _key(part):
 
 
 def with_old_meanings(text, path):
-    """The tree of a program that is Python 3's by its syntax and Python 2's by what it means."""
+    """Returns the tree of a program with the syntax of Python 3 and the semantics of Python 2."""
     tree = ast.parse(text, path)
     return ast.fix_missing_locations(_Meanings(tree).visit(tree))

@@ -1,10 +1,10 @@
-"""tensorflow.python.platform.resource_loader: files beside the program's."""
+"""tensorflow.python.platform.resource_loader: finds files beside the program's."""
 import os
 import sys
 
 
 def get_data_files_path():
-    """The folder of the file that asks."""
+    """Returns the folder of the file that calls this function."""
     return os.path.dirname(os.path.abspath(sys._getframe(1).f_code.co_filename))
 
 

@@ -1,8 +1,8 @@
 """`weft run SCRIPT.py`: runs a TensorFlow program without changes.
 
-`import tensorflow` and its submodules lead here: a finder answers for every name under tensorflow, from a table of
-modules (modules.py) or from the attributes of the package.  So `from tensorflow.python.framework import ops` works where
-Weft has what is asked for, and says what is missing where it has not.
+A finder handles `import tensorflow` and its submodules. It finds every name under tensorflow in a table of modules
+(modules.py) or as an attribute of the package.  So `from tensorflow.python.framework import ops` works where Weft has
+what is asked for, and says what is missing where it has not.
 """
 import importlib.abc
 import importlib.machinery
@@ -18,7 +18,7 @@ from weft._core.run.modules import MODULES
 
 
 class _Joined(types.ModuleType):
-    """Several modules as one: a name is that of the first of them that has it."""
+    """Joins several modules into one; a name comes from the first module that has it."""
 
     def __init__(self, modules):
         super().__init__(modules[0].__name__)
@@ -37,13 +37,13 @@ class _Joined(types.ModuleType):
 
 
 def _target(modules):
-    """The module of an entry of the table, which may join several."""
+    """Returns the module of a table entry, which may join several."""
     found = [importlib.import_module(m) for m in modules.split()]
     return found[0] if len(found) == 1 else _Joined(found)
 
 
 def _attribute(name):
-    """tensorflow.a.b as weft.a.b, where that exists; the longest beginning that the table has leads to its module."""
+    """Returns tensorflow.a.b as weft.a.b if that exists; the longest listed prefix determines the module."""
     parts = name.split(".")
     known = max(n for n in range(1, len(parts) + 1) if n == 1 or MODULES.get(".".join(parts[:n])))
     found = _target(MODULES[".".join(parts[:known])])
@@ -57,7 +57,7 @@ def _attribute(name):
 
 
 def _beside(name):
-    """The public names and the modules beside one that is not there."""
+    """Returns the public names and modules beside a name that is missing."""
     folder = name.rpartition(".")[0]
     module, depth = _attribute(folder), folder.count(".") + 1
     names = absent.public_names(module) if isinstance(module, types.ModuleType) else ()
@@ -65,7 +65,7 @@ def _beside(name):
 
 
 class _Package(types.ModuleType):
-    """A folder of names: what is not in it is looked for as a submodule."""
+    """A package; names that it lacks are imported as submodules."""
 
     __path__ = []
 
@@ -84,7 +84,7 @@ class _Package(types.ModuleType):
 
 
 def _is_messages(name):
-    """Whether a module is one of TensorFlow's generated messages, which are all in one module here."""
+    """Returns whether a module is one of TensorFlow's generated message modules, which are all one module here."""
     return name.endswith("_pb2") and name.startswith(("tensorflow.core.", "tensorflow.python."))
 
 
@@ -126,18 +126,21 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
-# Names with underscores that programs ask of a module.
+# Names with underscores that are looked up in a module.
 _OF_MODULES = ("__version__", "__git_version__", "__compiler_version__", "__cxx11_abi_flag__", "__cxx_version__",
                "__monolithic_build__", "__file__", "__doc__", "__all__")
 
 
 def _ours(x):
-    """A module of this package: programs get it by its name under tensorflow, which may have more in it."""
+    """Returns whether x is a module of this package.
+
+    Programs get it by its name under tensorflow, which may have more names.
+    """
     return isinstance(x, types.ModuleType) and x.__name__.startswith("weft")
 
 
 def _first(*finds):
-    """What the first function finds that raises no AttributeError; the last one's error if all do."""
+    """Returns the result of the first function that raises no AttributeError; if all do, raises the last error."""
     for find in finds[:-1]:
         try:
             return find()
@@ -147,7 +150,7 @@ def _first(*finds):
 
 
 def _mirror(module):
-    """A class of modules whose missing names are another module's."""
+    """Returns a class of modules whose missing names come from another module."""
     class Mirror(_Package):
         def __dir__(self):
             return sorted({*dir(module), *(k for k in vars(self) if not k.startswith("_"))})
@@ -166,7 +169,7 @@ def _mirror(module):
 
 
 def install():
-    """Makes `import tensorflow` mean us."""
+    """Makes `import tensorflow` import this package."""
     if not any(isinstance(f, Finder) for f in sys.meta_path):
         for name in [n for n in sys.modules if n == "tensorflow" or n.startswith("tensorflow.")]:
             del sys.modules[name]
@@ -177,10 +180,15 @@ _OLD_NAMES = {"ps": "parameter_servers", "worker": "workers"}
 
 
 def _fill_role(flags, argv):
-    """Cluster flags that the script defines and the user left unset, from other spellings, TF_CONFIG, Slurm or MPI.
+    """Fills in cluster flags that the script defines and the user left unset, from other spellings, TF_CONFIG, Slurm or
+    MPI.
 
-    Without --job_name on the command line its flags say no role: the script may have a default, or mean something else by
-    flags of these names."""
+    Without --job_name on the command line, the script's own flags do not count as a role: it may have a default, or use
+    flags of these names for something else.
+
+    Without --job_name on the command line its flags say no role: the script may have a default, or mean something else
+    by flags of these names.
+    """
     from weft import _weft
     from weft._core.framework import protos
     named = any(word.lstrip("-").partition("=")[0] == "job_name" for word in argv[1:] if word.startswith("-"))
@@ -202,7 +210,7 @@ _DESCRIPTORS = 1 << 16
 
 
 def _raise_descriptors():
-    """As many open descriptors as the system allows: a task has one for each connection."""
+    """Raises the limit of open descriptors as far as the system allows, because a task has one for each connection."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < most:
@@ -210,10 +218,11 @@ def _raise_descriptors():
 
 
 def _print_own_frames(path):
-    """The traceback of an exception that ends the script begins in the script, as under `python script.py`.
+    """Makes the traceback of an exception that ends the script begin in the script, as under `python script.py`.
 
-    Under `weft launch`, which says itself that Ctrl-C ended the tasks, a task prints no traceback of that.  Python still
-    ends by the signal, so the exit code is the same."""
+    Under `weft launch`, which reports itself that Ctrl-C ended the tasks, a task prints no traceback for Ctrl-C. Python
+    still ends by the signal, so the exit code is the same.
+    """
     before, launched = sys.excepthook, os.environ.get("WEFT_LAUNCH")
 
     def hook(kind, value, trace):
@@ -222,7 +231,7 @@ def _print_own_frames(path):
         own = trace
         while own is not None and own.tb_frame.f_code.co_filename != path:
             own = own.tb_next
-        if own is None and not issubclass(kind, SyntaxError):  # it was not the script's
+        if own is None and not issubclass(kind, SyntaxError):  # The error was not in the script.
             own = trace
         before(kind, value.with_traceback(own), own)
     sys.excepthook = hook
@@ -234,7 +243,7 @@ def run(path, args, python2=False):
     _raise_descriptors()
     older.restore()
     install()
-    full = os.path.abspath(path)  # what Python calls a script, whatever the command line says
+    full = os.path.abspath(path)  # As in Python, __file__ is the absolute path of the script.
     _print_own_frames(full)
     python2 = python2 or old.is_asked_for(path)
     weft.flags.FLAGS._fill_with(_fill_role)

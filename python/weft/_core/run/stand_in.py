@@ -1,6 +1,6 @@
 """absl, six and google.protobuf: the installed packages, or the small replacements in ../stand_in.
 
-Installed protobuf does not know this package's messages: its text_format is told to leave them to ours.
+An installed protobuf does not know this package's messages, so its text_format is patched to pass them to ours.
 """
 import importlib.abc
 import importlib.machinery
@@ -15,7 +15,7 @@ _TEXT = "google.protobuf.text_format"
 
 
 class Fallback(importlib.abc.MetaPathFinder):
-    """The last one that is asked: for packages that nobody has."""
+    """The last finder, for packages that are not installed."""
 
     def find_spec(self, fullname, path=None, target=None):
         where = os.path.join(_FOLDER, *fullname.split("."))
@@ -26,7 +26,7 @@ class Fallback(importlib.abc.MetaPathFinder):
 
 
 def _shared(name, theirs, ours, ours_is):
-    """A function of text_format that gives our messages to our function."""
+    """Returns a function of text_format that passes our messages to our function."""
     def call(*args, **kwargs):
         return (ours if any(ours_is(a) for a in (*args, *kwargs.values())) else theirs)(*args, **kwargs)
     call.__name__, call.__doc__ = name, theirs.__doc__
@@ -34,12 +34,12 @@ def _shared(name, theirs, ours, ours_is):
 
 
 def teach(module):
-    """Makes an installed text_format take this package's messages."""
+    """Makes an installed text_format accept this package's messages."""
     from weft._core.framework import text_format as ours
     for name in ("Merge", "MergeLines", "MessageToBytes", "MessageToString", "Parse", "ParseLines", "PrintMessage"):
         if hasattr(module, name) and hasattr(ours, name):
             setattr(module, name, _shared(name, getattr(module, name), getattr(ours, name), ours.is_ours))
-    ours.ParseError = module.ParseError  # a program catches theirs
+    ours.ParseError = module.ParseError  # Programs catch protobuf's class.
 
 
 class _Teaching(importlib.abc.Loader):
@@ -55,7 +55,7 @@ class _Teaching(importlib.abc.Loader):
 
 
 class Watch(importlib.abc.MetaPathFinder):
-    """The first one that is asked: sees the installed text_format when it is imported."""
+    """The first finder, which patches the installed text_format when it is imported."""
 
     def find_spec(self, fullname, path=None, target=None):
         if fullname != _TEXT:

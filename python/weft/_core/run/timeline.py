@@ -1,7 +1,7 @@
 """tensorflow.python.client.timeline: step stats as the JSON of Chrome's trace viewer.
 
-The library writes a span for each node.  What a program may ask for beside them is added here: arrows from the node that
-makes a tensor to the ones that read it, and a curve of the bytes that the tensors of a device take.
+The library writes a span for each node.  This module adds on request: arrows from the node that makes a tensor to the
+ones that read it, and a curve of the bytes that the tensors of a device take.
 """
 import collections
 import json
@@ -18,14 +18,14 @@ _Span = collections.namedtuple("_Span", "name pid tid begin end inputs stats")
 
 
 def _inputs(label):
-    """The names of the nodes that a label such as "c = Add(a, b:1)" reads."""
+    """Returns the names of the nodes that a label such as "c = Add(a, b:1)" lists as inputs."""
     found = re.search(r"\((.*)\)$", label)
     names = found.group(1).split(", ") if found and found.group(1) else []
     return list(dict.fromkeys(n.lstrip("^").partition(":")[0] for n in names))
 
 
 def _bytes(stats):
-    """The bytes of a node's outputs."""
+    """Returns the bytes of a node's outputs."""
     total = 0
     for output in stats.output:
         about = output.tensor_description
@@ -42,7 +42,7 @@ class Timeline:
         self._step_stats = step_stats
 
     def generate_chrome_trace_format(self, show_dataflow=True, show_memory=False, op_time="schedule"):
-        """The JSON of Chrome's trace viewer.
+        """Returns the JSON of Chrome's trace viewer.
 
         Args:
           show_dataflow: adds an arrow for each tensor that one row of the picture makes and another one reads.
@@ -71,7 +71,7 @@ def _arrows(spans, by_name):
     for span in spans:
         for source in filter(None, map(by_name.get, span.inputs)):
             if (source.pid, source.tid) == (span.pid, span.tid):
-                continue  # a row shows its own order
+                continue  # The order within a row is already visible.
             for kind, at, when in (("s", source, source.end), ("t", span, span.begin)):
                 events.append({"ph": kind, "cat": "DataFlow", "name": source.name, "pid": at.pid, "tid": at.tid, "ts": when,
                                "id": len(events) // 2})

@@ -1,11 +1,11 @@
-"""tensorflow.core.framework.types_pb2: DT_FLOAT and the other numbers of types."""
+"""tensorflow.core.framework.types_pb2: the numbers of types, such as DT_FLOAT."""
 from weft._core.framework import dtypes
 
 globals().update({dtypes.datatype_name(n + more): n + more for n in range(len(dtypes._NAMES)) for more in (0, 100) if n or not more})
 
 
 class DataType:
-    """The enum: numbers and names."""
+    """The enum of types: numbers and names."""
 
     @staticmethod
     def Name(number):

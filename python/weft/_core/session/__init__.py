@@ -1,1 +1,1 @@
-"""Sessions, and the servers that they run on."""
+"""Sessions, and the servers on which they run."""

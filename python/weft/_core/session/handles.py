@@ -12,7 +12,7 @@ def _device_of(handle):
 
 
 class TensorHandle(metaclass=Named):
-    """A tensor that a session keeps, as a run of tf.get_session_handle's result returns it."""
+    """A tensor that a session keeps; a run of tf.get_session_handle's result returns it."""
 
     def __init__(self, handle, dtype, session):
         self._handle = handle.decode() if isinstance(handle, bytes) else handle
@@ -24,26 +24,26 @@ class TensorHandle(metaclass=Named):
     handle = property(lambda self: self._handle)
 
     def get_raw_handle(self):
-        """The handle, whose tensor is then kept until the session closes."""
+        """Returns the handle, and lets the session keep its tensor until it closes."""
         self._collected = False
         return self._handle
 
     def eval(self):
-        """The tensor, as an array."""
+        """Returns the tensor as an array."""
         if not self._collected:
             raise TypeError("Persistent tensor %s may have already been deleted." % self._handle)
         holder, tensor = self._session._handle_node(get_session_tensor, self._handle, self._dtype)
         return self._session.run(tensor, {holder: self._handle})
 
     def _value_for(self, tensor):
-        """The tensor, to be fed for another one."""
+        """Returns the tensor as the value of a feed."""
         if tensor.dtype.base_dtype != self._dtype:
             raise errors.InvalidArgumentError(None, None, "Expects %s to be %s but %s is provided" % (
                 tensor.name, tensor.dtype.name, self._dtype.name))
         return self.eval()
 
     def delete(self):
-        """Drops the tensor."""
+        """Deletes the tensor."""
         if not self._collected:
             raise TypeError("Persistent tensor %s may have already been deleted." % self._handle)
         self._collected = False
@@ -56,7 +56,7 @@ class TensorHandle(metaclass=Named):
 
 
 def get_session_handle(data, name=None):
-    """A handle of a tensor: what a run fetches of it is a TensorHandle, and the session keeps the tensor.
+    """Returns a tensor whose fetched value is a TensorHandle; the session keeps the value of `data` under it.
 
     Args:
       data: a tensor.
@@ -69,7 +69,7 @@ def get_session_handle(data, name=None):
 
 
 def get_session_tensor(handle, dtype, name=None):
-    """(a placeholder for a handle, the tensor that the session keeps under it)
+    """Returns (a placeholder for a handle, the tensor that the session keeps under it)
 
     Args:
       handle: a handle, as a string; it says on which device the tensor is.
@@ -82,7 +82,7 @@ def get_session_tensor(handle, dtype, name=None):
 
 
 def delete_session_tensor(handle, name=None):
-    """(a placeholder for a handle, an op that drops the tensor that the session keeps under it)
+    """Returns (a placeholder for a handle, an op that drops the tensor that the session keeps under it)
 
     Args:
       handle: a handle, as a string; it says on which device the tensor is.

@@ -1,1 +1,1 @@
-"""Optimizers, savers, the global step, clusters, supervision: tf.train."""
+"""The modules of tf.train: optimizers, savers, the global step, clusters and supervision."""

@@ -1,6 +1,6 @@
 """tf.train.batch and its variants: queues of elements, runners that fill them, and batches dequeued from them.
 
-SparseTensors are kept in a map of the library's, and their keys go through the queue.
+A SparseTensor is stored in a sparse tensors map (AddSparseToTensorsMap), and the queue holds its key.
 """
 import collections
 import operator
@@ -20,7 +20,7 @@ _Options = collections.namedtuple("_Options", "capacity min_after seed many shap
 
 
 def _when(keep, then, otherwise):
-    """One branch when the answer is known, else a conditional."""
+    """Returns then() or otherwise() if the value of keep is known when the graph is built, else a tf.cond of both."""
     known = constant_value(keep)
     if known is None:
         return cond(keep, then, otherwise)
@@ -39,7 +39,7 @@ def _keep_input(keep, many):
 
 
 def _flat(tensors):
-    """The tensors of an element, those of a dict by the order of its keys."""
+    """Returns the tensors of an element as a list; those of a dict are in the order of its sorted keys."""
     return [tensors[k] for k in sorted(tensors)] if isinstance(tensors, dict) else list(tensors)
 
 
@@ -52,14 +52,15 @@ def _like(tensors, outputs):
 # ---- sparse tensors ----
 
 def _store(sparse, many, shared):
-    """The keys under which a map keeps a SparseTensor, or its rows."""
+    """Returns the keys under which a map keeps a SparseTensor, or its rows."""
     kind = "AddManySparseToTensorsMap" if many else "AddSparseToTensorsMap"
     given = {} if shared is None else {"shared_name": shared}
     return op(kind, sparse_indices=sparse.indices, sparse_values=sparse.values, sparse_shape=sparse.dense_shape, **given)
 
 
 def _map_of(key):
-    """The name of the map: that of the op that stored, which may be inside a conditional."""
+    """Returns the name of the map, which is that of the op that stored the tensor; that op may be inside a conditional.
+    """
     while key.op.type in ("Merge", "Identity"):
         key = next(i for i in key.op.inputs if i.op.type != "Switch" and constant_value(i) is None)
     return key.op.name
@@ -80,7 +81,7 @@ def _stored(tensor, keep, many, shared):
 
 
 def _store_lists(lists, keep, many):
-    """Each list with keys in place of SparseTensors; for each component its map, or None."""
+    """Returns the lists with keys in place of SparseTensors, and for each component its map, or None if it is dense."""
     first = [_stored(t, keep, many, None) for t in lists[0]]
     infos = [info for _, info in first]
     rest = [[_stored(t, keep, many, info and info[0])[0] for t, info in zip(one, infos, strict=True)] for one in lists[1:]]
@@ -109,7 +110,7 @@ def _restored(outputs, infos):
     return waiting if len(made) > 1 else made
 
 
-# ---- what goes through the queue ----
+# ---- the queue and its elements ----
 
 def _types(lists):
     types = [t.dtype.base_dtype for t in lists[0]]
@@ -122,7 +123,7 @@ def _types(lists):
 
 
 def _element_shape(shapes, many):
-    """The shape that fits a component of all lists."""
+    """Returns a shape that is compatible with this component in all lists."""
     shapes = [s.with_rank_at_least(1)[1:] if many else s for s in shapes]
     made = shapes[0]
     for s in shapes[1:]:
@@ -188,7 +189,9 @@ def _checked(o):
 
 
 def _batch(structures, batch_size, o, name, default):
-    """Batches of one structure of tensors, or of several that take turns (a join)."""
+    """Returns batches of one structure of tensors, or of several that are filled by one thread each (the join
+    variants).
+    """
     o = _checked(o)
     lists = [_flat(s) for s in structures]
     with name_scope(name, default, [t for one in lists for t in one if not isinstance(t, (SparseTensor, SparseTensorValue))]) \
@@ -226,14 +229,14 @@ def _several(tensors_list):
 
 def batch(tensors, batch_size, num_threads=1, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False,
           allow_smaller_final_batch=False, shared_name=None, name=None):
-    """Batches of the tensors; shapes: those of the elements, when the tensors do not know them."""
+    """Returns batches of the tensors. shapes gives the shapes of the elements if the tensors have no known shapes."""
     return maybe_batch(tensors, True, batch_size, num_threads, capacity, enqueue_many, shapes, dynamic_pad,
                        allow_smaller_final_batch, shared_name, name)
 
 
 def maybe_batch(tensors, keep_input, batch_size, num_threads=1, capacity=32, enqueue_many=False, shapes=None,
                 dynamic_pad=False, allow_smaller_final_batch=False, shared_name=None, name=None):
-    """Batches of those elements for which keep_input is true."""
+    """Returns batches of the elements for which keep_input is true."""
     return _batch(_one(tensors, "batch"), batch_size, _Options(
         capacity, None, None, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch, shared_name, keep_input,
         num_threads), name, "batch")
@@ -241,14 +244,14 @@ def maybe_batch(tensors, keep_input, batch_size, num_threads=1, capacity=32, enq
 
 def batch_join(tensors_list, batch_size, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False,
                allow_smaller_final_batch=False, shared_name=None, name=None):
-    """Batches of several lists of tensors, each filled by a thread of its own."""
+    """Returns batches of several lists of tensors, each filled by a thread of its own."""
     return maybe_batch_join(tensors_list, True, batch_size, capacity, enqueue_many, shapes, dynamic_pad,
                             allow_smaller_final_batch, shared_name, name)
 
 
 def maybe_batch_join(tensors_list, keep_input, batch_size, capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False,
                      allow_smaller_final_batch=False, shared_name=None, name=None):
-    """Batches of several lists of tensors, of those elements for which keep_input is true."""
+    """Returns batches of several lists of tensors, with only the elements for which keep_input is true."""
     return _batch(_several(tensors_list), batch_size, _Options(
         capacity, None, None, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch, shared_name, keep_input, 1),
         name, "batch_join")
@@ -256,14 +259,14 @@ def maybe_batch_join(tensors_list, keep_input, batch_size, capacity=32, enqueue_
 
 def shuffle_batch(tensors, batch_size, capacity, min_after_dequeue, num_threads=1, seed=None, enqueue_many=False,
                   shapes=None, allow_smaller_final_batch=False, shared_name=None, name=None):
-    """Batches of the tensors in random order, drawn from a queue that keeps min_after_dequeue elements."""
+    """Returns batches of the tensors in random order, drawn from a queue that keeps min_after_dequeue elements."""
     return maybe_shuffle_batch(tensors, batch_size, capacity, min_after_dequeue, True, num_threads, seed, enqueue_many,
                                shapes, allow_smaller_final_batch, shared_name, name)
 
 
 def maybe_shuffle_batch(tensors, batch_size, capacity, min_after_dequeue, keep_input, num_threads=1, seed=None,
                         enqueue_many=False, shapes=None, allow_smaller_final_batch=False, shared_name=None, name=None):
-    """Batches in random order of those elements for which keep_input is true."""
+    """Returns batches in random order of the elements for which keep_input is true."""
     return _batch(_one(tensors, "shuffle_batch"), batch_size, _Options(
         capacity, min_after_dequeue, seed, enqueue_many, shapes, False, allow_smaller_final_batch, shared_name, keep_input,
         num_threads), name, "shuffle_batch")
@@ -271,14 +274,15 @@ def maybe_shuffle_batch(tensors, batch_size, capacity, min_after_dequeue, keep_i
 
 def shuffle_batch_join(tensors_list, batch_size, capacity, min_after_dequeue, seed=None, enqueue_many=False, shapes=None,
                        allow_smaller_final_batch=False, shared_name=None, name=None):
-    """Batches in random order of several lists of tensors, each filled by a thread of its own."""
+    """Returns batches in random order of several lists of tensors, each filled by a thread of its own."""
     return maybe_shuffle_batch_join(tensors_list, batch_size, capacity, min_after_dequeue, True, seed, enqueue_many, shapes,
                                     allow_smaller_final_batch, shared_name, name)
 
 
 def maybe_shuffle_batch_join(tensors_list, batch_size, capacity, min_after_dequeue, keep_input, seed=None,
                              enqueue_many=False, shapes=None, allow_smaller_final_batch=False, shared_name=None, name=None):
-    """Batches in random order of several lists, of those elements for which keep_input is true."""
+    """Returns batches in random order of several lists of tensors, with only the elements for which keep_input is true.
+    """
     return _batch(_several(tensors_list), batch_size, _Options(
         capacity, min_after_dequeue, seed, enqueue_many, shapes, False, allow_smaller_final_batch, shared_name, keep_input, 1),
         name, "shuffle_batch_join")

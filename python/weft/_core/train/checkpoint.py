@@ -1,7 +1,7 @@
 """tf.train.Checkpoint: checkpoints whose keys are paths of attributes, written and read in a session.
 
-The nodes that save are made once for an object graph.  restore() makes the nodes that assign for all objects that it
-finds; those that the program adds afterwards get theirs when the status is next asked.
+The nodes that save are made once for an object graph. restore() makes assignment nodes for all objects that it finds.
+Objects that the program adds later get their nodes when a method of the status is next called.
 """
 import inspect
 import os
@@ -18,7 +18,7 @@ from weft._core.train.saver import NewCheckpointReader
 
 
 class CheckpointOptions:
-    """How checkpoints are read and written: on which device."""
+    """Options for reading and writing checkpoints: the device on which the files are read and written."""
 
     def __init__(self, experimental_io_device=None, experimental_enable_async_checkpoint=False,
                  experimental_write_callbacks=None, enable_async=False):
@@ -42,7 +42,7 @@ def session_or_default(session):
 
 
 def _host(variable):
-    """The CPU of the task that has a variable: there its part of the files is written and read."""
+    """Returns the CPU of the task that holds a variable; its part of the checkpoint files is written and read there."""
     found = DeviceSpec.from_string(variable.device or "")
     return DeviceSpec(found.job, found.replica, found.task, "CPU", 0).to_string() if found.job is not None else ""
 
@@ -113,14 +113,16 @@ def write_state(folder, newest, kept, times=None, last_preserved=None):
 # ---- reading ----
 
 class _Restoration:
-    """One checkpoint that is being restored: which object got which part, and the ops that assign."""
+    """The state of one restore: which object matches which part of the checkpoint, and the ops that assign the values.
+    """
 
     def __init__(self, root, path, reader, proto):
         self.root, self.path, self.reader, self.proto, self.graph = root, path, reader, proto, get_default_graph()
         self.objects, self.ops, self.unused, self._file = {}, [], {}, None
 
     def match(self):
-        """Finds the objects of the checkpoint's nodes, and makes the ops of those that are new."""
+        """Finds the objects that match the nodes of the checkpoint, and makes the assignment ops of those that are new.
+        """
         fresh, waiting = [], [(0, self.root)]
         seen = set()
         while waiting:
@@ -196,7 +198,7 @@ def restored(path, names, slices, types):
 
 
 def assigned(variable, value):
-    """The op that gives a variable the value that was read."""
+    """Returns the op that assigns the value that was read to a variable."""
     graph = variable.graph
     if hasattr(variable, "handle"):
         with graph.colocate_with(None, True), graph.device(variable.device or None):
@@ -205,7 +207,7 @@ def assigned(variable, value):
         return op("Assign", ref=variable._ref(), value=value, validate_shape=variable.shape.is_fully_defined()).op
 
 
-# ---- what restore() returns ----
+# ---- the statuses that restore() returns ----
 
 def _initializers(values):
     found = (getattr(v, "initializer", None) for v in values if not is_container(v))
@@ -213,7 +215,7 @@ def _initializers(values):
 
 
 class CheckpointLoadStatus:
-    """What a restore found.  Nothing is read until run_restore_ops() or initialize_or_restore()."""
+    """The result of restore(). Nothing is read until run_restore_ops() or initialize_or_restore() is called."""
 
     def __init__(self, restoration):
         self._restoration = restoration
@@ -270,12 +272,12 @@ class CheckpointLoadStatus:
         session.run(_initializers(missing))
 
     def expect_partial(self):
-        """Says that only a part will be used, so that no warning is needed."""
+        """Declares that only a part of the checkpoint will be used, so that no warning is needed."""
         return self
 
 
 class InitializationOnlyStatus:
-    """The status of restore(None)."""
+    """The status that restore(None) returns."""
 
     def __init__(self, root):
         self._root = root
@@ -303,7 +305,7 @@ class InitializationOnlyStatus:
 
 
 class NameBasedSaverStatus:
-    """The status of a checkpoint that tf.train.Saver wrote: variables are found by their names."""
+    """The status of a checkpoint that tf.train.Saver wrote; variables are matched by their names."""
 
     def __init__(self, root, path, reader, optional):
         self._root, self._path, self._reader, self._optional, self._ops = root, path, reader, optional, {}
@@ -318,7 +320,7 @@ class NameBasedSaverStatus:
     assert_existing_objects_matched = assert_nontrivial_match = assert_consumed
 
     def run_restore_ops(self, session=None):
-        """Assigns each variable the value that has its name.  A save counter may be missing."""
+        """Assigns each variable the value that is saved under its name. The checkpoint may lack a save counter."""
         missing = object()
         wanted = [v for v in self._variables()
                   if self._reader.has_tensor(v._shared_name) or v is not getattr(self._root, self._optional, missing)]
@@ -357,7 +359,7 @@ def _restore(root, save_path, optional):
 
 
 class Checkpoint(AutoTrackable):
-    """tf.train.Checkpoint(name=object, ...): saves and restores what is reachable from the objects."""
+    """Saves and restores all objects that are reachable from the given ones: tf.train.Checkpoint(name=object, ...)."""
 
     _NOT_TRACKED = frozenset(["_save_counter", "_nodes", "_count"])
 
@@ -390,7 +392,7 @@ class Checkpoint(AutoTrackable):
                                               trainable=False, use_resource=True)
 
     def _incremented(self, session):
-        """Adds one to the save counter; a new one is initialized first."""
+        """Adds one to the save counter, and initializes the counter first if it is new."""
         if self._save_counter is None:
             self._make_counter()
             session.run(self._save_counter.initializer)
@@ -399,7 +401,7 @@ class Checkpoint(AutoTrackable):
         return int(session.run(self._count))
 
     def write(self, file_prefix, session=None, options=None):
-        """Writes a checkpoint under exactly this name; the save counter and the file `checkpoint` stay as they are."""
+        """Writes a checkpoint under exactly this name, without changing the save counter or the file `checkpoint`."""
         options = options or CheckpointOptions()
         session, prefix = session_or_default(session), os.fspath(file_prefix)
         found = ObjectGraph(self)
@@ -421,7 +423,7 @@ class Checkpoint(AutoTrackable):
         return path
 
     def restore(self, save_path):
-        """Finds the objects of a checkpoint; the status that it returns assigns the values."""
+        """Finds the objects of a checkpoint, and returns a status whose methods assign the values."""
         status = _restore(self, save_path, "_save_counter")
         self._make_counter()
         return status

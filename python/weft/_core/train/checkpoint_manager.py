@@ -18,7 +18,7 @@ def _evaluated(value):
 
 
 class CheckpointManager:
-    """Keeps the newest max_to_keep checkpoints, and one of every keep_checkpoint_every_n_hours for ever."""
+    """Keeps the newest max_to_keep checkpoints, and permanently one for every keep_checkpoint_every_n_hours hours."""
 
     def __init__(self, checkpoint, directory, max_to_keep, keep_checkpoint_every_n_hours=None, checkpoint_name="ckpt",
                  step_counter=None, checkpoint_interval=None, init_fn=None):
@@ -34,7 +34,7 @@ class CheckpointManager:
         self._recover()
 
     def _recover(self):
-        """Takes over what an earlier manager left in the folder."""
+        """Loads the list of checkpoints that an earlier manager left in the folder."""
         found = get_checkpoint_state(self._directory)
         if found is None:
             return
@@ -53,7 +53,8 @@ class CheckpointManager:
     checkpoints = property(lambda self: list(self._kept))
 
     def _sweep(self):
-        """Deletes the oldest checkpoints."""
+        """Deletes the oldest checkpoints beyond max_to_keep, except those that keep_checkpoint_every_n_hours preserves.
+        """
         if self._max_to_keep is None:
             return
         while len(self._kept) > self._max_to_keep:
@@ -70,9 +71,9 @@ class CheckpointManager:
         write_state(self._directory, self._latest, self.checkpoints, times, self._last_preserved)
 
     def save(self, checkpoint_number=None, check_interval=True, options=None):
-        """Writes a checkpoint and returns its path; None when the interval since the last one is too short.
+        """Writes a checkpoint and returns its path, or None if the interval since the last one is too short.
 
-        Without check_interval there are no two checkpoints of one step.
+        If check_interval is False, the interval is ignored, but a step is still not saved twice.
         """
         if self._interval is not None:
             step = _evaluated(self._step_counter)
@@ -85,7 +86,9 @@ class CheckpointManager:
         path = self._checkpoint.write("%s-%d" % (self._prefix, number), session, options)
         self._kept.pop(path, None)
         self._kept[path], self._latest = time.time(), path
-        self._write_state()  # a crash from here on leaves files too many, never a state that names files that are gone
+        # The state file is written before old files are deleted: a crash can leave extra files, but no name of a
+        # missing file.
+        self._write_state()
         self._sweep()
         self._write_state()
         return path
@@ -103,4 +106,4 @@ class CheckpointManager:
         return None
 
     def sync(self):
-        """Returns at once: save() has written all files when it returns."""
+        """Returns at once, because save() has written all files when it returns."""

@@ -6,7 +6,7 @@ from weft._core.train.saver import latest_checkpoint
 
 
 def wait_for_new_checkpoint(checkpoint_dir, last_checkpoint=None, seconds_to_sleep=1, timeout=None):
-    """The path of the next checkpoint in a folder; None when the time is over."""
+    """Returns the path of the next checkpoint in a folder, or None if the timeout passes first."""
     logging.info("Waiting for new checkpoint at %s", checkpoint_dir)
     stop_time = time.time() + timeout if timeout is not None else None
     while True:
@@ -21,7 +21,7 @@ def wait_for_new_checkpoint(checkpoint_dir, last_checkpoint=None, seconds_to_sle
 
 
 def checkpoints_iterator(checkpoint_dir, min_interval_secs=0, timeout=None, timeout_fn=None):
-    """Yields each new checkpoint of a folder, until the time is over or timeout_fn returns true."""
+    """Yields each new checkpoint of a folder, until the timeout passes or timeout_fn returns true."""
     checkpoint_path = None
     while True:
         new_checkpoint_path = wait_for_new_checkpoint(checkpoint_dir, checkpoint_path, timeout=timeout)

@@ -1,7 +1,10 @@
-"""CondContextDef and WhileContextDef: the conditions and loops of a graph as a meta graph has them.
+"""CondContextDef and WhileContextDef: the messages that describe conditions and loops in a meta graph.
 
-TensorFlow needs them to differentiate the graph after it was imported.  Weft differentiates by the nodes alone, and reads
-them so that op._get_control_flow_context() and another export show what the file has.
+TensorFlow needs them to differentiate an imported graph. Weft differentiates by the nodes alone. It reads the messages
+so that op._get_control_flow_context() and a later export return what the file holds.
+
+TensorFlow needs them to differentiate the graph after it was imported.  Weft differentiates by the nodes alone, and
+reads them so that op._get_control_flow_context() and another export show what the file has.
 """
 from weft._core.framework import protos_rare
 from weft._core.ops.control_flow import CondContext, WhileContext
@@ -9,7 +12,7 @@ from weft._core.train.meta_graph import in_scope, strip_scope
 
 
 class _Names:
-    """The names of a graph's outputs, as they are exported with a scope."""
+    """Maps the outputs of a graph to their names when a scope is exported."""
 
     def __init__(self, graph, scope):
         self.graph, self.scope = graph, scope
@@ -19,7 +22,7 @@ class _Names:
 
 
 def context_def(context, scope=None):
-    """The message of a context; None when it is of another scope."""
+    """Returns the message of a context, or None if the context is of another scope."""
     if not in_scope(context.name, scope):
         return None
     names = _Names(context.graph, scope)
@@ -51,7 +54,7 @@ def _while_def(context, names):
 
 
 def _loops_in(context):
-    """The nodes of the loops in a context, which are not its own."""
+    """Returns the nodes of the loops nested in a context, which do not count as its own."""
     found = set()
     for inner in context.nested:
         found |= inner.inside if isinstance(inner, WhileContext) else _loops_in(inner)
@@ -59,11 +62,11 @@ def _loops_in(context):
 
 
 def _fill_values(made, context, names):
-    """The outputs that nodes in a context may read, and by which of them each output from outside is replaced."""
+    """Fills in the outputs that nodes in a context may read, and which output replaces each one from outside."""
     external = {out: at for out, at in context.brought.items() if out != at}
     if isinstance(context, CondContext):
         external[context.pred] = context.pred
-        if context.outer is not None:  # an output that the context around has brought in is known here too
+        if context.outer is not None:  # An output that the surrounding context has brought in is known here too.
             external.update((at, at) for at in map(context.outer.brought.get, context.brought) if at is not None)
     own, size = context.inside - _loops_in(context), context.graph._c.size()
     values = {names.of(t._out) for i in own if i < size for t in context.graph._operation(i).outputs}
@@ -77,13 +80,13 @@ def _fill_values(made, context, names):
 # ---- from messages ----
 
 def read_context(graph, key, data):
-    """The context of an item of the collection "cond_context" or "while_context"."""
+    """Returns the context that an item of the collection "cond_context" or "while_context" describes."""
     kind = protos_rare.CondContextDef if key == "cond_context" else protos_rare.WhileContextDef
     return _context_of(graph, kind.FromString(data), None)
 
 
 def _has(graph, name):
-    """Whether an output is in the graph: one from outside an exported scope is not."""
+    """Returns whether an output is in the graph; one from outside an exported scope is not."""
     try:
         return graph.as_graph_element(name) is not None
     except (KeyError, ValueError):

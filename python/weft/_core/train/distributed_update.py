@@ -1,7 +1,7 @@
-"""apply_gradients in a strategy: gradients are added up over the replicas, and each copy of a variable is updated.
+"""apply_gradients in a strategy: sums the gradients over the replicas, and updates each copy of a variable.
 
-The updates are the Python ones of library_updates.py, also of the library's optimizers: a strategy decides on which device
-each of them is.
+The updates are those of library_updates.py even for the library's optimizers, because the strategy decides on which
+device each update runs.
 """
 from weft._core.distribute import context
 from weft._core.distribute.values import DistributedValues, ReduceOp
@@ -11,7 +11,7 @@ from weft._core.ops.control_flow import group
 
 
 def scaled(loss):
-    """The loss of a replica, divided by the number of replicas where an Estimator wants the mean."""
+    """Returns the loss of a replica, divided by the number of replicas if an Estimator asks for the mean."""
     count = context.get_strategy().num_replicas_in_sync
     if count > 1 and context.get_loss_reduction() == ReduceOp.MEAN:
         return loss * convert_to_tensor(1.0 / count, loss.dtype.base_dtype)
@@ -19,12 +19,12 @@ def scaled(loss):
 
 
 def apply_in_replica(optimizer, pairs, global_step, name):
-    """apply_gradients of a replica: it waits for the gradients of the others."""
+    """Runs apply_gradients in a replica, which waits for the gradients of the other replicas."""
     if context.in_cross_replica_context():
         raise RuntimeError("Use `_distributed_apply()` instead of `apply_gradients()` in a cross-replica context.")
     if all(g is None for g, _ in pairs):
         raise ValueError("No gradients provided for any variable: %s." % ([str(v) for _, v in pairs],))
-    # Each replica may have made an optimizer: the first one's is used.
+    # Each replica may have made an optimizer; the first one is used.
     return context.get_replica_context().merge_call(
         lambda strategy, pairs: apply_merged(strategy, optimizer, pairs, global_step, name), args=(pairs,))
 
@@ -34,7 +34,7 @@ def _none(gradient):
 
 
 def apply_merged(strategy, optimizer, pairs, step, name):
-    """The updates of all copies, once for all replicas."""
+    """Returns an op that updates all copies of the variables, once for all replicas."""
     optimizer.__dict__["_in_strategy"] = True
     extended, graph = strategy.extended, get_default_graph()
     pairs = [(g, v) for g, v in pairs if not _none(g)]
@@ -61,7 +61,7 @@ def apply_merged(strategy, optimizer, pairs, step, name):
 
 
 def _update(optimizer, gradient, copy):
-    """The update of one copy of a variable."""
+    """Returns the op that updates one copy of a variable."""
     gradient = gradient if isinstance(gradient, IndexedSlices) else convert_to_tensor(gradient)
     made = optimizer._update(gradient, copy)
     return getattr(made, "op", made)

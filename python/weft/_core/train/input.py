@@ -15,7 +15,7 @@ from weft._core.train.coordinator import QueueRunner, add_queue_runner
 
 def input_producer(input_tensor, element_shape=None, num_epochs=None, shuffle=True, seed=None, capacity=32,
                    shared_name=None, summary_name=None, name=None, cancel_op=None):
-    """A queue of the rows of a tensor, again and again or num_epochs times."""
+    """Returns a queue that a queue runner fills with the rows of a tensor, num_epochs times or without end."""
     with name_scope(name, "input_producer", [input_tensor]):
         x = convert_to_tensor(input_tensor, name="input_tensor")
         element = x.shape.with_rank_at_least(1)[1:]
@@ -35,7 +35,7 @@ def input_producer(input_tensor, element_shape=None, num_epochs=None, shuffle=Tr
 
 def string_input_producer(string_tensor, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None,
                           name=None, cancel_op=None):
-    """A queue of strings, such as the names of files."""
+    """Returns a queue of strings, such as the names of files."""
     why = "string_input_producer requires a non-null input tensor"
     if not hasattr(string_tensor, "_as_graph_element") and len(string_tensor) == 0:
         raise ValueError(why)
@@ -48,14 +48,14 @@ def string_input_producer(string_tensor, num_epochs=None, shuffle=True, seed=Non
 
 
 def range_input_producer(limit, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None):
-    """A queue of the numbers below a limit."""
+    """Returns a queue of the numbers below a limit."""
     with name_scope(name, "input_producer", [limit]) as scope:
         return input_producer(number_range(limit), [], num_epochs, shuffle, seed, capacity, shared_name,
                               "fraction_of_%d_full" % capacity, scope)
 
 
 def slice_input_producer(tensor_list, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None):
-    """One row of each tensor at a time."""
+    """Returns one row of each tensor at a time, as dequeued from a queue of row numbers."""
     if not tensor_list:
         raise ValueError("Expected at least one tensor in slice_input_producer().")
     with name_scope(name, "input_producer", tensor_list):
@@ -66,7 +66,7 @@ def slice_input_producer(tensor_list, num_epochs=None, shuffle=True, seed=None, 
 
 
 def limit_epochs(tensor, num_epochs=None, name=None):
-    """The tensor num_epochs times; after that, OutOfRangeError."""
+    """Returns an op that passes on the tensor num_epochs times, and then raises OutOfRangeError."""
     if num_epochs is None:
         return tensor
     if num_epochs <= 0:
@@ -79,7 +79,7 @@ def limit_epochs(tensor, num_epochs=None, name=None):
 
 
 def match_filenames_once(pattern, name=None):
-    """A local variable with the names of the files that match when it is initialized."""
+    """Returns a local variable that is initialized with the names of the files that match the pattern."""
     with name_scope(name, "matching_filenames", [pattern]) as scope:
         return Variable(name=scope, initial_value=matching_files(pattern), trainable=False, validate_shape=False,
                         collections=[GraphKeys.LOCAL_VARIABLES])

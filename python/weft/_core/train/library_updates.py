@@ -1,8 +1,8 @@
 """The updates of the library's optimizers, as methods that a program's subclass overrides and calls.
 
-The library builds the updates of its own optimizers.  For a subclass that overrides a step of TensorFlow's protocol
-(_create_slots, _prepare, _apply_dense, _apply_sparse, _finish and their like), the steps that it leaves alone are those
-here: the same slots, the same ops.
+The library builds the updates of its own optimizers.  A subclass that overrides a step of TensorFlow's protocol
+(_create_slots, _prepare, _apply_dense, _apply_sparse, _finish and so on) inherits the other steps from here. They make
+TensorFlow's slots and ops.
 """
 from weft._core.framework.build import convert_to_tensor, op
 from weft._core.framework.graph import colocate_with, control_dependencies
@@ -13,7 +13,7 @@ from weft._core.train.python_optimizer import slot_place
 
 
 def parameter(key):
-    """An attribute that stands for a parameter of the optimizer: what is assigned to it is what the update uses."""
+    """Returns a property that reads and sets a parameter of the optimizer; the update uses the value assigned to it."""
     def read(self):
         return self._params.get(key)
 
@@ -23,7 +23,7 @@ def parameter(key):
 
 
 def tensor(key):
-    """An attribute that is the parameter as a tensor once the update is built, and None before."""
+    """Returns a property for the parameter as a tensor, which is None until the update is built."""
     def read(self):
         found = self.__dict__.get("_tensors", {}).get(key)
         return self._tensor_in_library(key) if found is None else found
@@ -34,10 +34,10 @@ def tensor(key):
 
 
 class LibraryUpdates:
-    """What the optimizers below share."""
+    """The base of the classes below."""
 
     def _number(self, key, name=None):
-        """A parameter as a tensor, kept for the updates."""
+        """Returns a parameter as a tensor, and keeps it for the updates."""
         value = self._call_if_callable(self._params.get(key))
         self.__dict__.setdefault("_tensors", {})[key] = made = convert_to_tensor(value, name=name or key)
         return made
@@ -47,12 +47,15 @@ class LibraryUpdates:
 
     @staticmethod
     def _filled(var, value):
-        """A constant like a variable and beside it: how TensorFlow's older optimizers begin their slots."""
+        """Returns a constant with the shape, type and device of a variable, the initial value of a slot in older
+        optimizers.
+        """
         with slot_place(var):
             return array_ops.constant(value, var.dtype.base_dtype, var.get_shape().as_list())
 
     def _apply_op(self, kind, var, slots, **given):
-        """An op that updates a variable and its slots; of a resource variable the op of that name."""
+        """Returns the op that updates a variable and its slots: `kind`, or "Resource" + kind for a resource variable.
+        """
         given["use_locking"] = self._use_locking
         if hasattr(var, "handle"):
             return op("Resource" + kind, var=var.handle, **{k: s.handle for k, s in slots.items()}, **given)
@@ -68,7 +71,7 @@ class LibraryUpdates:
         return self._apply_rows(grad.values, var, grad.indices)
 
     def _own(self, method):
-        """The library's method, not one that overrides it."""
+        """Returns the library's implementation of a method, even if a subclass overrides it."""
         for kind in type(self).__mro__:
             if method in vars(kind) and issubclass(kind, LibraryUpdates) and kind.__module__ == __name__:
                 return vars(kind)[method].__get__(self)
@@ -265,7 +268,7 @@ class FtrlUpdates(LibraryUpdates):
             self._zeros_slot(v, "linear", self._name)
 
     def _prepare(self):
-        """The op's l2 strength includes beta."""
+        """Prepares the learning rate and the l2 strength; what the op calls l2 includes beta."""
         self._number("learning_rate")
         self._number("l1_regularization_strength")
         rate = math_ops.maximum(self._call_if_callable(self._learning_rate), 1e-36)
@@ -302,7 +305,7 @@ class AdagradDAUpdates(LibraryUpdates):
             self._get_or_make_slot(v, squares, "gradient_squared_accumulator", self._name)
 
     def _prepare(self):
-        """The op counts from 1: its step is the number of the current step."""
+        """Prepares the learning rate and the step; the op counts steps from 1."""
         rate, step = self._number("learning_rate"), convert_to_tensor(self._global_step)
         with colocate_with(rate):
             self._global_step_on_worker = array_ops.identity(step) + 1
@@ -331,7 +334,7 @@ class AdamUpdates(LibraryUpdates):
         return tuple(found if None not in found else self._powers_in_library())
 
     def _powers_in_library(self):
-        """The variables that the library made, found at an op that reads them."""
+        """Returns the power variables that the library made, found through an op that reads them."""
         if self._graph is None:
             return None, None
         by_name = {v.op.name: v for v in self._graph.get_collection("variables")}

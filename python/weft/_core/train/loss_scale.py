@@ -1,6 +1,8 @@
-"""Loss scales: the loss is multiplied before gradients are computed in 16 bits, and the gradients are divided after.
+"""Loss scales: the loss is multiplied by a factor before 16-bit gradients are computed, which are divided by it
+afterwards.
 
-A dynamic scale grows while gradients are finite.  It shrinks, and the update is skipped, when one is not.
+A dynamic scale grows while gradients are finite.  If a gradient is not finite, the scale shrinks and the update is
+skipped.
 """
 from weft._core.framework import dtypes
 from weft._core.framework.build import convert_to_tensor
@@ -15,7 +17,9 @@ from weft._core.train.optimizer import Optimizer
 
 
 class LossScale(Trackable):
-    """Calling it gives the scale; update(gradients) gives (an op that changes it, whether to apply the gradients)."""
+    """The base of loss scales: a call returns the scale; update(gradients) returns (an op that changes it, whether to
+    apply).
+    """
 
     def __call__(self):
         raise NotImplementedError("%s has no __call__" % type(self).__name__)
@@ -27,7 +31,7 @@ class LossScale(Trackable):
         raise NotImplementedError("%s has no get_config" % type(self).__name__)
 
     def _weights(self):
-        """The variables of a scale that changes."""
+        """Returns the variables of a scale that changes."""
         return [child for _, child in sorted(self.__dict__.get("_tracked_children", {}).items())]
 
     @classmethod
@@ -56,7 +60,7 @@ class FixedLossScale(LossScale):
 
 
 def _finite(gradients):
-    """Are all numbers of all gradients finite?"""
+    """Returns a tensor that says whether all numbers of all gradients are finite."""
     values = [g.values if isinstance(g, IndexedSlices) else g for g in gradients if g is not None]
     return math_ops.reduce_all(array_ops.stack([math_ops.reduce_all(math_ops.is_finite(v)) for v in values]))
 
@@ -103,7 +107,7 @@ class DynamicLossScale(LossScale):
 
 
 def _after(operation):
-    """A constant with a control dependency on the operation: the result of a branch of cond."""
+    """Returns a constant with a control dependency on the operation: the result of a branch of cond."""
     from weft._core.framework.build import constant
     from weft._core.framework.graph import control_dependencies
     with control_dependencies([operation]):
@@ -111,7 +115,7 @@ def _after(operation):
 
 
 def scaled_gradient(gradient, factor):
-    """A gradient times a number."""
+    """Returns a gradient multiplied by a factor."""
     if isinstance(gradient, IndexedSlices):
         return IndexedSlices(scaled_gradient(gradient.values, factor), gradient.indices, gradient.dense_shape)
     return gradient * math_ops.cast(factor, gradient.dtype.base_dtype)
@@ -128,7 +132,7 @@ def _loss_scale(given):
 
 
 class MixedPrecisionLossScaleOptimizer(Optimizer):
-    """An optimizer whose loss is scaled; a step whose gradients are not finite is left out."""
+    """An optimizer that scales the loss, and skips steps whose gradients are not finite."""
 
     def __init__(self, opt, loss_scale):
         if not isinstance(opt, Optimizer):
@@ -155,7 +159,8 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         update_scale, apply = self._loss_scale.update([g for g, _ in pairs])
         if apply is True:
             return group(update_scale, self._optimizer.apply_gradients(pairs, global_step), name=name)
-        # Python builds the updates, as under a distribution strategy: the C library cannot build them inside tf.cond.
+        # Python builds these updates, as under a distribution strategy, because the C library cannot build them in a
+        # tf.cond.
         self._optimizer.__dict__["_in_strategy"] = True
         applied = cond(apply, lambda: _after(_operation(self._optimizer.apply_gradients(pairs, global_step))),
                        lambda: convert_to_tensor(False))
@@ -176,7 +181,9 @@ def _operation(made):
 
 
 def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
-    """The optimizer with a loss scale.  Sessions made from now on run ops of GPUs in float16 where that is safe.
+    """Returns the optimizer with a loss scale.
+
+    Sessions created after this call run GPU ops in float16 where that is safe.
 
     Args:
       opt: a tf.train.Optimizer.
@@ -194,5 +201,5 @@ def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
 
 
 def disable_mixed_precision_graph_rewrite():
-    """Sessions made from now on run each op in its own type; the loss scale of an optimizer stays."""
+    """Makes sessions created after this call run each op in its own type. Optimizers keep their loss scales."""
     device_config.set_mixed_precision(False)

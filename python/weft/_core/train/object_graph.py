@@ -1,7 +1,7 @@
 """The objects under a root, as a checkpoint describes them: numbers, names of children, keys of values, slots.
 
-A key is the shortest path to an object, the first in breadth-first order.  A slot of an optimizer has the key of its
-variable, then the optimizer's, then the slot's name.
+A key is the first path to an object in breadth-first order, hence a shortest one. The key of an optimizer's slot joins
+the key of its variable, the key of the optimizer and the name of the slot.
 """
 from weft._core.framework import protos
 from weft._core.framework.trackable import children_of, saveables_of
@@ -11,7 +11,7 @@ OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
 def escaped(name):
-    """A name as one part of a key."""
+    """Returns a name with the escapes that it needs as one part of a key."""
     return name.replace(".", "..").replace("/", ".S")
 
 
@@ -24,7 +24,7 @@ def slot_of(optimizer, variable, name):
 
 
 class ObjectGraph:
-    """What is under a root now."""
+    """The objects that are reachable from a root now, with their keys."""
 
     def __init__(self, root):
         self.objects, self.children, self.keys, self.slots, self._numbers = [], [], [], {}, {}
@@ -61,7 +61,7 @@ class ObjectGraph:
                     self.slots.setdefault(number, []).append((original, name, at))
 
     def values(self):
-        """(number of the object, name of the attribute, key in the checkpoint, what is saved) of each value."""
+        """Returns (number of the object, name of the attribute, key in the checkpoint, saved object) for each value."""
         return [(number, name, "%s/.ATTRIBUTES/%s" % (self.keys[number], escaped(name)), saved)
                 for number, value in enumerate(self.objects) for name, saved in saveables_of(value).items()]
 
@@ -81,7 +81,7 @@ class ObjectGraph:
         return made
 
     def _mark(self, made, held):
-        """Says of each object whether there is a value in it or below it."""
+        """Records for each object whether it or an object below it has a value."""
         parents = {}
         for number, rows in enumerate(self.children):
             for _, child in rows:
@@ -99,12 +99,12 @@ class ObjectGraph:
 
 
 def _full_name(saved):
-    """The key of a value in the checkpoints of tf.train.Saver."""
+    """Returns the key of a value in checkpoints of tf.train.Saver."""
     return saved._shared_name if isinstance(saved, Variable) else getattr(saved, "name", "")
 
 
 def path_names(proto):
-    """How an error names each object: (root).model.kernel"""
+    """Returns for each object the path that errors show, such as (root).model.kernel."""
     names = {0: "(root)"}
     waiting = [0]
     for at in waiting:
@@ -120,7 +120,7 @@ def path_names(proto):
 
 
 def read_proto(reader):
-    """The object graph of a checkpoint; None when it was written by tf.train.Saver."""
+    """Returns the object graph of a checkpoint, or None if tf.train.Saver wrote the checkpoint."""
     if not reader.has_tensor(OBJECT_GRAPH_KEY):
         return None
     value = reader.get_tensor(OBJECT_GRAPH_KEY)
@@ -128,5 +128,5 @@ def read_proto(reader):
 
 
 def list_objects(root):
-    """All objects under a root, slots of optimizers included."""
+    """Returns all objects under a root, including the slots of optimizers."""
     return list(ObjectGraph(root).objects)

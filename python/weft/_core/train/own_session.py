@@ -1,7 +1,7 @@
 """The session of a SessionCreator that a program wrote itself, with hooks around its runs.
 
-The library opens and recovers the sessions of its own creators.  A session that a program makes cannot be opened again by
-the library, so its hooks are called from here, in TensorFlow's order.
+The library opens and recovers the sessions of its own creators. It cannot reopen a session that a program made, so this
+module calls the hooks, in TensorFlow's order.
 """
 from weft._core.framework import protos
 from weft._core.framework.graph import GraphKeys, get_default_graph
@@ -22,7 +22,7 @@ class OwnSession:
             hook.after_create_session(self.session, self.coord)
 
     def run(self, args, run_metadata):
-        """One run of what the program and the hooks ask for; args: the program's SessionRunArgs."""
+        """Runs the fetches of the program and of the hooks once. args is the program's SessionRunArgs."""
         fetches, feeds, context = {"program": args.fetches}, dict(args.feed_dict or {}), SessionRunContext(args, self.session)
         options = protos.RunOptions()
         if args.options is not None:

@@ -1,6 +1,6 @@
 """Optimizers that a program writes in Python: TensorFlow's protocol of slots, _apply_dense and _finish.
 
-Gradients come from the library as for its own; the nodes of the update are what the program's methods make.
+The library computes the gradients, and the program's methods make the nodes of the update.
 """
 import contextlib
 
@@ -14,12 +14,15 @@ from weft._core.ops.variables import Variable
 
 
 def slot_place(var):
-    """Where what belongs to a variable is made: beside it; of one with copies, the strategy makes a copy beside each."""
+    """Returns a context that places a slot beside its variable.
+
+    For a variable with copies it does nothing, because the strategy places a copy of the slot beside each.
+    """
     return contextlib.nullcontext() if hasattr(var, "_values") else colocate_with(var)
 
 
 class PythonUpdates:
-    """What a subclass calls and overrides; optimizers of the library never come here."""
+    """The methods that a subclass calls and overrides. Optimizers of the library do not use them."""
 
     def _create_slots(self, var_list):
         pass
@@ -41,7 +44,7 @@ class PythonUpdates:
 
     @staticmethod
     def _summed(values, indices):
-        """Rows that occur twice are added up first."""
+        """Returns values and indices in which rows with the same index are added up."""
         from weft._core.ops import array_ops, math_ops
         once, place = array_ops.unique(indices)
         return math_ops.unsorted_segment_sum(values, place, array_ops.shape(once)[0]), once
@@ -125,7 +128,7 @@ class PythonUpdates:
 
     def _apply_in_python(self, pairs, global_step, name):
         pairs = [(g if isinstance(g, IndexedSlices) else convert_to_tensor(g), v) for g, v in pairs if g is not None]
-        with control_dependencies(None):  # slots belong to no condition
+        with control_dependencies(None):  # Slots must not depend on a condition.
             self._create_slots([v for _, v in pairs])
         with name_scope(name, self._name) as scope:
             self._prepare()
@@ -150,9 +153,9 @@ def _is_ours(method):
 
 
 def in_python(optimizer):
-    """Whether the steps are written in Python, by the program or by one of our own classes (_KIND is None then).
+    """Returns whether Python makes the updates: for optimizers of programs and for our own with _KIND None.
 
-    In a strategy each copy of a variable is updated from here.
+    In a strategy, Python makes them too, because each copy of a variable needs an update.
     """
     if optimizer.__dict__.get("_in_strategy"):
         return True

@@ -1,6 +1,6 @@
 """The nodes of a Saver, made in Python: for SaveableObjects of programs, and for the builders that programs derive.
 
-A Saver of variables alone has its nodes from the library, which makes the same ones.
+If a Saver saves only variables, the library makes these nodes.
 """
 from weft._core.framework import dtypes, protos
 from weft._core.framework.absent import Named
@@ -13,7 +13,10 @@ from weft._core.ops.resource_variables import ResourceVariable
 
 
 class SaveSpec(metaclass=Named):
-    """One tensor of a checkpoint: tensor is a tensor or a function that makes one, slice_spec is "" or the slice that it is."""
+    """One tensor of a checkpoint.
+
+    tensor is a tensor or a function that makes one; slice_spec describes a slice, or is "".
+    """
 
     def __init__(self, tensor, slice_spec, name, dtype=None, device=None):
         if callable(tensor) and (dtype is None or device is None):
@@ -24,12 +27,13 @@ class SaveSpec(metaclass=Named):
 
     @property
     def tensor(self):
-        """The tensor; a function is called each time."""
+        """The tensor; if it was given as a function, each access calls it."""
         return self._tensor() if callable(self._tensor) else self._tensor
 
 
 class SaveableObject(metaclass=Named):
-    """What a Saver saves and restores as a whole: the tensors of specs, and restore(), which derived classes define."""
+    """An object that a Saver saves and restores as a whole: `specs` lists its tensors, and subclasses define restore().
+    """
 
     def __init__(self, op, specs, name):
         self.op, self.specs, self.name = op, specs, name
@@ -40,12 +44,15 @@ class SaveableObject(metaclass=Named):
         return self.specs[0].device
 
     def restore(self, restored_tensors, restored_shapes):
-        """The op that sets the object to what a checkpoint has; restored_shapes is None unless the Saver reshapes."""
+        """Returns the op that sets the object to the restored tensors.
+
+        restored_shapes is None unless the Saver reshapes.
+        """
         raise ValueError("Calling an abstract method.")
 
 
 class VariableSaveable(SaveableObject):
-    """A variable that is a reference."""
+    """Saves and restores a reference variable."""
 
     def __init__(self, var, slice_spec, name):
         self.var = var
@@ -63,7 +70,7 @@ class VariableSaveable(SaveableObject):
 
 
 class ResourceVariableSaveable(SaveableObject):
-    """A variable that is a resource."""
+    """Saves and restores a resource variable."""
 
     def __init__(self, var, slice_spec, name):
         self.var = var
@@ -80,7 +87,7 @@ class ResourceVariableSaveable(SaveableObject):
 
 
 def _on_cpu(name):
-    """CPU 0 of the task of a device; of no device, none."""
+    """Returns the name of CPU 0 of the task of a device; an empty name is returned unchanged."""
     if not name:
         return name
     spec = DeviceSpec.from_string(name)
@@ -88,7 +95,7 @@ def _on_cpu(name):
 
 
 def _of(value, name):
-    """The object that saves a variable; SaveableObjects are taken as they are."""
+    """Returns the object that saves a variable; a SaveableObject is returned unchanged."""
     if isinstance(value, SaveableObject) or hasattr(value, "specs"):
         return value
     part = getattr(value, "_save_slice_info", None)
@@ -97,7 +104,7 @@ def _of(value, name):
 
 
 class BaseSaverBuilder(metaclass=Named):
-    """Makes the nodes that save and restore.  A derived class may make its own in save_op, restore_op and bulk_restore."""
+    """Makes the nodes that save and restore. A subclass may override save_op, restore_op and bulk_restore."""
 
     SaveSpec, SaveableObject = SaveSpec, SaveableObject
     VariableSaveable, ResourceVariableSaveable = VariableSaveable, ResourceVariableSaveable
@@ -106,7 +113,7 @@ class BaseSaverBuilder(metaclass=Named):
         self._write_version = write_version
 
     def save_op(self, filename_tensor, saveables):
-        """The op that writes the tensors of saveables to one file."""
+        """Returns the op that writes the tensors of saveables to one file."""
         specs = [s for saveable in saveables for s in saveable.specs]
         names, slices, tensors = [s.name for s in specs], [s.slice_spec for s in specs], [s.tensor for s in specs]
         tensors = [convert_to_tensor(t) if not hasattr(t, "_ref") else t._ref() for t in tensors]
@@ -117,11 +124,11 @@ class BaseSaverBuilder(metaclass=Named):
         return op("SaveV2", prefix=filename_tensor, tensor_names=names, shape_and_slices=slices, tensors=tensors)
 
     def restore_op(self, filename_tensor, saveable, preferred_shard):
-        """The tensors of one saveable, read from a file."""
+        """Returns the tensors of one saveable, read from a file."""
         return self._read(filename_tensor, saveable.specs)
 
     def bulk_restore(self, filename_tensor, saveables, preferred_shard, restore_sequentially):
-        """The tensors of all saveables, read from a file: here one op for each saveable."""
+        """Returns the tensors of all saveables, read from a file with one op for each saveable."""
         found = []
         for saveable in saveables:
             with device(_on_cpu(saveable.device)):
@@ -129,7 +136,7 @@ class BaseSaverBuilder(metaclass=Named):
         return found
 
     def sharded_filename(self, filename_tensor, shard, num_shards):
-        """The name of one file of a checkpoint that has several."""
+        """Returns the name of one file of a checkpoint with several files."""
         return op("ShardedFilename", basename=filename_tensor, shard=shard, num_shards=num_shards)
 
     @staticmethod
@@ -141,7 +148,7 @@ class BaseSaverBuilder(metaclass=Named):
         return with_dependencies([self.save_op(filename_tensor, saveables)], filename_tensor)
 
     def _restore(self, filename_tensor, saveables, sequentially, reshape, shard=-1, name="restore_all"):
-        """The op that reads the file and sets every saveable."""
+        """Returns the op that reads the file and sets every saveable."""
         tensors, at, done = self.bulk_restore(filename_tensor, saveables, shard, sequentially), 0, []
         for saveable in saveables:
             shapes = None
@@ -160,7 +167,7 @@ class BaseSaverBuilder(metaclass=Named):
         return sorted(groups.items())
 
     def _save_shards(self, filename, groups):
-        """Every device writes a file of its own; version 2 then joins their indices to one checkpoint."""
+        """Returns the name of a checkpoint to which each device writes a file; version 2 then merges their indices."""
         first = self._write_version == protos.SaverDef.V1
         with device("CPU"):
             part = filename if first else string_ops.string_join([filename, array_ops.where(
@@ -187,7 +194,9 @@ class BaseSaverBuilder(metaclass=Named):
 
     def build(self, names_to_saveables, reshape=False, sharded=False, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0,
               name=None, restore_sequentially=False, filename="model"):
-        """Makes the nodes for a list of variables and SaveableObjects or a {name: one of them}; returns the SaverDef."""
+        """Makes the nodes for a list of variables and SaveableObjects, or a dict with their names, and returns the
+        SaverDef.
+        """
         return self._build_internal(names_to_saveables, reshape, sharded, max_to_keep, keep_checkpoint_every_n_hours, name,
                                     restore_sequentially, filename)
 
@@ -216,9 +225,9 @@ class BaseSaverBuilder(metaclass=Named):
 
 
 class BulkSaverBuilder(BaseSaverBuilder):
-    """Reads all tensors with one op, as the Saver does that is given no builder."""
+    """Reads all tensors with one op, as a Saver without a builder does."""
 
     def bulk_restore(self, filename_tensor, saveables, preferred_shard, restore_sequentially):
-        """The tensors of all saveables, read from a file by one op."""
+        """Returns the tensors of all saveables, read from a file by one op."""
         with device("CPU:0"):
             return self._read(filename_tensor, [s for saveable in saveables for s in saveable.specs])

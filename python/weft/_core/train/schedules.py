@@ -1,4 +1,4 @@
-"""Learning rates that fall with the global step: the library's schedules under TensorFlow's names."""
+"""Learning rates that decay with the global step: the library's schedules under TensorFlow's names."""
 from weft._core.framework import library
 from weft._core.framework.build import convert_to_tensor, is_tensor
 from weft._core.framework.graph import get_default_graph, name_scope
@@ -7,7 +7,7 @@ from weft._core.ops.variables import Variable
 
 
 def _decay(kind, scope_name, name, rate, step, steps, *more, flag=False):
-    """The library's schedule; rate, steps and more may be functions, numbers or tensors."""
+    """Returns the decayed rate of the library's schedule; rate, steps and more may be functions, numbers or tensors."""
     if step is None:
         raise ValueError("global_step is required for %s." % kind)
     rate, steps, *more = (v() if callable(v) and not isinstance(v, Variable) else v for v in (rate, steps, *more))
@@ -21,7 +21,7 @@ def _decay(kind, scope_name, name, rate, step, steps, *more, flag=False):
 
 
 def _variable(x):
-    """A variable is read by the library, in the scope where TensorFlow reads it."""
+    """Returns the reference of a variable, so that the library reads it in the scope where TensorFlow does."""
     return x._ref() if isinstance(x, Variable) and get_default_graph().outer is None else x
 
 

@@ -4,7 +4,10 @@ from weft._core.framework.absent import Named
 
 
 class ClusterSpec(metaclass=Named):
-    """From a dict of lists or of {task: address}, a ClusterDef or another ClusterSpec."""
+    """The jobs of a cluster and the addresses of their tasks.
+
+    The argument is a dict of lists or of {task: address}, a ClusterDef or another ClusterSpec.
+    """
 
     def __init__(self, cluster):
         if isinstance(cluster, ClusterSpec):
@@ -66,7 +69,7 @@ class ClusterSpec(metaclass=Named):
                 for job, tasks in sorted(self._spec.items())}
 
     def as_cluster_def(self):
-        """The message, in which addresses are text without the spaces that are left of "a:1, b:1"."""
+        """Returns the ClusterDef; spaces around addresses, such as in "a:1, b:1", are removed."""
         made = protos.ClusterDef()
         for job in self.jobs:
             texts = {i: a.decode() if isinstance(a, bytes) else a for i, a in self._spec[job].items()}

@@ -1,4 +1,4 @@
-"""tf.train.SyncReplicasOptimizer: the library's synchronous training."""
+"""Synchronous training with tf.train.SyncReplicasOptimizer, which the library implements."""
 from weft import _weft
 from weft._core.framework.graph import GraphKeys, graph_of
 from weft._core.ops.gradients import _out
@@ -59,7 +59,7 @@ class SyncReplicasOptimizer(Optimizer):
         return self.apply_gradients(pairs, global_step=global_step, name=name)
 
     def _nodes(self, what):
-        """The nodes that were made in Python; None where the library made them."""
+        """Returns the nodes that Python made, or None if the library made them."""
         if self._python is None:
             self._capsule_made(what)
         return self._python

@@ -1,4 +1,4 @@
-"""The global step."""
+"""Functions of the global step: tf.train.get_global_step and related functions."""
 from weft import _weft
 from weft._core.framework.graph import GraphKeys, get_default_graph
 from weft._core.ops.variables import Variable, resource_wanted, variable_of
@@ -16,7 +16,7 @@ def get_global_step(graph=None):
 
 
 def _by_name(graph):
-    """The variable or tensor global_step:0 of a program that put it into no collection."""
+    """Returns the variable or tensor global_step:0 of a program that put it into no collection."""
     try:
         made = variable_of(graph, "global_step:0")
         return graph.get_tensor_by_name("global_step:0") if made is None else made

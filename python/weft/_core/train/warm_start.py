@@ -12,7 +12,7 @@ from weft._core.train.saver import _prefix, load_checkpoint
 
 class VocabInfo(collections.namedtuple("VocabInfo", [
         "new_vocab", "new_vocab_size", "num_oov_buckets", "old_vocab", "old_vocab_size", "backup_initializer", "axis"])):
-    """Where the rows of a variable of one vocabulary are in the checkpoint of another one."""
+    """Describes where the rows of a variable of one vocabulary are in a checkpoint of another vocabulary."""
 
     def __new__(cls, new_vocab, new_vocab_size, num_oov_buckets, old_vocab, old_vocab_size=-1, backup_initializer=None, axis=0):
         if axis not in (0, 1):
@@ -42,7 +42,7 @@ def init_from_checkpoint(ckpt_dir_or_file, assignment_map):
 
 
 def _variables(given):
-    """The variable, or the pieces, that a value of the map means; None for the name of a scope."""
+    """Returns the variable, or the pieces, that a value of the map names, or None if it names a scope."""
     if isinstance(given, (Variable, PartitionedVariable)):
         return given
     if isinstance(given, (list, tuple)) and given and all(isinstance(v, Variable) for v in given):
@@ -52,7 +52,7 @@ def _variables(given):
 
 
 def _by_name():
-    """{name: variable, or the pieces of a partitioned one by its whole name}"""
+    """Returns {name: variable}, in which a partitioned variable is a list of its pieces."""
     found, pieces = {}, collections.defaultdict(list)
     for variable in global_variables():
         info = variable._save_slice_info
@@ -110,12 +110,12 @@ def _initialize(variable, path, name):
             with graph.control_dependencies(None), graph.colocate_with(piece.op):
                 piece._initializer_op = op("Assign", ref=piece._variable, value=value).op
         piece._initial_value = value
-        # The library's own init op would run the variables' first initializers.
+        # The library's own init op would still run the original initializers of these variables.
         graph._initializers_replaced = True
 
 
 def warm_start(ckpt_to_initialize_from, vars_to_warm_start=".*", var_name_to_vocab_info=None, var_name_to_prev_var_name=None):
-    """Makes variables begin with the values that a checkpoint has for them.
+    """Initializes variables with the values of a checkpoint.
 
     Args:
       ckpt_to_initialize_from: a folder of checkpoints or the prefix of one.

@@ -1,1 +1,1 @@
-"""The code of tf.contrib.image and tf.contrib.resampler."""
+"""The implementation of tf.contrib.image and tf.contrib.resampler."""

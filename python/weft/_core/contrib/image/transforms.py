@@ -1,4 +1,4 @@
-"""tf.contrib.image: images turned, moved and seen through projective transforms, and their connected parts."""
+"""tf.contrib.image: rotates, translates and transforms images, and finds connected components."""
 import weft as tf
 from weft._core.framework.build import op
 
@@ -6,7 +6,7 @@ _TYPES = (tf.uint8, tf.int32, tf.int64, tf.float16, tf.float32, tf.float64)
 
 
 def flat_transforms_to_matrices(transforms):
-    """Rows of eight numbers as matrices of 3 x 3 whose last number is one."""
+    """Returns rows of eight numbers as 3 x 3 matrices whose last element is one."""
     with tf.name_scope("flat_transforms_to_matrices"):
         flat = tf.reshape(tf.convert_to_tensor(transforms, name="transforms"), [-1, 8])
         if flat.shape.as_list()[1] != 8:
@@ -16,14 +16,14 @@ def flat_transforms_to_matrices(transforms):
 
 
 def matrices_to_flat_transforms(transform_matrices):
-    """Matrices of 3 x 3 as rows of eight numbers."""
+    """Returns 3 x 3 matrices as rows of eight numbers."""
     with tf.name_scope("matrices_to_flat_transforms"):
         flat = tf.reshape(tf.convert_to_tensor(transform_matrices, name="transform_matrices"), [-1, 9])
         return (flat / flat[:, 8:9])[:, :8]
 
 
 def compose_transforms(*transforms):
-    """One transform for several that are applied one after the other, the first of them last."""
+    """Returns one transform for several that are applied in sequence, beginning with the last argument."""
     if not transforms:
         raise ValueError("transforms cannot be empty")
     with tf.name_scope("compose_transforms"):
@@ -34,7 +34,7 @@ def compose_transforms(*transforms):
 
 
 def _vectors(values, name, rank):
-    """Values of a given rank; one less is a batch of one."""
+    """Returns values with a given rank; a value with one axis less is a batch of one."""
     x = tf.convert_to_tensor(values, name=name, dtype=tf.float32)
     if x.shape.ndims is None:
         raise TypeError("%s rank must be statically known" % name)
@@ -46,7 +46,7 @@ def _vectors(values, name, rank):
 
 
 def angles_to_projective_transforms(angles, image_height, image_width, name=None):
-    """The transforms that turn images around their centers, in radians and against the clock."""
+    """Returns the transforms that rotate images around their centers, by angles in radians and counterclockwise."""
     with tf.name_scope(name, "angles_to_projective_transforms"):
         a = _vectors(angles, "angles", 1)
         high, wide = (tf.cast(n, tf.float32) - 1 for n in (image_height, image_width))
@@ -57,7 +57,7 @@ def angles_to_projective_transforms(angles, image_height, image_width, name=None
 
 
 def translations_to_projective_transforms(translations, name=None):
-    """The transforms that move images by (dx, dy)."""
+    """Returns the transforms that shift images by (dx, dy)."""
     with tf.name_scope(name, "translations_to_projective_transforms"):
         t = _vectors(translations, "translations", 2)
         one, zero = tf.ones_like(t[:, 0]), tf.zeros_like(t[:, 0])
@@ -65,7 +65,7 @@ def translations_to_projective_transforms(translations, name=None):
 
 
 def _four(images):
-    """(images as a batch with channels, a function that takes these axes off again)"""
+    """Returns (images as a batch with channels, a function that removes the added axes again)."""
     x = tf.convert_to_tensor(images, name="images")
     if x.dtype.base_dtype not in _TYPES:
         raise TypeError("Invalid dtype %s." % x.dtype)
@@ -82,7 +82,7 @@ def _four(images):
 
 
 def transform(images, transforms, interpolation="NEAREST", output_shape=None, name=None):
-    """Images seen through transforms: output (x, y) is input ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k)."""
+    """Transforms images: output (x, y) is input ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k)."""
     with tf.name_scope(name, "transform", [images]):
         x, back = _four(images)
         size = tf.shape(x)[1:3] if output_shape is None else tf.convert_to_tensor(output_shape, tf.int32, name="output_shape")
@@ -94,7 +94,7 @@ def transform(images, transforms, interpolation="NEAREST", output_shape=None, na
 
 
 def rotate(images, angles, interpolation="NEAREST", name=None):
-    """Images turned by angles in radians, against the clock."""
+    """Rotates images by angles in radians, counterclockwise."""
     with tf.name_scope(name, "rotate"):
         x, _ = _four(images)
         size = tf.cast(tf.shape(x), tf.float32)
@@ -102,15 +102,15 @@ def rotate(images, angles, interpolation="NEAREST", name=None):
 
 
 def translate(images, translations, interpolation="NEAREST", name=None):
-    """Images moved by (dx, dy)."""
+    """Shifts images by (dx, dy)."""
     with tf.name_scope(name, "translate"):
         return transform(images, translations_to_projective_transforms(translations), interpolation=interpolation)
 
 
-# ---- connected parts and pairs ----
+# ---- connected components and matching ----
 
 def _spread(labels, images):
-    """Each pixel with the least label among itself and its four neighbors of the same value."""
+    """Returns for each pixel the smallest label among itself and its four neighbors of the same value."""
     found = labels
     top = tf.fill(tf.shape(labels), labels.dtype.max)
     for axis in (1, 2):
@@ -128,7 +128,7 @@ def _spread(labels, images):
 
 
 def connected_components(images):
-    """Numbers the connected parts of equal pixels that are not zero, in the order of their first pixels."""
+    """Numbers the connected components of equal pixels that are not zero, in the order of their first pixels."""
     with tf.name_scope("connected_components"):
         x = tf.convert_to_tensor(images, name="images")
         if x.shape.ndims not in (2, 3):
@@ -148,7 +148,7 @@ def connected_components(images):
 
 
 def _as_numbers(x):
-    """Values of any type as integers that are equal where the values are; zero or "" is zero."""
+    """Returns values of any type as integers that are equal where the values are; zero or "" becomes zero."""
     flat = tf.reshape(x, [-1])
     nothing = tf.zeros([1], x.dtype) if x.dtype != tf.string else tf.constant([""])
     _, place = tf.unique(tf.concat([nothing, flat], 0), out_idx=tf.int64)
@@ -156,7 +156,7 @@ def _as_numbers(x):
 
 
 def _numbered(labels):
-    """Labels as 1, 2, ... in their order; zero stays."""
+    """Renumbers labels as 1, 2, ... in their order; zero is kept."""
     flat = tf.reshape(labels, [-1])
     size = tf.size(flat, out_type=tf.int64)
     roots = tf.cast(tf.equal(flat, tf.range(1, size + 1, dtype=tf.int64)), tf.int64)
@@ -165,7 +165,9 @@ def _numbered(labels):
 
 
 def bipartite_match(distance_mat, num_valid_rows, top_k=-1, name="bipartite_match"):
-    """(column of each row, row of each column) by taking the least distance that is left, again and again; -1: none."""
+    """Returns (column of each row, row of each column), made by repeatedly matching the pair with the smallest
+    distance.
+    """
     with tf.name_scope(name):
         d = tf.convert_to_tensor(distance_mat, tf.float32)
         rows, columns = tf.shape(d)[0], tf.shape(d)[1]

@@ -1,9 +1,12 @@
-"""Images warped by a flow or by control points, splines between points, and samples at places of an image."""
+"""Warps images by a flow or by control points, interpolates splines between points, and samples images at positions."""
 import weft as tf
 
 
 def _corners(grid, low, size):
-    """The four pixels around each place, whose upper left ones are `low`, as tensors of (batch, places, channels)."""
+    """Returns the four pixels around each position as tensors of (batch, positions, channels).
+
+    `low` has the upper left ones.
+    """
     batch, height, width, channels = size
     flat = tf.reshape(grid, tf.stack([batch * height * width, channels]))
     first = tf.expand_dims(tf.range(batch) * height * width, 1)
@@ -12,7 +15,10 @@ def _corners(grid, low, size):
 
 
 def _interpolate(grid, places):
-    """The values of images at places of (batch, n, (y, x)), by the four pixels around each; the edges go on."""
+    """Returns bilinear samples of images at positions of (batch, n, (y, x)).
+
+    Positions outside of an image use the values at its edges.
+    """
     size = tf.unstack(tf.shape(grid))
     low, part = [], []
     for axis in (0, 1):
@@ -28,13 +34,13 @@ def _interpolate(grid, places):
 
 
 def _grid(height, width, dtype):
-    """(height, width, 2) of (y, x)."""
+    """Returns a tensor (height, width, 2) with the position (y, x) of each pixel."""
     x, y = tf.meshgrid(tf.range(width), tf.range(height))
     return tf.cast(tf.stack([y, x], axis=2), dtype)
 
 
 def dense_image_warp(image, flow, name="dense_image_warp"):
-    """Each pixel from where the flow of (dy, dx) says: output[y, x] = image[y - dy, x - dx]."""
+    """Returns an image warped by a flow of (dy, dx): output[y, x] = image[y - dy, x - dx]."""
     with tf.name_scope(name):
         image, flow = tf.convert_to_tensor(image), tf.convert_to_tensor(flow)
         batch, height, width, channels = tf.unstack(tf.shape(image))
@@ -51,13 +57,13 @@ _TINY = 1e-10
 
 
 def _squared_distances(x, y):
-    """(batch, points of x, points of y)"""
+    """Returns the squared distances of points, as (batch, points of x, points of y)."""
     xx, yy = (tf.reduce_sum(tf.square(p), axis=2, keepdims=True) for p in (x, y))
     return xx - 2 * tf.matmul(x, y, transpose_b=True) + tf.transpose(yy, [0, 2, 1])
 
 
 def _phi(r, order):
-    """The polyharmonic function of an order, of squared distances."""
+    """Returns the polyharmonic radial basis function of an order for squared distances."""
     if order == 1:
         return tf.sqrt(tf.maximum(r, _TINY))
     if order % 2 == 0:
@@ -67,7 +73,7 @@ def _phi(r, order):
 
 
 def interpolate_spline(train_points, train_values, query_points, order, regularization_weight=0.0, name="interpolate_spline"):
-    """The values at query points of a polyharmonic spline through the values at points."""
+    """Returns the values at query points of a polyharmonic spline through the values at points."""
     with tf.name_scope(name):
         points, values, asked = (tf.convert_to_tensor(x) for x in (train_points, train_values, query_points))
         batch, n, dims = tf.unstack(tf.shape(points))
@@ -84,7 +90,7 @@ def interpolate_spline(train_points, train_values, query_points, order, regulari
 
 
 def _boundary(height, width, per_edge):
-    """Places (y, x) on the edges of an image, corners included."""
+    """Returns positions (y, x) on the edges of an image, including the corners."""
     import numpy as np
     ys, xs = np.meshgrid(np.linspace(0, height - 1, per_edge + 2), np.linspace(0, width - 1, per_edge + 2), indexing="ij")
     on_edge = (xs == 0) | (xs == width - 1) | (ys == 0) | (ys == height - 1)
@@ -93,7 +99,9 @@ def _boundary(height, width, per_edge):
 
 def sparse_image_warp(image, source_control_point_locations, dest_control_point_locations, interpolation_order=2,
                       regularization_weight=0.0, num_boundary_points=0, name="sparse_image_warp"):
-    """(image, flow): control points move from the source to the destination, and a spline moves what is between them."""
+    """Returns (image, flow): control points move from the source to the destination, and a spline moves what is between
+    them.
+    """
     image = tf.convert_to_tensor(image)
     source, target = tf.convert_to_tensor(source_control_point_locations), tf.convert_to_tensor(dest_control_point_locations)
     with tf.name_scope(name):
@@ -112,7 +120,10 @@ def sparse_image_warp(image, source_control_point_locations, dest_control_point_
 
 
 def resampler(data, warp, name="resampler"):
-    """The values of images at places (x, y) of `warp`, (batch, ..., 2); around the images are zeros."""
+    """Returns the values of images at positions (x, y) of `warp`, (batch, ..., 2).
+
+    Outside of the images the value is zero.
+    """
     with tf.name_scope(name, "resampler", [data, warp]):
         data, warp = tf.convert_to_tensor(data, name="data"), tf.convert_to_tensor(warp, name="warp")
         padded = tf.pad(data, [[0, 0], [1, 2], [1, 2], [0, 0]])
@@ -120,7 +131,7 @@ def resampler(data, warp, name="resampler"):
         flat = tf.reshape(warp, tf.stack([batch, -1, 2]))
         limits = tf.cast(tf.stack([width, height]), flat.dtype)
         inside = tf.reduce_all(tf.logical_and(flat > -1, flat < limits), 2, keepdims=True)
-        held = tf.minimum(tf.maximum(flat, tf.constant(-1.0, flat.dtype)), limits) + 1  # places in the padded images
+        held = tf.minimum(tf.maximum(flat, tf.constant(-1.0, flat.dtype)), limits) + 1  # positions in the padded images
         low = tf.floor(held)
         part = [tf.expand_dims((held - low)[:, :, i], 2) for i in (0, 1)]
         size = (batch, height + 3, width + 3, channels)

@@ -7,12 +7,12 @@ from weft._core.contrib.slim import repeat
 
 
 def trunc_normal(stddev):
-    """An initializer of normal numbers that are at most two standard deviations from 0."""
+    """Returns an initializer of normal numbers that are at most two standard deviations from 0."""
     return tf.truncated_normal_initializer(0.0, stddev)
 
 
 def _arg_scope(weight_decay, biases, **first):
-    """Defaults for convolutions with a decay of their weights, and for the layers that `first` names."""
+    """Returns the arg_scope for convolutions with weight decay, and for the layers that `first` names."""
     with arg_scope([layers.conv2d, layers.fully_connected], activation_fn=tf.nn.relu,
                    weights_regularizer=layers.l2_regularizer(weight_decay), biases_initializer=biases):
         with arg_scope([layers.conv2d], padding="SAME") as scope:
@@ -23,12 +23,12 @@ def _arg_scope(weight_decay, biases, **first):
 
 
 def alexnet_v2_arg_scope(weight_decay=0.0005):
-    """The defaults of AlexNet's layers."""
+    """Returns the defaults of AlexNet's layers."""
     return _arg_scope(weight_decay, tf.constant_initializer(0.1), padding="VALID")
 
 
 def overfeat_arg_scope(weight_decay=0.0005):
-    """The defaults of OverFeat's layers."""
+    """Returns the defaults of OverFeat's layers."""
     with arg_scope([layers.conv2d, layers.fully_connected], activation_fn=tf.nn.relu,
                    weights_regularizer=layers.l2_regularizer(weight_decay), biases_initializer=tf.zeros_initializer()):
         with arg_scope([layers.conv2d], padding="SAME"):
@@ -37,12 +37,12 @@ def overfeat_arg_scope(weight_decay=0.0005):
 
 
 def vgg_arg_scope(weight_decay=0.0005):
-    """The defaults of the VGG networks' layers."""
+    """Returns the defaults of the VGG networks' layers."""
     return _arg_scope(weight_decay, tf.zeros_initializer())
 
 
 def _ended(net, end_points_collection, spatial_squeeze, scope):
-    """(logits, {name: output}) of a network whose last layer is a convolution called fc8."""
+    """Returns (logits, {name: output}) of a network whose last layer is a convolution called fc8."""
     end_points = convert_collection_to_dict(end_points_collection)
     if spatial_squeeze:
         net = tf.squeeze(net, [1, 2], name="fc8/squeezed")
@@ -51,7 +51,7 @@ def _ended(net, end_points_collection, spatial_squeeze, scope):
 
 
 def alexnet_v2(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.5, spatial_squeeze=True, scope="alexnet_v2"):
-    """AlexNet of "One weird trick for parallelizing convolutional neural networks"; images of 224 x 224."""
+    """Returns AlexNet of "One weird trick for parallelizing convolutional neural networks", for images of 224 x 224."""
     with tf.variable_scope(scope, "alexnet_v2", [inputs]) as sc:
         outputs = sc.name + "_end_points"
         with arg_scope([layers.conv2d, layers.fully_connected, layers.max_pool2d], outputs_collections=outputs):
@@ -74,7 +74,7 @@ def alexnet_v2(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.5
 
 
 def overfeat(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.5, spatial_squeeze=True, scope="overfeat"):
-    """OverFeat; images of 231 x 231."""
+    """Returns OverFeat for images of 231 x 231."""
     with tf.variable_scope(scope, "overfeat", [inputs]) as sc:
         outputs = sc.name + "_end_points"
         with arg_scope([layers.conv2d, layers.fully_connected, layers.max_pool2d], outputs_collections=outputs):
@@ -113,17 +113,17 @@ def _vgg(inputs, counts, num_classes, is_training, dropout_keep_prob, spatial_sq
 
 
 def vgg_a(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.5, spatial_squeeze=True, scope="vgg_a"):
-    """VGG with 11 layers; images of 224 x 224."""
+    """Returns VGG with 11 layers for images of 224 x 224."""
     return _vgg(inputs, (1, 1, 2, 2, 2), num_classes, is_training, dropout_keep_prob, spatial_squeeze, scope, "vgg_a")
 
 
 def vgg_16(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.5, spatial_squeeze=True, scope="vgg_16"):
-    """VGG with 16 layers; images of 224 x 224."""
+    """Returns VGG with 16 layers for images of 224 x 224."""
     return _vgg(inputs, (2, 2, 3, 3, 3), num_classes, is_training, dropout_keep_prob, spatial_squeeze, scope, "vgg_16")
 
 
 def vgg_19(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.5, spatial_squeeze=True, scope="vgg_19"):
-    """VGG with 19 layers; images of 224 x 224."""
+    """Returns VGG with 19 layers for images of 224 x 224."""
     return _vgg(inputs, (2, 2, 4, 4, 4), num_classes, is_training, dropout_keep_prob, spatial_squeeze, scope, "vgg_19")
 
 

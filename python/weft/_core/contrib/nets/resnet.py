@@ -1,4 +1,4 @@
-"""tf.contrib.slim.nets: residual networks, of units that normalize after (v1) or before (v2) their convolutions."""
+"""tf.contrib.slim.nets: residual networks, whose units normalize after (v1) or before (v2) their convolutions."""
 import collections
 
 import weft as tf
@@ -12,12 +12,12 @@ class Block(collections.namedtuple("Block", ["scope", "unit_fn", "args"])):
 
 
 def subsample(inputs, factor, scope=None):
-    """Every factor-th row and column."""
+    """Returns every factor-th row and column."""
     return inputs if factor == 1 else layers.max_pool2d(inputs, [1, 1], stride=factor, scope=scope)
 
 
 def conv2d_same(inputs, num_outputs, kernel_size, stride, rate=1, scope=None):
-    """A convolution with a stride whose padding does not depend on the size of the image."""
+    """Returns a convolution with a stride whose padding does not depend on the size of the image."""
     if stride == 1:
         return layers.conv2d(inputs, num_outputs, kernel_size, stride=1, rate=rate, padding="SAME", scope=scope)
     pad_total = kernel_size + (kernel_size - 1) * (rate - 1) - 1
@@ -29,7 +29,7 @@ def conv2d_same(inputs, num_outputs, kernel_size, stride, rate=1, scope=None):
 
 @add_arg_scope
 def stack_blocks_dense(net, blocks, output_stride=None, outputs_collections=None):
-    """The blocks one after the other; once their strides reach output_stride, further ones become rates."""
+    """Returns the blocks one after the other; once their strides reach output_stride, further ones become rates."""
     current_stride, rate = 1, 1
     for block in blocks:
         with tf.variable_scope(block.scope, "block", [net]) as sc:
@@ -50,7 +50,7 @@ def stack_blocks_dense(net, blocks, output_stride=None, outputs_collections=None
 
 
 def resnet_arg_scope(weight_decay=0.0001, batch_norm_decay=0.997, batch_norm_epsilon=1e-5, batch_norm_scale=True):
-    """The defaults of the layers of residual networks."""
+    """Returns the defaults of the layers of residual networks."""
     norm = {"decay": batch_norm_decay, "epsilon": batch_norm_epsilon, "scale": batch_norm_scale,
             "updates_collections": tf.GraphKeys.UPDATE_OPS}
     with arg_scope([layers.conv2d], weights_regularizer=layers.l2_regularizer(weight_decay),
@@ -63,7 +63,7 @@ def resnet_arg_scope(weight_decay=0.0001, batch_norm_decay=0.997, batch_norm_eps
 
 @add_arg_scope
 def bottleneck_v1(inputs, depth, depth_bottleneck, stride, rate=1, outputs_collections=None, scope=None):
-    """A unit of convolutions of 1 x 1, 3 x 3 and 1 x 1, added to its input."""
+    """Returns a unit of convolutions of 1 x 1, 3 x 3 and 1 x 1, added to its input."""
     with tf.variable_scope(scope, "bottleneck_v1", [inputs]) as sc:
         depth_in = last_dimension(inputs.get_shape(), min_rank=4)
         if depth == depth_in:
@@ -78,7 +78,7 @@ def bottleneck_v1(inputs, depth, depth_bottleneck, stride, rate=1, outputs_colle
 
 @add_arg_scope
 def bottleneck_v2(inputs, depth, depth_bottleneck, stride, rate=1, outputs_collections=None, scope=None):
-    """A unit that normalizes first; the sum with its input is neither normalized nor cut at 0."""
+    """Returns a unit that normalizes first; the sum with its input is neither normalized nor cut at 0."""
     with tf.variable_scope(scope, "bottleneck_v2", [inputs]) as sc:
         depth_in = last_dimension(inputs.get_shape(), min_rank=4)
         preact = layers.batch_norm(inputs, activation_fn=tf.nn.relu, scope="preact")
@@ -97,7 +97,7 @@ for _unit in (bottleneck_v1, bottleneck_v2):
 
 
 def _root(net, output_stride, first):
-    """The convolution and pooling before the blocks; what is left of the output stride."""
+    """Returns the convolution and pooling before the blocks, and the remaining output stride."""
     if output_stride is not None:
         if output_stride % 4 != 0:
             raise ValueError("The output_stride needs to be a multiple of 4.")
@@ -132,13 +132,13 @@ def _resnet(version, inputs, blocks, num_classes, is_training, global_pool, outp
 
 def resnet_v1(inputs, blocks, num_classes=None, is_training=True, global_pool=True, output_stride=None, include_root_block=True,
               reuse=None, scope=None):
-    """A residual network of the first kind, of the blocks given: (output, {name: output})."""
+    """Returns a residual network of the first kind, of the blocks given: (output, {name: output})."""
     return _resnet(1, inputs, blocks, num_classes, is_training, global_pool, output_stride, include_root_block, reuse, scope)
 
 
 def resnet_v2(inputs, blocks, num_classes=None, is_training=True, global_pool=True, output_stride=None, include_root_block=True,
               reuse=None, scope=None):
-    """A residual network of the second kind, of the blocks given: (output, {name: output})."""
+    """Returns a residual network of the second kind, of the blocks given: (output, {name: output})."""
     return _resnet(2, inputs, blocks, num_classes, is_training, global_pool, output_stride, include_root_block, reuse, scope)
 
 
@@ -148,12 +148,12 @@ def _block(unit, scope, base_depth, num_units, stride):
 
 
 def resnet_v1_block(scope, base_depth, num_units, stride):
-    """A block of units of the first kind; the last has the stride."""
+    """Returns a block of units of the first kind; the last has the stride."""
     return _block(bottleneck_v1, scope, base_depth, num_units, stride)
 
 
 def resnet_v2_block(scope, base_depth, num_units, stride):
-    """A block of units of the second kind; the last has the stride."""
+    """Returns a block of units of the second kind; the last has the stride."""
     return _block(bottleneck_v2, scope, base_depth, num_units, stride)
 
 

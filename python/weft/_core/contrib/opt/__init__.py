@@ -1,1 +1,1 @@
-"""The code of tf.contrib.opt: optimizers that are written on the protocol of tf.train.Optimizer."""
+"""The implementation of tf.contrib.opt: optimizers that use the protocol of tf.train.Optimizer."""

@@ -1,9 +1,9 @@
-"""Relatives of Adam in tf.contrib.opt."""
+"""Variants of Adam in tf.contrib.opt."""
 import weft as tf
 
 
 class _AdamRows(tf.train.AdamOptimizer):
-    """Adam in Python whose steps for rows are one function, for both kinds of variables."""
+    """The base of Adam variants in Python, with one function for sparse updates of both kinds of variables."""
 
     _KIND = None
 
@@ -14,7 +14,7 @@ class _AdamRows(tf.train.AdamOptimizer):
         return self._step_rows(grad, var, indices)
 
     def _put(self, slot, indices, rows):
-        """Writes rows of a slot, and gives the op."""
+        """Returns the op that writes rows of a slot."""
         return tf.scatter_update(slot, indices, rows, use_locking=self._use_locking)
 
     def _take(self, var, indices, rows):
@@ -22,7 +22,7 @@ class _AdamRows(tf.train.AdamOptimizer):
 
 
 class LazyAdamOptimizer(_AdamRows):
-    """Adam that touches the averages of a row only when the row has a gradient."""
+    """Adam that updates the averages of a row only if the row has a gradient."""
 
     def _step_rows(self, grad, var, indices):
         power1, power2, lr, beta1, beta2, epsilon = self._numbers(var)
@@ -35,7 +35,7 @@ class LazyAdamOptimizer(_AdamRows):
 
 
 class _FromStep:
-    """Powers of beta1 and beta2 from the global step instead of variables of their own."""
+    """The base of optimizers that compute powers of beta1 and beta2 from the global step, without variables."""
 
     def _use_step(self, global_step):
         self._global_step, self._global_step_on_worker = global_step, None
@@ -58,7 +58,7 @@ class _FromStep:
 
 
 class _Value:
-    """A tensor where a variable is read."""
+    """A tensor in place of a variable that is read."""
 
     def __init__(self, tensor):
         self._tensor = tensor
@@ -114,7 +114,7 @@ class NadamOptimizer(_AdamRows):
 
 
 class AdaMaxOptimizer(_AdamRows):
-    """Adam with the largest gradient so far in place of the mean of its square."""
+    """Adam with the largest gradient so far in place of the mean of squares."""
 
     def __init__(self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, use_locking=False, name="AdaMax"):
         super().__init__(learning_rate, beta1, beta2, epsilon, use_locking, name)

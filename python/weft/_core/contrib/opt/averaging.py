@@ -1,4 +1,4 @@
-"""Optimizers of tf.contrib.opt that keep averages of variables: in one graph, or between workers and the ps.
+"""Optimizers of tf.contrib.opt that keep averages of variables, in one graph or between workers and the ps.
 
 The optimizers for several workers give each worker a copy of every trainable variable.  A custom getter of the variable
 scope makes these copies: a worker trains its own, and now and then it and the copy on the ps move towards each other.
@@ -11,7 +11,7 @@ GLOBAL_VARIABLE_NAME, LOCAL_VARIABLE_NAME, GRAD_VARIABLE_NAME = "global_center_v
 
 
 class MovingAverageOptimizer(tf.train.Optimizer):
-    """Another optimizer, and after each step the moving averages of what it trains."""
+    """Wraps another optimizer, and updates moving averages of its variables after each step."""
 
     def __init__(self, opt, average_decay=0.9999, num_updates=None, sequential_update=True):
         self._optimizer = opt
@@ -35,7 +35,9 @@ class MovingAverageOptimizer(tf.train.Optimizer):
         return tf.group(train, average, name="train_with_avg")
 
     def swapping_saver(self, var_list=None, name="swapping_saver", **kwargs):
-        """A saver that writes the averages under the names of the variables, and the variables under those of the averages."""
+        """Returns a saver that writes the averages under the names of the variables, and the variables under those of
+        the averages.
+        """
         if self._swapped_variable_name_map is None:
             raise RuntimeError("Must call apply_gradients or minimize before creating the swapping_saver")
         given = tf.global_variables() if var_list is None else var_list
@@ -60,7 +62,7 @@ class MovingAverageOptimizer(tf.train.Optimizer):
 
 
 class _CustomGetter:
-    """A custom getter that makes copies of each trainable variable: on the worker, and on the ps."""
+    """The base of custom getters that make copies of each trainable variable, on the worker and on the ps."""
 
     def __init__(self, worker_device):
         self._worker_device, self._local_map, self._global_map, self._grad_map = worker_device, {}, {}, {}
@@ -86,11 +88,13 @@ class _CustomGetter:
         return made
 
     def _more(self, getter, name, made, local, args, kwargs):
-        """Further copies on the worker."""
+        """Makes further copies on the worker."""
 
 
 class ElasticAverageCustomGetter(_CustomGetter):
-    """The copies of ElasticAverageOptimizer: the worker's own, the center on the ps, and the center as the worker saw it last."""
+    """Makes the copies of ElasticAverageOptimizer: the worker's variable, the center on the ps, and the worker's last
+    copy of it.
+    """
 
     def _more(self, getter, name, made, local, args, kwargs):
         seen = getter("%s/%s" % (LOCAL_VARIABLE_NAME, name), *args, trainable=False, collections=local, **kwargs)
@@ -98,7 +102,8 @@ class ElasticAverageCustomGetter(_CustomGetter):
 
 
 class AGNCustomGetter(_CustomGetter):
-    """The copies of AGNOptimizer: the worker's own, the center on the ps, and the worker's sum of gradients."""
+    """Makes the copies of AGNOptimizer: the worker's variable, the center on the ps, and the worker's sum of gradients.
+    """
 
     def _more(self, getter, name, made, local, args, kwargs):
         kwargs = dict(kwargs, shape=made.shape.as_list(), initializer=tf.zeros_initializer(), regularizer=None)
@@ -107,11 +112,11 @@ class AGNCustomGetter(_CustomGetter):
 
 
 class ModelAverageCustomGetter(_CustomGetter):
-    """The copies of ModelAverageOptimizer: the worker's own, and the average on the ps."""
+    """Makes the copies of ModelAverageOptimizer: the worker's variable, and the average on the ps."""
 
 
 class _BetweenWorkers(tf.train.Optimizer):
-    """What the optimizers for several workers share: a step count of the worker, and slots that belong to the worker."""
+    """The base of optimizers for several workers: a step count of the worker, and slots on the worker."""
 
     def __init__(self, opt, num_worker, custom_getter, period, use_locking, name):
         super().__init__(use_locking, name)
@@ -121,7 +126,7 @@ class _BetweenWorkers(tf.train.Optimizer):
                                            collections=[tf.GraphKeys.LOCAL_VARIABLES])
 
     def _train_locally(self, pairs):
-        """The worker's own step; variables that the optimizer makes for it are the worker's, too."""
+        """Returns the worker's own step; variables that the optimizer makes for it are the worker's, too."""
         graph = tf.get_default_graph()
         before = {id(v) for v in graph.get_collection(tf.GraphKeys.GLOBAL_VARIABLES)}
         train = self._opt.apply_gradients(pairs)
@@ -141,7 +146,9 @@ class _BetweenWorkers(tf.train.Optimizer):
             return tf.cond(due, update, tf.no_op).op
 
     def _center(self, v):
-        """The copy on the ps, read there: a read on the worker could be sent before an update that it is to follow."""
+        """Returns the copy on the ps, read there: a read on the worker could be sent before an update that it is to
+        follow.
+        """
         with tf.colocate_with(self._global_map[v]):
             return self._global_map[v].read_value()
 
@@ -175,7 +182,7 @@ class _BetweenWorkers(tf.train.Optimizer):
         return self._opt.get_slot_names(*args, **kwargs)
 
     def swapping_saver(self, var_list=None, name="swapping_saver", **kwargs):
-        """A saver that writes the copies on the ps under the names of the worker's variables."""
+        """Returns a saver that writes the copies on the ps under the names of the worker's variables."""
         given = tf.global_variables() + tf.trainable_variables() if var_list is None else var_list
         named = dict(given) if isinstance(given, dict) else {v.op.name: v for v in given}
         centers = {id(c) for c in self._global_map.values()}
@@ -196,7 +203,7 @@ class _InitHook(tf.train.SessionRunHook):
 
 
 class ElasticAverageOptimizer(_BetweenWorkers):
-    """Workers train on their own, drawn to a common center (Zhang, Choromanska and LeCun)."""
+    """Workers train separately, and are pulled towards a common center (Zhang, Choromanska and LeCun)."""
 
     BETA = 0.9
 
@@ -229,7 +236,7 @@ class ElasticAverageOptimizer(_BetweenWorkers):
 
 
 class AGNOptimizer(_BetweenWorkers):
-    """Workers train on their own and give the sum of their gradients to the ps now and then."""
+    """Workers train separately, and add the sums of their gradients to the ps at intervals."""
 
     def __init__(self, optimizer, num_worker, custom_getter, communication_period=10, use_locking=True, name="AGNOptimizer"):
         super().__init__(optimizer, num_worker, custom_getter, communication_period, use_locking, name)
@@ -253,7 +260,7 @@ class AGNOptimizer(_BetweenWorkers):
 
 
 class ModelAverageOptimizer(_BetweenWorkers):
-    """Workers train on their own, and every interval_steps steps all take the mean of their variables."""
+    """Workers train separately, and all take the mean of their variables every interval_steps steps."""
 
     def __init__(self, opt, num_worker, is_chief, ma_custom_getter, interval_steps=100, use_locking=True,
                  name="ModelAverageOptimizer"):
@@ -264,9 +271,9 @@ class ModelAverageOptimizer(_BetweenWorkers):
         return self._opt.compute_gradients(*args, **kwargs)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
-        """The chief waits for the values of all workers, takes their mean and lets the workers go on.
+        """Makes the chief wait for the values of all workers, take their mean and release the workers.
 
-        Each worker has a queue of its own, in which the chief puts a token: no worker takes that of another.
+        Each worker has its own queue, into which the chief puts a token, so that no worker takes the token of another.
         """
         pairs = list(grads_and_vars)
         trained = [v for g, v in pairs if g is not None]

@@ -1,11 +1,11 @@
-"""tf.contrib.opt.ScipyOptimizerInterface: a loss of the graph, minimized by an optimizer outside of it."""
+"""tf.contrib.opt.ScipyOptimizerInterface: minimizes a loss of the graph with an optimizer outside of it."""
 import numpy as np
 
 import weft as tf
 
 
 class ExternalOptimizerInterface:
-    """A base of optimizers outside the graph: a subclass writes _minimize, which is given functions of one vector."""
+    """The base of optimizers outside of the graph. A subclass defines _minimize, which gets functions of one vector."""
 
     def __init__(self, loss, var_list=None, equalities=None, inequalities=None, var_to_bounds=None, **optimizer_kwargs):
         self._loss, self.optimizer_kwargs = loss, optimizer_kwargs
@@ -23,7 +23,7 @@ class ExternalOptimizerInterface:
         self._packed_inequality_grads = [self._packed_gradient(e) for e in self._inequalities]
 
     def _bounds(self, var_to_bounds):
-        """A pair of bounds for each number of the vector."""
+        """Returns a pair of bounds for each number of the vector."""
         rows = []
         for v in self._vars:
             low, high = (-np.inf, np.inf)
@@ -65,7 +65,7 @@ class ExternalOptimizerInterface:
         session.run(self._var_updates, feed_dict=dict(zip(self._update_placeholders, values)), **run_kwargs)
 
     def _eval_func(self, tensors, session, feed_dict, fetches, callback):
-        """A function of the vector: the values of tensors with the variables set to it."""
+        """Returns a function of the vector: the values of tensors with the variables set to it."""
         def evaluate(x):
             feeds = {v: np.asarray(x[s]).reshape(v.shape.as_list()) for v, s in zip(self._vars, self._slices)}
             feeds.update(feed_dict)
@@ -82,7 +82,7 @@ class ExternalOptimizerInterface:
 
 
 class ScipyOptimizerInterface(ExternalOptimizerInterface):
-    """scipy.optimize.minimize; method is L-BFGS-B unless given."""
+    """Minimizes with scipy.optimize.minimize. The default method is L-BFGS-B."""
 
     _DEFAULT_METHOD = "L-BFGS-B"
 

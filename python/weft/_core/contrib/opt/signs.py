@@ -1,4 +1,4 @@
-"""AddSign and PowerSign of tf.contrib.opt: steps that are longer where gradient and momentum have the same sign."""
+"""AddSign and PowerSign of tf.contrib.opt, whose steps are longer where gradient and momentum have the same sign."""
 import math
 
 import weft as tf
@@ -6,7 +6,7 @@ from weft._core.train.library_updates import LibraryUpdates
 
 
 class _SignOptimizer(tf.train.Optimizer):
-    """What both share: a slot m, and a factor of the signs that a function of the global step may decay."""
+    """The base of both: a slot m, and a factor from the signs, which a function of the global step can decay."""
 
     _OP = None
 
@@ -63,7 +63,7 @@ class _SignOptimizer(tf.train.Optimizer):
 
 
 class AddSignOptimizer(_SignOptimizer):
-    """Steps of (alpha + sign(gradient) sign(momentum)) times the gradient."""
+    """Takes steps of (alpha + sign(gradient) sign(momentum)) times the gradient."""
 
     _OP, _OTHER = "ApplyAddSign", "alpha"
 
@@ -77,7 +77,7 @@ class AddSignOptimizer(_SignOptimizer):
 
 
 class PowerSignOptimizer(_SignOptimizer):
-    """Steps of base ** (sign(gradient) sign(momentum)) times the gradient."""
+    """Takes steps of base ** (sign(gradient) sign(momentum)) times the gradient."""
 
     _OP, _OTHER = "ApplyPowerSign", "logbase"
 
@@ -90,7 +90,7 @@ class PowerSignOptimizer(_SignOptimizer):
         return tf.pow(tf.constant(math.e, same.dtype), logbase * same)
 
 
-# ---- how the signs lose their weight ----
+# ---- decay of the sign factor ----
 
 def _positive(decay_steps):
     if decay_steps < 1:
@@ -103,13 +103,13 @@ def _cut(decayed, share, zero_after):
 
 
 def get_linear_decay_fn(decay_steps):
-    """A function of the global step that falls from one to zero."""
+    """Returns a function of the global step that falls from one to zero."""
     steps = _positive(decay_steps)
     return lambda global_step: tf.maximum(0.0, (steps - tf.cast(global_step, tf.float32)) / steps)
 
 
 def get_cosine_decay_fn(decay_steps, num_periods=0.5, zero_after=None):
-    """A function of the global step that falls along a cosine."""
+    """Returns a function of the global step that falls along a cosine."""
     steps = _positive(decay_steps)
 
     def decay(global_step):
@@ -119,7 +119,7 @@ def get_cosine_decay_fn(decay_steps, num_periods=0.5, zero_after=None):
 
 
 def get_restart_decay_fn(decay_steps, num_periods=1, zero_after=None):
-    """A function of the global step that falls along half a cosine, again and again."""
+    """Returns a function of the global step that falls along half a cosine, again and again."""
     steps = _positive(decay_steps)
 
     def decay(global_step):

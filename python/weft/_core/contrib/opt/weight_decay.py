@@ -1,11 +1,11 @@
-"""Optimizers of tf.contrib.opt that make the weights smaller by themselves, apart from the gradient (Loshchilov and Hutter)."""
+"""Optimizers of tf.contrib.opt with decoupled weight decay, apart from the gradient (Loshchilov and Hutter)."""
 import weft as tf
 
 
 class DecoupledWeightDecayExtension:
-    """A base before an optimizer: each update first subtracts weight_decay times the variable."""
+    """A base class placed before an optimizer: each update first subtracts weight_decay times the variable."""
 
-    _KIND = None  # the steps are those of Python; the library's own update has no decay
+    _KIND = None  # Python makes the steps, because the library's own update has no decay.
 
     def __init__(self, weight_decay, **kwargs):
         self._decay_var_list, self._weight_decay, self._weight_decay_tensor = None, weight_decay, None
@@ -61,9 +61,9 @@ class DecoupledWeightDecayExtension:
 
 
 def extend_with_decoupled_weight_decay(base_optimizer):
-    """A class of optimizers with the updates of another one, and weight decay: (weight_decay, ...)."""
+    """Returns a class of optimizers with the updates of another one, and weight decay: (weight_decay, ...)."""
     class OptimizerWithDecoupledWeightDecay(DecoupledWeightDecayExtension, base_optimizer):
-        """The updates of another optimizer, with weight decay."""
+        """Adds weight decay to the updates of another optimizer."""
 
         def __init__(self, weight_decay, *args, **kwargs):
             self._decay_var_list, self._weight_decay, self._weight_decay_tensor = None, weight_decay, None
@@ -88,7 +88,7 @@ class AdamWOptimizer(DecoupledWeightDecayExtension, tf.train.AdamOptimizer):
 
 
 class LARSOptimizer(tf.train.Optimizer):
-    """Momentum whose rate for each variable follows the ratio of its norm to that of its gradient."""
+    """Momentum with a rate for each variable that depends on the ratio of its norm to that of its gradient."""
 
     def __init__(self, learning_rate, momentum=0.9, weight_decay=0.0001, eeta=0.001, epsilon=0.0, name="LARSOptimizer",
                  skip_list=None, use_nesterov=False):
@@ -109,7 +109,7 @@ class LARSOptimizer(tf.train.Optimizer):
         self._momentum_tensor = tf.convert_to_tensor(self._call_if_callable(self._momentum), name="momentum")
 
     def compute_lr(self, grad, var):
-        """(learning rate of the variable, gradient with weight decay)"""
+        """Returns (learning rate of the variable, gradient with weight decay)"""
         rate = self._learning_rate_tensor
         if self._skip_list is not None and any(s in var.name for s in self._skip_list):
             return rate, grad

@@ -7,7 +7,7 @@ from weft._core.framework.graph import IndexedSlices
 
 
 class _Around(tf.train.Optimizer):
-    """Gradients, slots and variables are those of the optimizer inside."""
+    """The base of wrappers; gradients, slots and variables are those of the wrapped optimizer."""
 
     def __init__(self, opt, use_locking, name):
         super().__init__(use_locking, name)
@@ -27,7 +27,7 @@ class _Around(tf.train.Optimizer):
 
 
 class VariableClippingOptimizer(_Around):
-    """Cuts the norm of variables after each update; vars_to_clip_dims: {variable: axes of the norm}."""
+    """Clips the norm of variables after each update. vars_to_clip_dims: {variable: axes of the norm}."""
 
     def __init__(self, opt, vars_to_clip_dims, max_norm, use_locking=False, colocate_clip_ops_with_vars=False,
                  name="VariableClipping"):
@@ -95,13 +95,13 @@ def _is_all_zeros(grad):
 
 
 class MultitaskOptimizerWrapper:
-    """Leaves a variable and its slots alone in a step in which its gradient is zero."""
+    """Skips the update of a variable and its slots in a step in which its gradient is zero."""
 
     def __init__(self, opt):
         if not isinstance(opt, tf.train.Optimizer):
             raise TypeError("Supplied optimizer must be an instance of tf.train.Optimizer: %s" % (opt,))
         self._opt = opt
-        opt._KIND = None  # from now on the steps are these methods
+        opt._KIND = None  # From now on these methods make the steps.
         for name in ("_apply_dense", "_resource_apply_dense", "_apply_sparse", "_resource_apply_sparse"):
             setattr(opt, name, types.MethodType(_unless_zero(getattr(opt, name)), opt))
 
@@ -119,14 +119,14 @@ def _unless_zero(method):
 
 
 def clip_gradients_by_global_norm(gradients_variables, clip_norm=20.0):
-    """Clips gradients by their common norm; gradients that are all zero do not count."""
+    """Clips gradients by their global norm; gradients that are all zero are left out."""
     gradients, variables = zip(*gradients_variables)
     clipped, _ = tf.clip_by_global_norm(gradients, clip_norm, use_norm=tf.global_norm([g for g in gradients if g is not None]))
     return list(zip(clipped, variables))
 
 
 class RegAdagradOptimizer(tf.train.AdagradOptimizer):
-    """Adagrad whose accumulators can be left alone: with optimizer.avoid_updating_slots(): ..."""
+    """Adagrad whose accumulators can be kept unchanged: with optimizer.avoid_updating_slots(): ..."""
 
     _KIND = None
 

@@ -1,1 +1,1 @@
-"""The code of tf.contrib.rnn beside the cells of tf.nn.rnn_cell."""
+"""The implementation of tf.contrib.rnn, except for the cells of tf.nn.rnn_cell."""

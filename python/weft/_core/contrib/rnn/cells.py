@@ -1,11 +1,11 @@
-"""Other recurrent cells of tf.contrib.rnn, and cells around cells."""
+"""Additional recurrent cells of tf.contrib.rnn, and wrappers of cells."""
 import weft as tf
 from weft._core.contrib.rnn.parts import LayerRNNCell, LSTMStateTuple, RNNCell, known_width, linear
 from weft._core.framework import nest
 
 
 class UGRNNCell(RNNCell):
-    """One gate between the old state and the new one (Collins, Sohl-Dickstein and Sussillo)."""
+    """A cell with one gate between the old state and the new one (Collins, Sohl-Dickstein and Sussillo)."""
 
     def __init__(self, num_units, initializer=None, forget_bias=1.0, activation=tf.tanh, reuse=None):
         super().__init__(_reuse=reuse)
@@ -22,7 +22,7 @@ class UGRNNCell(RNNCell):
 
 
 class IntersectionRNNCell(RNNCell):
-    """Gates in time and in depth; inputs are as wide as the state, or projected to it."""
+    """A cell with gates in time and in depth. Inputs must be as wide as the state, or are projected to that width."""
 
     def __init__(self, num_units, num_in_proj=None, initializer=None, forget_bias=1.0, y_activation=tf.nn.relu, reuse=None):
         super().__init__(_reuse=reuse)
@@ -47,7 +47,7 @@ class IntersectionRNNCell(RNNCell):
 
 
 class SRUCell(LayerRNNCell):
-    """A cell without a product of the state (Lei, Zhang and Artzi)."""
+    """A cell whose state is not multiplied by a matrix (Lei, Zhang and Artzi)."""
 
     def __init__(self, num_units, activation=None, reuse=None, name=None, **kwargs):
         super().__init__(_reuse=reuse, name=name, **kwargs)
@@ -72,7 +72,7 @@ def _between_ones():
 
 
 class IndRNNCell(LayerRNNCell):
-    """Units that see only themselves in the last step."""
+    """A cell whose units depend only on their own previous value."""
 
     def __init__(self, num_units, activation=None, reuse=None, name=None, dtype=None):
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
@@ -93,7 +93,7 @@ class IndRNNCell(LayerRNNCell):
 
 
 class IndyGRUCell(LayerRNNCell):
-    """A GRU whose units see only themselves in the last step."""
+    """A GRU whose units depend only on their own previous value."""
 
     def __init__(self, num_units, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None, name=None, dtype=None):
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
@@ -122,7 +122,7 @@ class IndyGRUCell(LayerRNNCell):
 
 
 class IndyLSTMCell(LayerRNNCell):
-    """An LSTM whose units see only themselves in the last step."""
+    """An LSTM whose units depend only on their own previous value."""
 
     def __init__(self, num_units, forget_bias=1.0, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None,
                  name=None, dtype=None):
@@ -149,10 +149,10 @@ class IndyLSTMCell(LayerRNNCell):
         return new_h, LSTMStateTuple(new_c, new_h)
 
 
-# ---- cells around cells ----
+# ---- wrappers of cells ----
 
 class AttentionCellWrapper(RNNCell):
-    """A cell that looks at its own last outputs (Bahdanau et al.)."""
+    """Wraps a cell with attention to its own last outputs (Bahdanau et al.)."""
 
     def __init__(self, cell, attn_length, attn_size=None, attn_vec_size=None, input_size=None, state_is_tuple=True, reuse=None):
         super().__init__(_reuse=reuse)
@@ -189,7 +189,7 @@ class AttentionCellWrapper(RNNCell):
         return out, new if self._state_is_tuple else tf.concat(list(new), 1)
 
     def _attention(self, query, memory):
-        """(what is read, the memory without its oldest output)"""
+        """Returns (the attention, the memory without its oldest output)."""
         n, kind = self._attn_vec_size, query.dtype.base_dtype
         with tf.variable_scope("attention"):
             k = tf.get_variable("attn_w", [1, 1, self._attn_size, n], dtype=kind)
@@ -203,7 +203,7 @@ class AttentionCellWrapper(RNNCell):
 
 
 class HighwayWrapper(RNNCell):
-    """A cell whose inputs pass by it through a gate; its variables lie in the scope around it."""
+    """Wraps a cell with a gate that passes inputs around it. Its variables are in the outer scope."""
 
     def __init__(self, cell, couple_carry_transform_gates=True, carry_bias_init=1.0):
         super().__init__()
@@ -236,7 +236,7 @@ class HighwayWrapper(RNNCell):
 
 
 class EmbeddingWrapper(RNNCell):
-    """A cell whose inputs are ids, which it looks up."""
+    """Wraps a cell so that its inputs are ids, which are looked up in an embedding."""
 
     def __init__(self, cell, embedding_classes, embedding_size, initializer=None, reuse=None):
         super().__init__(_reuse=reuse)
@@ -261,7 +261,7 @@ class EmbeddingWrapper(RNNCell):
 
 
 class InputProjectionWrapper(RNNCell):
-    """A cell with a linear map before it."""
+    """Wraps a cell with a linear map of its inputs."""
 
     def __init__(self, cell, num_proj, activation=None, input_size=None, reuse=None):
         super().__init__(_reuse=reuse)
@@ -283,7 +283,7 @@ class InputProjectionWrapper(RNNCell):
 
 
 class OutputProjectionWrapper(RNNCell):
-    """A cell with a linear map behind it."""
+    """Wraps a cell with a linear map of its outputs."""
 
     def __init__(self, cell, output_size, activation=None, reuse=None):
         super().__init__(_reuse=reuse)
@@ -305,7 +305,7 @@ class OutputProjectionWrapper(RNNCell):
 
 
 class CompiledWrapper(RNNCell):
-    """A cell as it is: there is no compiler of cells here, and the results are the same."""
+    """Returns the results of the cell unchanged, because Weft has no compiler of cells."""
 
     def __init__(self, cell, compile_stateful=False):
         super().__init__()

@@ -1,4 +1,4 @@
-"""tensorflow.contrib.rnn.python.ops.core_rnn_cell, from which programs take _linear and the wrappers."""
+"""tensorflow.contrib.rnn.python.ops.core_rnn_cell, from which programs import _linear and the wrappers."""
 import weft as tf
 from weft._core.contrib.rnn.cells import EmbeddingWrapper, InputProjectionWrapper, OutputProjectionWrapper  # noqa: F401
 from weft._core.contrib.rnn.parts import linear
@@ -17,14 +17,14 @@ from weft._core.nn.rnn_cell import (  # noqa: F401 - programs look for cells her
 
 
 def _linear(args, output_size, bias, bias_initializer=None, kernel_initializer=None):
-    """[args] * kernel + bias, with the variables `kernel` and `bias` of the current scope."""
+    """Returns [args] * kernel + bias, with the variables `kernel` and `bias` of the current scope."""
     if args is None or isinstance(args, (list, tuple)) and not args:
         raise ValueError("`args` must be specified")
     return linear(args, output_size, bias, bias_initializer, kernel_initializer)
 
 
 class _Linear:
-    """_linear as an object: its variables are those of the scope in which it was made."""
+    """The function _linear as an object, whose variables are in the scope in which it was made."""
 
     def __init__(self, args, output_size, build_bias, bias_initializer=None, kernel_initializer=None):
         self._output_size, self._bias, self._scope = output_size, build_bias, tf.get_variable_scope()

@@ -1,7 +1,8 @@
-"""Networks of tf.contrib.rnn that take all steps at once, and cells with the variables of TensorFlow's block cells.
+"""Fused cells of tf.contrib.rnn, which process all steps in one call, and cells with the variables of TensorFlow's
+block cells.
 
-A block cell computes what LSTMCell or GRUCell computes.  Here it is built of the same ops as they are, and so has a gradient;
-LSTMBlockFusedCell is one BlockLSTM.
+A block cell computes what LSTMCell or GRUCell computes.  Here it is built of the same ops as they are, and so has a
+gradient; LSTMBlockFusedCell is one BlockLSTM.
 """
 import abc
 
@@ -13,15 +14,15 @@ from weft._core.nn.rnn import _turned
 
 
 class FusedRNNCell(metaclass=abc.ABCMeta):
-    """outputs, state = cell(inputs of all steps, ...)"""
+    """The base of cells that process all steps in one call: outputs, state = cell(inputs of all steps, ...)"""
 
     @abc.abstractmethod
     def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
-        """All steps; inputs are (time, batch, features) or a list by time."""
+        """Runs all steps. inputs are (time, batch, features) or a list over time."""
 
 
 class FusedRNNCellAdaptor(FusedRNNCell):
-    """A cell of single steps as one of all steps."""
+    """Adapts a cell of single steps to process all steps in one call."""
 
     def __init__(self, cell, use_dynamic_rnn=False):
         self._cell, self._use_dynamic_rnn = cell, use_dynamic_rnn
@@ -38,7 +39,7 @@ class FusedRNNCellAdaptor(FusedRNNCell):
 
 
 class TimeReversedFusedRNN(FusedRNNCell):
-    """A cell of all steps that begins with the last one."""
+    """Runs a fused cell from the last step to the first."""
 
     def __init__(self, cell):
         self._cell = cell
@@ -59,14 +60,14 @@ class TimeReversedFusedRNN(FusedRNNCell):
 
 
 def _lstm_step(x, c, h, kernel, bias, diagonals, forget_bias, limit):
-    """One step of an LSTM; the gates look at c through the diagonals, which may be None."""
+    """Returns one step of an LSTM; the gates look at c through the diagonals, which may be None."""
     i, j, f, o = tf.split(tf.nn.bias_add(tf.matmul(tf.concat([x, h], 1), kernel), bias), 4, axis=1)
     wi, wf, wo = diagonals or (None, None, None)
 
     def gate(value, w, seen):
         return tf.sigmoid(value if w is None else value + w * seen)
     new_c = gate(f + forget_bias, wf, c) * c + gate(i, wi, c) * tf.tanh(j)
-    if limit is not None:  # the gradient of TensorFlow's ops does not see the limit
+    if limit is not None:  # The gradient of TensorFlow's ops ignores the limit.
         new_c += tf.stop_gradient(clipped(new_c, limit) - new_c)
     return new_c, gate(o, wo, new_c) * tf.tanh(new_c)
 
@@ -107,7 +108,7 @@ class LSTMBlockCell(_LSTMVariables):
 
 
 class LSTMBlockWrapper(_LSTMVariables):
-    """A base of LSTMs that take all steps at once: a subclass writes _call_cell."""
+    """The base of LSTMs that process all steps in one call. A subclass defines _call_cell."""
 
     def _call_cell(self, inputs, initial_cell_state, initial_output, dtype, sequence_length):
         raise NotImplementedError("%s has no _call_cell" % type(self).__name__)
@@ -140,7 +141,7 @@ class LSTMBlockWrapper(_LSTMVariables):
 
 
 class LSTMBlockFusedCell(LSTMBlockWrapper):
-    """An LSTM of all steps at once."""
+    """An LSTM that processes all steps in one call."""
 
     def __init__(self, num_units, forget_bias=1.0, cell_clip=None, use_peephole=False, reuse=None, dtype=None,
                  name="lstm_fused_cell"):
@@ -159,7 +160,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
         return made[1], made[6]
 
     def _loop(self, inputs, initial_cell_state, initial_output, dtype):
-        """The same one step after the other, for types that BlockLSTM does not take."""
+        """Returns the same one step after the other, for types that BlockLSTM does not take."""
         steps = tf.shape(inputs)[0]
         given = tf.TensorArray(inputs.dtype, size=steps).unstack(inputs)
         made = [tf.TensorArray(dtype, size=steps, element_shape=s.shape) for s in (initial_cell_state, initial_output)]
@@ -179,7 +180,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
 
 
 class _GRUBlock(LayerRNNCell):
-    """A GRU with the names of variables that a block cell has."""
+    """The base of GRUs with the variable names of a block cell."""
 
     output_size = state_size = property(lambda self: self._cell_size)
 
@@ -218,7 +219,7 @@ class GRUBlockCellV2(GRUBlockCell):
     _NAMES = ("gates/kernel", "gates/bias", "candidate/kernel", "candidate/bias")
 
 
-# ---- networks in both directions, one upon the other ----
+# ---- stacked bidirectional networks ----
 
 def _check_stack(cells_fw, cells_bw, states_fw, states_bw):
     for name, cells in (("cells_fw", cells_fw), ("cells_bw", cells_bw)):
@@ -234,7 +235,9 @@ def _check_stack(cells_fw, cells_bw, states_fw, states_bw):
 
 def stack_bidirectional_rnn(cells_fw, cells_bw, inputs, initial_states_fw=None, initial_states_bw=None, dtype=None,
                             sequence_length=None, scope=None):
-    """(outputs, states forwards, states backwards) of networks in both directions, one upon the other; inputs are a list."""
+    """Returns (outputs, states forwards, states backwards) of networks in both directions, one upon the other; inputs
+    are a list.
+    """
     _check_stack(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
     states_fw, states_bw, x = [], [], inputs
     with tf.variable_scope(scope or "stack_bidirectional_rnn"):
@@ -251,7 +254,7 @@ def stack_bidirectional_rnn(cells_fw, cells_bw, inputs, initial_states_fw=None, 
 def stack_bidirectional_dynamic_rnn(cells_fw, cells_bw, inputs, initial_states_fw=None, initial_states_bw=None, dtype=None,
                                     sequence_length=None, parallel_iterations=None, time_major=False, scope=None,
                                     swap_memory=False):
-    """(outputs, states forwards, states backwards) of networks in both directions, one upon the other."""
+    """Returns (outputs, states forwards, states backwards) of networks in both directions, one upon the other."""
     _check_stack(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
     states_fw, states_bw, x = [], [], inputs
     with tf.variable_scope(scope or "stack_bidirectional_rnn"):
@@ -268,14 +271,14 @@ def stack_bidirectional_dynamic_rnn(cells_fw, cells_bw, inputs, initial_states_f
 
 
 def transpose_batch_time(x):
-    """(batch, time, ...) as (time, batch, ...), and the other way round."""
+    """Returns (batch, time, ...) as (time, batch, ...), and the other way round."""
     from weft._core.nn.rnn import _time_first
     x = tf.convert_to_tensor(x)
     return x if isinstance(x, Tensor) and x.shape.ndims is not None and x.shape.ndims < 2 else _time_first(x)
 
 
 def best_effort_input_batch_size(flat_input):
-    """The number of rows of the inputs: a number if it is known, otherwise a tensor."""
+    """Returns the number of rows of the inputs: a number if it is known, otherwise a tensor."""
     for x in flat_input:
         if x.shape.ndims is not None and x.shape.ndims >= 2 and x.shape.as_list()[1] is not None:
             return x.shape.as_list()[1]

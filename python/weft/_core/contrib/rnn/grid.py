@@ -6,14 +6,14 @@ from weft._core.contrib.rnn.parts import RNNCell, clipped, concat_variable, know
 
 
 def _tuple_type(name, prefixes, blocks):
-    """A named tuple of c and m for each shift of each block."""
+    """Returns a named tuple of c and m for each shift of each block."""
     names = ["%s_f%03d_b%03d_%s" % (prefix, shift, block, part) for prefix in prefixes for block, count in enumerate(blocks)
              for shift in range(count) for part in "cm"]
     return collections.namedtuple(name, names)
 
 
 class GridLSTMCell(RNNCell):
-    """Two LSTMs for each shift of a window over the frequencies; their outputs are side by side."""
+    """Runs two LSTMs for each position of a window over the frequencies, and concatenates their outputs."""
 
     _PREFIXES = ("state",)
 
@@ -46,7 +46,7 @@ class GridLSTMCell(RNNCell):
         return self._state_tuple_type(*sizes) if self._state_is_tuple else sum(sizes)
 
     def _features(self, inputs, offset=0):
-        """For each block the windows over the frequencies."""
+        """Returns the windows over the frequencies for each block."""
         width = known_width(inputs) - offset
         if not self._starts and len(self._blocks) != 1:
             raise ValueError("Length of num_frequency_blocks is not 1, but instead is %d" % len(self._blocks))
@@ -64,7 +64,9 @@ class GridLSTMCell(RNNCell):
         return found
 
     def _side(self, kind, block, width, dtype):
-        """(kernel, bias, {gate: (weight of c in frequency, weight of c in time)}) of the LSTM in frequency or in time."""
+        """Returns (kernel, bias, {gate: (weight of c in frequency, weight of c in time)}) of the LSTM in frequency or
+        in time.
+        """
         n, gates = self._num_units, 3 if self._couple else 4
         kernel = concat_variable("W_%s_%d" % (kind[0], block), [width + 2 * n, gates * n], dtype, self._num_unit_shards)
         bias = tf.get_variable("B_%s_%d" % (kind[0], block), [gates * n], dtype=dtype, initializer=tf.zeros_initializer())
@@ -79,7 +81,7 @@ class GridLSTMCell(RNNCell):
         return (parts[0], parts[1], None, parts[2]) if self._couple else parts
 
     def _cell_state(self, side, gates, c, c_freq, c_time):
-        """The new c of one of the two LSTMs, whose old one is c."""
+        """Returns the new c of one of the two LSTMs, whose old one is c."""
         i, j, f, _ = gates
 
         def open_by(value, gate):
@@ -95,7 +97,7 @@ class GridLSTMCell(RNNCell):
         return tf.sigmoid(gates[3] if a is None else gates[3] + a * c_freq + b * c_time) * tf.tanh(c)
 
     def _block(self, windows, block, states):
-        """(outputs, states) of one block; states: (c, m) of each window."""
+        """Returns (outputs, states) of one block; states: (c, m) of each window."""
         dtype = windows[0].dtype.base_dtype
         in_freq = self._side("freq", block, self._feature_size, dtype)
         in_time = in_freq if self._share else self._side("time", block, self._feature_size, dtype)
@@ -115,7 +117,7 @@ class GridLSTMCell(RNNCell):
         return outs, new
 
     def _pass(self, blocks, parts):
-        """(outputs, states) of all blocks; parts: c and m of each window, one after the other."""
+        """Returns (outputs, states) of all blocks; parts: c and m of each window, one after the other."""
         outs, new, at = [], [], 0
         for block, windows in enumerate(blocks):
             mine = parts[at:at + 2 * len(windows)]
@@ -137,7 +139,7 @@ class GridLSTMCell(RNNCell):
 
 
 class BidirectionalGridLSTMCell(GridLSTMCell):
-    """GridLSTMCell along the frequencies in both directions."""
+    """Runs GridLSTMCell along the frequencies in both directions."""
 
     _PREFIXES = ("fwd_state", "bwd_state")
 

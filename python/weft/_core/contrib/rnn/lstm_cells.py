@@ -1,4 +1,4 @@
-"""Relatives of the LSTM in tf.contrib.rnn."""
+"""Variants of the LSTM in tf.contrib.rnn."""
 import weft as tf
 from weft._core.contrib.rnn.parts import (
     LayerRNNCell,
@@ -14,7 +14,7 @@ from weft._core.contrib.rnn.parts import (
 
 
 class CoupledInputForgetGateLSTMCell(RNNCell):
-    """An LSTM that takes in as much as it forgets."""
+    """An LSTM whose input gate is one minus the forget gate."""
 
     def __init__(self, num_units, use_peepholes=False, initializer=None, num_proj=None, proj_clip=None, num_unit_shards=1,
                  num_proj_shards=1, forget_bias=1.0, state_is_tuple=True, activation=tf.tanh, reuse=None, layer_norm=False,
@@ -61,7 +61,7 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
 
 
 class LayerNormBasicLSTMCell(RNNCell):
-    """An LSTM whose gates are normalized, with dropout of what it takes in."""
+    """An LSTM with layer normalization of the gates, and dropout of the candidate values."""
 
     def __init__(self, num_units, forget_bias=1.0, input_size=None, activation=tf.tanh, layer_norm=True, norm_gain=1.0,
                  norm_shift=0.0, dropout_keep_prob=1.0, dropout_prob_seed=None, reuse=None):
@@ -95,7 +95,7 @@ class LayerNormBasicLSTMCell(RNNCell):
 
 
 class TimeFreqLSTMCell(RNNCell):
-    """An LSTM that also goes along the frequencies of each step (Sainath and Li)."""
+    """An LSTM that also runs along the frequencies of each step (Sainath and Li)."""
 
     def __init__(self, num_units, use_peepholes=False, cell_clip=None, initializer=None, num_unit_shards=1, forget_bias=1.0,
                  feature_size=None, frequency_skip=1, reuse=None):
@@ -137,7 +137,7 @@ class TimeFreqLSTMCell(RNNCell):
 
 
 class PhasedLSTMCell(RNNCell):
-    """An LSTM whose units open in phases; its inputs are (time, features)."""
+    """An LSTM whose units are updated in phases. Its inputs are (time, features)."""
 
     def __init__(self, num_units, use_peepholes=False, leak=0.001, ratio_on=0.1, trainable_ratio_on=True, period_init_min=1.0,
                  period_init_max=1000.0, reuse=None):
@@ -153,7 +153,7 @@ class PhasedLSTMCell(RNNCell):
         return tf.cast(tf.exp(tf.random_uniform(shape, low, high)), dtype or tf.float32)
 
     def _openness(self, time):
-        """How far each unit is open at the time of each row."""
+        """Returns how far each unit is open at the time of each row."""
         n = [self._num_units]
         period = tf.get_variable("period", n, initializer=self._periods)
         phase = tf.get_variable("phase", n, initializer=lambda shape, dtype=None, partition_info=None: tf.random_uniform(
@@ -186,7 +186,7 @@ class PhasedLSTMCell(RNNCell):
 
 
 class GLSTMCell(RNNCell):
-    """An LSTM of groups that do not see one another (Kuchaiev and Ginsburg)."""
+    """An LSTM of groups that are independent of each other (Kuchaiev and Ginsburg)."""
 
     def __init__(self, num_units, initializer=None, num_proj=None, number_of_groups=1, forget_bias=1.0, activation=tf.tanh,
                  reuse=None):
@@ -219,7 +219,7 @@ class GLSTMCell(RNNCell):
 
 
 class NASCell(LayerRNNCell):
-    """The cell that a search over architectures found (Zoph and Le)."""
+    """The cell found by a search over architectures (Zoph and Le)."""
 
     def __init__(self, num_units, num_proj=None, use_bias=False, reuse=None, **kwargs):
         super().__init__(_reuse=reuse, **kwargs)
@@ -254,7 +254,7 @@ class NASCell(LayerRNNCell):
 
 
 class ConvLSTMCell(RNNCell):
-    """An LSTM of images: its linear maps are convolutions; input_shape is without the batch."""
+    """An LSTM whose linear maps are convolutions. input_shape does not include the batch."""
 
     def __init__(self, conv_ndims, input_shape, output_channels, kernel_shape, use_bias=True, skip_connection=False,
                  forget_bias=1.0, initializers=None, name="conv_lstm_cell"):

@@ -4,7 +4,7 @@ from weft._core.nn.rnn_cell import LayerRNNCell, LSTMStateTuple, RNNCell  # noqa
 
 
 def linear(args, output_size, bias, bias_initializer=None, kernel_initializer=None):
-    """[args] * kernel + bias, with the variables `kernel` and `bias` of the current scope."""
+    """Returns [args] * kernel + bias, with the variables `kernel` and `bias` of the current scope."""
     args = list(args) if isinstance(args, (list, tuple)) else [args]
     width = sum(known_width(a) for a in args)
     kind = args[0].dtype.base_dtype
@@ -17,7 +17,7 @@ def linear(args, output_size, bias, bias_initializer=None, kernel_initializer=No
 
 
 def known_width(x):
-    """The last size of a tensor, which the variables of a cell need."""
+    """Returns the last size of a tensor, which the variables of a cell need."""
     width = x.shape.as_list()[-1]
     if width is None:
         raise ValueError("Could not infer input size from inputs.get_shape()[-1]: %s has shape %s" % (x.name, x.shape))
@@ -25,7 +25,7 @@ def known_width(x):
 
 
 def concat_variable(name, shape, dtype, num_shards):
-    """A variable in parts by rows, called name_0, name_1 and so on, as one tensor."""
+    """Returns one tensor for a variable that is divided by rows into parts name_0, name_1 and so on."""
     if num_shards > shape[0]:
         raise ValueError("Too many shards: shape=%s, num_shards=%d" % (shape, num_shards))
     rows, more = divmod(shape[0], num_shards)
@@ -34,7 +34,9 @@ def concat_variable(name, shape, dtype, num_shards):
 
 
 def normalized(x, scope, gain, shift):
-    """Each row with mean zero and variance one, times gamma plus beta; both are variables of a scope of this name."""
+    """Returns each row with mean zero and variance one, times gamma plus beta; both are variables of a scope of this
+    name.
+    """
     size = [known_width(x)]
     with tf.variable_scope(scope):
         gamma = tf.get_variable("gamma", size, dtype=x.dtype.base_dtype, initializer=tf.constant_initializer(gain))
@@ -48,7 +50,7 @@ def clipped(x, limit):
 
 
 def lstm_state(state, num_units, width, state_is_tuple):
-    """(c, h) of a state that is a tuple or one tensor."""
+    """Returns (c, h) of a state that is a tuple or one tensor."""
     if state_is_tuple:
         return state
     return tf.slice(state, [0, 0], [-1, num_units]), tf.slice(state, [0, num_units], [-1, width])
@@ -56,7 +58,7 @@ def lstm_state(state, num_units, width, state_is_tuple):
 
 
 def fresh_copy(cell):
-    """A cell with the same settings that was never called: it will have variables of its own."""
+    """Returns a cell with the same settings that was never called: it will have variables of its own."""
     if isinstance(cell, (list, tuple)) and not hasattr(cell, "_fields"):
         return type(cell)(fresh_copy(c) for c in cell)
     if not isinstance(cell, tf.layers.Layer):

@@ -1,1 +1,1 @@
-"""The code of tf.contrib.seq2seq: decoders, helpers, attention, beam search and the loss of sequences."""
+"""The implementation of tf.contrib.seq2seq: decoders, helpers, attention, beam search and sequence loss."""

@@ -1,11 +1,11 @@
-"""The attention mechanisms of tf.contrib.seq2seq: they score each step of the memory against a query."""
+"""The attention mechanisms of tf.contrib.seq2seq, which score each step of the memory against a query."""
 import weft as tf
 from weft._core.contrib.seq2seq.parts import Projection, size_of
 from weft._core.framework import nest
 
 
 class AttentionMechanism:
-    """alignments, state = mechanism(query, state)"""
+    """The base of attention mechanisms: alignments, state = mechanism(query, state)"""
 
     @property
     def alignments_size(self):
@@ -17,12 +17,12 @@ class AttentionMechanism:
 
 
 def _with_rank(mask, x):
-    """A mask of (batch, time) with the rank of x."""
+    """Returns a mask of (batch, time) with the rank of x."""
     return tf.reshape(mask, tf.concat([tf.shape(mask), tf.ones([tf.rank(x) - 2], tf.int32)], 0))
 
 
 def _prepare_memory(memory, lengths, check_inner_dims_defined):
-    """The memory, with zeros after the end of each row."""
+    """Returns the memory, with zeros after the end of each row."""
     memory = nest.map_structure(lambda m: tf.convert_to_tensor(m, name="memory"), memory)
     if check_inner_dims_defined:
         for m in nest.flatten(memory):
@@ -36,7 +36,7 @@ def _prepare_memory(memory, lengths, check_inner_dims_defined):
 
 
 def _masked_score(score, lengths, score_mask_value):
-    """The score, with score_mask_value after the end of each row."""
+    """Returns the score, with score_mask_value after the end of each row."""
     if lengths is None:
         return score
     message = "All values in memory_sequence_length must greater than zero."
@@ -52,7 +52,7 @@ def _check_dtype(dtype, memory):
 
 
 class _BaseAttentionMechanism(AttentionMechanism):
-    """A memory with its keys, and a function that makes probabilities of scores."""
+    """A memory with its keys, and a function that converts scores to probabilities."""
 
     def __init__(self, query_layer, memory, probability_fn, memory_sequence_length=None, memory_layer=None,
                  check_inner_dims_defined=True, score_mask_value=None, custom_key_value_fn=None, name=None):
@@ -83,7 +83,7 @@ class _BaseAttentionMechanism(AttentionMechanism):
     state_size = property(lambda self: self._alignments_size)
 
     def initial_alignments(self, batch_size, dtype):
-        """The alignments before the first step: zeros."""
+        """Returns the alignments before the first step: zeros."""
         return zero_rows(batch_size, self._alignments_size, dtype)
 
     def initial_state(self, batch_size, dtype):
@@ -91,14 +91,14 @@ class _BaseAttentionMechanism(AttentionMechanism):
 
 
 def zero_rows(batch_size, size, dtype):
-    """Zeros of (batch_size, size); either may be a tensor."""
+    """Returns zeros of (batch_size, size); either may be a tensor."""
     made = tf.zeros(tf.stack([tf.convert_to_tensor(batch_size, tf.int32), tf.convert_to_tensor(size, tf.int32)]), dtype)
     made.set_shape([x if isinstance(x, int) else None for x in (batch_size, size)])
     return made
 
 
 def _plain(probability_fn):
-    """A function of the score and of the alignments before, of one of the score alone."""
+    """Returns a function of the score and of the alignments before, of one of the score alone."""
     fn = tf.nn.softmax if probability_fn is None else probability_fn
     return lambda score, _: fn(score)
 
@@ -122,7 +122,7 @@ def _bahdanau_score(query, keys, v, g=None, b=None):
 
 
 class _Luong(_BaseAttentionMechanism):
-    """Scores by the product of query and key."""
+    """Scores the product of query and key."""
 
     _SCOPE, _BIASED = "luong_attention", False
 
@@ -148,7 +148,7 @@ class _Luong(_BaseAttentionMechanism):
 
 
 class LuongAttention(_Luong):
-    """Attention by the product of query and key, which are of the same width."""
+    """Attention by the product of query and key, which must have the same width."""
 
     def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, probability_fn=None, score_mask_value=None,
                  dtype=None, custom_key_value_fn=None, name="LuongAttention"):
@@ -157,7 +157,7 @@ class LuongAttention(_Luong):
 
 
 class _Bahdanau(_Luong):
-    """Scores by a small network of query and key."""
+    """Scores with a small network of query and key."""
 
     _SCOPE = "bahdanau_attention"
 
@@ -188,10 +188,10 @@ class BahdanauAttention(_Bahdanau):
                     custom_key_value_fn, name)
 
 
-# ---- attention that moves on only ----
+# ---- monotonic attention ----
 
 def safe_cumprod(x, *args, **kwargs):
-    """The products of numbers between 0 and 1, through the sum of their logarithms."""
+    """Returns the products of numbers between 0 and 1, through the sum of their logarithms."""
     with tf.name_scope(None, "SafeCumprod", [x]):
         x = tf.convert_to_tensor(x, name="x")
         import numpy as np
@@ -200,7 +200,7 @@ def safe_cumprod(x, *args, **kwargs):
 
 
 def _recursive_attention(p, before):
-    """Each step of the memory after the one before it."""
+    """Returns each step of the memory after the one before it."""
     rows = size_of(p, 0)
     shifted = tf.concat([tf.ones([rows, 1], p.dtype), 1 - p[:, :-1]], 1)
     kept = tf.scan(lambda x, yz: tf.reshape(yz[0] * x + yz[1], [rows]), [tf.transpose(shifted), tf.transpose(before)],
@@ -209,7 +209,7 @@ def _recursive_attention(p, before):
 
 
 def monotonic_attention(p_choose_i, previous_attention, mode):
-    """The distribution of a place in the memory that never moves back."""
+    """Returns the distribution of a place in the memory that never moves back."""
     p = tf.convert_to_tensor(p_choose_i, name="p_choose_i")
     before = tf.convert_to_tensor(previous_attention, name="previous_attention")
     if mode == "recursive":
@@ -233,7 +233,7 @@ def _monotonic(sigmoid_noise, mode, seed):
 
 
 class _BaseMonotonicAttentionMechanism:
-    """The first step of the memory is where all begin."""
+    """The base of monotonic attention, which begins at the first step of the memory."""
 
     _BIASED = True
 
@@ -266,7 +266,7 @@ class LuongMonotonicAttention(_BaseMonotonicAttentionMechanism, _Luong):
 
 
 def hardmax(logits, name=None):
-    """One where the logits are largest, and zero elsewhere."""
+    """Returns one where the logits are largest, and zero elsewhere."""
     with tf.name_scope(name, "Hardmax", [logits]):
         logits = tf.convert_to_tensor(logits, name="logits")
         return tf.one_hot(tf.argmax(logits, -1), size_of(logits, -1), dtype=logits.dtype)

@@ -26,10 +26,10 @@ _FIELDS = ("cell_state", "attention", "time", "alignments", "alignment_history",
 
 
 class AttentionWrapperState(collections.namedtuple("AttentionWrapperState", _FIELDS)):
-    """The state of the cell inside, what was read last, and where."""
+    """The state of the wrapped cell, the last attention, and the alignments."""
 
     def clone(self, **kwargs):
-        """The same state with some parts replaced, by tensors of the same shapes."""
+        """Returns the same state with some parts replaced, by tensors of the same shapes."""
         def same_shape(old, new):
             if isinstance(old, Tensor) and isinstance(new, Tensor):
                 if not old.shape.is_compatible_with(new.shape):
@@ -46,7 +46,7 @@ class AttentionWrapperState(collections.namedtuple("AttentionWrapperState", _FIE
 
 
 def _compute_attention(mechanism, cell_output, attention_state, attention_layer):
-    """(what is read, where, state of the mechanism)"""
+    """Returns (the attention, the alignments, the state of the mechanism)."""
     alignments, next_state = mechanism(cell_output, state=attention_state)
     context = tf.squeeze(tf.matmul(tf.expand_dims(alignments, 1), mechanism.values), [1])
     attention = context if attention_layer is None else attention_layer(tf.concat([cell_output, context], 1))
@@ -54,7 +54,7 @@ def _compute_attention(mechanism, cell_output, attention_state, attention_layer)
 
 
 def _zero_state_tensors(state_size, batch_size, dtype):
-    """Zeros for each size of a state."""
+    """Returns zeros for each size of a state."""
     return nest.map_structure(lambda size: zero_rows(batch_size, size, dtype), state_size)
 
 
@@ -63,7 +63,7 @@ def _listed(x):
 
 
 class AttentionWrapper(tf.nn.rnn_cell.RNNCell):
-    """A cell whose inputs are joined by what was read, and whose output is what is read by it."""
+    """Wraps a cell: its inputs are joined with the last attention, and its output is the new attention."""
 
     def __init__(self, cell, attention_mechanism, attention_layer_size=None, alignment_history=False, cell_input_fn=None,
                  output_attention=True, initial_cell_state=None, name=None, attention_layer=None, attention_fn=None, dtype=None):
@@ -89,7 +89,7 @@ class AttentionWrapper(tf.nn.rnn_cell.RNNCell):
                 self._initial_cell_state = self._checked(checks, initial_cell_state, "check_initial_cell_state")
 
     def _set_layers(self, attention_layer_size, attention_layer):
-        """The layers that join the output of the cell and what was read."""
+        """Sets the layers that combine the output of the cell with what was read from the memory."""
         mechanisms = self._attention_mechanisms
         if attention_layer_size is not None and attention_layer is not None:
             raise ValueError("Only one of attention_layer_size and attention_layer should be set")
@@ -121,7 +121,7 @@ class AttentionWrapper(tf.nn.rnn_cell.RNNCell):
 
     @staticmethod
     def _checked(checks, state, name):
-        """The state, once the checks are done."""
+        """Returns the state, once the checks are done."""
         with tf.control_dependencies(checks):
             return nest.map_structure(lambda s: tf.identity(s, name=name), state)
 

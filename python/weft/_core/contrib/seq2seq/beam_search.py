@@ -16,13 +16,13 @@ FinalBeamSearchDecoderOutput = collections.namedtuple("FinalBeamSearchDecoderOut
 
 
 def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token, name=None):
-    """The whole sequences of beams, by going back from each last id through its parents."""
+    """Returns the whole sequences of beams, by going back from each last id through its parents."""
     return op("GatherTree", name, step_ids=step_ids, parent_ids=parent_ids, max_sequence_lengths=max_sequence_lengths,
               end_token=end_token)
 
 
 def gather_tree_from_array(t, parent_ids, sequence_length):
-    """What beams wrote in each step (time, batch, beam, ...), in the order that their sequences have at the end."""
+    """Returns the outputs of beams at each step (time, batch, beam, ...), reordered to the final sequences."""
     steps, rows, beams = (size_of(parent_ids, i) for i in range(3))
     ids = tf.tile(tf.reshape(tf.range(beams), [1, 1, -1]), [steps, rows, 1])
     longest = tf.cast(tf.reduce_max(sequence_length, axis=1), tf.int32)
@@ -50,15 +50,15 @@ def _tile(t, multiplier):
 
 
 def tile_batch(t, multiplier, name=None):
-    """Each row `multiplier` times, one after the other."""
+    """Returns each row `multiplier` times, one after the other."""
     with tf.name_scope(name, "tile_batch", nest.flatten(t) + [multiplier]):
         return nest.map_structure(lambda x: _tile(x, multiplier), t)
 
 
-# ---- scores ----
+# ---- scoring ----
 
 def _mask_probs(probs, end_token, finished):
-    """Of a beam that has ended only the end goes on."""
+    """Makes the end token the only possible continuation of finished beams."""
     size = tf.shape(probs)[2]
     row = tf.one_hot(end_token, size, dtype=probs.dtype, on_value=tf.constant(0.0, probs.dtype),
                      off_value=tf.constant(probs.dtype.min, probs.dtype))
@@ -86,7 +86,7 @@ def _scores(log_probs, lengths, length_weight, coverage_weight, finished, attent
     scores = log_probs if penalty is None else log_probs / tf.cast(penalty, log_probs.dtype)
     if attention is None:
         return scores
-    # A place that was never read adds nothing; it may be after the end of the memory.
+    # A position without attention adds nothing; it may be after the end of the memory.
     attention = tf.where(tf.equal(attention, 0.0), tf.ones_like(attention), attention)
     covered = tf.reduce_sum(tf.log(tf.minimum(attention, 1.0)), 2) * tf.cast(finished, attention.dtype)
     return scores + tf.expand_dims(covered * coverage_weight, 2)
@@ -98,7 +98,7 @@ def _mean_alignments(state):
 
 
 def attention_probabilities(cell_state, coverage_penalty_weight):
-    """The mean of the alignments in a state; None where they do not count."""
+    """Returns the mean of the alignments in a state, or None where they do not count."""
     if not isinstance(coverage_penalty_weight, tf.Tensor) and coverage_penalty_weight == 0.0:
         return None
     states = [cell_state] if isinstance(cell_state, AttentionWrapperState) else cell_state
@@ -110,7 +110,7 @@ def attention_probabilities(cell_state, coverage_penalty_weight):
 
 
 def _gather_beams(x, beams, rows, width):
-    """For each row the beams by number; scalars and arrays have no beams."""
+    """Selects beams by number for each row. Scalars and arrays have no beams."""
     if isinstance(x, tf.TensorArray) or x.shape.ndims is not None and x.shape.ndims < 2:
         return x
     places = tf.reshape(beams + tf.expand_dims(tf.range(rows) * width, 1), [-1])
@@ -121,7 +121,7 @@ def _gather_beams(x, beams, rows, width):
 
 
 class BeamSearchDecoder(Decoder):
-    """Decodes with beam_width beginnings for each row; the state of the cell is that of tile_batch."""
+    """Decodes with beam_width partial sequences for each row. The cell's state must come from tile_batch."""
 
     def __init__(self, cell, embedding, start_tokens, end_token, initial_state, beam_width, output_layer=None,
                  length_penalty_weight=0.0, coverage_penalty_weight=0.0, reorder_tensor_arrays=True):
@@ -160,7 +160,7 @@ class BeamSearchDecoder(Decoder):
         dtype = nest.flatten(self._initial_cell_state)[0].dtype
         return BeamSearchDecoderOutput(scores=dtype, predicted_ids=tf.int32, parent_ids=tf.int32)
 
-    # ---- tensors of (batch * beam, ...) and of (batch, beam, ...) ----
+    # ---- conversion between (batch * beam, ...) and (batch, beam, ...) ----
 
     def _split(self, x):
         shape = tf.concat([tf.stack([self._batch_size, self._beam_width]), tf.shape(x)[1:]], 0)
@@ -207,7 +207,9 @@ class BeamSearchDecoder(Decoder):
         return FinalBeamSearchDecoderOutput(beam_search_decoder_output=outputs, predicted_ids=ids), final_state
 
     def _ordered(self, x, parent_ids, lengths):
-        """An array that beams wrote, as a tensor whose beams are those of the end; an array without beams stays."""
+        """Returns an array that beams wrote, as a tensor whose beams are those of the end; an array without beams
+        stays.
+        """
         if not isinstance(x, tf.TensorArray) or x.element_shape.ndims in (None, 0):
             return x
         first, rows = x.element_shape.as_list()[0], self._rows
@@ -229,7 +231,7 @@ class BeamSearchDecoder(Decoder):
         return made, following, inputs, following.finished
 
     def _best(self, scores, total, size):
-        """(scores, log probabilities, ids, parents) of the best beams of each row."""
+        """Returns (scores, log probabilities, ids, parents) of the best beams of each row."""
         rows, width = self._batch_size, self._beam_width
         best, places = tf.nn.top_k(tf.reshape(scores, tf.stack([rows, -1])), k=width)
         flat = tf.reshape(total, [-1])
@@ -240,7 +242,7 @@ class BeamSearchDecoder(Decoder):
         return best, probs, ids, parents
 
     def _advance(self, logits, cell_state, state):
-        """The output and the state of one step."""
+        """Returns the output and the state of one step."""
         rows, width, finished = self._batch_size, self._beam_width, state.finished
         going, size = tf.logical_not(finished), size_of(logits, -1)
         total = tf.expand_dims(state.log_probs, 2) + _mask_probs(tf.nn.log_softmax(logits), self._end_token, finished)

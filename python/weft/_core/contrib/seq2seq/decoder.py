@@ -1,4 +1,4 @@
-"""Decoders of tf.contrib.seq2seq, and dynamic_decode, which runs one step after the other until every row has ended."""
+"""Decoders of tf.contrib.seq2seq, and dynamic_decode, which runs steps until every row has ended."""
 import abc
 import collections
 
@@ -8,12 +8,12 @@ from weft._core.contrib.seq2seq.parts import check_cell, check_layer, layer_outp
 from weft._core.framework import nest
 from weft._core.framework.graph import Tensor
 
-_transpose_batch_time = transpose_batch_time  # programs with loops of their own import it by this name
+_transpose_batch_time = transpose_batch_time  # Programs with their own loops import it by this name.
 BasicDecoderOutput = collections.namedtuple("BasicDecoderOutput", ("rnn_output", "sample_id"))
 
 
 class Decoder(metaclass=abc.ABCMeta):
-    """One step of decoding: output, state, inputs of the next step, and which rows have ended."""
+    """The base of decoders; a step gives the output, the state, the next inputs, and which rows have ended."""
 
     @property
     def batch_size(self):
@@ -29,23 +29,23 @@ class Decoder(metaclass=abc.ABCMeta):
 
     @abc.abstractmethod
     def initialize(self, name=None):
-        """(finished, inputs of the first step, state)"""
+        """Returns (finished, inputs of the first step, state)."""
 
     @abc.abstractmethod
     def step(self, time, inputs, state, name=None):
-        """(outputs, state, inputs of the next step, finished)"""
+        """Returns (outputs, state, inputs of the next step, finished)."""
 
     def finalize(self, outputs, final_state, sequence_lengths):
         raise NotImplementedError("%s has no finalize" % type(self).__name__)
 
     @property
     def tracks_own_finished(self):
-        """Whether a row that has ended may go on, as with beams that change places."""
+        """Whether a finished row may become unfinished, as with beams that are reordered."""
         return False
 
 
 class BasicDecoder(Decoder):
-    """A cell whose next inputs a helper chooses; output_layer is applied to the outputs before."""
+    """Decodes with a cell; a helper selects the next inputs. output_layer is applied to the cell's outputs first."""
 
     def __init__(self, cell, helper, initial_state, output_layer=None):
         check_cell(cell)
@@ -86,7 +86,7 @@ class BasicDecoder(Decoder):
 
 
 def _static_rows(decoder):
-    """The number of rows, or None where it is known only when the graph runs."""
+    """Returns the number of rows, or None where it is known only when the graph runs."""
     found = decoder.batch_size
     if not isinstance(found, Tensor):
         return found
@@ -96,7 +96,7 @@ def _static_rows(decoder):
 
 
 def _create_zero_outputs(size, dtype, batch_size):
-    """Zeros in the form of an output, for rows that have ended."""
+    """Returns zeros with the structure of an output, for rows that have ended."""
     def zeros(size, dtype):
         rows = tf.expand_dims(tf.convert_to_tensor(batch_size, tf.int32), 0)
         width = tf.constant(tf.TensorShape(size).as_list(), tf.int32)
@@ -113,7 +113,7 @@ def _output_arrays(decoder):
 
 
 def _kept(finished, new, old):
-    """The state of a row that has ended stays; arrays and scalars have no rows."""
+    """Returns the state of a row that has ended stays; arrays and scalars have no rows."""
     if isinstance(old, tf.TensorArray):
         return new
     new = tf.convert_to_tensor(new)
@@ -131,7 +131,7 @@ def _checked_limit(maximum_iterations):
 
 
 def _loop_body(decoder, impute_finished, zeros):
-    """The body of the loop: one step of the decoder, its output written, and the lengths of the rows so far."""
+    """Returns the body of the loop: one step of the decoder, its output written, and the lengths of the rows so far."""
     def body(time, arrays, state, inputs, finished, lengths):
         outputs, new_state, following, ended = decoder.step(time, inputs, state)
         own_lengths = getattr(new_state, "lengths", None) if decoder.tracks_own_finished else None
@@ -154,7 +154,7 @@ def _loop_body(decoder, impute_finished, zeros):
 
 def dynamic_decode(decoder, output_time_major=False, impute_finished=False, maximum_iterations=None, parallel_iterations=32,
                    swap_memory=False, scope=None, **kwargs):
-    """(outputs, final state, lengths) of a decoder that runs until all rows have ended."""
+    """Returns (outputs, final state, lengths) of a decoder that runs until all rows have ended."""
     if not isinstance(decoder, Decoder):
         raise TypeError("Expected decoder to be type Decoder, but saw: %s" % type(decoder))
     if kwargs:

@@ -1,4 +1,4 @@
-"""Helpers of tf.contrib.seq2seq: they choose the next input of a decoder."""
+"""Helpers of tf.contrib.seq2seq, which select the next input of a decoder."""
 import abc
 
 import weft as tf
@@ -6,16 +6,16 @@ from weft._core.contrib.seq2seq.parts import transpose_batch_time
 from weft._core.framework import nest
 from weft._core.framework.graph import Tensor
 
-_transpose_batch_time = transpose_batch_time  # programs with helpers of their own import it by this name
+_transpose_batch_time = transpose_batch_time  # Programs with their own helpers import it by this name.
 
 
 class Helper(metaclass=abc.ABCMeta):
-    """Samples ids from the outputs of a step, and makes the inputs of the next one."""
+    """The base of helpers, which sample ids from the outputs of a step and make the next inputs."""
 
     @property
     @abc.abstractmethod
     def batch_size(self):
-        """A scalar tensor."""
+        """The batch size, as a scalar tensor."""
 
     @property
     @abc.abstractmethod
@@ -29,19 +29,19 @@ class Helper(metaclass=abc.ABCMeta):
 
     @abc.abstractmethod
     def initialize(self, name=None):
-        """(finished, inputs of the first step)"""
+        """Returns (finished, inputs of the first step)."""
 
     @abc.abstractmethod
     def sample(self, time, outputs, state, name=None):
-        """The ids of a step."""
+        """Returns the ids of a step."""
 
     @abc.abstractmethod
     def next_inputs(self, time, outputs, state, sample_ids, name=None):
-        """(finished, inputs of the next step, state)"""
+        """Returns (finished, inputs of the next step, state)."""
 
 
 class CustomHelper(Helper):
-    """A helper made of functions."""
+    """A helper made from functions."""
 
     def __init__(self, initialize_fn, sample_fn, next_inputs_fn, sample_ids_shape=None, sample_ids_dtype=None):
         self._initialize_fn, self._sample_fn, self._next_inputs_fn = initialize_fn, sample_fn, next_inputs_fn
@@ -75,7 +75,7 @@ class CustomHelper(Helper):
 
 
 class _Ids(Helper):
-    """Helpers whose ids are one int32 for each row."""
+    """The base of helpers with one int32 id for each row."""
 
     batch_size = property(lambda self: self._batch_size)
     sample_ids_shape = property(lambda self: tf.TensorShape([]))
@@ -91,7 +91,7 @@ def _time_major(inputs, time_major):
 
 
 class TrainingHelper(_Ids):
-    """Reads the inputs given, and not what was decoded."""
+    """Reads the given inputs, independent of what was decoded."""
 
     def __init__(self, inputs, sequence_length, time_major=False, name=None):
         with tf.name_scope(name, "TrainingHelper", nest.flatten(inputs) + [sequence_length]):
@@ -109,7 +109,7 @@ class TrainingHelper(_Ids):
     sequence_length = property(lambda self: self._sequence_length)
 
     def _read(self, finished, time):
-        """The inputs of a step, or zeros once all rows have ended."""
+        """Returns the inputs of a step, or zeros once all rows have ended."""
         return tf.cond(tf.reduce_all(finished), lambda: self._zero_inputs,
                        lambda: nest.map_structure(lambda array: array.read(time), self._input_tas))
 
@@ -130,7 +130,7 @@ class TrainingHelper(_Ids):
 
 
 def _shaped(inputs, like):
-    """The inputs, with the shapes that every step has."""
+    """Returns the inputs, with the shapes that every step has."""
     inputs = nest.pack_like(like, nest.flatten(inputs))
     for x, zero in zip(nest.flatten(inputs), nest.flatten(like)):
         x.set_shape(zero.shape)
@@ -142,13 +142,13 @@ def _embedding_fn(embedding):
 
 
 def _draw(probability, rows, seed):
-    """For each row whether a number drawn in [0, 1) is less than the probability."""
+    """Returns for each row whether a random number in [0, 1) is less than the probability."""
     shape = tf.concat([tf.reshape(rows, [1]), tf.shape(probability)], 0)
     return tf.less(tf.random_uniform(shape, seed=seed, dtype=probability.dtype), probability)
 
 
 def _draw_ids(logits, seed):
-    """One id for each row, drawn by the probabilities that the logits give."""
+    """Returns one id for each row, drawn by the probabilities that the logits give."""
     return tf.reshape(tf.cast(tf.multinomial(logits, 1, seed=seed), tf.int32), [-1])
 
 
@@ -160,12 +160,12 @@ def _checked_probability(sampling_probability):
 
 
 def _either(where_sampling, sampled, where_not, others, shape):
-    """Rows of two kinds put together again."""
+    """Merges rows of two kinds into one tensor."""
     return tf.scatter_nd(where_sampling, sampled, shape) + tf.scatter_nd(where_not, others, shape)
 
 
 class ScheduledEmbeddingTrainingHelper(TrainingHelper):
-    """Reads what was decoded with a certain probability, and the inputs given otherwise."""
+    """Reads what was decoded with a given probability, and otherwise the given inputs."""
 
     def __init__(self, inputs, sequence_length, embedding, sampling_probability, time_major=False, seed=None,
                  scheduling_seed=None, name=None):
@@ -195,14 +195,14 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
 
 
 def _draw_rows(probability, rows, seed):
-    """One draw for each row; a vector of probabilities has one for each row already."""
+    """Returns one draw for each row; a vector of probabilities has one for each row already."""
     if probability.shape.ndims == 0:
         return _draw(probability, rows, seed)
     return tf.less(tf.random_uniform(tf.shape(probability), seed=seed, dtype=probability.dtype), probability)
 
 
 class ScheduledOutputTrainingHelper(TrainingHelper):
-    """Reads the outputs themselves with a certain probability, and the inputs given otherwise."""
+    """Reads the outputs themselves with a given probability, and otherwise the given inputs."""
 
     def __init__(self, inputs, sequence_length, sampling_probability, time_major=False, seed=None, next_inputs_fn=None,
                  auxiliary_inputs=None, name=None):
@@ -279,7 +279,7 @@ def _single(outputs):
 
 
 class SampleEmbeddingHelper(GreedyEmbeddingHelper):
-    """Reads the embedding of an id that is drawn by its probability."""
+    """Reads the embedding of an id that is sampled by its probability."""
 
     def __init__(self, embedding, start_tokens, end_token, softmax_temperature=None, seed=None):
         super().__init__(embedding, start_tokens, end_token)
@@ -291,7 +291,7 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
 
 
 class InferenceHelper(Helper):
-    """Reads what a function samples from the outputs."""
+    """Reads the result of a function that samples from the outputs."""
 
     def __init__(self, sample_fn, sample_shape, sample_dtype, start_inputs, end_fn, next_inputs_fn=None):
         self._sample_fn, self._end_fn, self._next_inputs_fn = sample_fn, end_fn, next_inputs_fn

@@ -16,14 +16,14 @@ def _check(logits, targets, weights, average_across_timesteps, average_across_ba
 
 
 def _over_count(total, weights, axis=None):
-    """A sum divided by how many weights are not zero; zero where none is."""
+    """Returns a sum divided by how many weights are not zero; zero where none is."""
     count = tf.cast(tf.count_nonzero(weights, axis=axis), total.dtype)
     return tf.div_no_nan(total, count)
 
 
 def sequence_loss(logits, targets, weights, average_across_timesteps=True, average_across_batch=True, sum_over_timesteps=False,
                   sum_over_batch=False, softmax_loss_function=None, name=None):
-    """The cross entropy, averaged by the weights or summed over the number of weights that are not zero."""
+    """Returns the cross entropy, averaged by the weights or summed over the number of weights that are not zero."""
     logits, targets, weights = (tf.convert_to_tensor(x) for x in (logits, targets, weights))
     _check(logits, targets, weights, average_across_timesteps, average_across_batch, sum_over_timesteps, sum_over_batch)
     with tf.name_scope(name, "sequence_loss", [logits, targets, weights]):
@@ -48,7 +48,7 @@ def sequence_loss(logits, targets, weights, average_across_timesteps=True, avera
 
 
 class SequenceLoss:
-    """sequence_loss as an object: loss(y_true, y_pred, sample_weight)."""
+    """The function sequence_loss as an object: loss(y_true, y_pred, sample_weight)."""
 
     def __init__(self, average_across_timesteps=False, average_across_batch=False, sum_over_timesteps=True, sum_over_batch=True,
                  softmax_loss_function=None, name=None):

@@ -1,4 +1,4 @@
-"""Helper functions of decoders, helpers and attention: a layer without a bias, and tensors with two axes exchanged."""
+"""Helper functions of decoders, helpers and attention: a layer without a bias, and a transposition."""
 import weft as tf
 from weft._core.nn.rnn import _time_first as transpose_batch_time  # noqa: F401 - used by the modules beside this one
 
@@ -25,7 +25,7 @@ class Projection(tf.layers.Layer):
 
 
 def layer_output_size(layer, width):
-    """The size of the last axis of what a layer makes of rows of `width` numbers."""
+    """Returns the size of the last axis of a layer's output for rows of `width` numbers."""
     if hasattr(layer, "compute_output_shape"):
         return tf.TensorShape(layer.compute_output_shape(tf.TensorShape([None]).concatenate(width)))[1:]
     for key in ("units", "num_outputs", "filters"):
@@ -41,7 +41,7 @@ def check_layer(layer, what):
 
 
 def check_cell(cell, what="cell"):
-    """TypeError for what is not a recurrent cell."""
+    """Raises TypeError for an object that is not a recurrent cell."""
     if not (hasattr(cell, "output_size") and hasattr(cell, "state_size") and callable(cell)):
         raise TypeError("The argument %r (%s) is not an RNNCell: 'output_size' property, 'state_size' property and a callable are "
                         "required" % (what, cell))
@@ -49,6 +49,6 @@ def check_cell(cell, what="cell"):
 
 
 def size_of(tensor, axis):
-    """The size of an axis: a number if it is known, otherwise a tensor."""
+    """Returns the size of an axis: a number if it is known, otherwise a tensor."""
     known = tensor.shape.as_list()[axis] if tensor.shape.ndims is not None else None
     return tf.shape(tensor)[axis] if known is None else known

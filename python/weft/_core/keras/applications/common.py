@@ -12,7 +12,7 @@ _ORDERING = "_weights_tf_dim_ordering_tf_kernels"
 
 
 def channel_axis():
-    """The axis of the channels in a batch of images."""
+    """Returns the axis of the channels in a batch of images."""
     return 1 if K.image_data_format() == "channels_first" else 3
 
 
@@ -25,7 +25,9 @@ def relu(x, name=None):
 
 
 def correct_pad(x, kernel):
-    """The padding that lets a convolution of stride 2 without padding give what "same" gives for odd and even sizes."""
+    """Returns the padding with which an unpadded convolution of stride 2 gives the result of "same", for odd and even
+    sizes.
+    """
     first = 2 if channel_axis() == 1 else 1
     sizes = K.int_shape(x)[first:first + 2]
     kernel = (kernel, kernel) if isinstance(kernel, int) else kernel
@@ -34,7 +36,7 @@ def correct_pad(x, kernel):
 
 
 def rounded(value, divisor=8, least=None, whole=None):
-    """A count of channels as a multiple of `divisor`, at most a tenth below the value."""
+    """Returns a count of channels as a multiple of `divisor`, at most a tenth below the value."""
     least = divisor if least is None else least
     found = max(least, int(value + divisor / 2) // divisor * divisor)
     found = found + divisor if found < 0.9 * value else found
@@ -42,7 +44,7 @@ def rounded(value, divisor=8, least=None, whole=None):
 
 
 class Arguments:
-    """The arguments that all builders have, checked."""
+    """Checks the arguments that all builders have."""
 
     def __init__(self, include_top, weights, input_tensor, input_shape, pooling, classes, activation):
         self.include_top, self.weights, self.pooling = include_top, weights, pooling
@@ -57,7 +59,7 @@ class Arguments:
             warnings.warn("pooling=%r is neither 'avg' nor 'max' and has no effect" % (pooling,), stacklevel=4)
 
     def image(self, default_size, min_size, require_flatten=None):
-        """The input tensor, of the shape that was given or of the usual one."""
+        """Returns the input tensor, with the given shape or the default one."""
         self.input_shape = image_shape(self.input_shape, default_size, min_size, self.weights,
                                        self.include_top if require_flatten is None else require_flatten)
         if self.input_tensor is None:
@@ -67,12 +69,12 @@ class Arguments:
         return layers.Input(tensor=self.input_tensor, shape=self.input_shape)
 
     def pooled(self, x, **names):
-        """The features as a model without a classifier gives them; names: those of the layers, by kind of pooling."""
+        """Returns the features of a model without a classifier. names: the names of the layers, by kind of pooling."""
         kinds = {"avg": layers.GlobalAveragePooling2D, "max": layers.GlobalMaxPooling2D}
         return kinds[self.pooling](name=names.get(self.pooling))(x) if self.pooling in kinds else x
 
     def check_activation(self):
-        """Weights that were trained with a softmax are not loaded into a model that ends in another function."""
+        """Raises an error if weights trained with a softmax are loaded into a model that ends in another function."""
         name = getattr(self.activation, "__name__", self.activation)
         if self.weights is not None and name not in ("softmax", "linear", None):
             raise ValueError("Only `None` and `softmax` activations are allowed for the `classifier_activation` argument when using "
@@ -83,7 +85,8 @@ class Arguments:
         return layers.Dense(self.classes, activation=self.activation, name=name, **options)(x)
 
     def model(self, inputs, x, name, folder="", file=None):
-        """The model, with its weights; folder and file: where the weights trained on ImageNet are published."""
+        """Returns the model with its weights. folder and file say where the weights trained on ImageNet are published.
+        """
         inputs = get_source_inputs(self.input_tensor) if self.input_tensor is not None else inputs
         model = Model(inputs, x, name=name)
         if self.weights == "imagenet":
@@ -94,7 +97,7 @@ class Arguments:
 
 
 def image_shape(given, default_size, min_size, weights, require_flatten):
-    """The shape of one image."""
+    """Returns the shape of one image."""
     first = channel_axis() == 1
     channels = 3
     if weights != "imagenet" and given and len(given) == 3:
@@ -128,7 +131,7 @@ def _check_shape(given, first, min_size, weights):
 
 
 def published(folder, file, include_top):
-    """The path of a file of weights in ~/.keras/models, which is downloaded if it is not there."""
+    """Returns the path of a weights file in ~/.keras/models, which is downloaded if it is missing."""
     file += ("" if include_top else _notop(file)) + ".h5"
     origin = (folder if "://" in folder else _ORIGIN + folder) + "/" + file
     try:

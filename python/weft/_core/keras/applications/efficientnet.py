@@ -20,7 +20,7 @@ def conv(x, filters, kernel, name, strides=1, padding="same"):
 
 
 def squeeze_excite(x, channels, squeezed, name, activation):
-    """x times a weight per channel that is computed from the mean of the image."""
+    """Returns x times a weight per channel that is computed from the mean of the image."""
     y = layers.GlobalAveragePooling2D(name=name + "se_squeeze")(x)
     shape = (channels, 1, 1) if channel_axis() == 1 else (1, 1, channels)
     y = layers.Reshape(shape, name=name + "se_reshape")(y)
@@ -30,7 +30,7 @@ def squeeze_excite(x, channels, squeezed, name, activation):
 
 
 def dropped(x, inputs, rate, name):
-    """The residual connection; in training, whole blocks are dropped at random."""
+    """Returns x with the residual connection. While training, whole blocks are dropped at random."""
     x = layers.Dropout(rate, noise_shape=(None, 1, 1, 1), name=name + "drop")(x) if rate > 0 else x
     return layers.add([x, inputs], name=name + "add")
 
@@ -52,7 +52,7 @@ def _block(x, activation, rate, name, channels, filters, kernel, stride, expansi
 
 def _stem(image, a, width, activation):
     x = layers.Normalization(axis=channel_axis())(layers.Rescaling(1.0 / 255.0)(image))
-    if a.weights == "imagenet":  # these weights were trained with a normalization that lacked a square root
+    if a.weights == "imagenet":  # These weights were trained with a normalization that lacked a square root.
         x = layers.Rescaling([1.0 / math.sqrt(s) for s in STDDEV])(x)
     x = layers.ZeroPadding2D(padding=correct_pad(x, 3), name="stem_conv_pad")(x)
     x = bn(conv(x, width(32), 3, "stem_conv", 2, "valid"), "stem_bn")
@@ -60,7 +60,7 @@ def _stem(image, a, width, activation):
 
 
 def classifier(a, x, dropout, **options):
-    """The pooled features, and in a whole model dropout and a dense layer."""
+    """Returns the pooled features, in a whole model followed by dropout and a dense layer."""
     if not a.include_top:
         return a.pooled(x, avg="avg_pool", max="max_pool")
     x = layers.GlobalAveragePooling2D(name="avg_pool")(x)

@@ -13,7 +13,7 @@ _modes = {}
 
 
 def preprocess_input(x, data_format=None, mode="caffe"):
-    """Images of 0 to 255 as a model expects them; mode: caffe, tf or torch."""
+    """Converts images with values from 0 to 255 to the form that a model expects. mode: caffe, tf or torch."""
     if mode not in ("caffe", "tf", "torch"):
         raise ValueError("Expected mode to be one of `caffe`, `tf` or `torch`. Received: mode=%s" % mode)
     if data_format is None:
@@ -26,7 +26,7 @@ def preprocess_input(x, data_format=None, mode="caffe"):
 
 
 def _array(x, first, mode):
-    """The array itself is changed where it has floats, as in Keras."""
+    """Preprocesses an array. As in Keras, an array of floats is changed in place."""
     x = x if np.issubdtype(x.dtype, np.floating) else x.astype(K.floatx(), copy=False)
     if mode == "tf":
         x /= 127.5
@@ -66,7 +66,7 @@ def _tensor(x, first, mode):
 
 
 def decode_predictions(preds, top=5):
-    """[[(id, name, score) of the best classes] for each row of predictions]"""
+    """Returns [[(id, name, score) of the best classes] for each row of predictions]."""
     if len(preds.shape) != 2 or preds.shape[1] != 1000:
         raise ValueError("`decode_predictions` expects a batch of predictions (i.e. a 2D array of shape (samples, 1000)). Found array "
                          "with shape: " + str(preds.shape))
@@ -78,7 +78,7 @@ def decode_predictions(preds, top=5):
 
 
 def of_mode(mode):
-    """preprocess_input of one family of models."""
+    """Returns preprocess_input of one family of models."""
     def preprocess(x, data_format=None):
         return preprocess_input(x, data_format=data_format, mode=mode) if mode else x
     preprocess.__name__ = preprocess.__qualname__ = "preprocess_input"

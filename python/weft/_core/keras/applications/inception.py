@@ -41,13 +41,13 @@ def _stem(image):
 
 
 def _split(x, first, name=None):
-    """The last two blocks of V3 end a branch in a row and a column side by side."""
+    """Ends a branch in a row and a column convolution side by side, as the last two blocks of V3 do."""
     x = _chain(x, first)
     return _merged([_conv(x, 384, 1, 3), _conv(x, 384, 3, 1)], name)
 
 
 def _v3_wide(x, c, name):
-    """A block with factorized 7 x 7 convolutions of c channels."""
+    """Returns a block with factorized 7 x 7 convolutions of c channels."""
     return _merged([_conv(x, 192, 1, 1), _chain(x, [(c, 1, 1), (c, 1, 7), (192, 7, 1)]),
                     _chain(x, [(c, 1, 1), (c, 7, 1), (c, 1, 7), (c, 7, 1), (192, 1, 7)]), _average(x, 192)], name)
 
@@ -79,7 +79,7 @@ def InceptionV3(include_top=True, weights="imagenet", input_tensor=None, input_s
 
 @register_keras_serializable()
 class CustomScaleLayer(Layer):
-    """inputs[0] + scale * inputs[1]"""
+    """Returns inputs[0] + scale * inputs[1]."""
 
     def __init__(self, scale, **kwargs):
         super().__init__(**kwargs)
@@ -92,7 +92,7 @@ class CustomScaleLayer(Layer):
         return inputs[0] + inputs[1] * self.scale
 
 
-_RESIDUAL = {  # the branches of a residual block by its size
+_RESIDUAL = {  # the branches of a residual block, by its size
     "block35": ([(32, 1, 1)], [(32, 1, 1), (32, 3, 3)], [(32, 1, 1), (48, 3, 3), (64, 3, 3)]),
     "block17": ([(192, 1, 1)], [(128, 1, 1), (160, 1, 7), (192, 7, 1)]),
     "block8": ([(192, 1, 1)], [(192, 1, 1), (224, 1, 3), (256, 3, 1)]),

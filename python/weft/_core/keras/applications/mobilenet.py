@@ -10,7 +10,7 @@ _INVERTED = ((16, 1, 1), (24, 2, 6), (24, 1, 6), (32, 2, 6), (32, 1, 6), (32, 1,
 
 
 def _image(a, sizes):
-    """The input; square images of one of the sizes that weights exist for keep their size."""
+    """Returns the input. Square images keep their size if weights for that size exist."""
     at = 1 if channel_axis() == 1 else 0
     given = a.input_shape[at:at + 2] if a.input_shape else (None, None)
     size = given[0] if given[0] == given[1] and given[0] in sizes else 224
@@ -19,7 +19,7 @@ def _image(a, sizes):
 
 
 def _trained(a, alpha, alphas, rows, sizes):
-    """Checks that weights exist for a model; returns the size that they were trained with."""
+    """Checks that weights exist for a model, and returns the size with which they were trained."""
     if a.weights != "imagenet":
         return rows
     if alpha not in alphas:
@@ -47,7 +47,7 @@ def _separable(x, filters, stride, index, depth_multiplier):
 
 
 def _preds(a, x, dropout):
-    """The classifier of the first version: a convolution of an image of one pixel."""
+    """Returns the classifier of the first version, a convolution of an image of one pixel."""
     x = layers.GlobalAveragePooling2D(keepdims=True)(x)
     x = layers.Dropout(dropout, name="dropout")(x)
     x = layers.Conv2D(a.classes, (1, 1), padding="same", name="conv_preds")(x)

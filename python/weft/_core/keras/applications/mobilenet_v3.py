@@ -2,7 +2,7 @@
 from weft._core.keras import backend as K, layers
 from weft._core.keras.applications.common import Arguments, bn, channel_axis, correct_pad, rounded
 
-_SE, _ACT, _KERNEL = True, "act", "kernel"  # what the minimalistic variants change
+_SE, _ACT, _KERNEL = True, "act", "kernel"  # These markers are replaced in the minimalistic variants.
 # expansion, filters, kernel, stride, squeeze-and-excitation, activation
 _SMALL = ((1, 16, 3, 2, _SE, "relu"), (72 / 16, 24, 3, 2, None, "relu"), (88 / 24, 24, 3, 1, None, "relu"),
           (4, 40, _KERNEL, 2, _SE, _ACT), (6, 40, _KERNEL, 1, _SE, _ACT), (6, 40, _KERNEL, 1, _SE, _ACT), (3, 48, _KERNEL, 1, _SE, _ACT),

@@ -22,7 +22,7 @@ def _conv(x, filters, name):
 
 
 def _separable(x, filters, kernel, block, stride=1):
-    """Two separable convolutions; the first one may have stride 2."""
+    """Returns two separable convolutions; the first one may have stride 2."""
     x = _relu(x)
     padding = "same"
     if stride == 2:
@@ -37,7 +37,7 @@ def _separable(x, filters, kernel, block, stride=1):
 
 
 def _adjusted(p, x, filters, block):
-    """The output of the cell before, in the shape of this cell's input."""
+    """Returns the output of the previous cell in the shape of this cell's input."""
     if p is None:
         return x
     rows = 2 if channel_axis() == 1 else 1

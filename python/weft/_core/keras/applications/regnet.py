@@ -62,7 +62,7 @@ def _regnet(variant, name, include_preprocessing, a):
         a.check_activation()
         head = str(K.get_uid("head"))
         x = layers.GlobalAveragePooling2D(name=head + "_head_gap")(x)
-        x = layers.Dense(a.classes, name=head + "head_dense")(x)  # as in TensorFlow: the activation is not applied
+        x = layers.Dense(a.classes, name=head + "head_dense")(x)  # As in TensorFlow, the activation is not applied.
     else:
         x = a.pooled(x)
     return a.model(image, x, name, "regnet", name)

@@ -14,7 +14,7 @@ def _norm(x, name):
 
 
 def _conv(x, filters, kernel, stride, name):
-    """A convolution; with stride 2 the padding does not depend on the size of the image."""
+    """Returns a convolution; with stride 2 the padding does not depend on the size of the image."""
     if stride > 1:
         x = layers.ZeroPadding2D(padding=((kernel - 1) // 2, (kernel - 1) // 2))(x)
     return layers.Conv2D(filters, kernel, strides=stride, padding="same" if stride == 1 else "valid", use_bias=False,

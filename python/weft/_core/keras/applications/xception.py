@@ -8,7 +8,7 @@ def _separable(x, filters, name):
 
 
 def _reducing(x, filters, index, first_relu=True):
-    """Two separable convolutions and a pooling layer beside a convolution of stride 2."""
+    """Returns two separable convolutions and a pooling layer beside a convolution of stride 2."""
     name = "block%d" % index
     residual = bn(layers.Conv2D(filters[1], (1, 1), strides=(2, 2), padding="same", use_bias=False)(x))
     x = relu(x, name + "_sepconv1_act") if first_relu else x

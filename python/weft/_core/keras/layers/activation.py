@@ -1,4 +1,4 @@
-"""Activations that are layers of their own, because they have parameters or variables."""
+"""Activations with parameters or variables, which are therefore layers."""
 import numpy as np
 
 from weft._core.framework.dtypes import as_dtype
@@ -23,7 +23,7 @@ class _SameShape(Layer):
 
 
 class ReLU(_SameShape):
-    """x at or over the threshold and up to max_value, and else negative_slope * (x - threshold)."""
+    """Returns x from the threshold up to max_value, and otherwise negative_slope * (x - threshold)."""
 
     _CONFIG = ("max_value", "negative_slope", "threshold")
 
@@ -44,7 +44,7 @@ class ReLU(_SameShape):
 
 
 class LeakyReLU(_SameShape):
-    """x where it is positive, and else alpha * x."""
+    """Returns x where it is positive, and otherwise alpha * x."""
 
     def __init__(self, alpha=0.3, **kwargs):
         super().__init__(**kwargs)
@@ -62,7 +62,7 @@ class LeakyReLU(_SameShape):
 
 
 class PReLU(_SameShape):
-    """As LeakyReLU, with a slope that is learnt for each element, or for all of an axis in shared_axes."""
+    """A LeakyReLU whose slope is trained, for each element or for all of an axis in shared_axes."""
 
     _CONFIG = ("alpha_initializer", "alpha_regularizer", "alpha_constraint", "shared_axes")
 
@@ -89,7 +89,7 @@ class PReLU(_SameShape):
 
 
 class ELU(_SameShape):
-    """x where it is positive, and else alpha * (exp(x) - 1)."""
+    """Returns x where it is positive, and otherwise alpha * (exp(x) - 1)."""
 
     def __init__(self, alpha=1.0, **kwargs):
         super().__init__(**kwargs)
@@ -107,7 +107,7 @@ class ELU(_SameShape):
 
 
 class ThresholdedReLU(_SameShape):
-    """x where it is greater than theta, and else 0."""
+    """Returns x where it is greater than theta, and otherwise 0."""
 
     def __init__(self, theta=1.0, **kwargs):
         super().__init__(**kwargs)
@@ -125,7 +125,7 @@ class ThresholdedReLU(_SameShape):
 
 
 class Softmax(_SameShape):
-    """exp(x) / sum(exp(x)) along an axis or axes; a mask takes elements out."""
+    """Returns exp(x) / sum(exp(x)) along an axis or axes. A mask excludes elements."""
 
     _CONFIG = ("axis",)
 

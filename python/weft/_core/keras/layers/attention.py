@@ -1,4 +1,5 @@
-"""Layers of attention: Attention, AdditiveAttention, MultiHeadAttention, and EinsumDense, of which the last is made."""
+"""Layers of attention: Attention, AdditiveAttention and MultiHeadAttention, and EinsumDense, which the last one uses.
+"""
 import math
 import re
 import string
@@ -16,7 +17,9 @@ from weft._core.ops.math_ops import einsum
 
 
 class BaseDenseAttention(Layer):
-    """Sums of values, weighted by a softmax of scores of queries and keys; inputs are [query, value] or [query, value, key]."""
+    """Sums values weighted by a softmax of scores of queries and keys; inputs are [query, value] or [query, value,
+    key].
+    """
 
     _CONFIG = ("dropout",)
 
@@ -76,7 +79,7 @@ class BaseDenseAttention(Layer):
 
 
 def _causal(scores):
-    """True where a key is not after the query."""
+    """Returns True where a key is not after the query."""
     shape = array_ops.shape(scores)
     inside = array_ops.concat([array_ops.ones_like(shape[:-2]), shape[-2:]], axis=0)
     rows = math_ops.cumsum(array_ops.ones(inside, dtype="int32"), axis=-2)
@@ -116,7 +119,7 @@ class Attention(BaseDenseAttention):
 
 
 class AdditiveAttention(BaseDenseAttention):
-    """Attention with scores of the sum of query and key."""
+    """Attention whose scores come from the sum of query and key."""
 
     _CONFIG = ("use_scale",)
 
@@ -136,7 +139,9 @@ class AdditiveAttention(BaseDenseAttention):
 
 
 def _einsum_shapes(equation, bias_axes, input_shape, outputs):
-    """The shapes of the kernel, the bias and the outputs of an equation; it may begin or end with an ellipsis."""
+    """Returns the shapes of the kernel, the bias and the outputs of an equation, which may begin or end with an
+    ellipsis.
+    """
     for pattern, left in ((r"^([a-zA-Z]+),([a-zA-Z]+)->([a-zA-Z]+)$", False),
                           (r"^\.\.\.([a-zA-Z]+),([a-zA-Z]+)->\.\.\.([a-zA-Z]+)$", True),
                           (r"^([a-zA-Z]+)\.\.\.,([a-zA-Z]+)->([a-zA-Z]+)\.\.\.$", False)):
@@ -186,7 +191,7 @@ class EinsumDense(Layer):
     def __init__(self, equation, output_shape, activation=None, bias_axes=None, kernel_initializer="glorot_uniform",
                  bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None,
                  kernel_constraint=None, bias_constraint=None, **kwargs):
-        super().__init__(**kwargs)  # as in TensorFlow, activity_regularizer has no effect on this layer
+        super().__init__(**kwargs)  # As in TensorFlow, activity_regularizer has no effect on this layer.
         self.equation, self.activation, self.bias_axes = equation, activations.get(activation), bias_axes
         self.partial_output_shape = list(output_shape) if isinstance(output_shape, (list, tuple)) else [output_shape]
         self.kernel_initializer, self.bias_initializer = initializers.get(kernel_initializer), initializers.get(bias_initializer)
@@ -219,7 +224,9 @@ class EinsumDense(Layer):
 
 
 def _projection(free, bound, outputs):
-    """The equation of a projection of `bound` axes to `outputs` axes, the axes of its bias, and the rank of its result."""
+    """Returns the equation of a projection of `bound` axes to `outputs` axes, the axes of its bias, and the rank of its
+    result.
+    """
     letters = iter(string.ascii_lowercase)
     inputs = [next(letters) for _ in range(free)]
     inside = [next(letters) for _ in range(bound)]
@@ -228,7 +235,7 @@ def _projection(free, bound, outputs):
 
 
 class MultiHeadAttention(Layer):
-    """Attention of several heads, each with projections of its own."""
+    """Attention with several heads, each with its own projections."""
 
     def __init__(self, num_heads, key_dim, value_dim=None, dropout=0.0, use_bias=True, output_shape=None, attention_axes=None,
                  kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None,
@@ -256,7 +263,7 @@ class MultiHeadAttention(Layer):
         return config
 
     def _dense(self, equation, output_shape, bias_axes, name):
-        """A projection; its initializers are copies, so that each draws numbers of its own."""
+        """Returns a projection. Its initializers are copies, so that each draws different numbers."""
         def again(x):
             return type(x).from_config(x.get_config()) if hasattr(x, "get_config") else x
         return EinsumDense(equation, output_shape=output_shape, bias_axes=bias_axes if self.use_bias else None, name=name,
@@ -284,7 +291,7 @@ class MultiHeadAttention(Layer):
         self._output_dense = self._dense(equation, ([None] * (rank - 1) + out)[-(rank - 1):], bias, "attention_output")
 
     def _set_equations(self):
-        """The two einsums of attention, for axes that are attended over in any place."""
+        """Sets the two einsum equations of attention for any choice of attention axes."""
         rank = self._query_shape.ndims + 1
         axes = self.attention_axes or tuple(range(1, rank - 2))
         self.attention_axes = axes
@@ -325,7 +332,7 @@ class MultiHeadAttention(Layer):
         return (made, scores) if return_attention_scores else made
 
     def _attention_mask(self, query, value, key, attention_mask, causal):
-        """All masks in one: those of the tensors, the one given, and the causal one."""
+        """Returns all masks combined: those of the tensors, the given one, and the causal one."""
         found = None
         masks = [getattr(x, "_keras_mask", None) for x in (query, value, key)]
         for mask, axis in zip(masks, ("query", "value", "key")):

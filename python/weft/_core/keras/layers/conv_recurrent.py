@@ -1,4 +1,4 @@
-"""ConvLSTM1D, ConvLSTM2D and ConvLSTM3D: LSTMs whose products are convolutions."""
+"""ConvLSTM1D, ConvLSTM2D and ConvLSTM3D: LSTMs with convolutions in place of matrix products."""
 from weft._core.framework.tensor_shape import TensorShape
 from weft._core.keras import activations, arguments, backend, constraints, initializers, regularizers
 from weft._core.keras.convolution import convolution
@@ -88,7 +88,7 @@ class ConvLSTMCell(DropoutCell):
 
 
 class ConvLSTM(RNN):
-    """What the ConvLSTM layers share."""
+    """The base of the ConvLSTM layers."""
 
     _rank, _CELL = None, ConvLSTMCell
     filters, kernel_size, strides, padding = _of_cell("filters"), _of_cell("kernel_size"), _of_cell("strides"), _of_cell("padding")
@@ -149,7 +149,7 @@ class ConvLSTM(RNN):
         self.built = True
 
     def get_initial_state(self, inputs):
-        """Zeros of the shape that the cell's convolution makes."""
+        """Returns zeros with the shape of the result of the cell's convolution."""
         start = array_ops.zeros_like(inputs)
         from weft._core.ops import math_ops
         start = math_ops.reduce_sum(start, axis=1)

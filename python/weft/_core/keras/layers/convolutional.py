@@ -11,7 +11,7 @@ from weft._core.ops import array_ops
 
 
 class Conv(Layer):
-    """A convolution over `rank` axes with filters that are learnt."""
+    """A convolution over `rank` axes with trained filters."""
 
     _CONFIG = ("filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate", "groups", "activation", "use_bias",
                "kernel_initializer", "bias_initializer", "kernel_regularizer", "bias_regularizer", "activity_regularizer",
@@ -177,7 +177,7 @@ class Conv3D(Conv):
 
 
 class _Transpose:
-    """What the transposed convolutions share: the kernel's last axes change places, and the outputs get larger."""
+    """The base of transposed convolutions. The last axes of the kernel are swapped, and the outputs are larger."""
 
     _CONFIG = ("output_padding",)
 
@@ -208,7 +208,7 @@ class _Transpose:
                 for i, n in enumerate(dims)]
 
     def _output_sizes(self, inputs, known_first):
-        """The sizes of the outputs as a tensor: numbers where they are known, as TensorFlow has them."""
+        """Returns the sizes of the outputs as a tensor, made of numbers where they are known, as in TensorFlow."""
         shape, dims = array_ops.shape(inputs), inputs.shape.as_list()
         start = 2 if self._channels_first else 1
         batch = shape[0]
@@ -266,11 +266,11 @@ class Conv2DTranspose(_Transpose, Conv2D):
     def call(self, inputs):
         sizes = self._output_sizes(inputs, known_first=True)
         x, strides, dilations = inputs, [1, *self.strides, 1], [1, *self.dilation_rate, 1]
-        if self._channels_first:  # processors compute it with the channels last
+        if self._channels_first:  # CPUs compute it with the channels last.
             x = array_ops.transpose(x, [0, 2, 3, 1])
             sizes = array_ops.stack([sizes[0], sizes[2], sizes[3], sizes[1]])
         else:
-            sizes[0]  # TensorFlow looks at the batch of the sizes here
+            sizes[0]  # TensorFlow adds a node that reads the batch size here.
         made = nn.conv2d_transpose(x, self.kernel, sizes, strides, self.padding.upper(), dilations=dilations)
         if self._channels_first:
             made = array_ops.transpose(made, [0, 3, 1, 2])
@@ -306,7 +306,7 @@ class Conv3DTranspose(_Transpose, Conv3D):
 
 
 class SeparableConv(Conv):
-    """A convolution of each channel by itself, followed by one that mixes the channels."""
+    """A convolution of each channel separately, followed by one that mixes the channels."""
 
     _CONFIG = ("depth_multiplier", "depthwise_initializer", "pointwise_initializer", "depthwise_regularizer", "pointwise_regularizer",
                "depthwise_constraint", "pointwise_constraint")
@@ -392,7 +392,7 @@ class SeparableConv2D(SeparableConv):
 
 
 class DepthwiseConv(Conv):
-    """A convolution of each channel by itself."""
+    """A convolution of each channel separately."""
 
     def __init__(self, rank, kernel_size, strides=1, padding="valid", depth_multiplier=1, data_format=None, dilation_rate=1,
                  activation=None, use_bias=True, depthwise_initializer="glorot_uniform", bias_initializer="zeros",
@@ -435,7 +435,7 @@ class DepthwiseConv(Conv):
 
 
 class DepthwiseConv1D(DepthwiseConv):
-    """A convolution of each channel of sequences by itself."""
+    """A convolution of each channel of sequences separately."""
 
     def __init__(self, kernel_size, strides=1, padding="valid", depth_multiplier=1, data_format=None, dilation_rate=1, activation=None,
                  use_bias=True, depthwise_initializer="glorot_uniform", bias_initializer="zeros", depthwise_regularizer=None,
@@ -457,7 +457,7 @@ class DepthwiseConv1D(DepthwiseConv):
 
 
 class DepthwiseConv2D(DepthwiseConv):
-    """A convolution of each channel of images by itself."""
+    """A convolution of each channel of images separately."""
 
     def __init__(self, kernel_size, strides=(1, 1), padding="valid", depth_multiplier=1, data_format=None, dilation_rate=(1, 1),
                  activation=None, use_bias=True, depthwise_initializer="glorot_uniform", bias_initializer="zeros",

@@ -1,4 +1,4 @@
-"""The basic layers of tf.keras: Dense, Activation, Flatten, Reshape, Lambda, Embedding, Masking and their like."""
+"""The basic layers of tf.keras: Dense, Activation, Flatten, Reshape, Lambda, Embedding, Masking and so on."""
 import inspect
 
 import numpy as np
@@ -16,7 +16,7 @@ from weft._core.ops import array_ops, math_ops
 
 
 class Dense(Layer):
-    """activation(inputs * kernel + bias), along the last axis."""
+    """Computes activation(inputs * kernel + bias) along the last axis."""
 
     _CONFIG = ("units", "activation", "use_bias", "kernel_initializer", "bias_initializer", "kernel_regularizer", "bias_regularizer",
                "activity_regularizer", "kernel_constraint", "bias_constraint")
@@ -70,7 +70,7 @@ class Dense(Layer):
 
 
 class Activation(Layer):
-    """A function of the inputs, by itself or by its name."""
+    """Applies a function, given directly or by name."""
 
     _CONFIG = ("activation",)
 
@@ -86,7 +86,7 @@ class Activation(Layer):
 
 
 class ActivityRegularization(Layer):
-    """The inputs as they are, with a loss of their size."""
+    """Returns the inputs unchanged, and adds a loss of their size."""
 
     _CONFIG = ("l1", "l2")
 
@@ -99,7 +99,7 @@ class ActivityRegularization(Layer):
 
 
 class Identity(Layer):
-    """The inputs as they are."""
+    """Returns the inputs unchanged."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
@@ -110,7 +110,7 @@ class Identity(Layer):
 
 
 class Flatten(Layer):
-    """Each example of the batch as one row."""
+    """Reshapes each example of the batch into one row."""
 
     _CONFIG = ("data_format",)
 
@@ -140,7 +140,7 @@ class Flatten(Layer):
 
 
 class Reshape(Layer):
-    """The inputs in another shape; target_shape does not include the batch."""
+    """Reshapes the inputs; target_shape does not include the batch."""
 
     _CONFIG = ("target_shape",)
 
@@ -149,7 +149,7 @@ class Reshape(Layer):
         self.target_shape = tuple(target_shape)
 
     def _completed(self, dims, target):
-        """The target shape with its -1 replaced, for inputs of a known size."""
+        """Returns the target shape with its -1 replaced, for inputs of a known size."""
         made = list(target)
         said = "total size of new array must be unchanged, input_shape = %s, output_shape = %s" % (list(dims), list(target))
         unknown = [i for i, d in enumerate(target) if d < 0]
@@ -177,7 +177,7 @@ class Reshape(Layer):
 
 
 class Permute(Layer):
-    """The axes after the batch in another order; they are counted from one."""
+    """Permutes the axes after the batch, which are counted from one."""
 
     _CONFIG = ("dims",)
 
@@ -198,7 +198,7 @@ class Permute(Layer):
 
 
 class RepeatVector(Layer):
-    """Each row n times."""
+    """Repeats each row n times."""
 
     _CONFIG = ("n",)
 
@@ -219,7 +219,7 @@ class RepeatVector(Layer):
 
 
 class Lambda(Layer):
-    """A function of the program as a layer; variables that it makes are not the layer's."""
+    """Applies a function of the program. Variables that it makes do not belong to the layer."""
 
     def __init__(self, function, output_shape=None, mask=None, arguments=None, **kwargs):
         super().__init__(**kwargs)
@@ -251,7 +251,7 @@ class Lambda(Layer):
         return TensorShape([batch] + list(TensorShape(self._output_shape).as_list()))
 
     def _shape_by_call(self, input_shape):
-        """The shape of what the function makes of placeholders in a graph of its own."""
+        """Returns the output shape by calling the function on placeholders in a separate graph."""
         from weft._core.framework.graph import Graph
         with Graph().as_default():
             def placeholder(shape):
@@ -305,7 +305,7 @@ class Masking(Layer):
 
 
 class Embedding(Layer):
-    """A row of a matrix for each integer."""
+    """Looks up a row of a matrix for each integer."""
 
     _CONFIG = ("input_dim", "output_dim", "embeddings_initializer", "embeddings_regularizer", "activity_regularizer",
                "embeddings_constraint", "mask_zero", "input_length")

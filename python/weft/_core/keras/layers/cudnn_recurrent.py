@@ -1,4 +1,6 @@
-"""CuDNNLSTM and CuDNNGRU: the recurrent layers that TensorFlow runs with cuDNN, here with the usual operations on any device.
+"""CuDNNLSTM and CuDNNGRU: the recurrent layers that TensorFlow runs with cuDNN.
+
+Here they use ordinary ops on any device.
 
 Their variables are TensorFlow's: one kernel, one recurrent kernel, and a bias with a part for each of the two.
 """
@@ -36,7 +38,7 @@ class _CuDNNGRUCell(GRUCell):
 
 
 class _CuDNNRNN(RNN):
-    """What the two layers share."""
+    """The base of both layers."""
 
     _NAMES = ()
     units, kernel_initializer = _of_cell("units"), _of_cell("kernel_initializer")
@@ -62,7 +64,7 @@ _SHARED = ("kernel_regularizer", "recurrent_regularizer", "bias_regularizer", "a
 
 
 class CuDNNLSTM(_CuDNNRNN):
-    """The long short-term memory, with the variables of cuDNN."""
+    """An LSTM layer with the variables of cuDNN."""
 
     _NAMES = ("units", "kernel_initializer", "recurrent_initializer", "bias_initializer", "unit_forget_bias", *_SHARED)
 
@@ -80,7 +82,7 @@ class CuDNNLSTM(_CuDNNRNN):
 
 
 class CuDNNGRU(_CuDNNRNN):
-    """The gated recurrent unit, with the variables of cuDNN."""
+    """A GRU layer with the variables of cuDNN."""
 
     _NAMES = ("units", "kernel_initializer", "recurrent_initializer", "bias_initializer", *_SHARED)
 

@@ -3,9 +3,9 @@ from weft._core.framework.absent import where
 
 
 def disable_v2_dtype_behavior():
-    """Layers have the type of their first inputs, as in TensorFlow 1; it is so here."""
+    """Does nothing: layers already take the type of their first inputs, as in TensorFlow 1."""
 
 
 def enable_v2_dtype_behavior():
-    """Is not here: layers have the type of their first inputs."""
+    """Raises an error, because layers take the type of their first inputs."""
     raise NotImplementedError("tf.keras.layers.enable_v2_dtype_behavior is not in Weft%s: give layers a dtype" % where())

@@ -1,4 +1,4 @@
-"""tf.keras.layers.DenseFeatures: feature columns side by side, as a layer that holds their variables."""
+"""tf.keras.layers.DenseFeatures: concatenates feature columns, and holds their variables."""
 from weft._core.framework import dtypes
 from weft._core.framework.dtypes import DType
 from weft._core.framework.graph import control_dependencies, name_scope
@@ -11,7 +11,7 @@ from weft._core.ops.variable_scope import get_variable_scope, variable_scope
 
 
 def _serialized(value):
-    """A column, or a part of one, as a configuration."""
+    """Returns a column, or a part of one, as a configuration."""
     if isinstance(value, columns._Column):
         return {"class_name": type(value).__name__.lstrip("_"), "config": {k: _serialized(v) for k, v in value._asdict().items()}}
     if isinstance(value, DType):
@@ -36,7 +36,7 @@ def _deserialized(value):
 
 
 class DenseFeatures(Layer):
-    """The dense columns of a dictionary of features, in the order of their names."""
+    """Concatenates the dense columns of a dictionary of features in the order of their names."""
 
     def __init__(self, feature_columns, trainable=True, name=None, partitioner=None, **kwargs):
         super().__init__(name=name, trainable=trainable, **kwargs)
@@ -44,7 +44,7 @@ class DenseFeatures(Layer):
         self._partitioner, self._tables = partitioner, {}
 
     def build(self, _):
-        """Makes the tables of embedding columns, each in a name scope called as its column."""
+        """Makes the tables of embedding columns, each in a name scope named after its column."""
         if self._partitioner is not None and any(
                 isinstance(c, columns._EmbeddingColumn) for c in self._feature_columns):
             raise NotImplementedError("tf.keras.layers.DenseFeatures(partitioner=...) is not in Weft for embedding columns: use "
@@ -92,7 +92,7 @@ class DenseFeatures(Layer):
 
 
 class SequenceFeatures(DenseFeatures):
-    """Columns of sequences side by side, in the order of their names, and the lengths of the sequences."""
+    """Concatenates columns of sequences in the order of their names, and returns the lengths of the sequences, too."""
 
     def __init__(self, feature_columns, trainable=True, name=None, **kwargs):
         super(DenseFeatures, self).__init__(name=name, trainable=trainable, **kwargs)

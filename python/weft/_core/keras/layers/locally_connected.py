@@ -1,4 +1,4 @@
-"""Layers of convolutions with a kernel of its own at each position."""
+"""Convolution layers with a different kernel at each position."""
 import itertools
 
 import numpy as np
@@ -41,7 +41,7 @@ class LocallyConnected(Layer):
         return tuple(arguments.window_length(n, k, self.padding, s) for n, k, s in zip(dims, self.kernel_size, self.strides))
 
     def _pairs(self):
-        """(position in the outputs, position in the inputs) wherever a kernel connects them."""
+        """Yields (position in the outputs, position in the inputs) wherever a kernel connects them."""
         for out in np.ndindex(*self._out):
             ranges = []
             for o, k, s, n in zip(out, self.kernel_size, self.strides, self._in):
@@ -81,7 +81,7 @@ class LocallyConnected(Layer):
         raise ValueError("Unrecognized implementation mode: %d." % self.implementation)
 
     def _entries(self):
-        """(row of the outputs, row of the inputs) of every weight, for flat outputs and inputs."""
+        """Yields (row of the outputs, row of the inputs) of every weight, for flattened outputs and inputs."""
         for out, at in self._pairs():
             for f, c in itertools.product(range(self.filters), range(self._channels)):
                 made = np.ravel_multi_index((f, *out) if self._first else (*out, f),
@@ -130,13 +130,13 @@ class LocallyConnected(Layer):
 
 
 class LocallyConnected1D(LocallyConnected):
-    """A convolution of sequences with a kernel of its own at each step."""
+    """A convolution of sequences with a different kernel at each step."""
 
     _axes = 1
 
 
 class LocallyConnected2D(LocallyConnected):
-    """A convolution of images with a kernel of its own at each position."""
+    """A convolution of images with a different kernel at each position."""
 
     _axes = 2
 

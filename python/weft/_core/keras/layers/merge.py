@@ -1,4 +1,4 @@
-"""Layers of several inputs: Add, Multiply, Concatenate, Dot and their like, and the functions of these names."""
+"""Layers of several inputs, such as Add, Multiply, Concatenate and Dot, and the functions of these names."""
 from weft._core.framework.tensor_shape import TensorShape
 from weft._core.keras.base_layer import Layer, output_shape
 from weft._core.nn import nn
@@ -10,7 +10,7 @@ def _tuples(shapes):
 
 
 def _broadcast(a, b):
-    """The shape of an elementwise operation of two shapes without the batch; None if one is unknown."""
+    """Returns the broadcast shape of two shapes without the batch, or None if one is unknown."""
     if a is None or b is None:
         return None
     if len(a) < len(b):
@@ -31,12 +31,12 @@ def _broadcast(a, b):
 
 
 def _batch(shapes):
-    """The size of the batch if all shapes that know it agree, as a set."""
+    """Returns the set of the known batch sizes."""
     return {s[0] for s in shapes if s} - {None}
 
 
 class _Merge(Layer):
-    """An elementwise operation of a list of inputs, which broadcast against each other."""
+    """The base of elementwise operations on a list of inputs, which broadcast against each other."""
 
     _CONFIG = ()
     _count = None
@@ -169,7 +169,7 @@ class Minimum(_Merge):
 
 
 class Concatenate(_Merge):
-    """The inputs one after the other along an axis."""
+    """Concatenates the inputs along an axis."""
 
     _CONFIG = ("axis",)
 
@@ -227,7 +227,7 @@ class Concatenate(_Merge):
 
 
 class Dot(_Merge):
-    """The products of two inputs along axes, for each example."""
+    """Multiplies two inputs and sums over axes, for each example."""
 
     _CONFIG = ("axes", "normalize")
 
@@ -281,7 +281,7 @@ class Dot(_Merge):
 
 
 def batch_dot(x, y, axes=None):
-    """For each example, the sums of products of x and y along one axis of each; at least two axes remain."""
+    """Returns for each example the sums of products of x and y along one axis of each. At least two axes remain."""
     ranks = x.shape.ndims, y.shape.ndims
     if isinstance(axes, int):
         axes = [axes, axes]
@@ -308,7 +308,7 @@ def batch_dot(x, y, axes=None):
 
 
 def _last(x, axis, rank):
-    """x as batches of rows along the axis, and the sizes of the axes before it if there are several."""
+    """Returns x as batches of rows along the axis, and the sizes of the axes before it if there are several."""
     if axis != rank - 1:
         x = array_ops.transpose(x, [i for i in range(rank) if i != axis] + [axis])
     if rank == 3:
@@ -318,7 +318,7 @@ def _last(x, axis, rank):
 
 
 def _second(y, axis, rank):
-    """y as batches of columns along the axis, and the sizes of the axes after it if there are several."""
+    """Returns y as batches of columns along the axis, and the sizes of the axes after it if there are several."""
     if axis != 1:
         y = array_ops.transpose(y, [0, axis] + [i for i in range(1, rank) if i != axis])
     if rank == 3:
@@ -328,40 +328,40 @@ def _second(y, axis, rank):
 
 
 def add(inputs, **kwargs):
-    """The sum of the inputs."""
+    """Returns the sum of the inputs."""
     return Add(**kwargs)(inputs)
 
 
 def subtract(inputs, **kwargs):
-    """The first input minus the second."""
+    """Returns the first input minus the second."""
     return Subtract(**kwargs)(inputs)
 
 
 def multiply(inputs, **kwargs):
-    """The product of the inputs, element by element."""
+    """Returns the product of the inputs, element by element."""
     return Multiply(**kwargs)(inputs)
 
 
 def average(inputs, **kwargs):
-    """The mean of the inputs."""
+    """Returns the mean of the inputs."""
     return Average(**kwargs)(inputs)
 
 
 def maximum(inputs, **kwargs):
-    """The largest of the inputs, element by element."""
+    """Returns the largest of the inputs, element by element."""
     return Maximum(**kwargs)(inputs)
 
 
 def minimum(inputs, **kwargs):
-    """The smallest of the inputs, element by element."""
+    """Returns the smallest of the inputs, element by element."""
     return Minimum(**kwargs)(inputs)
 
 
 def concatenate(inputs, axis=-1, **kwargs):
-    """The inputs one after the other along an axis."""
+    """Returns the inputs concatenated along an axis."""
     return Concatenate(axis=axis, **kwargs)(inputs)
 
 
 def dot(inputs, axes, normalize=False, **kwargs):
-    """The products of two inputs along axes, for each example."""
+    """Returns the products of two inputs, summed along axes, for each example."""
     return Dot(axes=axes, normalize=normalize, **kwargs)(inputs)

@@ -1,4 +1,4 @@
-"""Layers that normalize: by the batch, by the example, or by groups of channels."""
+"""Layers that normalize over the batch, over each example, or over groups of channels."""
 from weft._core.framework.tensor_shape import TensorShape
 from weft._core.keras import backend, constraints, initializers, regularizers
 from weft._core.keras.base_layer import Layer
@@ -10,7 +10,7 @@ from weft._core.ops import array_ops, math_ops
 
 
 class BatchNormalization(Layer):
-    """Normalizes by the mean and variance of the batch while training, and else by their moving averages."""
+    """Normalizes by the mean and variance of the batch while training, and otherwise by their moving averages."""
 
     _CONFIG = ("axis", "momentum", "epsilon", "center", "scale", "beta_initializer", "gamma_initializer", "moving_mean_initializer",
                "moving_variance_initializer", "beta_regularizer", "gamma_regularizer", "beta_constraint", "gamma_constraint")
@@ -41,7 +41,7 @@ class BatchNormalization(Layer):
     def build(self, input_shape):
         axes, shape, dtype = parameters(input_shape, self.axis, self._dtype)
         self.axis = axes
-        if self.virtual_batch_size is not None:  # the batch becomes two axes
+        if self.virtual_batch_size is not None:  # The batch becomes two axes.
             if axes[0] <= 0:
                 raise ValueError("When using virtual_batch_size, the batch dimension must be 0 and thus axis cannot include 0. Received "
                                  "axis=%s" % axes)
@@ -97,7 +97,7 @@ class BatchNormalization(Layer):
 
 
 class _Scaled(Layer):
-    """What LayerNormalization and GroupNormalization share: gamma and beta."""
+    """The base of LayerNormalization and GroupNormalization, with gamma and beta."""
 
     def _start(self, epsilon, center, scale, beta_initializer, gamma_initializer, beta_regularizer, gamma_regularizer, beta_constraint,
                gamma_constraint):
@@ -145,7 +145,7 @@ class LayerNormalization(_Scaled):
         self.built = True
 
     def _is_fused(self, rank):
-        """TensorFlow computes the last axes of floats with the fused operation."""
+        """Returns whether the fused op applies; TensorFlow uses it for the last axes of floats."""
         axes = sorted(self.axis)
         last = axes[-1] == rank - 1 and axes[-1] - axes[0] == len(axes) - 1
         return last and self.epsilon >= 1.001e-5 and self._dtype.name == "float32"

@@ -1,4 +1,4 @@
-"""Layers of pooling: the largest value or the mean of windows, or of everything."""
+"""Pooling layers: the maximum or the mean of windows, or of whole inputs."""
 from weft._core.framework.build import op
 from weft._core.keras import arguments
 from weft._core.keras.base_layer import Layer, output_shape
@@ -8,7 +8,7 @@ from weft._core.ops import array_ops, math_ops
 
 
 class _Pooling(Layer):
-    """What the layers of windows share; _kind is Max or Avg, and _axes the number of axes."""
+    """The base of pooling over windows. _kind is Max or Avg, and _axes the number of axes."""
 
     _CONFIG = ("pool_size", "padding", "strides", "data_format")
     _kind, _axes = None, None
@@ -34,7 +34,7 @@ class _Pooling(Layer):
 
 
 class Pooling1D(_Pooling):
-    """Windows of sequences, computed as images that are one column wide."""
+    """Pools windows of sequences, computed as images that are one column wide."""
 
     _axes = 1
 
@@ -42,7 +42,7 @@ class Pooling1D(_Pooling):
         first = self._channels_first
         at = 3 if first else 2
         x = array_ops.expand_dims(inputs, at)
-        if first:  # processors compute it with the channels last
+        if first:  # CPUs compute it with the channels last.
             x = array_ops.transpose(x, [0, 2, 3, 1])
         pool = nn.max_pool if self._kind == "Max" else nn.avg_pool
         made = pool(x, [1, self.pool_size[0], 1, 1], [1, self.strides[0], 1, 1], self.padding.upper())
@@ -52,7 +52,7 @@ class Pooling1D(_Pooling):
 
 
 class Pooling2D(_Pooling):
-    """Windows of images."""
+    """Pools windows of images."""
 
     _axes = 2
 
@@ -63,7 +63,7 @@ class Pooling2D(_Pooling):
 
 
 class Pooling3D(_Pooling):
-    """Windows of volumes."""
+    """Pools windows of volumes."""
 
     _axes = 3
 
@@ -130,7 +130,7 @@ class AveragePooling3D(Pooling3D):
 
 
 class _GlobalPooling(Layer):
-    """What the layers over whole axes of space share."""
+    """The base of pooling over whole spatial axes."""
 
     _CONFIG = ("data_format", "keepdims")
     _axes = None
@@ -184,7 +184,7 @@ class GlobalMaxPooling3D(_GlobalMax):
 
 
 class GlobalAveragePooling1D(_GlobalAverage):
-    """The mean of each sequence; a mask takes steps out."""
+    """Computes the mean of each sequence; a mask excludes steps."""
 
     _axes = 1
 

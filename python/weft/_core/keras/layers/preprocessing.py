@@ -1,4 +1,4 @@
-"""Layers that prepare inputs: scaling, sizes of images, categories as numbers and rows."""
+"""Layers that prepare inputs: scaling, resizing, and encoding of categories."""
 import numpy as np
 
 from weft._core.framework.absent import where
@@ -15,7 +15,7 @@ from weft._core.ops.control_flow import cond
 
 
 class PreprocessingLayer(Layer):
-    """A layer that may learn its state from data before a model is trained, by adapt(data)."""
+    """A layer whose state can be learned from data before a model is trained, by adapt(data)."""
 
     def adapt(self, data, batch_size=None, steps=None):
         raise NotImplementedError("tf.keras.layers.%s.adapt() is not in Weft%s: compute the state with numpy, and give it to the "
@@ -23,7 +23,7 @@ class PreprocessingLayer(Layer):
 
 
 class Rescaling(Layer):
-    """inputs * scale + offset"""
+    """Computes inputs * scale + offset."""
 
     _CONFIG = ("scale", "offset")
 
@@ -41,7 +41,7 @@ class Rescaling(Layer):
 
 
 def _resized(images, size, interpolation):
-    """Images of a size; one image without a batch too."""
+    """Returns images resized to a size; also accepts one image without a batch."""
     kind = _RESIZE[interpolation]
     if kind is None:
         raise NotImplementedError("interpolation=%r is not in Weft%s: use nearest, bilinear, bicubic or area" % (interpolation, where()))
@@ -54,7 +54,7 @@ def _resized(images, size, interpolation):
 
 
 class _ImagesOfSize(Layer):
-    """A layer whose results have the height and the width that the layer has."""
+    """The base of layers whose results have the layer's height and width."""
 
     def compute_output_shape(self, input_shape):
         dims = TensorShape(input_shape).as_list()
@@ -63,7 +63,7 @@ class _ImagesOfSize(Layer):
 
 
 class Resizing(_ImagesOfSize):
-    """Images of another size."""
+    """Resizes images."""
 
     _CONFIG = ("height", "width", "interpolation", "crop_to_aspect_ratio")
 
@@ -85,7 +85,7 @@ class Resizing(_ImagesOfSize):
 
 
 def _smart_resize(images, height, width, interpolation):
-    """The largest middle part of the right proportions, resized."""
+    """Returns the largest center part with the right aspect ratio, resized."""
     shape = array_ops.shape(images)
     rows, columns = shape[-3], shape[-2]
     tall = math_ops.cast(math_ops.cast(columns * height, "float32") / width, "int32")
@@ -100,7 +100,7 @@ def _smart_resize(images, height, width, interpolation):
 
 
 class CenterCrop(_ImagesOfSize):
-    """The middle of images; smaller images are enlarged."""
+    """Crops images to their center; smaller images are enlarged."""
 
     _CONFIG = ("height", "width")
 
@@ -129,7 +129,7 @@ class CenterCrop(_ImagesOfSize):
 
 
 class Normalization(PreprocessingLayer):
-    """(inputs - mean) / sqrt(variance), or the other way round; the two are given, or learnt by adapt()."""
+    """Computes (inputs - mean) / sqrt(variance), or the inverse. The two are given, or learned by adapt()."""
 
     def __init__(self, axis=-1, mean=None, variance=None, invert=False, **kwargs):
         super().__init__(**kwargs)
@@ -160,7 +160,7 @@ class Normalization(PreprocessingLayer):
         self.built = True
 
     def adapt(self, data, batch_size=None, steps=None):
-        """Learns mean and variance of an array."""
+        """Computes mean and variance of an array."""
         if self.input_mean is not None:
             raise ValueError("Cannot `adapt` a Normalization layer that is initialized with static `mean` and `variance`, you passed "
                              "mean %s and variance %s." % (self.input_mean, self.input_variance))
@@ -189,7 +189,7 @@ _MODES = ("one_hot", "multi_hot", "count")
 
 
 def _encoded(ids, mode, depth, dtype, weights=None):
-    """Numbers of categories as rows of `depth` values."""
+    """Returns category numbers as rows of `depth` values."""
     if mode == "int":
         return ids
     if ids.shape.ndims == 0 or (mode == "one_hot" and ids.shape.ndims > 1 and ids.shape.as_list()[-1] != 1):
@@ -212,7 +212,7 @@ def _check_sparse(sparse, layer):
 
 
 class CategoryEncoding(Layer):
-    """Integers as rows: with a one for each category, or with counts."""
+    """Encodes integers as rows, with a one for each category or with counts."""
 
     _CONFIG = ("num_tokens", "output_mode", "sparse")
 
@@ -254,7 +254,7 @@ class CategoryEncoding(Layer):
 
 
 class Discretization(PreprocessingLayer):
-    """Numbers as the intervals that they lie in."""
+    """Converts numbers to the index of the interval that they are in."""
 
     def __init__(self, bin_boundaries=None, num_bins=None, epsilon=0.01, output_mode="int", sparse=False, **kwargs):
         kwargs.setdefault("dtype", "int64" if output_mode == "int" else backend.floatx())
@@ -289,7 +289,7 @@ class Discretization(PreprocessingLayer):
 
 
 class Hashing(Layer):
-    """Categories as numbers by a hash."""
+    """Converts categories to numbers by a hash."""
 
     _CONFIG = ("num_bins", "salt", "mask_value", "output_mode", "sparse")
 
@@ -326,7 +326,7 @@ class Hashing(Layer):
 
 
 class RandomFourierFeatures(Layer):
-    """cos(inputs * kernel / scale + bias): features whose products approximate a kernel function."""
+    """Computes cos(inputs * kernel / scale + bias), features whose products approximate a kernel function."""
 
     def __init__(self, output_dim, kernel_initializer="gaussian", scale=None, trainable=False, name=None, **kwargs):
         if output_dim <= 0:
@@ -369,6 +369,6 @@ class RandomFourierFeatures(Layer):
 
 
 def _laplacian(rows, columns):
-    """Numbers of the Cauchy distribution."""
+    """Returns an initializer with numbers of the Cauchy distribution."""
     drawn = np.random.standard_cauchy((rows, columns))
     return lambda shape, dtype=None: constant(drawn, dtype, shape)

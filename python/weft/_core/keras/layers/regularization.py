@@ -1,4 +1,4 @@
-"""Layers that draw while training: dropout and noise."""
+"""Layers that use random numbers while training: dropout and noise."""
 import math
 
 from weft._core.framework.build import convert_to_tensor
@@ -11,7 +11,10 @@ from weft._core.ops.control_flow import smart_cond
 
 
 class _Drawing(Layer):
-    """A layer that draws. As in TensorFlow, each call of a layer with a seed draws from the seed after that of the call before it."""
+    """The base of random layers.
+
+    As in TensorFlow, each call of a layer with a seed uses the seed after that of the previous call.
+    """
 
     _draws = 0
 
@@ -34,7 +37,7 @@ class Dropout(_Drawing):
         self.rate, self.noise_shape, self.seed, self.supports_masking = rate, noise_shape, seed, True
 
     def _get_noise_shape(self, inputs):
-        """A None in the shape stands for the size of the inputs there."""
+        """Returns the noise shape as a tensor, in which None is replaced by the size of the inputs."""
         if self.noise_shape is None:
             return None
         have = array_ops.shape(inputs)
@@ -96,7 +99,7 @@ class SpatialDropout3D(_SpatialDropout):
 
 
 class _Noise(_Drawing):
-    """Changes the inputs while training."""
+    """The base of layers that add noise while training."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)

@@ -1,4 +1,4 @@
-"""Layers that enlarge, pad or cut sequences, images and volumes."""
+"""Layers that upsample, pad or crop sequences, images and volumes."""
 from weft._core.framework.build import constant
 from weft._core.keras import arguments
 from weft._core.keras.base_layer import Layer, output_shape
@@ -7,7 +7,7 @@ from weft._core.ops import array_ops
 
 
 class _Spatial(Layer):
-    """Layers of `_axes` axes of space."""
+    """The base of layers over `_axes` spatial axes."""
 
     _axes = None
 
@@ -23,7 +23,7 @@ class _Spatial(Layer):
 
 
 def _repeated(x, times, axis):
-    """Each element of an axis several times."""
+    """Returns a tensor with each element of an axis repeated."""
     size = x.shape.as_list()[axis]
     if size is not None:
         parts = array_ops.split(value=x, num_or_size_splits=size, axis=axis)
@@ -38,7 +38,7 @@ def _repeated(x, times, axis):
 
 
 class UpSampling1D(_Spatial):
-    """Each step of a sequence several times."""
+    """Repeats each step of a sequence."""
 
     _CONFIG = ("size",)
     _axes = 1
@@ -56,7 +56,7 @@ class UpSampling1D(_Spatial):
 
 
 class UpSampling2D(_Spatial):
-    """Images with more rows and columns."""
+    """Enlarges images."""
 
     _CONFIG = ("size", "data_format", "interpolation")
     _axes = 2
@@ -104,7 +104,7 @@ def _resized(x, size, interpolation):
 
 
 class UpSampling3D(_Spatial):
-    """Volumes with each element several times along each axis."""
+    """Repeats each element of volumes along each axis."""
 
     _CONFIG = ("size", "data_format")
     _axes = 3
@@ -125,7 +125,7 @@ class UpSampling3D(_Spatial):
 
 
 class _Padding(_Spatial):
-    """Zeros around the axes of space."""
+    """The base of layers that pad the spatial axes with zeros."""
 
     @output_shape
     def compute_output_shape(self, input_shape):
@@ -141,7 +141,7 @@ class _Padding(_Spatial):
 
 
 class ZeroPadding1D(_Padding):
-    """Zeros before and after sequences."""
+    """Pads sequences with zeros."""
 
     _CONFIG = ("padding",)
     _axes = 1
@@ -155,7 +155,7 @@ class ZeroPadding1D(_Padding):
 
 
 class ZeroPadding2D(_Padding):
-    """Zeros around images."""
+    """Pads images with zeros."""
 
     _CONFIG = ("padding", "data_format")
     _axes = 2
@@ -167,7 +167,7 @@ class ZeroPadding2D(_Padding):
 
 
 class ZeroPadding3D(_Padding):
-    """Zeros around volumes."""
+    """Pads volumes with zeros."""
 
     _CONFIG = ("padding", "data_format")
     _axes = 3
@@ -179,7 +179,7 @@ class ZeroPadding3D(_Padding):
 
 
 class _Cropping(_Spatial):
-    """The axes of space without their borders."""
+    """The base of layers that crop the spatial axes."""
 
     def _sides(self):
         return self.cropping
@@ -201,7 +201,7 @@ class _Cropping(_Spatial):
 
 
 class Cropping1D(_Cropping):
-    """Sequences without their first and last steps."""
+    """Crops sequences at both ends."""
 
     _CONFIG = ("cropping",)
     _axes = 1
@@ -215,7 +215,7 @@ class Cropping1D(_Cropping):
 
 
 class Cropping2D(_Cropping):
-    """Images without their borders."""
+    """Crops the borders of images."""
 
     _CONFIG = ("cropping", "data_format")
     _axes = 2
@@ -227,7 +227,7 @@ class Cropping2D(_Cropping):
 
 
 class Cropping3D(_Cropping):
-    """Volumes without their borders."""
+    """Crops the borders of volumes."""
 
     _CONFIG = ("cropping", "data_format")
     _axes = 3

@@ -1,9 +1,9 @@
-"""tf.keras.layers.serialize and deserialize: layers as configurations, and the layers again."""
+"""tf.keras.layers.serialize and deserialize: convert layers to configurations and back."""
 from weft._core.keras.serialization import deserialize_keras_object, serialize_keras_object
 
 
 def known():
-    """The classes of layers and models by name."""
+    """Returns the classes of layers and models by name."""
     from weft._core.keras import layers, linear_model, models
     from weft._core.keras.op_layer import TensorFlowOpLayer
     found = {k: v for k, v in vars(layers).items() if isinstance(v, type)}

@@ -1,4 +1,4 @@
-"""Layers around layers: TimeDistributed, Bidirectional."""
+"""Layers that wrap layers: TimeDistributed and Bidirectional."""
 import copy
 
 from weft._core.framework.graph import name_scope
@@ -14,7 +14,7 @@ from weft._core.ops import array_ops, math_ops
 
 
 class Wrapper(Layer):
-    """A layer around a layer."""
+    """The base of layers that wrap a layer."""
 
     def __init__(self, layer, **kwargs):
         self.layer = layer
@@ -71,7 +71,7 @@ class TimeDistributed(Wrapper):
         return self._flat(inputs, shape, given, mask)
 
     def _flat(self, inputs, shape, given, mask):
-        """The layer on all steps of all examples at once."""
+        """Applies the layer to all steps of all examples at once."""
         steps = shape[1] if shape[1] else array_ops.shape(inputs)[1]
         flat = array_ops.reshape(inputs, [-1] + [n if n is not None else array_ops.shape(inputs)[2 + i] for i, n in enumerate(shape[2:])])
         if "mask" in self.layer._call_parameters() and mask is not None:

@@ -3,4 +3,4 @@ from weft._core.platform.app import run  # noqa: F401
 
 
 class UsageError(Exception):
-    """The command line was wrong."""
+    """The error for a wrong command line."""

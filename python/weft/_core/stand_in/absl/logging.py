@@ -16,11 +16,11 @@ def level_info():
 
 
 def set_stderrthreshold(s):
-    pass  # everything goes to stderr
+    pass  # Everything goes to stderr anyway.
 
 
 def use_absl_handler():
-    pass  # the handler is there
+    pass  # The handler is always installed.
 
 
 def get_absl_logger():

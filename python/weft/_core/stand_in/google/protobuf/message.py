@@ -1,4 +1,4 @@
-"""google.protobuf.message"""
+"""google.protobuf.message: the class Message."""
 from weft._core.framework.proto import Message  # noqa: F401
 
 
